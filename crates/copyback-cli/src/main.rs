@@ -1,0 +1,3 @@
+//! The program `copyback`.
+
+fn main() {}

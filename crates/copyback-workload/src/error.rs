@@ -1,0 +1,25 @@
+//! What can be wrong with a workload, said so that its user can mend it.
+
+/// A workload that cannot be read or made. The text names the place, the value and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// The whole message.
+    pub message: String,
+    /// What the user can do about it, if there is something to say.
+    pub help: Option<String>,
+}
+
+impl Error {
+    /// An error with a message alone.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None }
+    }
+
+    /// The same error with a remedy.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}

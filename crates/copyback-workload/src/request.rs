@@ -1,0 +1,47 @@
+//! A block request, and where requests come from.
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Op {
+    /// Read `len_bytes` from `offset_bytes`.
+    Read,
+    /// Write `len_bytes` at `offset_bytes`.
+    Write,
+    /// Forget `len_bytes` at `offset_bytes` (ATA TRIM, NVMe deallocate, SCSI unmap).
+    Trim,
+}
+
+/// How urgent a request is; a scheme may treat [`Priority::High`] apart (ispass11, state 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Priority {
+    /// Served in its turn.
+    #[default]
+    Normal,
+    /// Marked urgent by the workload.
+    High,
+}
+
+/// One block request of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// When it arrives, in nanoseconds since the workload's start. A closed-loop host ignores it.
+    pub arrival_ns: u64,
+    /// First byte, counted from the start of the device.
+    pub offset_bytes: u64,
+    /// Length in bytes, never zero.
+    pub len_bytes: u64,
+    /// Which device, volume or LUN of the trace (0 where the format knows only one).
+    pub device: u32,
+    /// What it asks for.
+    pub op: Op,
+    /// How urgent it is.
+    pub priority: Priority,
+}
+
+/// Requests in the order of their arrival, handed out one at a time.
+pub trait RequestSource {
+    /// The next request, `None` at the end; after an error or the end it is not asked again.
+    fn next_request(&mut self) -> Result<Option<Request>, crate::Error>;
+}
