@@ -5,6 +5,9 @@
 
 mod error;
 pub mod request;
+pub mod rng;
+pub mod units;
+pub(crate) mod words;
 pub use error::Error;
 
 pub use request::{Op, Priority, Request, RequestSource};

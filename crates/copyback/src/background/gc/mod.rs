@@ -1,0 +1,2 @@
+pub mod trigger;
+pub mod r#yield;

@@ -1,0 +1,117 @@
+//! Collection starts when free blocks fall below one level and goes on until they have reached another.
+//!
+//! Source: ispass11 Table II ("minimum free blocks 5 %"), hpdc18 Section 5, tpds20 Section 5.1 (7 %): levels of a plane;
+//! atc18 Section 4.2: 128 and 256 free blocks of the device.
+//!
+//! A plane on which host writes wait for space is collected whatever the levels say.
+//!
+//! Parameters:
+//! - `scope` (default `"plane"`): whose free blocks are counted: `"plane"`, `"die"` or `"device"`. A die or a device below
+//!   its level collects on each of its dies the plane with the fewest free blocks.
+//! - `soft` (default 0.05): collection starts below this level, a share or a count of the scope's blocks.
+//! - `stop` (default: `soft`): collection goes on until this level is reached.
+
+use crate::config::{KeyError, Level, RunConfig};
+use crate::nand::geometry::Geometry;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Whose free blocks are counted.
+    pub scope: Scope,
+    /// Collection starts below.
+    pub soft: Level,
+    /// Collection stops at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Level>,
+}
+
+/// Whose free blocks are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// Each plane's own.
+    #[default]
+    Plane,
+    /// Those of a die's planes together.
+    Die,
+    /// All.
+    Device,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { scope: Scope::Plane, soft: Level::Share(0.05), stop: None }
+    }
+}
+
+impl Params {
+    fn scope_blocks(&self, run: &RunConfig) -> u32 {
+        let g = &run.geometry;
+        let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
+        g.blocks_per_plane
+            * match self.scope {
+                Scope::Plane => 1,
+                Scope::Die => g.planes_per_die,
+                Scope::Device => g.planes_per_die * dies,
+            }
+    }
+
+    pub(super) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+        let stop = self.stop.unwrap_or(self.soft);
+        for (key, level) in [("soft", self.soft), ("stop", stop)] {
+            if !level.is_possible() || level.of(self.scope_blocks(run)) >= self.scope_blocks(run) {
+                return Err(KeyError::new(format!("trigger.{key}"), "is no possible level of free blocks")
+                    .with_help("use a share below 1, such as 0.05, or a number of blocks"));
+            }
+        }
+        let (soft, stop) = (self.soft.of(self.scope_blocks(run)), stop.of(self.scope_blocks(run)));
+        if stop < soft {
+            return Err(KeyError::new(
+                "trigger.stop",
+                format!("collection would stop at {stop} free blocks, below the {soft} at which it starts"),
+            )
+            .with_help("set `trigger.stop` to at least `trigger.soft`"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn stop_blocks_per_plane(&self, run: &RunConfig) -> u32 {
+        let scope = self.scope_blocks(run);
+        self.stop.unwrap_or(self.soft).of(scope).div_ceil(scope / run.geometry.blocks_per_plane)
+    }
+}
+
+/// The levels in blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Watermark {
+    /// Whose free blocks are counted.
+    pub scope: Scope,
+    soft_blocks: u32,
+    stop_blocks: u32,
+}
+
+impl Watermark {
+    /// The levels for a drive.
+    pub fn new(params: &Params, geometry: &Geometry) -> Self {
+        let planes = match params.scope {
+            Scope::Plane => 1,
+            Scope::Die => geometry.planes_per_die,
+            Scope::Device => geometry.planes,
+        };
+        let blocks = planes * geometry.blocks_per_plane;
+        Self {
+            scope: params.scope,
+            soft_blocks: params.soft.of(blocks),
+            stop_blocks: params.stop.unwrap_or(params.soft).of(blocks),
+        }
+    }
+
+    /// Whether a scope with so many free blocks must collect; `is_collecting` says whether it already does.
+    #[inline(always)]
+    pub fn wants_collection(&self, free_blocks: u32, is_collecting: bool) -> bool {
+        free_blocks < if is_collecting { self.stop_blocks } else { self.soft_blocks }
+    }
+}

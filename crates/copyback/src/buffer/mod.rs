@@ -1,0 +1,25 @@
+//! Buffer: what does DRAM hold, and what does it evict?
+//!
+//! Contract: a buffer is asked for every mapping unit that the host writes or reads. It answers with what it took, and
+//! with the dirty units that have to be written to make room; the engine writes them.
+
+pub mod lru;
+pub mod none;
+
+use crate::config::{KeyError, RunConfig, axis};
+
+axis! {
+    /// `[buffer]`
+    BufferConfig, "buffer", "what does DRAM hold, and what does it evict?", default None,
+    { "none" => none: None, "lru" => lru: Lru }
+}
+
+impl BufferConfig {
+    /// Checks the parameters.
+    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+        match self {
+            Self::None(_) => Ok(()),
+            Self::Lru(p) => p.check(run),
+        }
+    }
+}

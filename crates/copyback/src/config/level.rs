@@ -1,0 +1,31 @@
+//! A level of free blocks.
+
+use serde::{Deserialize, Serialize};
+
+/// A level of free blocks: a share (`0.05`) or a count (`128`).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Level {
+    /// So many blocks.
+    Blocks(u32),
+    /// This share of the blocks, between 0 and 1.
+    Share(f64),
+}
+
+impl Level {
+    /// The level in blocks, of `blocks` in all, rounded up.
+    pub fn of(self, blocks: u32) -> u32 {
+        match self {
+            Self::Blocks(count) => count,
+            Self::Share(share) => (share * f64::from(blocks)).ceil() as u32,
+        }
+    }
+
+    /// Whether it is a level at all.
+    pub fn is_possible(self) -> bool {
+        match self {
+            Self::Blocks(_) => true,
+            Self::Share(share) => (0.0..1.0).contains(&share),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What a run is made of: the device, the scheme, the host and the drive's past. Everything here is plain data that a
+//! user writes as TOML; [`RunConfig::check`] says whether it makes sense together.
+
+mod axis;
+pub mod device;
+pub mod host;
+pub mod level;
+pub mod precondition;
+mod rate;
+pub mod run;
+
+pub(crate) use axis::axis;
+pub use axis::{Axis, Choice};
+pub use device::{CapacityConfig, CommandsConfig, GeometryConfig, PageTimes, TimingConfig};
+pub use host::HostConfig;
+pub use level::Level;
+pub use precondition::PreconditionConfig;
+pub use rate::Rate;
+pub use run::{AXES, RunConfig};
+
+/// A value that makes no sense: which key, why, and what would.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}`: {message}")]
+pub struct KeyError {
+    /// Dotted path of the key, as `--set` takes it.
+    pub key: String,
+    /// What is wrong with its value.
+    pub message: String,
+    /// What the user can do.
+    pub help: Option<String>,
+}
+
+impl KeyError {
+    /// An error about one key.
+    pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: key.into(), message: message.into(), help: None }
+    }
+
+    /// The same with a remedy.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}

@@ -1,0 +1,107 @@
+//! What a drive has lived through before a run.
+
+use super::KeyError;
+use serde::{Deserialize, Serialize};
+
+/// The drive's past. `[precondition]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "mode", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PreconditionConfig {
+    /// Fresh from the factory.
+    Empty,
+    /// Every logical unit (or the first `fill` of them) written once, in order.
+    Sequential {
+        /// Share of the logical capacity that is written.
+        #[serde(default = "whole")]
+        fill: f64,
+    },
+    /// Filled in order, then overwritten at uniformly random units.
+    Random {
+        /// Share of the logical capacity that is used.
+        #[serde(default = "whole")]
+        fill: f64,
+        /// Overwrites, in multiples of the filled capacity; without it, until write amplification is steady: its
+        /// mean over one capacity's worth of writes differs by at most `steady` from that of the one before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        overwrites: Option<f64>,
+        /// Largest relative change of write amplification that counts as steady.
+        #[serde(default = "steady")]
+        steady: f64,
+    },
+    /// tpds20: each plane is filled to a random share between `used_min` and `used_max` of its pages, of which
+    /// `valid` hold data.
+    Aged {
+        /// Smallest share of a plane's pages that are programmed.
+        #[serde(default = "used_min")]
+        used_min: f64,
+        /// Largest share of a plane's pages that are programmed.
+        #[serde(default = "used_max")]
+        used_max: f64,
+        /// Share of the programmed pages that hold valid data.
+        #[serde(default = "valid")]
+        valid: f64,
+    },
+}
+
+fn whole() -> f64 {
+    1.0
+}
+fn steady() -> f64 {
+    0.005
+}
+fn used_min() -> f64 {
+    0.93
+}
+fn used_max() -> f64 {
+    0.95
+}
+fn valid() -> f64 {
+    0.8
+}
+
+impl Default for PreconditionConfig {
+    fn default() -> Self {
+        Self::Random { fill: whole(), overwrites: None, steady: steady() }
+    }
+}
+
+impl PreconditionConfig {
+    /// Checks shares and factors.
+    pub fn check(&self) -> Result<(), KeyError> {
+        let share = |key: &str, value: f64| {
+            if (0.0..=1.0).contains(&value) {
+                return Ok(());
+            }
+            Err(KeyError::new(format!("precondition.{key}"), format!("{value} is no share"))
+                .with_help("use a number from 0 to 1"))
+        };
+        match *self {
+            Self::Empty => Ok(()),
+            Self::Sequential { fill } => share("fill", fill),
+            Self::Random { fill, overwrites, steady } => {
+                share("fill", fill)?;
+                if overwrites.is_some_and(|o| !(0.0..=1000.0).contains(&o)) {
+                    return Err(KeyError::new("precondition.overwrites", "must be from 0 to 1000 capacities"));
+                }
+                if !(1e-6..=1.0).contains(&steady) {
+                    return Err(KeyError::new("precondition.steady", format!("{steady} is not possible"))
+                        .with_help("use a relative change such as 0.005"));
+                }
+                Ok(())
+            }
+            Self::Aged { used_min, used_max, valid } => {
+                share("used_min", used_min)?;
+                share("used_max", used_max)?;
+                share("valid", valid)?;
+                if used_min > used_max {
+                    return Err(KeyError::new(
+                        "precondition.used_min",
+                        format!("{used_min} is above used_max = {used_max}"),
+                    )
+                    .with_help("put the smaller share into `used_min`"));
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+pub mod admit;
+pub mod compose;
+pub mod order;

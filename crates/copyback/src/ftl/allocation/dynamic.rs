@@ -1,0 +1,61 @@
+//! A write goes to a die without garbage collection and with the shortest queue, decided when it is admitted; its plane
+//! is chosen when its command is issued.
+//!
+//! Source: SSDsim (Hu et al. 2011), as hpdc18 Section 3.3 describes it. Among equal dies the turn goes round, channels
+//! first. Dies on which the host has no page left are passed over while any other has one.
+//!
+//! Parameters: none.
+
+use super::{Load, Place};
+use crate::nand::geometry::Geometry;
+use crate::sim::index::{DieId, PlaneId};
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// The policy and whose turn it is.
+#[derive(Clone, Debug)]
+pub struct Dynamic {
+    /// The dies in the order of their turns: channels change fastest.
+    turns: Vec<DieId>,
+    planes_per_die: u32,
+    next_turn: usize,
+    next_plane: u32,
+}
+
+impl Dynamic {
+    /// The policy for a drive.
+    pub fn new(geometry: &Geometry) -> Self {
+        let dies_per_channel = geometry.dies / geometry.channels;
+        let turns = (0..geometry.dies)
+            .map(|turn| DieId(turn % geometry.channels * dies_per_channel + turn / geometry.channels))
+            .collect();
+        Self { turns, planes_per_die: geometry.planes_per_die, next_turn: 0, next_plane: 0 }
+    }
+
+    /// The die for the next write.
+    pub fn place(&mut self, load: &impl Load) -> Place {
+        let dies = self.turns.len();
+        let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));
+        let in_turn = (0..dies).map(|i| (self.next_turn + i) % dies);
+        let best = in_turn.min_by_key(|&at| rank(self.turns[at])).expect("a drive has a die");
+        self.next_turn = (best + 1) % dies;
+        Place { die: self.turns[best], plane: PlaneId::NONE }
+    }
+
+    /// The next plane in turn that has room; the one with most room where none has.
+    pub fn next_plane(&mut self, free: impl Fn(PlaneId) -> u32) -> PlaneId {
+        let dies = self.turns.len() as u32;
+        let planes = dies * self.planes_per_die;
+        let plane_at = |turn: u32| {
+            PlaneId(self.turns[(turn % dies) as usize].0 * self.planes_per_die + turn / dies % self.planes_per_die)
+        };
+        let in_turn = (0..planes).map(|i| (self.next_plane + i) % planes);
+        let turn = in_turn.clone().find(|&turn| free(plane_at(turn)) > 0).unwrap_or(self.next_plane % planes);
+        self.next_plane = (turn + 1) % planes;
+        plane_at(turn)
+    }
+}

@@ -1,0 +1,90 @@
+//! Allocation: which die and plane get a new page?
+//!
+//! Contract: [`Allocation::place`] is asked when a host write is admitted, once for each logical page that it touches.
+//! It names the die, and the plane where the policy fixes it; a plane left open is chosen when the command is issued,
+//! among the planes of that die that have a page. It looks at the drive through [`Load`] and changes nothing but its
+//! own state.
+
+pub mod dynamic;
+pub mod static_order;
+
+use crate::config::{KeyError, RunConfig, axis};
+use crate::nand::geometry::Geometry;
+use crate::sim::index::{DieId, LogicalUnit, PlaneId};
+
+axis! {
+    /// `[allocation]`
+    AllocationConfig, "allocation", "which die and plane get a new page?", default Static,
+    { "static" => static_order: Static, "dynamic" => dynamic: Dynamic }
+}
+
+/// Where a page will go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its die.
+    pub die: DieId,
+    /// Its plane, [`PlaneId::NONE`] where any plane of the die will do.
+    pub plane: PlaneId,
+}
+
+/// What a policy may see of the dies.
+pub trait Load {
+    /// Whether background work holds the die.
+    fn is_collecting(&self, die: DieId) -> bool;
+    /// Host transactions that are queued at the die or wait for its space.
+    fn queued(&self, die: DieId) -> u32;
+    /// Pages that the host may still write on the die before it has to wait for space.
+    fn free_pages(&self, die: DieId) -> u32;
+}
+
+/// The policy of a run.
+#[derive(Clone)]
+pub enum Allocation {
+    /// A function of the address.
+    Static(static_order::StaticOrder),
+    /// Decided for each write.
+    Dynamic(dynamic::Dynamic),
+}
+
+impl Allocation {
+    /// The policy that a configuration asks for.
+    pub fn new(config: &AllocationConfig, geometry: &Geometry) -> Self {
+        match config {
+            AllocationConfig::Static(p) => Self::Static(static_order::StaticOrder::new(p, geometry)),
+            AllocationConfig::Dynamic(_) => Self::Dynamic(dynamic::Dynamic::new(geometry)),
+        }
+    }
+
+    /// Where the page of `unit` goes.
+    #[inline]
+    pub fn place(&mut self, unit: LogicalUnit, load: &impl Load) -> Place {
+        match self {
+            Self::Static(p) => p.place(unit),
+            Self::Dynamic(p) => p.place(load),
+        }
+    }
+
+    /// The plane of a write while no time passes (preconditioning).
+    #[inline]
+    pub fn plane_without_load(&mut self, unit: LogicalUnit, free: impl Fn(PlaneId) -> u32) -> PlaneId {
+        match self {
+            Self::Static(p) => p.place(unit).plane,
+            Self::Dynamic(p) => p.next_plane(free),
+        }
+    }
+
+    /// Whether the plane is a function of the address.
+    pub fn is_static(&self) -> bool {
+        matches!(self, Self::Static(_))
+    }
+}
+
+impl AllocationConfig {
+    /// Checks the parameters.
+    pub fn check(&self, _run: &RunConfig) -> Result<(), KeyError> {
+        match self {
+            Self::Static(p) => p.order.parse::<static_order::Order>().map(|_| ()),
+            Self::Dynamic(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The plane is a function of the logical page's number: consecutive pages go round channels, chips (W, ways), dies and
+//! planes in a stated order, whose first letter changes fastest.
+//!
+//! Source: hpdc18 Table 1 (CWDP), tpds20 Section 5.1 (channel-chip-die-plane); the 24 orders of Jung and Kandemir 2012.
+//!
+//! Parameters:
+//! - `order` (default `"CWDP"`): each of the letters C, W, D, P once.
+
+use super::Place;
+use crate::config::KeyError;
+use crate::nand::geometry::Geometry;
+use crate::sim::fastdiv::FastDiv;
+use crate::sim::index::{LogicalUnit, PlaneId};
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Letters C, W, D, P, fastest first.
+    pub order: String,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { order: "CWDP".into() }
+    }
+}
+
+/// The four digits, fastest first: 0 channel, 1 chip, 2 die, 3 plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order([usize; 4]);
+
+impl std::str::FromStr for Order {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let digits: Vec<usize> = text.chars().filter_map(|c| "CWDP".find(c)).collect();
+        let mut sorted = digits.clone();
+        sorted.sort_unstable();
+        if text.len() != 4 || sorted != [0, 1, 2, 3] {
+            return Err(KeyError::new(
+                "allocation.order",
+                format!("`{text}` is no order of channel, way, die and plane"),
+            )
+            .with_help("use each of the letters C, W, D and P once, for example \"CWDP\""));
+        }
+        Ok(Self(digits.try_into().expect("there are four")))
+    }
+}
+
+/// The policy.
+#[derive(Clone, Debug)]
+pub struct StaticOrder {
+    units_per_page: FastDiv,
+    planes: FastDiv,
+    /// Plane of each residue of the logical page's number.
+    plane_of: Vec<PlaneId>,
+    geometry: Geometry,
+}
+
+impl StaticOrder {
+    /// The policy for a drive.
+    ///
+    /// # Panics
+    /// When the order was not checked.
+    pub fn new(params: &Params, geometry: &Geometry) -> Self {
+        let Order(order) = params.order.parse().expect("the configuration was checked");
+        let counts = [geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip, geometry.planes_per_die];
+        let plane_of = |page: u32| {
+            let (mut rest, mut digit) = (page, [0; 4]);
+            for part in order {
+                digit[part] = rest % counts[part];
+                rest /= counts[part];
+            }
+            PlaneId(((digit[0] * counts[1] + digit[1]) * counts[2] + digit[2]) * counts[3] + digit[3])
+        };
+        Self {
+            units_per_page: FastDiv::new(geometry.units_per_page),
+            planes: FastDiv::new(geometry.planes),
+            plane_of: (0..geometry.planes).map(plane_of).collect(),
+            geometry: geometry.clone(),
+        }
+    }
+
+    /// Where the page of `unit` goes.
+    #[inline]
+    pub fn place(&self, unit: LogicalUnit) -> Place {
+        let plane = self.plane_of[self.planes.div_rem(self.units_per_page.div(unit.0)).1 as usize];
+        Place { die: self.geometry.die_of(plane), plane }
+    }
+}

@@ -1,0 +1,93 @@
+//! What the translation layer knows of each block.
+
+use crate::nand::geometry::Geometry;
+use crate::sim::index::{BlockId, PlaneId};
+
+/// A block's place in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum BlockState {
+    /// Erased, in its plane's free list.
+    Free,
+    /// Being filled.
+    Open,
+    /// Full; a candidate for collection.
+    Closed,
+    /// Being collected.
+    Victim,
+}
+
+/// One block. Counts are of mapping units.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Units that hold the newest version of their data.
+    pub valid: u16,
+    /// Units that are programmed, padded, or being so: the write point.
+    pub written: u16,
+    /// Where it is in its life.
+    pub state: BlockState,
+    /// Erases so far.
+    pub erases: u32,
+    /// The caller's stamp when the block was closed; serves ages.
+    pub closed_at: u64,
+}
+
+/// All blocks of a drive.
+#[derive(Clone)]
+pub struct Blocks {
+    table: Vec<Block>,
+    per_plane: u32,
+    /// Units in a block.
+    pub units_per_block: u32,
+}
+
+impl Blocks {
+    /// All blocks free and new.
+    pub fn new(geometry: &Geometry) -> Self {
+        let fresh = Block { valid: 0, written: 0, state: BlockState::Free, erases: 0, closed_at: 0 };
+        Self {
+            table: vec![fresh; geometry.blocks as usize],
+            per_plane: geometry.blocks_per_plane,
+            units_per_block: geometry.units_per_block,
+        }
+    }
+
+    /// The blocks of a plane, in their order.
+    #[inline]
+    pub fn of_plane(&self, plane: PlaneId) -> &[Block] {
+        let first = plane.at() * self.per_plane as usize;
+        &self.table[first..first + self.per_plane as usize]
+    }
+
+    /// The block at an offset of a plane.
+    #[inline(always)]
+    pub fn id(&self, plane: PlaneId, offset: u32) -> BlockId {
+        BlockId(plane.0 * self.per_plane + offset)
+    }
+
+    /// Blocks in a plane.
+    #[inline(always)]
+    pub fn per_plane(&self) -> u32 {
+        self.per_plane
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Block> {
+        self.table.iter()
+    }
+}
+
+impl std::ops::Index<BlockId> for Blocks {
+    type Output = Block;
+    #[inline(always)]
+    fn index(&self, block: BlockId) -> &Block {
+        &self.table[block.at()]
+    }
+}
+
+impl std::ops::IndexMut<BlockId> for Blocks {
+    #[inline(always)]
+    fn index_mut(&mut self, block: BlockId) -> &mut Block {
+        &mut self.table[block.at()]
+    }
+}

@@ -1,0 +1,64 @@
+//! Frontier: which open block of its plane takes a page?
+//!
+//! Contract: a frontier maps where data comes from to one of [`Frontier::open_blocks`] open blocks that every plane
+//! keeps. It looks, and never changes the drive.
+
+pub mod single;
+pub mod split;
+
+use crate::config::axis;
+
+axis! {
+    /// `[frontier]`
+    FrontierConfig, "frontier", "which open block of that plane?", default Single,
+    { "single" => single: Single, "split" => split: Split }
+}
+
+/// Where the data of a program comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Origin {
+    /// The host.
+    Host,
+    /// Valid data that background work moves.
+    Move,
+}
+
+/// Most open blocks that a plane can have.
+pub const OPEN_BLOCKS_MAX: usize = 4;
+
+/// A frontier: each origin's open block.
+#[derive(Clone, Copy, Debug)]
+pub struct Frontier {
+    open_block_of: [u8; 2],
+    open_blocks: u8,
+}
+
+impl Frontier {
+    /// The frontier that a configuration asks for.
+    pub fn new(config: &FrontierConfig) -> Self {
+        let open_block_of = match config {
+            FrontierConfig::Single(_) => single::OPEN_BLOCK_OF,
+            FrontierConfig::Split(_) => split::OPEN_BLOCK_OF,
+        };
+        Self { open_block_of, open_blocks: open_block_of.iter().max().map_or(1, |most| most + 1) }
+    }
+
+    /// Which of the plane's open blocks takes data of this origin.
+    #[inline(always)]
+    pub fn open_block_of(&self, origin: Origin) -> usize {
+        self.open_block_of[origin as usize] as usize
+    }
+
+    /// Open blocks of a plane.
+    pub fn open_blocks(&self) -> usize {
+        self.open_blocks as usize
+    }
+}
+
+impl FrontierConfig {
+    /// Open blocks of a plane.
+    pub fn open_blocks(&self) -> u32 {
+        Frontier::new(self).open_blocks() as u32
+    }
+}

@@ -1,0 +1,16 @@
+//! Two open blocks a plane: one for host data, one for data that garbage collection moves.
+//!
+//! Source: two frontiers in the hot/cold literature (Van Houdt 2013); what was moved is colder than what the host writes,
+//! so keeping them apart lowers write amplification under skew.
+//!
+//! Parameters: none.
+
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// Host and moved data.
+pub(super) const OPEN_BLOCK_OF: [u8; 2] = [0, 1];

@@ -1,0 +1,60 @@
+//! One entry for each mapping unit, all in DRAM: every look-up is a hit.
+//!
+//! Source: the default of all five papers (ispass11 Section III-A, hpdc18 Section 2.1, tpds20 Section 5.1).
+//!
+//! Parameters: none. Costs 4 bytes of the simulator's memory for each logical unit.
+
+use crate::sim::index::{LogicalUnit, PhysicalUnit};
+use crate::sim::table;
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// The map.
+pub struct PageMap {
+    entries: Vec<PhysicalUnit>,
+}
+
+impl PageMap {
+    /// A map of `logical_units` entries that point nowhere.
+    pub fn new(logical_units: u32) -> Self {
+        Self { entries: table::filled(logical_units as usize, PhysicalUnit::NONE) }
+    }
+
+    /// Where the unit is, [`PhysicalUnit::NONE`] if it was never written or was trimmed.
+    #[inline(always)]
+    pub fn get(&self, unit: LogicalUnit) -> PhysicalUnit {
+        self.entries[unit.at()]
+    }
+
+    /// Points the unit at a new place and returns the old one.
+    #[inline(always)]
+    pub fn set(&mut self, unit: LogicalUnit, place: PhysicalUnit) -> PhysicalUnit {
+        std::mem::replace(&mut self.entries[unit.at()], place)
+    }
+
+    /// Has the entry fetched into the processor's cache.
+    #[inline(always)]
+    pub fn prefetch(&self, unit: LogicalUnit) {
+        table::prefetch(&self.entries, unit.at());
+    }
+
+    /// Entries of the map.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether the map has no entry.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+impl Clone for PageMap {
+    fn clone(&self) -> Self {
+        Self { entries: table::cloned(&self.entries) }
+    }
+}

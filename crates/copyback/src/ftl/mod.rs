@@ -1,0 +1,12 @@
+//! The functional half: a state machine without a clock.
+
+pub mod allocation;
+pub mod blocks;
+pub mod frontier;
+pub mod lists;
+pub mod mapping;
+pub mod unit;
+pub mod victim;
+
+/// Free blocks of a plane that only moves may use, so that a victim can always be collected.
+pub const GC_RESERVE_BLOCKS: u32 = 1;

@@ -1,0 +1,58 @@
+//! The full block with the greatest (1 - u) / 2u · age, where u is its share of valid units.
+//!
+//! Source: Rosenblum and Ousterhout 1992, with the cost of reading and writing the valid data (2u) as Kawaguchi et al.
+//! 1995 have it; atc18 Section 4.2 names it. The age is counted in units written since the block was filled. A block
+//! without valid units comes before all others. Looks at every block of the plane.
+//!
+//! Parameters: none.
+
+use super::{VictimPolicy, View};
+use crate::ftl::blocks::{Block, BlockState, Blocks};
+use crate::nand::geometry::Geometry;
+use crate::sim::index::{BlockId, PlaneId};
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// No state: ages stand in the blocks.
+#[derive(Clone)]
+pub struct Policy {}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(_params: &Params, _geometry: &Geometry, _seed: u64) -> Self {
+        Self {}
+    }
+}
+
+/// Benefit over cost. Exact in 64-bit floating point for all that matters, and the same on every machine: one
+/// subtraction, one multiplication and one division of whole numbers.
+fn score(block: &Block, units_per_block: u32, now: u64) -> f64 {
+    if block.valid == 0 {
+        return f64::INFINITY;
+    }
+    let valid = f64::from(block.valid);
+    (f64::from(units_per_block) - valid) * (now - block.closed_at) as f64 / (2.0 * valid)
+}
+
+impl VictimPolicy for Policy {
+    fn on_close(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
+    fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
+    fn on_take(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
+
+    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+        let mut best: Option<(f64, u32)> = None;
+        for (offset, block) in view.blocks.of_plane(view.plane).iter().enumerate() {
+            if block.state == BlockState::Closed {
+                let score = score(block, view.blocks.units_per_block, view.now);
+                if best.is_none_or(|(most, _)| score > most) {
+                    best = Some((score, offset as u32));
+                }
+            }
+        }
+        best.map(|(_, offset)| view.blocks.id(view.plane, offset))
+    }
+}

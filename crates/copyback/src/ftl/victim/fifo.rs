@@ -1,0 +1,50 @@
+//! The block that was filled first.
+//!
+//! Source: FIFO (also "LRU" or circular) cleaning: Bux and Iliadis 2010, Desnoyers 2014. Write amplification under
+//! uniform random writes: α / (α + W₀(−α·e^(−α))), for any block size.
+//!
+//! Parameters: none.
+
+use super::{VictimPolicy, View};
+use crate::ftl::blocks::Blocks;
+use crate::ftl::lists::Lists;
+use crate::nand::geometry::Geometry;
+use crate::sim::index::{BlockId, PlaneId};
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+/// Full blocks of each plane in the order in which they were filled.
+#[derive(Clone)]
+pub struct Policy {
+    by_age: Lists,
+}
+
+impl Policy {
+    /// Empty lists for a drive.
+    pub fn new(_params: &Params, geometry: &Geometry, _seed: u64) -> Self {
+        Self { by_age: Lists::new(geometry.planes as usize, geometry.blocks as usize) }
+    }
+
+    /// Full blocks of a plane, oldest first.
+    pub(super) fn oldest_first(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+        self.by_age.iter(plane.at()).map(BlockId)
+    }
+}
+
+impl VictimPolicy for Policy {
+    fn on_close(&mut self, _: &Blocks, plane: PlaneId, block: BlockId) {
+        self.by_age.push_back(plane.at(), block.0);
+    }
+    fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
+    fn on_take(&mut self, _: &Blocks, plane: PlaneId, block: BlockId) {
+        self.by_age.remove(plane.at(), block.0);
+    }
+
+    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+        self.oldest_first(view.plane).next()
+    }
+}

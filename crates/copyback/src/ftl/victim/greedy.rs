@@ -1,0 +1,101 @@
+//! The full block with the fewest valid units; of equal ones the least worn.
+//!
+//! Source: all five papers ("greedy"; hpdc18 Section 5: wear-aware). Write amplification: Desnoyers 2014.
+//!
+//! Parameters:
+//! - `tie_blocks` (default 8): how many of the blocks with equally few valid units are compared by erase count; 1 takes
+//!   the one that came to this count first.
+
+use super::{VictimPolicy, View};
+use crate::config::KeyError;
+use crate::ftl::blocks::Blocks;
+use crate::ftl::lists::Lists;
+use crate::nand::geometry::Geometry;
+use crate::sim::index::{BlockId, PlaneId};
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Equal blocks that are compared by wear.
+    pub tie_blocks: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { tie_blocks: 8 }
+    }
+}
+
+impl Params {
+    pub(super) fn check(&self) -> Result<(), KeyError> {
+        if (1..=1024).contains(&self.tie_blocks) {
+            return Ok(());
+        }
+        Err(KeyError::new("victim.tie_blocks", format!("{} is not possible", self.tie_blocks))
+            .with_help("use a number from 1 to 1024"))
+    }
+}
+
+/// One list of blocks for each plane and count of valid units, so that a choice costs constant time.
+#[derive(Clone)]
+pub struct Policy {
+    by_valid: Lists,
+    /// No list of the plane below this count holds a block.
+    fewest: Vec<u32>,
+    counts: usize,
+    tie_blocks: usize,
+}
+
+impl Policy {
+    /// Empty lists for a drive.
+    pub fn new(params: &Params, geometry: &Geometry, _seed: u64) -> Self {
+        let counts = geometry.units_per_block as usize + 1;
+        Self {
+            by_valid: Lists::new(geometry.planes as usize * counts, geometry.blocks as usize),
+            fewest: vec![counts as u32; geometry.planes as usize],
+            counts,
+            tie_blocks: params.tie_blocks as usize,
+        }
+    }
+
+    #[inline(always)]
+    fn list(&self, plane: PlaneId, valid: u32) -> usize {
+        plane.at() * self.counts + valid as usize
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
+        self.by_valid.push_back(self.list(plane, valid), block.0);
+        let fewest = &mut self.fewest[plane.at()];
+        *fewest = valid.min(*fewest);
+    }
+}
+
+impl VictimPolicy for Policy {
+    #[inline]
+    fn on_close(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.enter(plane, block, u32::from(blocks[block].valid));
+    }
+
+    #[inline]
+    fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        let valid = u32::from(blocks[block].valid);
+        self.by_valid.remove(self.list(plane, valid + 1), block.0);
+        self.enter(plane, block, valid);
+    }
+
+    fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.by_valid.remove(self.list(plane, u32::from(blocks[block].valid)), block.0);
+    }
+
+    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+        let most = self.counts as u32;
+        let from = self.fewest[view.plane.at()];
+        let valid = (from..most).find(|&valid| !self.by_valid.is_empty(self.list(view.plane, valid)));
+        self.fewest[view.plane.at()] = valid.unwrap_or(most);
+        let equal = self.by_valid.iter(self.list(view.plane, valid?)).take(self.tie_blocks);
+        equal.map(BlockId).min_by_key(|&block| view.blocks[block].erases)
+    }
+}

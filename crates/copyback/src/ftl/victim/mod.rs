@@ -1,0 +1,140 @@
+//! Victim: which block is collected?
+//!
+//! Contract: a policy is told of every block that becomes a candidate ([`VictimPolicy::on_close`]), of every unit that
+//! such a block loses ([`VictimPolicy::on_invalidate`], after the count fell), and of its end ([`VictimPolicy::on_take`]).
+//! [`VictimPolicy::pick`] names a candidate of the plane, or none where there is none. It may keep state of its own and
+//! draw from its own random stream; it never changes the drive. `on_*` take constant time.
+
+pub mod cost_benefit;
+pub mod d_choices;
+pub mod fifo;
+pub mod greedy;
+pub mod random;
+pub mod windowed_greedy;
+
+use super::blocks::{BlockState, Blocks};
+use crate::config::{KeyError, RunConfig, axis};
+use crate::nand::geometry::Geometry;
+use crate::sim::index::{BlockId, PlaneId};
+use copyback_workload::rng;
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+axis! {
+    /// `[victim]`
+    VictimConfig, "victim", "which block is collected?", default Greedy,
+    {
+        "greedy" => greedy: Greedy,
+        "cost-benefit" => cost_benefit: CostBenefit,
+        "d-choices" => d_choices: DChoices,
+        "windowed-greedy" => windowed_greedy: WindowedGreedy,
+        "random" => random: Random,
+        "fifo" => fifo: Fifo,
+    }
+}
+
+/// What a policy may look at.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// All blocks.
+    pub blocks: &'a Blocks,
+    /// The plane to choose from.
+    pub plane: PlaneId,
+    /// The caller's stamp: the number of units written so far.
+    pub now: u64,
+}
+
+/// See the module's contract.
+pub trait VictimPolicy {
+    /// A block is full.
+    fn on_close(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId);
+    /// A full block lost a valid unit.
+    fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId);
+    /// A full block was chosen.
+    fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId);
+    /// Which of the plane's full blocks to collect.
+    fn pick(&mut self, view: View<'_>) -> Option<BlockId>;
+}
+
+macro_rules! victims {
+    ($( $variant:ident => $module:ident ),+ $(,)?) => {
+        /// The policy of a run.
+        #[derive(Clone)]
+        #[allow(missing_docs, clippy::large_enum_variant)]
+        pub enum Victim { $( $variant($module::Policy) ),+ }
+
+        impl Victim {
+            /// The policy that a configuration asks for.
+            pub fn new(config: &VictimConfig, geometry: &Geometry, seed: u64) -> Self {
+                match config { $( VictimConfig::$variant(p) => Self::$variant($module::Policy::new(p, geometry, seed)) ),+ }
+            }
+        }
+
+        impl VictimPolicy for Victim {
+            #[inline]
+            fn on_close(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+                match self { $( Self::$variant(p) => p.on_close(blocks, plane, block) ),+ }
+            }
+            #[inline]
+            fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+                match self { $( Self::$variant(p) => p.on_invalidate(blocks, plane, block) ),+ }
+            }
+            #[inline]
+            fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+                match self { $( Self::$variant(p) => p.on_take(blocks, plane, block) ),+ }
+            }
+            fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+                match self { $( Self::$variant(p) => p.pick(view) ),+ }
+            }
+        }
+    };
+}
+
+victims! {
+    Greedy => greedy,
+    CostBenefit => cost_benefit,
+    DChoices => d_choices,
+    WindowedGreedy => windowed_greedy,
+    Random => random,
+    Fifo => fifo,
+}
+
+impl VictimConfig {
+    /// Checks the parameters.
+    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+        match self {
+            Self::DChoices(p) => p.check(),
+            Self::WindowedGreedy(p) => p.check(run),
+            Self::Greedy(p) => p.check(),
+            Self::CostBenefit(_) | Self::Random(_) | Self::Fifo(_) => Ok(()),
+        }
+    }
+}
+
+/// Draws full blocks of a plane, each as likely as the other. Nearly all blocks of a drive in use are full, so a draw
+/// from all blocks that is repeated until it hits a full one ends soon.
+#[derive(Clone)]
+struct Draw {
+    stream: Xoshiro256PlusPlus,
+}
+
+impl Draw {
+    fn new(seed: u64) -> Self {
+        Self { stream: rng::stream(seed, "ftl.victim") }
+    }
+
+    /// A full block, none where the plane holds none.
+    fn full_block(&mut self, view: View<'_>) -> Option<BlockId> {
+        let blocks = view.blocks.of_plane(view.plane);
+        let draws_max = 64 * blocks.len();
+        for _ in 0..draws_max {
+            let offset = self.stream.random_range(0..blocks.len() as u32);
+            if blocks[offset as usize].state == BlockState::Closed {
+                return Some(view.blocks.id(view.plane, offset));
+            }
+        }
+        // So unlikely where a candidate exists (below e^-64) that looking at each block costs nothing on average.
+        let offset = blocks.iter().position(|b| b.state == BlockState::Closed)?;
+        Some(view.blocks.id(view.plane, offset as u32))
+    }
+}

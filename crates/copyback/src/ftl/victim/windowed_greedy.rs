@@ -1,0 +1,70 @@
+//! Of the blocks that were filled first, the one with the fewest valid units.
+//!
+//! Source: windowed greedy (Hu et al. 2009). A window of one block is FIFO, of all blocks greedy. Of equal blocks the
+//! oldest is taken.
+//!
+//! Parameters:
+//! - `window` (default 0.1): how many of the plane's blocks are looked at, as a share or a count.
+
+use super::{VictimPolicy, View, fifo};
+use crate::config::{KeyError, Level, RunConfig};
+use crate::ftl::blocks::Blocks;
+use crate::nand::geometry::Geometry;
+use crate::sim::index::{BlockId, PlaneId};
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Oldest blocks that are looked at.
+    pub window: Level,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { window: Level::Share(0.1) }
+    }
+}
+
+impl Params {
+    pub(super) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+        if self.window.is_possible() && self.window.of(run.geometry.blocks_per_plane) > 0 {
+            return Ok(());
+        }
+        Err(KeyError::new("victim.window", "the window holds no block")
+            .with_help("use a share between 0 and 1, or a number of blocks"))
+    }
+}
+
+/// FIFO's lists and the window's size.
+#[derive(Clone)]
+pub struct Policy {
+    window_blocks: usize,
+    fifo: fifo::Policy,
+}
+
+impl Policy {
+    /// Empty lists for a drive.
+    pub fn new(params: &Params, geometry: &Geometry, seed: u64) -> Self {
+        Self {
+            window_blocks: params.window.of(geometry.blocks_per_plane) as usize,
+            fifo: fifo::Policy::new(&fifo::Params::default(), geometry, seed),
+        }
+    }
+}
+
+impl VictimPolicy for Policy {
+    fn on_close(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.fifo.on_close(blocks, plane, block);
+    }
+    fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
+    fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.fifo.on_take(blocks, plane, block);
+    }
+
+    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+        let window = self.fifo.oldest_first(view.plane).take(self.window_blocks);
+        window.min_by_key(|&block| view.blocks[block].valid)
+    }
+}

@@ -1,0 +1,3 @@
+//! Measures of a run.
+
+pub mod report;

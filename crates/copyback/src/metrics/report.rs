@@ -1,0 +1,348 @@
+//! What a run reports: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// Why a part of a response time passed. At each instant a request waits for one cause: what its last unit waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Cause {
+    /// The array worked for it.
+    Flash,
+    /// Its data, or its command, was on the channel.
+    Transfer,
+    /// Its die had it in hand, and the channel was taken.
+    Channel,
+    /// Its die, or the space it needed, waited for garbage collection.
+    Gc,
+    /// Its die was busy with map traffic.
+    Map,
+    /// Its die was busy with read scrubbing.
+    Scrub,
+    /// Its die was busy with wear levelling.
+    Wear,
+    /// Its die was busy with parity or a rebuild.
+    Parity,
+    /// Its die was busy with other host requests.
+    HostIo,
+    /// Its die was free, but the schedule or a window kept it out.
+    Scheduler,
+    /// It was in DRAM, or waited for room there.
+    Buffer,
+}
+
+/// Number of causes.
+pub const CAUSES: usize = 11;
+
+/// All causes in the order of their numbers.
+pub const ALL_CAUSES: [Cause; CAUSES] = [
+    Cause::Flash,
+    Cause::Transfer,
+    Cause::Channel,
+    Cause::Gc,
+    Cause::Map,
+    Cause::Scrub,
+    Cause::Wear,
+    Cause::Parity,
+    Cause::HostIo,
+    Cause::Scheduler,
+    Cause::Buffer,
+];
+
+impl Cause {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flash => "flash",
+            Self::Transfer => "transfer",
+            Self::Channel => "channel",
+            Self::Gc => "gc",
+            Self::Map => "map",
+            Self::Scrub => "scrub",
+            Self::Wear => "wear",
+            Self::Parity => "parity",
+            Self::HostIo => "host_io",
+            Self::Scheduler => "scheduler",
+            Self::Buffer => "buffer",
+        }
+    }
+}
+
+/// Response times of one class of requests. Percentiles are upper ends of histogram bins (three significant digits);
+/// mean, deviation, minimum and maximum are exact. All are 0 where `count` is 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Latency {
+    /// Requests.
+    pub count: u64,
+    /// Mean.
+    pub mean_ns: f64,
+    /// Standard deviation.
+    pub stdev_ns: f64,
+    /// Smallest.
+    pub min_ns: u64,
+    /// Median.
+    pub p50_ns: u64,
+    /// 90 %.
+    pub p90_ns: u64,
+    /// 95 %.
+    pub p95_ns: u64,
+    /// 99 %.
+    pub p99_ns: u64,
+    /// 99.9 %.
+    pub p99_9_ns: u64,
+    /// 99.99 %.
+    pub p99_99_ns: u64,
+    /// 99.999 %.
+    pub p99_999_ns: u64,
+    /// 99.9999 %.
+    pub p99_9999_ns: u64,
+    /// Largest.
+    pub max_ns: u64,
+}
+
+/// Response times by class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Latencies {
+    /// Reads and writes.
+    pub all: Latency,
+    /// Reads.
+    pub read: Latency,
+    /// Writes.
+    pub write: Latency,
+    /// Requests that waited, at any time, for a die leased to or executing garbage collection.
+    pub gc_affected: Latency,
+    /// Those of them that are reads.
+    pub gc_affected_read: Latency,
+    /// Those of them that are writes.
+    pub gc_affected_write: Latency,
+}
+
+/// Programs and reads of flash, in pages, and data in mapping units, by what caused them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FlashWork {
+    /// Page reads for the host, those before a partial write included.
+    pub host_page_reads: u64,
+    /// Those of them that a partial write needed.
+    pub update_page_reads: u64,
+    /// Page programs for the host.
+    pub host_page_programs: u64,
+    /// Page reads of garbage collection.
+    pub gc_page_reads: u64,
+    /// Page programs of garbage collection.
+    pub gc_page_programs: u64,
+    /// Page reads of other background work.
+    pub other_page_reads: u64,
+    /// Page programs of other background work.
+    pub other_page_programs: u64,
+    /// Block erases.
+    pub block_erases: u64,
+    /// Mapping units written for the host.
+    pub host_units: u64,
+    /// Mapping units moved by garbage collection.
+    pub gc_units: u64,
+    /// Mapping units moved or written by other background work.
+    pub other_units: u64,
+    /// Unit places of programmed pages that were left empty.
+    pub padding_units: u64,
+    /// Moves that were dropped because the host had written a newer version meanwhile.
+    pub dropped_moves: u64,
+    /// Commands with more than one plane.
+    pub multi_plane_commands: u64,
+    /// Pages that were programmed by commands with more than one plane.
+    pub multi_plane_page_programs: u64,
+    /// Commands that followed another through the cache register.
+    pub cached_commands: u64,
+}
+
+/// Write amplification: flash units over host units, and its parts, which add up. `None` without host writes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WriteAmplification {
+    /// All of it.
+    pub total: Option<f64>,
+    /// The host's own part (1, or less where a buffer absorbs writes).
+    pub host: Option<f64>,
+    /// Garbage collection's.
+    pub gc: Option<f64>,
+    /// Other background work's.
+    pub other: Option<f64>,
+    /// Padding's.
+    pub padding: Option<f64>,
+}
+
+/// Garbage collection as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct GcReport {
+    /// Rounds: victims collected.
+    pub rounds: u64,
+    /// Valid units moved.
+    pub units_moved: u64,
+    /// Sum over dies of the time that they were leased to or executing collection.
+    pub die_time_ns: u64,
+    /// Mean time of a round.
+    pub round_mean_ns: f64,
+    /// Longest round.
+    pub round_max_ns: u64,
+}
+
+/// Shares of time in use.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Utilisation {
+    /// Planes, from a command's first cycle until the plane's register is free.
+    pub plane: f64,
+    /// Planes of dies while these dies collect; `None` without collection.
+    pub plane_during_gc: Option<f64>,
+    /// Dies with a command under way.
+    pub die: f64,
+    /// Channels.
+    pub channel: f64,
+}
+
+/// Wear of the blocks, counted over the drive's whole life.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Wear {
+    /// Fewest erases of a block.
+    pub min_erases: u32,
+    /// Most.
+    pub max_erases: u32,
+    /// Mean.
+    pub mean_erases: f64,
+    /// Standard deviation.
+    pub stdev_erases: f64,
+}
+
+/// Time by cause.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Blame {
+    /// Mean over the requests of the class, by cause in the order of [`ALL_CAUSES`]; they add up to the class' mean.
+    pub read_mean_ns: Vec<(&'static str, f64)>,
+    /// The same for writes.
+    pub write_mean_ns: Vec<(&'static str, f64)>,
+}
+
+/// What was done and how it went. Everything in it is a function of the inputs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// Host requests done, by operation.
+    pub reads: u64,
+    /// Writes done.
+    pub writes: u64,
+    /// Trims done.
+    pub trims: u64,
+    /// Bytes read by the host.
+    pub read_bytes: u64,
+    /// Bytes written by the host.
+    pub written_bytes: u64,
+    /// Mapping units read that held no data and needed no flash.
+    pub unwritten_units_read: u64,
+    /// Units that reads found in the buffer.
+    pub buffer_read_hits: u64,
+    /// Units that writes found in the buffer.
+    pub buffer_write_hits: u64,
+    /// Dirty units left in the buffer at the end.
+    pub buffer_units_left: u64,
+    /// Simulated time from the first arrival to the last completion.
+    pub simulated_ns: u64,
+    /// Requests done in a second of simulated time.
+    pub iops: f64,
+    /// Bytes read or written in a second of simulated time.
+    pub bytes_per_s: f64,
+    /// Response times.
+    pub response: Latencies,
+    /// Why they are what they are.
+    pub blame: Blame,
+    /// Work of the flash.
+    pub flash: FlashWork,
+    /// Write amplification of the run, its past left out.
+    pub write_amplification: WriteAmplification,
+    /// Garbage collection.
+    pub gc: GcReport,
+    /// Shares of time in use.
+    pub utilisation: Utilisation,
+    /// Wear.
+    pub wear: Wear,
+    /// Smallest number of free blocks that a plane had.
+    pub min_free_blocks: u32,
+    /// Most requests that were in the drive at once.
+    pub max_queue_depth: u32,
+    /// Write amplification over the drive's past, `None` where it has none.
+    pub precondition_write_amplification: Option<f64>,
+    /// Host units written in the drive's past.
+    pub precondition_units: u64,
+}
+
+/// State of the drive at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Sample {
+    /// When.
+    pub time_ns: u64,
+    /// Free blocks of the plane that has fewest.
+    pub free_blocks_min: u32,
+    /// Free blocks of a plane on average.
+    pub free_blocks_mean: f64,
+    /// Requests in the drive.
+    pub queue_depth: u32,
+    /// Dies in garbage collection.
+    pub dies_collecting: u32,
+    /// Requests done since the sample before.
+    pub requests_done: u64,
+    /// Sum of their response times.
+    pub response_sum_ns: u64,
+}
+
+/// One round of garbage collection.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct GcEvent {
+    /// When its die was leased to it, or its first command began.
+    pub start_ns: u64,
+    /// When its block was erased.
+    pub end_ns: u64,
+    /// Die of the victim.
+    pub die: u32,
+    /// Plane of the victim, counted over the drive.
+    pub plane: u32,
+    /// Victim, counted over the drive.
+    pub block: u32,
+    /// Valid units in it.
+    pub units_valid: u32,
+    /// Free blocks of the plane when it started.
+    pub free_blocks: u32,
+}
+
+/// One host request.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RequestRecord {
+    /// Its number in the order of arrival, from 0.
+    pub index: u64,
+    /// 0 read, 1 write, 2 trim.
+    pub op: u8,
+    /// Whether it waited for collection.
+    pub gc_affected: bool,
+    /// When it arrived.
+    pub arrival_ns: u64,
+    /// First byte.
+    pub offset_bytes: u64,
+    /// Bytes.
+    pub len_bytes: u64,
+    /// Response time.
+    pub response_ns: u64,
+    /// Its parts by cause, in the order of [`ALL_CAUSES`].
+    pub blame_ns: [u64; CAUSES],
+}
+
+/// A run's results: the report, and the tables behind it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The report.
+    pub report: Report,
+    /// Histograms of response times in nanoseconds, by class name (`all`, `read`, `write`, `gc_affected`, …).
+    pub histograms: Vec<(&'static str, Histogram<u64>)>,
+    /// State over time, evenly spaced.
+    pub series: Vec<Sample>,
+    /// Rounds of collection in the order of their ends; empty unless asked for.
+    pub gc_events: Vec<GcEvent>,
+    /// Requests in the order of their completion; empty unless asked for.
+    pub requests: Vec<RequestRecord>,
+    /// What the user should know: folded addresses, skipped lines, and the like.
+    pub notes: Vec<String>,
+}

@@ -1,0 +1,56 @@
+//! Resolved times of the flash, in nanoseconds.
+
+use crate::config::TimingConfig;
+
+/// Times of one drive.
+#[derive(Clone, Debug)]
+pub struct Timing {
+    read_ns: Vec<u64>,
+    program_ns: Vec<u64>,
+    /// tBERS.
+    pub erase_ns: u64,
+    /// Command and address cycles for one plane.
+    pub command_ns: u64,
+    /// tRCBSY.
+    pub cache_busy_ns: u64,
+    /// Data transfer of `n` mapping units at index `n`, each size rounded up by itself.
+    transfer_ns: Vec<u64>,
+}
+
+impl Timing {
+    /// The times of a checked configuration.
+    pub fn new(config: &TimingConfig, unit_bytes: u32, units_per_page: u32) -> Self {
+        let transfer = |units| config.channel.transfer_ns(u64::from(units) * u64::from(unit_bytes));
+        Self {
+            read_ns: config.read.list(),
+            program_ns: config.program.list(),
+            erase_ns: config.erase.0,
+            command_ns: config.command.0,
+            cache_busy_ns: config.cache_busy.0,
+            transfer_ns: (0..=units_per_page).map(transfer).collect(),
+        }
+    }
+
+    /// tR of the page at this offset of its block.
+    #[inline(always)]
+    pub fn read_ns(&self, page_offset: u32) -> u64 {
+        pick(&self.read_ns, page_offset)
+    }
+
+    /// tPROG of the page at this offset of its block.
+    #[inline(always)]
+    pub fn program_ns(&self, page_offset: u32) -> u64 {
+        pick(&self.program_ns, page_offset)
+    }
+
+    /// Time of `units` mapping units on the channel.
+    #[inline(always)]
+    pub fn transfer_ns(&self, units: u32) -> u64 {
+        self.transfer_ns[units as usize]
+    }
+}
+
+#[inline(always)]
+fn pick(times_ns: &[u64], page_offset: u32) -> u64 {
+    if times_ns.len() == 1 { times_ns[0] } else { times_ns[page_offset as usize % times_ns.len()] }
+}

@@ -1,0 +1,59 @@
+//! Division by a number that is fixed for a run, as one multiplication.
+
+/// Divides `u32`s by a fixed divisor: with `m = ⌈2⁶⁴/d⌉` the quotient of every 32-bit `x` is the upper half of `m·x`
+/// (Lemire, Kaser and Kurz 2019, "Faster remainder by direct computation").
+#[derive(Clone, Copy, Debug)]
+pub struct FastDiv {
+    multiplier: u64,
+    divisor: u32,
+}
+
+impl FastDiv {
+    /// A divider by `divisor`, which must not be zero.
+    pub fn new(divisor: u32) -> Self {
+        assert!(divisor > 0, "division by zero");
+        // For 1 the multiplier would be 2⁶⁴; it wraps to 0, and `div` knows that.
+        Self { multiplier: (u64::MAX / u64::from(divisor)).wrapping_add(1), divisor }
+    }
+
+    /// `x / divisor`.
+    #[inline(always)]
+    pub fn div(self, x: u32) -> u32 {
+        if self.divisor == 1 { x } else { ((u128::from(self.multiplier) * u128::from(x)) >> 64) as u32 }
+    }
+
+    /// `(x / divisor, x % divisor)`.
+    #[inline(always)]
+    pub fn div_rem(self, x: u32) -> (u32, u32) {
+        let quotient = self.div(x);
+        (quotient, x - quotient * self.divisor)
+    }
+
+    /// The divisor.
+    #[inline(always)]
+    pub fn divisor(self) -> u32 {
+        self.divisor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_divider_of_the_machine(x: u32, d in 1u32..) {
+            prop_assert_eq!(FastDiv::new(d).div_rem(x), (x / d, x % d));
+        }
+    }
+
+    #[test]
+    fn agrees_at_the_edges() {
+        for d in [1, 2, 3, 7, 255, 256, 65_535, 65_536, u32::MAX - 1, u32::MAX] {
+            for x in [0, 1, d - 1, d, d.wrapping_add(1), u32::MAX - 1, u32::MAX] {
+                assert_eq!(FastDiv::new(d).div(x), x / d, "{x} / {d}");
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What every part of the simulation stands on: time, events, indices, flat tables.
+
+pub mod fastdiv;
+pub mod index;
+pub mod queue;
+pub mod table;
