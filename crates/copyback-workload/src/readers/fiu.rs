@@ -6,7 +6,7 @@ use crate::Op;
 
 /// A device number as Linux packs it: the minor number has 20 bits.
 pub(crate) fn linux_device(major: u64, minor: u64) -> Result<u32, LineError> {
-    let packed = (major < 1 << 12 && minor < 1 << 20).then(|| (major << 20) | minor);
+    let packed = (major < 1 << 12 && minor < 1 << 20).then_some((major << 20) | minor);
     let packed = packed.and_then(|packed| u32::try_from(packed).ok());
     packed.ok_or_else(|| LineError(format!("{major},{minor} is no device number: 12 and 20 bits are the most")))
 }

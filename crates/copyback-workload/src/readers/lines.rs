@@ -106,11 +106,19 @@ pub(crate) struct LineReader<F> {
     format: F,
     bad: BadRecords,
     request_count: u64,
+    padding_lines: u64,
 }
 
 impl<F: LineFormat> LineReader<F> {
     pub(crate) fn new(file: String, stream: ByteStream, format: F, skip_bad: u64) -> Self {
-        Self { file, lines: Lines::new(stream), format, bad: BadRecords::new(skip_bad), request_count: 0 }
+        Self {
+            file,
+            lines: Lines::new(stream),
+            format,
+            bad: BadRecords::new(skip_bad),
+            request_count: 0,
+            padding_lines: 0,
+        }
     }
 
     /// Reads one line; `None` at the end.
@@ -140,6 +148,11 @@ impl<F: LineFormat> LineReader<F> {
 
     #[cold]
     fn malformed(&mut self, start: usize, end: usize, message: &str) -> Result<(), Error> {
+        // What archives and crashed writers pad files with; it holds nothing, but a user should know.
+        if self.lines.buffer[start..end].iter().all(|byte| *byte == 0) {
+            self.padding_lines += 1;
+            return Ok(());
+        }
         if self.bad.may_skip() {
             return Ok(());
         }
@@ -197,6 +210,9 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
     fn notes(&self) -> Vec<String> {
         let mut notes = self.format.notes();
         self.bad.notes(&mut notes);
+        if self.padding_lines > 0 {
+            notes.push(format!("{} lines of nothing but zero bytes left out: padding", self.padding_lines));
+        }
         notes
     }
 }

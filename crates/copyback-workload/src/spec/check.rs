@@ -226,7 +226,7 @@ fn whole_units(key: &str, size: Bytes, align: Bytes) -> Checked {
     if size.0 == 0 {
         return Err(wrong(key, "a request of no bytes asks for nothing", format!("set {align} or more")));
     }
-    if size.0 % align.0 != 0 {
+    if !size.0.is_multiple_of(align.0) {
         let message = format!("{size} is not a multiple of align {align}");
         return Err(wrong(key, message, "change it, or set a smaller `align`"));
     }

@@ -91,7 +91,7 @@ pub fn write_to<W: Write + Send>(
     let output = BufWriter::with_capacity(1 << 18, output);
     let mut writer: Box<dyn RequestWriter + '_> = match format {
         WriteFormat::Parquet => Box::new(parquet::ParquetWriter::new(output)?),
-        WriteFormat::Msr => Box::new(text::TextWriter::new(output, text::Msr::default())?),
+        WriteFormat::Msr => Box::new(text::TextWriter::new(output, text::Msr)?),
         WriteFormat::Fio2 => Box::new(text::TextWriter::new(output, text::Fio::new(2))?),
         WriteFormat::Fio3 => Box::new(text::TextWriter::new(output, text::Fio::new(3))?),
         WriteFormat::Disksim => Box::new(text::TextWriter::new(output, text::Disksim)?),

@@ -42,7 +42,7 @@ impl<W: Write, F: TextFormat> RequestWriter for TextWriter<W, F> {
         if let Some(error) = self.format.refuses(request) {
             return Err(error);
         }
-        self.rounded_times += u64::from(request.arrival_ns % self.format.time_unit_ns() != 0);
+        self.rounded_times += u64::from(!request.arrival_ns.is_multiple_of(self.format.time_unit_ns()));
         self.lost_priorities += u64::from(request.priority != Priority::Normal);
         self.format.line(request, &mut self.output).map_err(|error| io_error(&error))
     }
@@ -78,7 +78,6 @@ fn whole_sectors(value_bytes: u64, what: &str, format: WriteFormat) -> Option<Er
 }
 
 /// MSR Cambridge CSV. Its times begin here with the year 2000, as a filetime.
-#[derive(Default)]
 pub(crate) struct Msr;
 
 /// 2000-01-01 in units of 100 ns since 1601: times of zero are refused by some readers.
