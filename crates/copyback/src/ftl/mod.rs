@@ -1,7 +1,9 @@
 //! The functional half: a state machine without a clock.
 
+pub mod aging;
 pub mod allocation;
 pub mod blocks;
+pub mod core;
 pub mod frontier;
 pub mod lists;
 pub mod mapping;

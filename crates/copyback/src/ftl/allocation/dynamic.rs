@@ -46,15 +46,15 @@ impl Dynamic {
         Place { die: self.turns[best], plane: PlaneId::NONE }
     }
 
-    /// The next plane in turn that has room; the one with most room where none has.
-    pub fn next_plane(&mut self, free: impl Fn(PlaneId) -> u32) -> PlaneId {
+    /// The next plane in turn that has room; the one whose turn it is where none has.
+    pub fn next_plane(&mut self, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
         let dies = self.turns.len() as u32;
         let planes = dies * self.planes_per_die;
         let plane_at = |turn: u32| {
             PlaneId(self.turns[(turn % dies) as usize].0 * self.planes_per_die + turn / dies % self.planes_per_die)
         };
-        let in_turn = (0..planes).map(|i| (self.next_plane + i) % planes);
-        let turn = in_turn.clone().find(|&turn| free(plane_at(turn)) > 0).unwrap_or(self.next_plane % planes);
+        let mut in_turn = (0..planes).map(|i| (self.next_plane + i) % planes);
+        let turn = in_turn.find(|&turn| has_room(plane_at(turn))).unwrap_or(self.next_plane % planes);
         self.next_plane = (turn + 1) % planes;
         plane_at(turn)
     }

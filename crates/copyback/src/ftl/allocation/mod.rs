@@ -64,12 +64,21 @@ impl Allocation {
         }
     }
 
-    /// The plane of a write while no time passes (preconditioning).
+    /// The plane of a unit where it is a function of the address.
     #[inline]
-    pub fn plane_without_load(&mut self, unit: LogicalUnit, free: impl Fn(PlaneId) -> u32) -> PlaneId {
+    pub fn static_plane(&self, unit: LogicalUnit) -> Option<PlaneId> {
+        match self {
+            Self::Static(p) => Some(p.place(unit).plane),
+            Self::Dynamic(_) => None,
+        }
+    }
+
+    /// The plane of a write while no time passes (preconditioning): the one in turn that has room.
+    #[inline]
+    pub fn timeless_plane(&mut self, unit: LogicalUnit, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
         match self {
             Self::Static(p) => p.place(unit).plane,
-            Self::Dynamic(p) => p.next_plane(free),
+            Self::Dynamic(p) => p.next_plane(has_room),
         }
     }
 

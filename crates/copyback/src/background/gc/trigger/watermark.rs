@@ -109,6 +109,11 @@ impl Watermark {
         }
     }
 
+    /// The levels at which collection starts and stops, in blocks of the scope.
+    pub fn levels(&self) -> (u32, u32) {
+        (self.soft_blocks, self.stop_blocks)
+    }
+
     /// Whether a scope with so many free blocks must collect; `is_collecting` says whether it already does.
     #[inline(always)]
     pub fn wants_collection(&self, free_blocks: u32, is_collecting: bool) -> bool {

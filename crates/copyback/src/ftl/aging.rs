@@ -1,0 +1,173 @@
+//! Preconditioning: what a drive lives through before a run, at the speed of memory.
+
+use super::core::Ftl;
+use crate::background::gc::trigger::Trigger;
+use crate::background::gc::trigger::watermark::Scope;
+use crate::config::KeyError;
+use crate::config::{PreconditionConfig, RunConfig};
+use crate::ftl::GC_RESERVE_BLOCKS;
+use crate::sim::index::{LogicalUnit, PlaneId};
+use copyback_workload::rng;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A drive in its functional half only: what writes it and what collects it.
+pub struct Ager {
+    /// The drive.
+    pub ftl: Ftl,
+    soft_blocks: u32,
+    stop_blocks: u32,
+    written: u64,
+}
+
+impl Ager {
+    /// A fresh drive whose planes collect at the levels of the configuration's trigger; levels of a die or a device are
+    /// shared out among its planes.
+    pub fn new(config: &RunConfig, seed: u64) -> Self {
+        let ftl = Ftl::new(config, seed);
+        let trigger = Trigger::new(trigger_params(config), &ftl.geometry);
+        let planes = match trigger.scope {
+            Scope::Plane => 1,
+            Scope::Die => ftl.geometry.planes_per_die,
+            Scope::Device => ftl.geometry.planes,
+        };
+        let (soft, stop) = trigger.levels();
+        // The host may never take the reserve, so a plane collects before it would have to.
+        let least = GC_RESERVE_BLOCKS + 1;
+        Self {
+            ftl,
+            soft_blocks: soft.div_ceil(planes).max(least),
+            stop_blocks: stop.div_ceil(planes).max(least),
+            written: 0,
+        }
+    }
+
+    /// Writes one unit and collects where that brought its plane below its level.
+    #[inline]
+    pub fn write(&mut self, unit: LogicalUnit) -> Result<(), KeyError> {
+        let plane = self.ftl.timeless_plane(unit);
+        let ftl = &mut self.ftl;
+        self.written += 1;
+        ftl.append(plane, unit, self.written);
+        if ftl.free_blocks_of(plane) < self.soft_blocks { self.collect(plane) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn collect(&mut self, plane: PlaneId) -> Result<(), KeyError> {
+        // A policy that does not look at what is valid may gain nothing for a while, but not for ever.
+        let mut rounds_left = 4 * self.ftl.geometry.blocks_per_plane;
+        while self.ftl.free_blocks_of(plane) < self.stop_blocks {
+            if rounds_left == 0 || self.ftl.collect(plane, self.written).is_none() {
+                return Err(KeyError::new(
+                    "capacity",
+                    format!("collection on plane {} cannot keep {} blocks free", plane.0, self.stop_blocks),
+                )
+                .with_help("raise `capacity.over_provisioning`, or lower the trigger's levels"));
+            }
+            rounds_left -= 1;
+        }
+        Ok(())
+    }
+
+    /// Writes the first `units` units in order.
+    fn fill(&mut self, units: u32) -> Result<(), KeyError> {
+        (0..units).try_for_each(|unit| self.write(LogicalUnit(unit)))
+    }
+
+    /// Overwrites `writes` units drawn from the first `units`.
+    pub fn overwrite(&mut self, units: u32, writes: u64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
+        // Random accesses to the map miss every cache of the processor: they are announced a batch ahead.
+        const BATCH: usize = 32;
+        let mut batch = [LogicalUnit(0); BATCH];
+        let mut left = writes;
+        while left > 0 {
+            let now = left.min(BATCH as u64) as usize;
+            for unit in &mut batch[..now] {
+                *unit = LogicalUnit(stream.random_range(0..units));
+                self.ftl.prefetch_entry(*unit);
+            }
+            for &unit in &batch[..now] {
+                self.ftl.prefetch_place(unit);
+            }
+            for &unit in &batch[..now] {
+                self.write(unit)?;
+            }
+            left -= now as u64;
+        }
+        Ok(())
+    }
+
+    /// Overwrites until write amplification over one filling's worth of writes changes by no more than `steady`.
+    fn overwrite_until_steady(
+        &mut self,
+        units: u32,
+        steady: f64,
+        stream: &mut Xoshiro256PlusPlus,
+    ) -> Result<(), KeyError> {
+        const ROUNDS_MAX: u32 = 40;
+        let mut before = f64::INFINITY;
+        for _ in 0..ROUNDS_MAX {
+            let start = self.ftl.counts();
+            self.overwrite(units, u64::from(units), stream)?;
+            let now = self.ftl.counts().since(&start).write_amplification().unwrap_or(1.0);
+            if (now - before).abs() <= steady * now {
+                return Ok(());
+            }
+            before = now;
+        }
+        Ok(())
+    }
+
+    /// Fills each plane to a random share of its pages and lets the stated share of them hold valid data.
+    fn age(&mut self, used_min: f64, used_max: f64, valid: f64, seed: u64) -> Result<(), KeyError> {
+        let mut stream = rng::stream(seed, "precondition.aged");
+        let geometry = self.ftl.geometry.clone();
+        let mut of_plane: Vec<Vec<LogicalUnit>> = vec![Vec::new(); geometry.planes as usize];
+        for unit in (0..geometry.logical_units).map(LogicalUnit) {
+            let plane = self.ftl.timeless_plane(unit);
+            of_plane[plane.at()].push(unit);
+        }
+        let plane_units = f64::from(geometry.blocks_per_plane) * f64::from(geometry.units_per_block);
+        for (plane, units) in of_plane.iter_mut().enumerate() {
+            let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;
+            let live = ((used as f64 * valid) as usize).min(units.len());
+            // Each live unit is written once, and as many writes as are still missing overwrite some of them first:
+            // in random order, so that valid and invalid units are mixed.
+            let mut writes: Vec<LogicalUnit> = units[..live].to_vec();
+            writes.extend((live..used).map(|_| units[stream.random_range(0..live.max(1))]));
+            writes.shuffle(&mut stream);
+            for unit in writes {
+                self.written += 1;
+                self.ftl.append(PlaneId(plane as u32), unit, self.written);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn trigger_params(config: &RunConfig) -> &crate::background::gc::trigger::watermark::Params {
+    let crate::background::gc::trigger::TriggerConfig::Watermark(params) = &config.trigger;
+    params
+}
+
+/// A drive with the past that the configuration asks for.
+pub fn aged(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
+    let mut ager = Ager::new(config, seed);
+    let share = |fill: f64| (f64::from(ager.ftl.geometry.logical_units) * fill) as u32;
+    match config.precondition {
+        PreconditionConfig::Empty => {}
+        PreconditionConfig::Sequential { fill } => ager.fill(share(fill))?,
+        PreconditionConfig::Random { fill, overwrites, steady } => {
+            let units = share(fill).max(1);
+            ager.fill(units)?;
+            let mut stream = rng::stream(seed, "precondition.random");
+            match overwrites {
+                Some(times) => ager.overwrite(units, (f64::from(units) * times) as u64, &mut stream)?,
+                None => ager.overwrite_until_steady(units, steady, &mut stream)?,
+            }
+        }
+        PreconditionConfig::Aged { used_min, used_max, valid } => ager.age(used_min, used_max, valid, seed)?,
+    }
+    Ok(ager.ftl)
+}

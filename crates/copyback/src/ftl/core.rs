@@ -1,0 +1,520 @@
+//! The translation layer's state and the few operations that change it.
+//!
+//! Every change of the drive's contents goes through here, with or without a clock above: write, move, trim, take a
+//! victim, erase. Each operation asserts what it relies on.
+
+use super::GC_RESERVE_BLOCKS;
+use super::allocation::Allocation;
+use super::blocks::{BlockState, Blocks};
+use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Origin};
+use super::lists::Lists;
+use super::mapping::Mapping;
+use super::victim::{Victim, VictimPolicy, View};
+use crate::config::RunConfig;
+use crate::nand::geometry::Geometry;
+use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
+use crate::sim::table;
+
+/// Counts of what was done, in mapping units and blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Units written for the host.
+    pub host_units: u64,
+    /// Units moved.
+    pub moved_units: u64,
+    /// Moves that came too late: the host had written a newer version.
+    pub dropped_moves: u64,
+    /// Places that were left empty in programmed pages.
+    pub padding_units: u64,
+    /// Blocks erased.
+    pub erases: u64,
+}
+
+impl Counts {
+    /// Units programmed over units that the host wrote.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let flash = self.host_units + self.moved_units + self.padding_units;
+        (self.host_units > 0).then(|| flash as f64 / self.host_units as f64)
+    }
+
+    /// What was done since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            host_units: self.host_units - earlier.host_units,
+            moved_units: self.moved_units - earlier.moved_units,
+            dropped_moves: self.dropped_moves - earlier.dropped_moves,
+            padding_units: self.padding_units - earlier.padding_units,
+            erases: self.erases - earlier.erases,
+        }
+    }
+}
+
+/// A valid unit of a victim: the place it is expected at, and whose data it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// Where the data was when the move began.
+    pub from: PhysicalUnit,
+    /// Whose data it is.
+    pub unit: LogicalUnit,
+}
+
+#[derive(Clone)]
+struct Plane {
+    free_blocks: u32,
+    open: [BlockId; OPEN_BLOCKS_MAX],
+}
+
+/// The translation layer of one drive.
+pub struct Ftl {
+    /// The drive's shape.
+    pub geometry: Geometry,
+    /// Where new pages go.
+    pub allocation: Allocation,
+    frontier: Frontier,
+    map: Mapping,
+    /// Whose data a physical unit held when it was programmed; trusted only where `valid` says so.
+    reverse: Vec<LogicalUnit>,
+    /// One bit for each physical unit.
+    valid: Vec<u64>,
+    blocks: Blocks,
+    planes: Vec<Plane>,
+    free: Lists,
+    victim: Victim,
+    counts: Counts,
+    free_blocks: u64,
+    /// Room for the moves of one victim, kept so that a collection allocates nothing.
+    moves: Vec<Move>,
+}
+
+impl Ftl {
+    /// A fresh drive.
+    pub fn new(config: &RunConfig, seed: u64) -> Self {
+        let geometry = Geometry::new(config);
+        let mut free = Lists::new(geometry.planes as usize, geometry.blocks as usize);
+        for block in 0..geometry.blocks {
+            free.push_back(geometry.plane_of(BlockId(block)).at(), block);
+        }
+        let plane = Plane { free_blocks: geometry.blocks_per_plane, open: [BlockId::NONE; OPEN_BLOCKS_MAX] };
+        Self {
+            allocation: Allocation::new(&config.allocation, &geometry),
+            frontier: Frontier::new(&config.frontier),
+            map: Mapping::new(geometry.logical_units),
+            reverse: table::filled(geometry.physical_units as usize, LogicalUnit::NONE),
+            valid: table::filled((geometry.physical_units as usize).div_ceil(64), 0),
+            blocks: Blocks::new(&geometry),
+            planes: vec![plane; geometry.planes as usize],
+            free,
+            victim: Victim::new(&config.victim, &geometry, seed),
+            counts: Counts::default(),
+            free_blocks: u64::from(geometry.blocks),
+            moves: Vec::with_capacity(geometry.units_per_block as usize),
+            geometry,
+        }
+    }
+
+    /// What was done so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Where a logical unit is, [`PhysicalUnit::NONE`] if it holds no data.
+    #[inline(always)]
+    pub fn lookup(&self, unit: LogicalUnit) -> PhysicalUnit {
+        self.map.get(unit)
+    }
+
+    /// Has the map entry of a unit fetched into the processor's cache.
+    #[inline(always)]
+    pub fn prefetch_entry(&self, unit: LogicalUnit) {
+        self.map.prefetch(unit);
+    }
+
+    /// Has what overwriting a unit touches fetched; its map entry should be there already.
+    #[inline(always)]
+    pub fn prefetch_place(&self, unit: LogicalUnit) {
+        let place = self.map.get(unit);
+        table::prefetch(&self.valid, place.at() / 64);
+    }
+
+    /// All blocks.
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// Free blocks of a plane.
+    #[inline(always)]
+    pub fn free_blocks_of(&self, plane: PlaneId) -> u32 {
+        self.planes[plane.at()].free_blocks
+    }
+
+    /// Free blocks of the drive.
+    #[inline(always)]
+    pub fn free_blocks(&self) -> u64 {
+        self.free_blocks
+    }
+
+    /// Pages that can still be programmed on a plane for data of this origin: the rest of its open block and the free
+    /// blocks, of which the host may not touch the reserve.
+    #[inline]
+    pub fn pages_left(&self, plane: PlaneId, origin: Origin) -> u32 {
+        let reserve = if origin == Origin::Host { GC_RESERVE_BLOCKS } else { 0 };
+        let free_blocks = self.planes[plane.at()].free_blocks.saturating_sub(reserve);
+        free_blocks * self.geometry.pages_per_block + self.open_pages_left(plane, origin)
+    }
+
+    #[inline]
+    fn open_pages_left(&self, plane: PlaneId, origin: Origin) -> u32 {
+        let open = self.planes[plane.at()].open[self.frontier.open_block_of(origin)];
+        if open.is_none() {
+            return 0;
+        }
+        (self.geometry.units_per_block - u32::from(self.blocks[open].written)) / self.geometry.units_per_page
+    }
+
+    /// The offset of the page that the next program of this origin will take on the plane.
+    #[inline]
+    pub fn next_page_offset(&self, plane: PlaneId, origin: Origin) -> u32 {
+        let open = self.planes[plane.at()].open[self.frontier.open_block_of(origin)];
+        if open.is_none() {
+            return 0;
+        }
+        u32::from(self.blocks[open].written).div_ceil(self.geometry.units_per_page) % self.geometry.pages_per_block
+    }
+
+    /// The block offset of the page that the next program will take, if its block is open already.
+    pub fn next_block(&self, plane: PlaneId, origin: Origin) -> Option<BlockId> {
+        let open = self.planes[plane.at()].open[self.frontier.open_block_of(origin)];
+        if open.is_some() {
+            return Some(open);
+        }
+        self.free.first(plane.at()).map(BlockId)
+    }
+
+    // ---- writing ------------------------------------------------------------------------------------------------
+
+    /// Programs a page with new data of the host: binds the plane's next page, points the units at it and makes what
+    /// they held before invalid. Places without a unit are padding.
+    ///
+    /// # Panics
+    /// When the plane has no page left, or the page no room for the units.
+    pub fn write_page(&mut self, plane: PlaneId, units: &[LogicalUnit], stamp: u64) -> PageId {
+        let (block, first) = self.bind_page(plane, Origin::Host, units.len());
+        for (slot, &unit) in units.iter().enumerate() {
+            self.point(unit, PhysicalUnit(first.0 + slot as u32), block);
+        }
+        self.counts.host_units += units.len() as u64;
+        self.close_if_full(plane, block, Origin::Host, stamp);
+        self.geometry.page_of(first)
+    }
+
+    /// Programs a page with moved data. A move whose unit was written or trimmed meanwhile is dropped: its place holds
+    /// stale data from the start.
+    ///
+    /// # Panics
+    /// When the plane has no page left, or the page no room for the moves.
+    pub fn move_page(&mut self, plane: PlaneId, moves: &[Move], stamp: u64) -> PageId {
+        let (block, first) = self.bind_page(plane, Origin::Move, moves.len());
+        for (slot, m) in moves.iter().enumerate() {
+            if self.map.get(m.unit) == m.from {
+                self.point(m.unit, PhysicalUnit(first.0 + slot as u32), block);
+            } else {
+                self.counts.dropped_moves += 1;
+            }
+        }
+        self.counts.moved_units += moves.len() as u64;
+        self.close_if_full(plane, block, Origin::Move, stamp);
+        self.geometry.page_of(first)
+    }
+
+    /// Programs a page with data that is stale on arrival: a newer version was programmed first.
+    pub fn write_stale_page(&mut self, plane: PlaneId, units: usize, stamp: u64) -> PageId {
+        let (block, first) = self.bind_page(plane, Origin::Host, units);
+        self.counts.host_units += units as u64;
+        self.close_if_full(plane, block, Origin::Host, stamp);
+        self.geometry.page_of(first)
+    }
+
+    /// Takes the next whole page of a plane's open block.
+    fn bind_page(&mut self, plane: PlaneId, origin: Origin, units: usize) -> (BlockId, PhysicalUnit) {
+        let units_per_page = self.geometry.units_per_page;
+        assert!(units as u32 <= units_per_page, "{units} units do not fit into a page of {units_per_page}");
+        let block = self.open_block(plane, origin);
+        let state = &mut self.blocks[block];
+        // Without a clock units are appended one by one; a page that was begun so is left as it is.
+        let begun = u32::from(state.written) % units_per_page;
+        let skipped = if begun == 0 { 0 } else { units_per_page - begun };
+        let at = u32::from(state.written) + skipped;
+        state.written = (at + units_per_page) as u16;
+        self.counts.padding_units += u64::from(skipped) + u64::from(units_per_page) - units as u64;
+        (block, PhysicalUnit(block.0 * self.geometry.units_per_block + at))
+    }
+
+    /// The plane's open block for this origin, with at least one page left.
+    #[inline]
+    fn open_block(&mut self, plane: PlaneId, origin: Origin) -> BlockId {
+        let which = self.frontier.open_block_of(origin);
+        let open = self.planes[plane.at()].open[which];
+        if open.is_some() {
+            return open;
+        }
+        let block = BlockId(self.free.pop_front(plane.at()).unwrap_or_else(|| panic!("{plane:?} has no free block")));
+        let state = &mut self.blocks[block];
+        assert!(state.state == BlockState::Free && state.written == 0 && state.valid == 0, "{block:?} is not erased");
+        state.state = BlockState::Open;
+        let p = &mut self.planes[plane.at()];
+        p.open[which] = block;
+        p.free_blocks -= 1;
+        self.free_blocks -= 1;
+        block
+    }
+
+    #[inline]
+    fn close_if_full(&mut self, plane: PlaneId, block: BlockId, origin: Origin, stamp: u64) {
+        // What is left of a block may be less than a page when units were appended one by one.
+        let left = self.geometry.units_per_block - u32::from(self.blocks[block].written);
+        if left > 0 {
+            return;
+        }
+        let state = &mut self.blocks[block];
+        state.state = BlockState::Closed;
+        state.closed_at = stamp;
+        self.planes[plane.at()].open[self.frontier.open_block_of(origin)] = BlockId::NONE;
+        self.victim.on_close(&self.blocks, plane, block);
+    }
+
+    /// Points a unit at a place in `block`, and makes the place that it had before invalid.
+    #[inline(always)]
+    fn point(&mut self, unit: LogicalUnit, place: PhysicalUnit, block: BlockId) {
+        let old = self.map.set(unit, place);
+        if old.is_some() {
+            self.invalidate(old);
+        }
+        self.reverse[place.at()] = unit;
+        self.valid[place.at() / 64] |= 1 << (place.0 % 64);
+        self.blocks[block].valid += 1;
+    }
+
+    #[inline(always)]
+    fn invalidate(&mut self, place: PhysicalUnit) {
+        let bit = 1 << (place.0 % 64);
+        let word = &mut self.valid[place.at() / 64];
+        debug_assert!(*word & bit != 0, "{place:?} is invalid already");
+        *word &= !bit;
+        let block = self.geometry.block_of(place);
+        let state = &mut self.blocks[block];
+        state.valid -= 1;
+        if state.state == BlockState::Closed {
+            let plane = self.geometry.plane_of(block);
+            self.victim.on_invalidate(&self.blocks, plane, block);
+        }
+    }
+
+    /// Forgets a unit's data; whether it had any.
+    pub fn trim(&mut self, unit: LogicalUnit) -> bool {
+        let old = self.map.set(unit, PhysicalUnit::NONE);
+        if old.is_some() {
+            self.invalidate(old);
+        }
+        old.is_some()
+    }
+
+    // ---- collecting ---------------------------------------------------------------------------------------------
+
+    /// The block that the victim policy would collect on a plane.
+    pub fn pick_victim(&mut self, plane: PlaneId, stamp: u64) -> Option<BlockId> {
+        let picked = self.victim.pick(View { blocks: &self.blocks, plane, now: stamp })?;
+        let state = self.blocks[picked].state;
+        assert!(state == BlockState::Closed, "the victim policy picked {picked:?}, which is {state:?}");
+        assert!(self.geometry.plane_of(picked) == plane, "the victim policy picked {picked:?} outside {plane:?}");
+        Some(picked)
+    }
+
+    /// Makes a full block the victim of a collection and lists what is valid in it, page by page.
+    pub fn take_victim(&mut self, block: BlockId, moves: &mut Vec<Move>) {
+        assert!(self.blocks[block].state == BlockState::Closed, "{block:?} is no candidate");
+        let plane = self.geometry.plane_of(block);
+        self.victim.on_take(&self.blocks, plane, block);
+        self.blocks[block].state = BlockState::Victim;
+        self.list_valid(block, moves);
+        debug_assert_eq!(moves.len(), usize::from(self.blocks[block].valid));
+    }
+
+    fn list_valid(&self, block: BlockId, moves: &mut Vec<Move>) {
+        moves.clear();
+        let first = self.geometry.first_unit(block).0;
+        let end = first + self.geometry.units_per_block;
+        let mut at = first;
+        while at < end {
+            let in_word = (64 - at % 64).min(end - at);
+            let mask = if in_word == 64 { u64::MAX } else { (1 << in_word) - 1 };
+            let mut word = (self.valid[(at / 64) as usize] >> (at % 64)) & mask;
+            while word != 0 {
+                let from = PhysicalUnit(at + word.trailing_zeros());
+                moves.push(Move { from, unit: self.reverse[from.at()] });
+                word &= word - 1;
+            }
+            at += in_word;
+        }
+    }
+
+    /// Erases a victim whose valid data was moved.
+    ///
+    /// # Panics
+    /// When the block is no victim or still holds valid data.
+    pub fn erase(&mut self, block: BlockId) {
+        let state = &mut self.blocks[block];
+        assert!(state.state == BlockState::Victim, "{block:?} is erased, but no victim");
+        assert!(state.valid == 0, "{block:?} is erased with {} valid units", state.valid);
+        state.state = BlockState::Free;
+        state.written = 0;
+        state.erases += 1;
+        let plane = self.geometry.plane_of(block);
+        self.free.push_back(plane.at(), block.0);
+        self.planes[plane.at()].free_blocks += 1;
+        self.free_blocks += 1;
+        self.counts.erases += 1;
+    }
+
+    // ---- without a clock ----------------------------------------------------------------------------------------
+
+    /// The plane that a write of `unit` goes to while no time passes.
+    #[inline]
+    pub fn timeless_plane(&mut self, unit: LogicalUnit) -> PlaneId {
+        let (planes, reserve) = (&self.planes, GC_RESERVE_BLOCKS);
+        self.allocation.timeless_plane(unit, |plane| planes[plane.at()].free_blocks > reserve)
+    }
+
+    /// Writes one unit to the plane's open block, behind the last.
+    #[inline]
+    pub fn append(&mut self, plane: PlaneId, unit: LogicalUnit, stamp: u64) {
+        let (block, place) = self.append_place(plane, Origin::Host);
+        self.point(unit, place, block);
+        self.counts.host_units += 1;
+        self.close_if_full(plane, block, Origin::Host, stamp);
+    }
+
+    #[inline(always)]
+    fn append_place(&mut self, plane: PlaneId, origin: Origin) -> (BlockId, PhysicalUnit) {
+        let block = self.open_block(plane, origin);
+        let at = self.blocks[block].written;
+        self.blocks[block].written = at + 1;
+        (block, PhysicalUnit(block.0 * self.geometry.units_per_block + u32::from(at)))
+    }
+
+    /// Collects one block of a plane at once: its valid units are appended to the plane's block for moves. Returns the
+    /// victim and how many units it held; `None` where the plane has nothing to collect, or no room to do so.
+    pub fn collect(&mut self, plane: PlaneId, stamp: u64) -> Option<(BlockId, u32)> {
+        let block = self.pick_victim(plane, stamp)?;
+        let valid = u32::from(self.blocks[block].valid);
+        if valid > self.pages_left(plane, Origin::Move) * self.geometry.units_per_page {
+            return None;
+        }
+        let mut moves = std::mem::take(&mut self.moves);
+        self.take_victim(block, &mut moves);
+        const AHEAD: usize = 12;
+        for m in &moves[..moves.len().min(AHEAD)] {
+            self.map.prefetch(m.unit);
+        }
+        for (i, m) in moves.iter().enumerate() {
+            if let Some(next) = moves.get(i + AHEAD) {
+                self.map.prefetch(next.unit);
+            }
+            let (to_block, place) = self.append_place(plane, Origin::Move);
+            let old = self.map.set(m.unit, place);
+            debug_assert_eq!(old, m.from);
+            self.reverse[place.at()] = m.unit;
+            self.valid[place.at() / 64] |= 1 << (place.0 % 64);
+            self.blocks[to_block].valid += 1;
+            self.close_if_full(plane, to_block, Origin::Move, stamp);
+        }
+        self.counts.moved_units += moves.len() as u64;
+        self.moves = moves;
+        self.clear_valid(block);
+        self.erase(block);
+        Some((block, valid))
+    }
+
+    /// Makes all units of a victim invalid at once.
+    fn clear_valid(&mut self, block: BlockId) {
+        let first = self.geometry.first_unit(block).0;
+        let end = first + self.geometry.units_per_block;
+        let mut at = first;
+        while at < end {
+            let in_word = (64 - at % 64).min(end - at);
+            let mask = if in_word == 64 { u64::MAX } else { ((1 << in_word) - 1) << (at % 64) };
+            self.valid[(at / 64) as usize] &= !mask;
+            at += in_word;
+        }
+        self.blocks[block].valid = 0;
+    }
+
+    // ---- checking -----------------------------------------------------------------------------------------------
+
+    /// Compares everything with everything: both maps, the bits, the counts and the lists. Slow.
+    pub fn check_all(&self) -> Result<(), String> {
+        let g = &self.geometry;
+        let mut valid_units = 0u64;
+        for unit in (0..g.logical_units).map(LogicalUnit) {
+            let place = self.map.get(unit);
+            if place.is_none() {
+                continue;
+            }
+            valid_units += 1;
+            if self.reverse[place.at()] != unit || self.valid[place.at() / 64] >> (place.0 % 64) & 1 == 0 {
+                return Err(format!("{unit:?} is mapped to {place:?}, which holds {:?}", self.reverse[place.at()]));
+            }
+        }
+        let bits: u64 = self.valid.iter().map(|w| u64::from(w.count_ones())).sum();
+        let counted: u64 = self.blocks.iter().map(|b| u64::from(b.valid)).sum();
+        if bits != valid_units || counted != valid_units {
+            return Err(format!("{valid_units} units are mapped, {bits} bits are set, blocks count {counted}"));
+        }
+        for plane in (0..g.planes).map(PlaneId) {
+            self.check_plane(plane)?;
+        }
+        Ok(())
+    }
+
+    fn check_plane(&self, plane: PlaneId) -> Result<(), String> {
+        let p = &self.planes[plane.at()];
+        let listed = self.free.iter(plane.at()).count() as u32;
+        if listed != p.free_blocks {
+            return Err(format!("{plane:?} counts {} free blocks and lists {listed}", p.free_blocks));
+        }
+        for (offset, block) in self.blocks.of_plane(plane).iter().enumerate() {
+            let id = self.blocks.id(plane, offset as u32);
+            let fits = match block.state {
+                BlockState::Free => block.written == 0 && block.valid == 0,
+                BlockState::Open => p.open.contains(&id) && u32::from(block.written) < self.geometry.units_per_block,
+                BlockState::Closed | BlockState::Victim => {
+                    u32::from(block.written) == self.geometry.units_per_block && !p.open.contains(&id)
+                }
+            };
+            if !fits || block.valid > block.written {
+                return Err(format!("{id:?} cannot be in this state: {block:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Clone for Ftl {
+    fn clone(&self) -> Self {
+        Self {
+            geometry: self.geometry.clone(),
+            allocation: self.allocation.clone(),
+            frontier: self.frontier,
+            map: self.map.clone(),
+            reverse: table::cloned(&self.reverse),
+            valid: table::cloned(&self.valid),
+            blocks: self.blocks.clone(),
+            planes: self.planes.clone(),
+            free: self.free.clone(),
+            victim: self.victim.clone(),
+            counts: self.counts,
+            free_blocks: self.free_blocks,
+            moves: Vec::with_capacity(self.geometry.units_per_block as usize),
+        }
+    }
+}
