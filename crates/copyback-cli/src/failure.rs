@@ -1,6 +1,6 @@
 //! How a command can end badly, and how that is shown.
 
-use copyback::config::layers::LayerError;
+use copyback::config::layers::{LayerError, Place};
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 
 /// Why a command did not do what it was asked.
@@ -65,6 +65,16 @@ impl Failure {
         self
     }
 
+    /// The same, pointing at the text that asked for it.
+    #[must_use]
+    pub fn at(mut self, place: Option<Place>) -> Self {
+        if let (Self::Input(diagnosis) | Self::Run(diagnosis), Some(place)) = (&mut self, place) {
+            diagnosis.source_text = Some(NamedSource::new(&place.text.name, place.text.text.clone()));
+            diagnosis.span = Some(place.span);
+        }
+        self
+    }
+
     /// Tells the user, and says which code the program is to end with.
     pub fn report(self) -> u8 {
         let (diagnosis, code) = match self {
@@ -81,12 +91,8 @@ impl Failure {
 
 impl From<LayerError> for Failure {
     fn from(error: LayerError) -> Self {
-        let mut diagnosis = Diagnosis { help: error.help, ..Diagnosis::new(error.message) };
-        if let Some(place) = error.place {
-            diagnosis.source_text = Some(NamedSource::new(&place.text.name, place.text.text.clone()));
-            diagnosis.span = Some(place.span);
-        }
-        Self::Input(Box::new(diagnosis))
+        let diagnosis = Diagnosis { help: error.help, ..Diagnosis::new(error.message) };
+        Self::Input(Box::new(diagnosis)).at(error.place)
     }
 }
 

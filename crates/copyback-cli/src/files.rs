@@ -8,7 +8,8 @@ use std::path::Path;
 /// Reads a text that the user named.
 pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
     check_file(what, path)?;
-    std::fs::read_to_string(path).map_err(|error| Failure::input(format!("cannot read {what} {}: {error}", path.display())))
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::input(format!("cannot read {what} {}: {error}", path.display())))
 }
 
 /// Refuses a folder or a missing file, and names files that were perhaps meant.
@@ -77,7 +78,9 @@ fn tagged(hash: &blake3::Hash) -> String {
 /// Refuses an output's name that cannot be written, before time is spent on what it would hold.
 pub fn check_output(path: &Path) -> Result<(), Failure> {
     if path.is_dir() {
-        return Err(Failure::input(format!("{} is a folder, not a file", path.display())).with_help("name a file in it"));
+        return Err(
+            Failure::input(format!("{} is a folder, not a file", path.display())).with_help("name a file in it")
+        );
     }
     let folder = folder_of(path);
     if folder.is_dir() {

@@ -30,7 +30,11 @@ pub fn size(bytes: f64) -> String {
         value /= 1024.0;
         at += 1;
     }
-    if at == 0 { format!("{} B", count(bytes.round() as u64)) } else { format!("{} {}", three_digits(value), units[at]) }
+    if at == 0 {
+        format!("{} B", count(bytes.round() as u64))
+    } else {
+        format!("{} {}", three_digits(value), units[at])
+    }
 }
 
 /// A count with separators: `182,345`.

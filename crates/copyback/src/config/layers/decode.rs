@@ -54,6 +54,34 @@ fn seen(place: &Place) -> Option<Place> {
 
 /// The configuration of a tree.
 pub(super) fn decode(root: &Table) -> Result<Resolved, LayerError> {
+    check_names(root)?;
+    let workload = decode_workload(root)?;
+    let mut values = plain(root);
+    values.remove("workload");
+    for needed in ["geometry", "timing", "capacity"] {
+        if !values.contains_key(needed) {
+            return Err(LayerError::new(format!("there is no device: `[{needed}]` is missing"))
+                .with_help("name a device, or write [geometry], [timing] and [capacity]"));
+        }
+    }
+    let run = RunConfig::deserialize(values.clone());
+    let run = run.map_err(|error| explain(root, error.message(), &values, &[], &fails::<RunConfig>))?;
+    Ok(Resolved { run, workload })
+}
+
+/// The workload of a tree.
+pub(super) fn decode_workload(root: &Table) -> Result<WorkloadSpec, LayerError> {
+    check_names(root)?;
+    let Some(Node::Table(inner)) = root.get("workload").map(|entry| &entry.node) else {
+        return Ok(WorkloadSpec::default());
+    };
+    let values = plain(inner);
+    WorkloadSpec::deserialize(values.clone())
+        .map_err(|error| explain(inner, error.message(), &values, &["workload"], &fails::<WorkloadSpec>))
+}
+
+/// Refuses what is no table of a configuration.
+fn check_names(root: &Table) -> Result<(), LayerError> {
     for (name, entry) in root {
         if !tables().any(|table| table == name) {
             let help = match name.as_str() {
@@ -70,26 +98,7 @@ pub(super) fn decode(root: &Table) -> Result<Resolved, LayerError> {
                 .at(seen(&entry.value)));
         }
     }
-    let mut values = plain(root);
-    let workload = values.remove("workload").unwrap_or_else(|| toml::Table::new().into());
-    for needed in ["geometry", "timing", "capacity"] {
-        if !values.contains_key(needed) {
-            return Err(LayerError::new(format!("there is no device: `[{needed}]` is missing"))
-                .with_help("name a device, or write [geometry], [timing] and [capacity]"));
-        }
-    }
-    let run = RunConfig::deserialize(values.clone());
-    let run = run.map_err(|error| explain(root, error.message(), &values, &[], &fails::<RunConfig>))?;
-    let spec = WorkloadSpec::deserialize(workload.clone()).map_err(|error| {
-        let empty = Table::new();
-        let inner = match root.get("workload").map(|entry| &entry.node) {
-            Some(Node::Table(inner)) => inner,
-            _ => &empty,
-        };
-        let values = workload.as_table().cloned().unwrap_or_default();
-        explain(inner, error.message(), &values, &["workload"], &fails::<WorkloadSpec>)
-    })?;
-    Ok(Resolved { run, workload: spec })
+    Ok(())
 }
 
 fn fails<T: for<'de> Deserialize<'de>>(values: toml::Table) -> Option<String> {
@@ -127,14 +136,18 @@ fn culprit(message: &str, values: &toml::Table, path: &[String], above: &[&str],
     let here: Vec<&str> = above.iter().copied().chain(path.iter().map(String::as_str)).collect();
     let tag = tag(&here);
     let (last, first): (Vec<&String>, Vec<&String>) = table.keys().partition(|key| Some(key.as_str()) == tag);
-    first.into_iter().chain(last).find(|key| {
-        let mut without = values.clone();
-        let table = path.iter().try_fold(&mut without, |table, name| table.get_mut(name)?.as_table_mut());
-        if let Some(table) = table {
-            table.remove(key.as_str());
-        }
-        fails(without).as_deref() != Some(message)
-    }).cloned()
+    first
+        .into_iter()
+        .chain(last)
+        .find(|key| {
+            let mut without = values.clone();
+            let table = path.iter().try_fold(&mut without, |table, name| table.get_mut(name)?.as_table_mut());
+            if let Some(table) = table {
+                table.remove(key.as_str());
+            }
+            fails(without).as_deref() != Some(message)
+        })
+        .cloned()
 }
 
 fn at<'t>(values: &'t toml::Table, path: &[String]) -> Option<&'t toml::Table> {
@@ -142,13 +155,7 @@ fn at<'t>(values: &'t toml::Table, path: &[String]) -> Option<&'t toml::Table> {
 }
 
 /// The error in the words of a user rather than of the deserialiser.
-fn wording(
-    path: &str,
-    message: &str,
-    value: Option<&toml::Value>,
-    values: &toml::Table,
-    above: &[&str],
-) -> LayerError {
+fn wording(path: &str, message: &str, value: Option<&toml::Value>, values: &toml::Table, above: &[&str]) -> LayerError {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
     if message.starts_with("unknown field") {
@@ -156,7 +163,8 @@ fn wording(
         let own = tag(&table.split('.').collect::<Vec<_>>()).filter(|tag| Some(*tag) != Some("kind"));
         let own = own.filter(|own| at(values, &inner).is_some_and(|table| table.contains_key(*own)));
         let known = own.into_iter().chain(quoted.iter().skip(1).copied());
-        return LayerError::new(format!("unknown key `{key}` in `[{table}]`")).with_help(suggestion(key, "keys", known));
+        return LayerError::new(format!("unknown key `{key}` in `[{table}]`"))
+            .with_help(suggestion(key, "keys", known));
     }
     if message.starts_with("unknown variant") {
         let word = quoted.first().copied().unwrap_or_default();
@@ -171,7 +179,8 @@ fn wording(
     if let Some(better) = untagged(message, value) {
         return LayerError::new(format!("`{path}`: {better}"));
     }
-    let plain = message.replace("expected u32", "expected a whole number").replace("expected u64", "expected a whole number");
+    let plain =
+        message.replace("expected u32", "expected a whole number").replace("expected u64", "expected a whole number");
     LayerError::new(format!("`{path}`: {}", plain.replace("expected f64", "expected a number")))
 }
 

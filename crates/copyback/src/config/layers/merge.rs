@@ -73,9 +73,9 @@ fn drop_alternatives(path: &[&str], base: &mut Table, over: &Table) {
     if path == ["workload"] {
         let mut drop = |keys: &[&str]| base.retain(|key, _| !keys.contains(&key.as_str()));
         if over.contains_key("trace") {
-            [GENERATOR_KEYS, TRACE_KEYS, DESCRIPTION_KEYS].map(&mut drop);
+            [GENERATOR_KEYS, TRACE_KEYS, DESCRIPTION_KEYS].into_iter().for_each(&mut drop);
         } else if over.contains_key("requests") && over.contains_key("read_share") {
-            [TRACE_KEYS, GENERATOR_KEYS, DESCRIPTION_KEYS].map(&mut drop);
+            [TRACE_KEYS, GENERATOR_KEYS, DESCRIPTION_KEYS].into_iter().for_each(&mut drop);
         }
         if over.contains_key("size") {
             drop(&["read_size", "write_size", "trim_size"]);

@@ -184,7 +184,8 @@ impl Layer {
 
     /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file.
     pub fn resolve_path(&mut self, path: &str, folder: &Path) {
-        if let Some(tree::Entry { node: Node::Leaf(toml::Value::String(text)), .. }) = tree::find_mut(&mut self.root, path)
+        if let Some(tree::Entry { node: Node::Leaf(toml::Value::String(text)), .. }) =
+            tree::find_mut(&mut self.root, path)
             && !text.contains(':')
         {
             *text = folder.join(&*text).to_string_lossy().into_owned();
@@ -232,12 +233,23 @@ impl Stack {
             let place = decode::place_of(&self.root, &error.key);
             LayerError { message: format!("`{}`: {}", error.key, error.message), help: error.help, place }
         })?;
-        resolved.workload.check().map_err(|error| {
+        self.check_workload(&resolved.workload)?;
+        Ok(resolved)
+    }
+
+    /// The workload alone, checked.
+    pub fn resolve_workload(&self) -> Result<WorkloadSpec, LayerError> {
+        let workload = decode::decode_workload(&self.root)?;
+        self.check_workload(&workload)?;
+        Ok(workload)
+    }
+
+    fn check_workload(&self, workload: &WorkloadSpec) -> Result<(), LayerError> {
+        workload.check().map_err(|error| {
             let key = format!("workload.{}", error.key);
             let place = decode::place_of(&self.root, &key);
             LayerError { message: format!("`{key}`: {}", error.message), help: error.help, place }
-        })?;
-        Ok(resolved)
+        })
     }
 
     /// The configuration without the checks that need all of it: what a scheme alone looks like.

@@ -163,7 +163,8 @@ fn sets_that_set_nothing_are_refused() {
 
 #[test]
 fn what_is_resolved_reads_back_the_same() {
-    let resolved = with(&["[victim]\npolicy = \"d-choices\"\n[buffer]\npolicy = \"lru\"\n[trigger]\nstop = 9\nsoft = 5"]);
+    let resolved =
+        with(&["[victim]\npolicy = \"d-choices\"\n[buffer]\npolicy = \"lru\"\n[trigger]\nstop = 9\nsoft = 5"]);
     let mut again = Stack::new();
     again.push(Layer::parse("resolved.toml", resolved.to_toml()).unwrap());
     assert_eq!(again.resolve().unwrap(), resolved);

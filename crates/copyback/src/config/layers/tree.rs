@@ -42,18 +42,19 @@ fn table(text: &Arc<Text>, from: DeTable<'_>) -> Result<Table, LayerError> {
     for (key, value) in from {
         let (key_span, value_span) = (key.span(), value.span());
         let place = |span| Place { text: text.clone(), span };
-        let node = match value.get_ref() {
-            DeValue::Table(_) => {
-                let DeValue::Table(inner) = value.into_inner() else { unreachable!("it was a table above") };
-                Node::Table(self::table(text, inner)?)
-            }
-            _ => {
-                let deserializer = toml::de::ValueDeserializer::from(value);
-                Node::Leaf(toml::Value::deserialize(deserializer).map_err(|error| {
-                    LayerError::new(error.message().to_owned()).at(Some(place(value_span.clone())))
-                })?)
-            }
-        };
+        let node =
+            match value.get_ref() {
+                DeValue::Table(_) => {
+                    let DeValue::Table(inner) = value.into_inner() else { unreachable!("it was a table above") };
+                    Node::Table(self::table(text, inner)?)
+                }
+                _ => {
+                    let deserializer = toml::de::ValueDeserializer::from(value);
+                    Node::Leaf(toml::Value::deserialize(deserializer).map_err(|error| {
+                        LayerError::new(error.message().to_owned()).at(Some(place(value_span.clone())))
+                    })?)
+                }
+            };
         let entry = Entry { key: place(key_span), value: place(value_span), node };
         table.insert(key.into_inner().into_owned(), entry);
     }
