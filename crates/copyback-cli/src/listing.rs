@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output;
 use crate::plan::forget_descriptions;
-use crate::table::{BOLD, DIM};
+use crate::table::{self, BOLD, DIM};
 use crate::workloads;
 use copyback::config::layers::{Layer, Stack, suggestion};
 use copyback::config::presets::{DEVICES, Preset, SCHEMES, find};
@@ -26,14 +26,53 @@ fn dim(text: &str) -> String {
     format!("{}{text}{}", DIM.render(), DIM.render_reset())
 }
 
-/// Lines of a name and what it is.
-fn lines<'a>(rows: impl Iterator<Item = (&'a str, String)> + Clone) -> String {
-    let width = rows.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
-    rows.map(|(name, text)| format!("  {name:<width$}  {text}").trim_end().to_owned() + "\n").collect()
+/// Lines of a name and what it is; long texts go on below themselves.
+fn lines<'a>(indent: usize, rows: impl Iterator<Item = (&'a str, String)> + Clone) -> String {
+    let width = indent + rows.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let room = table::terminal_columns().saturating_sub(width + 2).max(30);
+    let mut text = String::new();
+    for (name, about) in rows {
+        let name = format!("{}{name}", " ".repeat(indent));
+        for (at, line) in wrapped(&about, room).iter().enumerate() {
+            let name = if at == 0 { name.as_str() } else { "" };
+            text.push_str(format!("{name:<width$}  {line}").trim_end());
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// A text in lines of at most so many characters, where its words allow it.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= room {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// The first sentence of a policy's page.
+fn summary(choice: &Choice) -> String {
+    let page = choice.page();
+    let paragraph = page.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    paragraph.split_once(". ").map_or(paragraph.clone(), |(sentence, _)| format!("{sentence}."))
+}
+
+/// The choices of an axis.
+fn choice_lines(indent: usize, axis: &Axis) -> String {
+    lines(indent, axis.choices.iter().map(|choice| (choice.name, summary(choice))))
 }
 
 fn preset_lines(presets: &'static [Preset]) -> String {
-    lines(presets.iter().map(|preset| (preset.name, preset.about("description").unwrap_or_default())))
+    lines(2, presets.iter().map(|preset| (preset.name, preset.about("description").unwrap_or_default())))
 }
 
 fn all_schemes() -> Result<String, Failure> {
@@ -41,8 +80,7 @@ fn all_schemes() -> Result<String, Failure> {
     text.push_str(&format!("\n{} A scheme names one choice along each.\n", bold("Axes.")));
     for axis in AXES {
         text.push_str(&format!("\n  {}: {}\n", bold(axis.name), axis.question));
-        let choices = lines(axis.choices.iter().map(|choice| (choice.name, choice.summary())));
-        choices.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+        text.push_str(&choice_lines(4, axis));
     }
     text.push_str(&format!("\n{}\n", dim("copyback schemes NAME explains a scheme, an axis or a policy.")));
     Ok(text)
@@ -83,7 +121,9 @@ fn scheme_text(preset: &Preset) -> Result<String, Failure> {
     text.push_str(&dim("# Each axis; a device may set the ones that the scheme's file leaves open.\n"));
     for axis in AXES {
         if let Some(choice) = table.get(axis.name).and_then(toml::Value::as_table) {
-            text.push_str(&format!("[{}]\n{choice}\n", axis.name));
+            let mut parameters = choice.clone();
+            let policy = parameters.remove("policy").unwrap_or_else(|| "".into());
+            text.push_str(&format!("[{}]\npolicy = {policy}\n{parameters}\n", axis.name));
         }
     }
     Ok(text)
@@ -100,7 +140,7 @@ fn resolved(scheme: Option<&Preset>, device: &Preset) -> Result<RunConfig, Failu
 }
 
 fn axis_text(axis: &Axis) -> String {
-    let choices = lines(axis.choices.iter().map(|choice| (choice.name, choice.summary())));
+    let choices = choice_lines(2, axis);
     let name = axis.name;
     format!(
         "{}: {}\n{choices}\nChoose with `--set {name}.policy=NAME`, or in a scheme's [{name}].\n",
@@ -136,7 +176,7 @@ pub fn workloads(name: Option<&str>) -> Result<(), Failure> {
             (name, source.unwrap_or_default().to_owned())
         };
         let more = dim("copyback workloads NAME prints one; copyback trace info NAME measures it.");
-        return files::print(&format!("{}\n{}\n{more}\n", bold("Workloads"), lines(workloads::names().map(source))));
+        return files::print(&format!("{}\n{}\n{more}\n", bold("Workloads"), lines(2, workloads::names().map(source))));
     };
     match workloads::text(name) {
         Some(text) => files::print(text),

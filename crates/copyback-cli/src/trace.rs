@@ -172,20 +172,45 @@ fn info_text(name: &str, stats: &TraceStats) -> String {
     if stats.notes.is_empty() { text } else { text + "\n" }
 }
 
-/// A histogram as bars, a line for each power of two.
+/// A histogram as bars, a line for each power of two. Thin ends are drawn together.
 fn bars(bins: &[Bin], print: impl Fn(u64) -> String) -> String {
     const WIDTH: u64 = 50;
+    let bins = without_thin_ends(bins);
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
     let all: u64 = bins.iter().map(|bin| bin.count).sum();
-    let label = |bin: &Bin| if bin.to == 0 { "0".to_owned() } else { format!("from {}", print(bin.from)) };
+    let label = |bin: &Bin| {
+        let end = bin.to.saturating_add(1);
+        if bin.from == 0 { format!("below {}", print(end)) } else { format!("from {}", print(bin.from)) }
+    };
     let width = bins.iter().map(|bin| label(bin).len()).max().unwrap_or(0);
     let mut text = String::new();
-    for bin in bins {
+    for bin in &bins {
         // What is there is seen, however little.
         let length = (bin.count * WIDTH).div_ceil(most);
         let share = 100.0 * bin.count as f64 / all.max(1) as f64;
         let bar = "#".repeat(usize::try_from(length).unwrap_or(0));
-        text.push_str(&format!("  {:>width$}  {share:>5.1} %  {bar}\n", label(bin)).replace("  \n", "\n"));
+        text.push_str(format!("  {:>width$}  {share:>5.1} %  {bar}", label(bin)).trim_end());
+        text.push('\n');
     }
     text
+}
+
+/// Joins bins at either end as long as they hold less than a thousandth of all together.
+fn without_thin_ends(bins: &[Bin]) -> Vec<Bin> {
+    let all: u64 = bins.iter().map(|bin| bin.count).sum();
+    let mut bins = bins.to_vec();
+    while let [first, second, ..] = bins[..]
+        && (first.count + second.count) * 1000 < all
+    {
+        bins.remove(0);
+        bins[0] = Bin { from: 0, to: second.to, count: first.count + second.count };
+    }
+    while let [.., second, last] = bins[..]
+        && (second.count + last.count) * 1000 < all
+    {
+        bins.pop();
+        let end = bins.len() - 1;
+        bins[end] = Bin { from: second.from, to: last.to, count: second.count + last.count };
+    }
+    bins
 }

@@ -48,7 +48,8 @@ pub(super) fn place_of(root: &Table, key: &str) -> Option<Place> {
     place
 }
 
-fn seen(place: &Place) -> Option<Place> {
+/// The place, unless it is in the built-in defaults.
+pub(super) fn seen(place: &Place) -> Option<Place> {
     (place.text.name != BUILT_IN).then(|| place.clone())
 }
 

@@ -7,7 +7,9 @@
 //! - where a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
 //!   the parameters of the earlier choice go with it;
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
-//! - a layer that brings a trace drops an earlier generator's settings, and the other way round (see [`merge`]).
+//! - a layer that brings a trace drops an earlier generator's settings, and the other way round.
+//!
+//! One default depends on the rest: the host's loop is closed where a generator has no arrival times, else open.
 
 mod decode;
 mod merge;
@@ -16,8 +18,9 @@ mod set;
 mod tests;
 mod tree;
 
+use super::host::HostMode;
 use super::{AXES, RunConfig};
-use copyback_workload::spec::WorkloadSpec;
+use copyback_workload::spec::{ArrivalKind, WorkloadSpec};
 use serde::Serialize;
 use std::ops::Range;
 use std::path::Path;
@@ -228,13 +231,43 @@ impl Stack {
 
     /// The configuration that the layers amount to, checked as a whole.
     pub fn resolve(&self) -> Result<Resolved, LayerError> {
-        let resolved = self.resolve_parts()?;
+        let mut resolved = self.resolve_parts()?;
+        self.check_loop(&mut resolved)?;
         resolved.run.check().map_err(|error| {
             let place = decode::place_of(&self.root, &error.key);
             LayerError { message: format!("`{}`: {}", error.key, error.message), help: error.help, place }
         })?;
         self.check_workload(&resolved.workload)?;
         Ok(resolved)
+    }
+
+    /// A generator without arrival times needs a closed loop: it is the host's default then, and an open loop that somebody
+    /// asked for is refused.
+    fn check_loop(&self, resolved: &mut Resolved) -> Result<(), LayerError> {
+        let workload = &resolved.workload;
+        let kind = workload.arrivals.as_ref().map_or(ArrivalKind::Closed, |arrivals| arrivals.kind);
+        let has_times = workload.trace.is_some() || workload.requests.is_none() || kind != ArrivalKind::Closed;
+        if has_times || resolved.run.host.mode == HostMode::Closed {
+            return Ok(());
+        }
+        match self.place_of_leaf("host.mode") {
+            None => resolved.run.host.mode = HostMode::Closed,
+            place => {
+                return Err(LayerError::new(
+                    "`host.mode`: an open loop needs arrival times, and the workload has none",
+                )
+                .with_help("set `host.mode = \"closed\"`, or give the workload `arrivals`")
+                .at(place));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a key was set, if anybody but the defaults set it.
+    fn place_of_leaf(&self, key: &str) -> Option<Place> {
+        let (table, leaf) = key.split_once('.')?;
+        let Node::Table(table) = &self.root.get(table)?.node else { return None };
+        decode::seen(&table.get(leaf)?.value)
     }
 
     /// The workload alone, checked.

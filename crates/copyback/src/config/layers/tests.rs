@@ -276,3 +276,15 @@ fn without_a_device_the_missing_table_is_named() {
     assert_eq!(message, "`timing.read` is missing");
     assert_eq!(at, "x.toml: timing");
 }
+
+#[test]
+fn the_host_waits_for_completions_where_the_workload_has_no_arrival_times() {
+    use crate::config::host::HostMode;
+    assert_eq!(with(&[]).run.host.mode, HostMode::Closed);
+    let poisson = "[workload]\narrivals = { kind = \"poisson\", rate = 100 }";
+    assert_eq!(with(&[poisson]).run.host.mode, HostMode::Open);
+    assert_eq!(with(&["[workload]\ntrace = \"x\""]).run.host.mode, HostMode::Open);
+    let (message, _, at) = error("[host]\nmode = \"open\"");
+    assert!(message.contains("an open loop needs arrival times"), "{message}");
+    assert_eq!(at, "layer2.toml: \"open\"");
+}
