@@ -2,12 +2,26 @@
 //!
 //! This crate knows nothing of flash. It hands out [`Request`]s, one after the other, through a [`RequestSource`];
 //! the simulator asks for the next one when it has room for it, so that memory does not grow with a trace.
+//!
+//! [`spec::WorkloadSpec`] is the table `[workload]` of a configuration, [`open()`] makes a source of it,
+//! [`stats::TraceStats`] describes a source, and [`write::write_trace`] keeps it in a file.
 
 mod error;
+mod input;
+mod open;
+pub mod presets;
+mod readers;
 pub mod request;
 pub mod rng;
+pub mod spec;
+pub mod stats;
+mod synthetic;
+mod trace;
+mod transform;
 pub mod units;
-pub(crate) mod words;
-pub use error::Error;
+mod words;
+pub mod write;
 
+pub use error::Error;
+pub use open::open;
 pub use request::{Op, Priority, Request, RequestSource};

@@ -125,7 +125,7 @@ fn format_exact<'a>(value: u64, units: impl Iterator<Item = &'a (&'a str, u64)>,
     for (name, factor) in units {
         let scaled = u128::from(value) * scale;
         let factor = u128::from(*factor);
-        if u128::from(value) >= factor && scaled % factor == 0 {
+        if u128::from(value) >= factor && scaled.is_multiple_of(factor) {
             let thousandths = scaled / factor;
             let fraction = format!("{:03}", thousandths % scale);
             let fraction = fraction.trim_end_matches('0');

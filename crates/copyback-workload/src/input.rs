@@ -1,0 +1,199 @@
+//! Opening a trace's file: what is wrong with its path, and which wrappers its bytes come in.
+//!
+//! Compression is recognised by magic bytes, never by a file's name, and may be nested.
+
+use crate::Error;
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// Bytes, from whatever wrappers they came in.
+pub(crate) type ByteStream = Box<dyn Read + Send>;
+
+/// How many wrappers may be nested: more is an accident or an attack.
+const WRAPPERS_MAX: usize = 4;
+
+/// A tar header is one such block, and file contents are padded to it.
+const TAR_BLOCK_BYTES: usize = 512;
+
+/// What was found while unwrapping, for notes; shared with readers that learn more as they go.
+pub(crate) type SharedNotes = Arc<Mutex<Vec<String>>>;
+
+/// Opens a file, or says why not and what else it may be called.
+pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
+    let shown = path.display();
+    let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let error = Error::new(format!("{shown}: there is no such file"));
+            match near_names(path) {
+                Some(names) => error.with_help(format!("did you mean {names}?")),
+                None => error.with_help("give the trace's path, from where the program runs"),
+            }
+        }
+        _ => Error::new(format!("{shown}: {error}")),
+    })?;
+    if metadata.is_dir() {
+        return Err(Error::new(format!("{shown} is a directory, not a trace")).with_help("name a file in it"));
+    }
+    File::open(path).map_err(|error| Error::new(format!("{shown}: {error}")))
+}
+
+/// Up to three names in the path's folder that are like its own.
+fn near_names(path: &Path) -> Option<String> {
+    let wanted = path.file_name()?.to_string_lossy().to_lowercase();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut near: Vec<(f64, String)> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let names: Vec<String> = near.into_iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| names.join(" or "))
+}
+
+/// Takes off compression and a tar header, as often as they come.
+pub(crate) fn unwrap(mut stream: ByteStream, notes: &SharedNotes) -> Result<ByteStream, io::Error> {
+    for _ in 0..WRAPPERS_MAX {
+        let (head, whole) = peek(stream, TAR_BLOCK_BYTES)?;
+        stream = whole;
+        let Some((name, unwrapped)) = unwrap_one(&head, &mut stream, notes)? else { return Ok(stream) };
+        add_note(notes, format!("unwrapped {name}"));
+        stream = unwrapped;
+    }
+    let message = format!("it is compressed or archived more than {WRAPPERS_MAX} times over");
+    Err(io::Error::new(io::ErrorKind::InvalidData, message))
+}
+
+fn unwrap_one(
+    head: &[u8],
+    stream: &mut ByteStream,
+    notes: &SharedNotes,
+) -> Result<Option<(&'static str, ByteStream)>, io::Error> {
+    let mut take = || BufReader::with_capacity(1 << 17, std::mem::replace(stream, Box::new(io::empty())));
+    let (name, unwrapped): (_, ByteStream) = if head.starts_with(&[0x1f, 0x8b]) {
+        ("gzip", Box::new(flate2::bufread::MultiGzDecoder::new(take())))
+    } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        ("zstd", Box::new(zstd::stream::read::Decoder::with_buffer(take())?))
+    } else if head.starts_with(b"BZh") && head.get(4..10) == Some(&[0x31, 0x41, 0x59, 0x26, 0x53, 0x59]) {
+        ("bzip2", Box::new(bzip2::bufread::MultiBzDecoder::new(take())))
+    } else if head.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0]) {
+        ("xz", Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(take())))
+    } else if head.get(257..262) == Some(b"ustar") {
+        ("tar", Box::new(TarContent::new(take(), notes.clone())))
+    } else {
+        return Ok(None);
+    };
+    Ok(Some((name, unwrapped)))
+}
+
+/// The first bytes (fewer at the end of the stream), and a stream that still begins with them.
+pub(crate) fn peek(mut stream: ByteStream, len_bytes: usize) -> Result<(Vec<u8>, ByteStream), io::Error> {
+    let mut head = Vec::with_capacity(len_bytes);
+    stream.by_ref().take(len_bytes as u64).read_to_end(&mut head)?;
+    Ok((head.clone(), Box::new(Cursor::new(head).chain(stream))))
+}
+
+pub(crate) fn add_note(notes: &SharedNotes, note: String) {
+    // A poisoned lock means that another thread failed while noting; its notes are still whole strings.
+    notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(note);
+}
+
+/// The contents of a tar archive's files, one after the other, without headers and padding.
+struct TarContent<R> {
+    inner: R,
+    content_left_bytes: u64,
+    padding_bytes: u64,
+    ended: bool,
+    notes: SharedNotes,
+}
+
+impl<R: Read> TarContent<R> {
+    fn new(inner: R, notes: SharedNotes) -> Self {
+        Self { inner, content_left_bytes: 0, padding_bytes: 0, ended: false, notes }
+    }
+
+    /// Goes to the next file's content; `false` at the archive's end.
+    fn next_content(&mut self) -> io::Result<bool> {
+        loop {
+            self.skip(self.padding_bytes)?;
+            let mut header = [0; TAR_BLOCK_BYTES];
+            if !read_whole(&mut self.inner, &mut header)? || header.iter().all(|byte| *byte == 0) {
+                return Ok(false);
+            }
+            let size_bytes = tar_size(&header)?;
+            let padding_bytes = size_bytes.next_multiple_of(TAR_BLOCK_BYTES as u64) - size_bytes;
+            if matches!(header[156], b'0' | 0) {
+                self.content_left_bytes = size_bytes;
+                self.padding_bytes = padding_bytes;
+                return Ok(true);
+            }
+            // A folder, a long name or extended attributes: no content of a file.
+            self.padding_bytes = size_bytes + padding_bytes;
+        }
+    }
+
+    fn skip(&mut self, len_bytes: u64) -> io::Result<()> {
+        self.padding_bytes = 0;
+        io::copy(&mut self.inner.by_ref().take(len_bytes), &mut io::sink()).map(|_| ())
+    }
+}
+
+impl<R: Read> Read for TarContent<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while !self.ended {
+            if self.content_left_bytes == 0 && !self.next_content()? {
+                self.ended = true;
+                break;
+            }
+            let want_bytes = buffer.len().min(usize::try_from(self.content_left_bytes).unwrap_or(usize::MAX));
+            if want_bytes == 0 {
+                // An empty file, or an empty buffer.
+                if buffer.is_empty() {
+                    return Ok(0);
+                }
+                continue;
+            }
+            let read_bytes = self.inner.read(&mut buffer[..want_bytes])?;
+            self.content_left_bytes -= read_bytes as u64;
+            if read_bytes == 0 {
+                // Slices of traces with the archive's header still in front are about; what is there is used, and said.
+                let missing = crate::units::format_bytes(self.content_left_bytes);
+                add_note(&self.notes, format!("the tar archive ends {missing} before its header says"));
+                self.ended = true;
+            }
+            return Ok(read_bytes);
+        }
+        Ok(0)
+    }
+}
+
+/// Fills the buffer, or gives `false` if the stream ends before.
+fn read_whole(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
+    match stream.read_exact(buffer) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The size in a tar header: octal digits, or a binary number where the first bit is set (above 8 GiB).
+fn tar_size(header: &[u8; TAR_BLOCK_BYTES]) -> io::Result<u64> {
+    let field = &header[124..136];
+    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "a tar header's size field is damaged");
+    if field[0] & 0x80 != 0 {
+        let size = field[4..].iter().fold(0_u64, |size, byte| (size << 8) | u64::from(*byte));
+        return if size >> 62 == 0 { Ok(size) } else { Err(damaged()) };
+    }
+    let mut size_bytes = 0_u64;
+    for byte in field.iter().skip_while(|byte| **byte == b' ') {
+        match byte {
+            b'0'..=b'7' => size_bytes = size_bytes * 8 + u64::from(byte - b'0'),
+            b' ' | 0 => break,
+            _ => return Err(damaged()),
+        }
+    }
+    Ok(size_bytes)
+}

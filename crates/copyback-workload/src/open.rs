@@ -1,0 +1,56 @@
+//! From a table `[workload]` to a source of requests.
+
+use crate::readers::ReaderOptions;
+use crate::spec::{BlockAction, Format, Layout, WorkloadSpec, ZeroMeans};
+use crate::synthetic::Generator;
+use crate::trace::TraceSource;
+use crate::transform::{Looped, Packed, Transformed};
+use crate::{Error, RequestSource};
+
+/// Opens a workload: a trace's reader or a generator, with its transformations.
+///
+/// `seed` is the run's, which a generator uses unless the spec has its own; `capacity_bytes` is the device's as the
+/// host sees it (`u64::MAX` where there is no device, which a generator needs a footprint in bytes for).
+///
+/// # Errors
+/// Where the spec makes no sense, the trace cannot be opened or its format is not known.
+pub fn open(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<dyn RequestSource + Send>, Error> {
+    spec.check().map_err(|wrong| {
+        let error = Error::new(format!("workload.{}: {}", wrong.key, wrong.message));
+        match wrong.help {
+            Some(help) => error.with_help(help),
+            None => error,
+        }
+    })?;
+    let passes = spec.passes.unwrap_or(1);
+    if passes == 1 {
+        return open_once(spec, seed, capacity_bytes);
+    }
+    let spec = spec.clone();
+    Ok(Box::new(Looped::new(Box::new(move || open_once(&spec, seed, capacity_bytes)), passes)?))
+}
+
+fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<dyn RequestSource + Send>, Error> {
+    let Some(path) = &spec.trace else {
+        let generator = Generator::new(spec, spec.seed.unwrap_or(seed), capacity_bytes)?;
+        return Ok(Box::new(Transformed::new(generator, spec, capacity_bytes)));
+    };
+    let options = ReaderOptions {
+        format: spec.format.unwrap_or(Format::Auto),
+        zero_means: spec.zero_means.unwrap_or(ZeroMeans::Auto),
+        block_action: spec.block_action.unwrap_or(BlockAction::Issued),
+        skip_bad: spec.skip_bad.unwrap_or(0),
+    };
+    let window = spec.reorder_window.map(|records| usize::try_from(records).unwrap_or(usize::MAX));
+    let source = TraceSource::open(path, &options, window)?;
+    let packed = match spec.layout.unwrap_or(Layout::Auto) {
+        Layout::Auto => matches!(source.format(), Format::Strace | Format::Fio),
+        Layout::AsIs => false,
+        Layout::Packed => true,
+    };
+    if packed {
+        let source = Packed::new(source, spec.device);
+        return Ok(Box::new(Transformed::new(source, spec, capacity_bytes)));
+    }
+    Ok(Box::new(Transformed::new(source, spec, capacity_bytes)))
+}

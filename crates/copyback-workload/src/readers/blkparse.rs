@@ -1,0 +1,91 @@
+//! The text that blkparse prints by default: `major,minor cpu sequence seconds pid action rwbs sector + sectors [name]`.
+
+use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
+use super::fiu::linux_device;
+use super::{LineFormat, Parsed, request};
+use crate::Op;
+use crate::spec::BlockAction;
+
+/// Reads blkparse's text.
+pub(crate) struct Blkparse {
+    wanted: BlockAction,
+    /// Events of each action that moved data, whether wanted or not, to help where the wanted one never comes.
+    seen: [u64; 3],
+    in_summary: bool,
+}
+
+impl Blkparse {
+    pub(crate) fn new(wanted: BlockAction) -> Self {
+        Self { wanted, seen: [0; 3], in_summary: false }
+    }
+}
+
+/// What to set where a trace has events, but none of the wanted action.
+pub(crate) fn other_action(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
+    let (other, count) =
+        BlockAction::ALL.iter().zip(seen).filter(|(action, _)| **action != wanted).max_by_key(|x| x.1)?;
+    (*count > 0)
+        .then(|| format!("no `{wanted}` event moves data, but {count} `{other}` do: set `block_action = \"{other}\"`"))
+}
+
+/// The operation of an `rwbs` word; `None` where it moves no data.
+fn operation(rwbs: &[u8]) -> Option<Op> {
+    // A leading F is a flush before the request itself; discards and secure erases carry a D.
+    let kind = rwbs.iter().find(|letter| **letter != b'F')?;
+    match kind {
+        b'D' => Some(Op::Trim),
+        b'R' => Some(Op::Read),
+        b'W' => Some(Op::Write),
+        _ => None,
+    }
+}
+
+impl LineFormat for Blkparse {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
+        // Tables of totals follow the events.
+        if line.starts_with(b"CPU") || line.starts_with(b"Total (") {
+            self.in_summary = true;
+        }
+        if self.in_summary {
+            return Ok(Parsed::Other);
+        }
+        let mut at = Cursor::new(line);
+        let device = at.word_as(|word| {
+            let major = word.uint("a major device number")?;
+            word.comma()?;
+            linux_device(major, word.uint("a minor device number")?)
+        })?;
+        at.word_as(|word| word.uint("a CPU"))?;
+        at.word_as(|word| word.uint("a sequence number"))?;
+        let arrival_ns = at.word_as(|word| word.decimal(9, "a time in seconds"))?;
+        at.word_as(|word| word.uint("a process id"))?;
+        let action = at.word();
+        let Some(action) = BlockAction::ALL.iter().position(|known| known.word().as_bytes() == action) else {
+            if action.is_empty() || action.len() > 3 || !action.is_ascii() {
+                return Err(LineError(format!("expected an event's letters, not `{}`", shown(action))));
+            }
+            return Ok(Parsed::Other);
+        };
+        let Some(op) = operation(at.word()) else { return Ok(Parsed::Other) };
+        // Passed-through commands have bytes in parentheses and no sector.
+        if !at.rest.trim_ascii_start().first().is_some_and(u8::is_ascii_digit) {
+            return Ok(Parsed::Other);
+        }
+        let sector = at.word_as(|word| word.uint("a sector"))?;
+        at.word_as(|word| word.byte(b'+', "`+`"))?;
+        let sectors = at.word_as(|word| word.uint("a number of sectors"))?;
+        self.seen[action] += 1;
+        if BlockAction::ALL[action] != self.wanted {
+            return Ok(Parsed::Other);
+        }
+        Ok(request(arrival_ns, op, sectors_to_bytes(sector)?, sectors_to_bytes(sectors)?, device))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        vec![format!("took the `{}` events of the block layer for requests", self.wanted)]
+    }
+
+    fn help_if_empty(&self) -> Option<String> {
+        other_action(self.wanted, &self.seen)
+    }
+}

@@ -1,0 +1,95 @@
+//! The binary records that blktrace collects, of either byte order: 48 bytes (magic, sequence u32; time, sector u64;
+//! bytes, action, pid, device, cpu u32; error, payload length u16), then the payload.
+
+use super::blkparse::other_action;
+use super::cursor::{LineError, sectors_to_bytes};
+use super::records::{Fields, RecordFormat};
+use super::{Parsed, request};
+use crate::Op;
+use crate::spec::BlockAction;
+
+/// The upper three bytes of every record's magic number; the lowest is the version.
+const MAGIC: u32 = 0x6561_7400;
+const VERSION: u32 = 7;
+
+/// Categories, in the upper half of the action.
+const CATEGORY_WRITE: u32 = 1 << 17;
+const CATEGORY_READ: u32 = 1 << 16;
+const CATEGORY_PASSED_THROUGH: u32 = 1 << 25;
+const CATEGORY_NOTIFY: u32 = 1 << 26;
+const CATEGORY_DISCARD: u32 = 1 << 29;
+
+/// Reads blktrace.
+pub(crate) struct Blktrace {
+    wanted: BlockAction,
+    big_endian: bool,
+    seen: [u64; 3],
+}
+
+impl Blktrace {
+    /// A reader for records of the byte order in which the first one is written, little-endian if it is in neither.
+    pub(crate) fn new(wanted: BlockAction, head: &[u8]) -> Self {
+        Self { wanted, big_endian: has_magic(head, true), seen: [0; 3] }
+    }
+
+    pub(crate) fn recognises(head: &[u8]) -> bool {
+        has_magic(head, false) || has_magic(head, true)
+    }
+}
+
+fn has_magic(head: &[u8], big_endian: bool) -> bool {
+    head.len() >= 48 && Fields { record: head, big_endian }.u32(0) == MAGIC | VERSION
+}
+
+impl RecordFormat for Blktrace {
+    fn record_bytes(&self) -> usize {
+        48
+    }
+
+    fn parse(&mut self, record: &[u8]) -> (Result<Parsed, LineError>, u64) {
+        let fields = Fields { record, big_endian: self.big_endian };
+        let magic = fields.u32(0);
+        if magic != MAGIC | VERSION {
+            return (Err(LineError(format!("its magic number is {magic:#010x}, not {:#010x}", MAGIC | VERSION))), 0);
+        }
+        let payload_bytes = u64::from(fields.u16(46));
+        let action = fields.u32(28);
+        let kind = match action & 0xffff {
+            1 => BlockAction::Queued,
+            7 => BlockAction::Issued,
+            8 => BlockAction::Completed,
+            _ => return (Ok(Parsed::Other), payload_bytes),
+        };
+        let op = if action & CATEGORY_DISCARD != 0 {
+            Op::Trim
+        } else if action & CATEGORY_WRITE != 0 {
+            Op::Write
+        } else {
+            Op::Read
+        };
+        let len_bytes = u64::from(fields.u32(24));
+        let moves_blocks = action & (CATEGORY_READ | CATEGORY_WRITE | CATEGORY_DISCARD) != 0;
+        // Flushes have no bytes, passed-through commands no meaningful sector.
+        if !moves_blocks || action & (CATEGORY_PASSED_THROUGH | CATEGORY_NOTIFY) != 0 || len_bytes == 0 {
+            return (Ok(Parsed::Other), payload_bytes);
+        }
+        self.seen[kind as usize] += 1;
+        if kind != self.wanted {
+            return (Ok(Parsed::Other), payload_bytes);
+        }
+        let parsed = sectors_to_bytes(fields.u64(16))
+            .map(|offset_bytes| request(fields.u64(8), op, offset_bytes, len_bytes, fields.u32(36)));
+        (parsed, payload_bytes)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        vec![
+            format!("took the `{}` events of the block layer for requests", self.wanted),
+            "blktrace writes one file for each CPU: this is one CPU's share, unless they were merged".to_owned(),
+        ]
+    }
+
+    fn help_if_empty(&self) -> Option<String> {
+        other_action(self.wanted, &self.seen)
+    }
+}

@@ -1,0 +1,64 @@
+//! Microsoft production servers: Windows disk events as text, after a header that names each event's fields.
+//!
+//! `DiskRead` and `DiskWrite` lines are written when a request completes, so it arrived `ElapsedTime` earlier.
+
+use super::cursor::{Cursor, to_ns};
+use super::{LineError, LineFormat, Parsed, request};
+use crate::Op;
+
+/// Reads the text export of Windows disk events.
+#[derive(Default)]
+pub(crate) struct Etw {
+    in_header: bool,
+    begun_before: u64,
+}
+
+impl LineFormat for Etw {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
+        let line = line.trim_ascii();
+        if line == b"BeginHeader" {
+            self.in_header = true;
+            return Ok(Parsed::Other);
+        }
+        if self.in_header {
+            self.in_header = line != b"EndHeader";
+            return Ok(Parsed::Other);
+        }
+        let mut at = Cursor::new(line);
+        let event = at.field().trim_ascii();
+        let op = match event {
+            b"DiskRead" => Op::Read,
+            b"DiskWrite" => Op::Write,
+            _ if event.first().is_some_and(u8::is_ascii_alphabetic) && line.contains(&b',') => {
+                return Ok(Parsed::Other);
+            }
+            _ => return Err(LineError(format!("expected an event's name at `{}`", super::cursor::shown(line)))),
+        };
+        let mut time = Cursor::new(at.field().trim_ascii());
+        // Copies whose header was cut off may still have its lines.
+        if time.rest == b"TimeStamp" {
+            return Ok(Parsed::Other);
+        }
+        let completion_us = time.uint("a time in microseconds")?;
+        for _ in 0..3 {
+            at.field();
+        }
+        let offset_bytes = Cursor::hex(at.field(), "a byte offset")?;
+        let len_bytes = Cursor::hex(at.field(), "a size")?;
+        let elapsed_us = Cursor::new(at.field().trim_ascii()).uint("an elapsed time in microseconds")?;
+        let disk = Cursor::new(at.field().trim_ascii()).uint32("a disk number")?;
+        // A request begun before the trace was arrives at its start.
+        let arrival_us = completion_us.saturating_sub(elapsed_us);
+        self.begun_before += u64::from(elapsed_us > completion_us);
+        Ok(request(to_ns(arrival_us, 1000)?, op, offset_bytes, len_bytes, disk))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes =
+            vec!["arrival = an event's time less its elapsed time: events are logged at completion".to_owned()];
+        if self.begun_before > 0 {
+            notes.push(format!("{} requests began before the trace did: they arrive at its start", self.begun_before));
+        }
+        notes
+    }
+}

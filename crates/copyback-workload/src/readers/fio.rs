@@ -1,0 +1,108 @@
+//! fio's iolog. Version 2: `file action [offset length]`, with `wait` lines in microseconds. Version 3: the same behind
+//! a time in microseconds since the start.
+
+use super::cursor::{Cursor, shown, to_ns};
+use super::{LineError, LineFormat, Parsed, request};
+use crate::Op;
+
+/// The first line of each version.
+const HEADER_START: &[u8] = b"fio version ";
+
+/// Reads fio's iolog.
+#[derive(Default)]
+pub(crate) struct Fio {
+    version: u64,
+    files: Vec<Vec<u8>>,
+    /// The time so far, of version 2.
+    waited_ns: u64,
+    waits: u64,
+}
+
+impl Fio {
+    fn file_index(&mut self, name: &[u8]) -> Result<u32, LineError> {
+        let index = self.files.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.files.push(name.to_vec());
+            self.files.len() - 1
+        });
+        u32::try_from(index).map_err(|_| LineError("more than 2^32 files".to_owned()))
+    }
+
+    fn header(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
+        let mut at = Cursor::new(&line[HEADER_START.len()..]);
+        self.version = at.uint("a version")?;
+        if at.rest.trim_ascii() != b"iolog" || !matches!(self.version, 2 | 3) {
+            return Err(LineError(format!(
+                "expected `fio version 2 iolog` or `fio version 3 iolog`, not `{}`",
+                shown(line)
+            )));
+        }
+        Ok(Parsed::Other)
+    }
+}
+
+impl LineFormat for Fio {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
+        if line.starts_with(HEADER_START) {
+            return self.header(line);
+        }
+        let mut at = Cursor::new(line);
+        let arrival_ns = match self.version {
+            0 => return Err(LineError("expected the first line to be `fio version 2 iolog` or 3".to_owned())),
+            3 => to_ns(at.word_as(|word| word.uint("a time in microseconds"))?, 1000)?,
+            _ => self.waited_ns,
+        };
+        let file = at.word();
+        let op = match at.word() {
+            b"read" => Op::Read,
+            b"write" => Op::Write,
+            b"trim" => Op::Trim,
+            b"wait" if self.version == 2 => {
+                let wait_ns = to_ns(at.word_as(|word| word.uint("a wait in microseconds"))?, 1000)?;
+                let sum = self.waited_ns.checked_add(wait_ns);
+                self.waited_ns = sum.ok_or_else(|| LineError("the waits add up to more than 2^64 ns".to_owned()))?;
+                self.waits += 1;
+                return Ok(Parsed::Other);
+            }
+            b"add" | b"open" | b"close" | b"sync" | b"datasync" => return Ok(Parsed::Other),
+            other => {
+                return Err(LineError(format!(
+                    "expected an action (read, write, trim, wait, sync, datasync, add, open or close), not `{}`",
+                    shown(other)
+                )));
+            }
+        };
+        let offset_bytes = at.word_as(|word| word.uint("a byte offset"))?;
+        let len_bytes = at.word_as(|word| word.uint("a length in bytes"))?;
+        at.end()?;
+        let device = self.file_index(file)?;
+        Ok(request(arrival_ns, op, offset_bytes, len_bytes, device))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = vec![format!("fio iolog version {}", self.version)];
+        if self.version == 2 && self.waits == 0 {
+            notes.push(
+                "the iolog has no waits: all requests arrive at time zero; replay it in a closed loop".to_owned(),
+            );
+        }
+        notes.extend(named_devices(&self.files));
+        notes
+    }
+}
+
+/// How many names are listed.
+const NAMES_MAX: usize = 8;
+
+/// Which device number each file got.
+pub(crate) fn named_devices(files: &[Vec<u8>]) -> Vec<String> {
+    let mut notes: Vec<String> = files
+        .iter()
+        .take(NAMES_MAX)
+        .enumerate()
+        .map(|(index, name)| format!("device {index} is `{}`", shown(name)))
+        .collect();
+    if files.len() > NAMES_MAX {
+        notes.push(format!("… and {} more files", files.len() - NAMES_MAX));
+    }
+    notes
+}

@@ -1,0 +1,37 @@
+//! FIU: nanoseconds, pid, process, sector, sectors, R|W, major, minor, MD5 of the content.
+
+use super::cursor::{Cursor, sectors_to_bytes, shown};
+use super::{LineError, LineFormat, Parsed, request};
+use crate::Op;
+
+/// A device number as Linux packs it: the minor number has 20 bits.
+pub(crate) fn linux_device(major: u64, minor: u64) -> Result<u32, LineError> {
+    let packed = (major < 1 << 12 && minor < 1 << 20).then_some((major << 20) | minor);
+    let packed = packed.and_then(|packed| u32::try_from(packed).ok());
+    packed.ok_or_else(|| LineError(format!("{major},{minor} is no device number: 12 and 20 bits are the most")))
+}
+
+/// Reads FIU.
+pub(crate) struct Fiu;
+
+impl LineFormat for Fiu {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
+        let mut at = Cursor::new(line);
+        let arrival_ns = at.word_as(|word| word.uint("a time in nanoseconds"))?;
+        at.word_as(|word| word.uint("a process id"))?;
+        let _process = at.word();
+        let sector = at.word_as(|word| word.uint("a sector"))?;
+        let sectors = at.word_as(|word| word.uint("a number of sectors"))?;
+        let op = match at.word() {
+            b"R" | b"r" => Op::Read,
+            b"W" | b"w" => Op::Write,
+            other => return Err(LineError(format!("expected R or W, not `{}`", shown(other)))),
+        };
+        let major = at.word_as(|word| word.uint("a major device number"))?;
+        let minor = at.word_as(|word| word.uint("a minor device number"))?;
+        let _md5 = at.word();
+        at.end()?;
+        let device = linux_device(major, minor)?;
+        Ok(request(arrival_ns, op, sectors_to_bytes(sector)?, sectors_to_bytes(sectors)?, device))
+    }
+}

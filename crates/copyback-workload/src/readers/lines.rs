@@ -1,0 +1,218 @@
+//! Text formats: lines without copies, their places, malformed ones and truncated ends.
+
+use super::{BATCH_RECORDS, BadRecords, LineFormat, Parsed, Record, RecordReader};
+use crate::Error;
+use crate::input::ByteStream;
+use memchr::memchr;
+use std::io::{self, Read};
+
+/// The longest line that is still text of a trace and not a file of another kind.
+const LINE_BYTES_MAX: usize = 1 << 20;
+
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// Splits a stream into lines, reusing one buffer.
+pub(crate) struct Lines {
+    stream: ByteStream,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    ended: bool,
+    line_count: u64,
+    /// Whether the line handed out last ended in a newline.
+    terminated: bool,
+}
+
+impl Lines {
+    pub(crate) fn new(stream: ByteStream) -> Self {
+        let buffer = vec![0; BUFFER_BYTES];
+        Self { stream, buffer, start: 0, end: 0, ended: false, line_count: 0, terminated: true }
+    }
+
+    /// The next line's bounds in the buffer, without newline and carriage return.
+    fn next_line(&mut self) -> io::Result<Option<(usize, usize)>> {
+        let mut searched = self.start;
+        loop {
+            if let Some(at) = memchr(b'\n', &self.buffer[searched..self.end]) {
+                let line = (self.start, searched + at);
+                self.start = searched + at + 1;
+                self.terminated = true;
+                return Ok(Some(self.trimmed(line)));
+            }
+            searched = self.end - self.start;
+            if !self.ended {
+                self.fill()?;
+                searched += self.start;
+                continue;
+            }
+            if self.start == self.end {
+                return Ok(None);
+            }
+            let line = (self.start, self.end);
+            self.start = self.end;
+            self.terminated = false;
+            return Ok(Some(self.trimmed(line)));
+        }
+    }
+
+    fn trimmed(&mut self, (mut start, mut end): (usize, usize)) -> (usize, usize) {
+        if self.line_count == 0 && self.buffer[start..end].starts_with(&[0xef, 0xbb, 0xbf]) {
+            start += 3;
+        }
+        self.line_count += 1;
+        if end > start && self.buffer[end - 1] == b'\r' {
+            end -= 1;
+        }
+        (start, end)
+    }
+
+    /// Moves what is left to the front and reads more behind it.
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.end == self.buffer.len() {
+            if self.buffer.len() >= LINE_BYTES_MAX {
+                let message = format!("line {} is longer than 1 MiB: this is no text trace", self.line_count + 1);
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            }
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        let read_bytes = loop {
+            match self.stream.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => break result?,
+            }
+        };
+        self.end += read_bytes;
+        self.ended = read_bytes == 0;
+        Ok(())
+    }
+}
+
+/// Whether a line carries nothing in any format.
+pub(crate) fn is_blank_or_comment(line: &[u8]) -> bool {
+    match line.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None | Some(b'#' | b';') => true,
+        Some(b'/') => line.trim_ascii_start().starts_with(b"//"),
+        Some(_) => false,
+    }
+}
+
+/// Reads a text format.
+pub(crate) struct LineReader<F> {
+    file: String,
+    lines: Lines,
+    format: F,
+    bad: BadRecords,
+    request_count: u64,
+    padding_lines: u64,
+}
+
+impl<F: LineFormat> LineReader<F> {
+    pub(crate) fn new(file: String, stream: ByteStream, format: F, skip_bad: u64) -> Self {
+        Self {
+            file,
+            lines: Lines::new(stream),
+            format,
+            bad: BadRecords::new(skip_bad),
+            request_count: 0,
+            padding_lines: 0,
+        }
+    }
+
+    /// Reads one line; `None` at the end.
+    #[inline]
+    fn read_line(&mut self, records: &mut Vec<Record>) -> Result<Option<()>, Error> {
+        let next = self.lines.next_line();
+        let Some((start, end)) = next.map_err(|error| read_error(&self.file, self.lines.line_count, &error))? else {
+            return Ok(None);
+        };
+        let line = &self.lines.buffer[start..end];
+        // Requests begin with a digit or a letter in nearly every line: look closer only where one doesn't.
+        if !line.first().is_some_and(u8::is_ascii_alphanumeric) && is_blank_or_comment(line) {
+            return Ok(Some(()));
+        }
+        let parsed = match self.format.parse(line) {
+            Ok(Parsed::Request(request)) => self.bad.check(request),
+            Ok(Parsed::Other) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match parsed {
+            Ok(Some(request)) => records.push(Record { place: self.lines.line_count, request }),
+            Ok(None) => {}
+            Err(error) => self.malformed(start, end, &error.0)?,
+        }
+        Ok(Some(()))
+    }
+
+    #[cold]
+    fn malformed(&mut self, start: usize, end: usize, message: &str) -> Result<(), Error> {
+        // What archives and crashed writers pad files with; it holds nothing, but a user should know.
+        if self.lines.buffer[start..end].iter().all(|byte| *byte == 0) {
+            self.padding_lines += 1;
+            return Ok(());
+        }
+        if self.bad.may_skip() {
+            return Ok(());
+        }
+        let place = format!("{}, line {}", self.file, self.lines.line_count);
+        if !self.lines.terminated && self.request_count > 0 {
+            let message = format!("the file ends in the middle of this line ({message}): it was cut off");
+            return Err(self.bad.error(&place, &message));
+        }
+        let other = super::detect::format_of_line(&self.lines.buffer[start..end]);
+        match other.filter(|_| self.request_count > 0) {
+            Some(format) => {
+                let message = format!("{message}; the line looks like format `{format}`, unlike those before it");
+                Err(self.bad.error(&place, &message))
+            }
+            None => Err(self.bad.error(&place, message)),
+        }
+    }
+}
+
+/// What went wrong below the text: the disk, or a compressed stream.
+pub(crate) fn read_error(file: &str, after: u64, error: &io::Error) -> Error {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        return Error::new(format!("{file}: the compressed data end too early, after line or record {after}"))
+            .with_help("the file was cut off: copy or download it again");
+    }
+    Error::new(format!("{file}, after line or record {after}: {error}"))
+}
+
+impl<F: LineFormat> RecordReader for LineReader<F> {
+    fn read_batch(&mut self, records: &mut Vec<Record>) -> Result<bool, Error> {
+        let before = records.len();
+        while records.len() < before + BATCH_RECORDS {
+            let read = self.read_line(records);
+            if !matches!(read, Ok(Some(()))) {
+                self.request_count += (records.len() - before) as u64;
+                read?;
+                if self.request_count == 0 {
+                    let error = Error::new(format!("{}: it holds no requests", self.file));
+                    return Err(match self.format.help_if_empty() {
+                        Some(help) => error.with_help(help),
+                        None => error,
+                    });
+                }
+                return Ok(false);
+            }
+            // The first request counts at once: error messages depend on whether there was one.
+            if self.request_count == 0 && records.len() > before {
+                self.request_count = 1;
+            }
+        }
+        self.request_count += (records.len() - before) as u64;
+        Ok(true)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.format.notes();
+        self.bad.notes(&mut notes);
+        if self.padding_lines > 0 {
+            notes.push(format!("{} lines of nothing but zero bytes left out: padding", self.padding_lines));
+        }
+        notes
+    }
+}

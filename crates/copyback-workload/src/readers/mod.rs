@@ -1,0 +1,137 @@
+//! Readers: one file a format, all streaming, all behind [`RecordReader`].
+
+pub(crate) mod blkparse;
+pub(crate) mod blktrace;
+pub(crate) mod cloud;
+pub(crate) mod cursor;
+pub(crate) mod detect;
+pub(crate) mod etw;
+pub(crate) mod fio;
+pub(crate) mod fiu;
+pub(crate) mod five_column;
+pub(crate) mod lines;
+pub(crate) mod msr;
+pub(crate) mod parquet;
+pub(crate) mod records;
+pub(crate) mod spc;
+pub(crate) mod strace;
+pub(crate) mod systor;
+pub(crate) mod vscsi;
+
+use crate::{Error, Op, Priority, Request};
+pub(crate) use cursor::LineError;
+
+/// A request as the trace has it, and where it stands: its line or record, counted from one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub place: u64,
+    pub request: Request,
+}
+
+/// Reads a trace's records, many at a time so that the call costs little.
+pub(crate) trait RecordReader: Send {
+    /// Appends some records; `false` once there are no more.
+    fn read_batch(&mut self, records: &mut Vec<Record>) -> Result<bool, Error>;
+
+    /// What a user should know about what was read so far.
+    fn notes(&self) -> Vec<String>;
+}
+
+/// How many records a reader appends at a time.
+pub(crate) const BATCH_RECORDS: usize = 1024;
+
+/// What a line holds.
+#[derive(Debug)]
+pub(crate) enum Parsed {
+    /// A request.
+    Request(Request),
+    /// Something that belongs to the format but asks for no data: a header, another event.
+    Other,
+}
+
+/// A format of one record a line.
+pub(crate) trait LineFormat: Send {
+    /// Reads a line without its end. Blank lines and comments don't come here.
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError>;
+
+    /// What a user should know about what was parsed so far.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What to try where a file held no request at all.
+    fn help_if_empty(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Everything a reader can be told.
+#[derive(Clone, Debug)]
+pub(crate) struct ReaderOptions {
+    pub format: crate::spec::Format,
+    pub zero_means: crate::spec::ZeroMeans,
+    pub block_action: crate::spec::BlockAction,
+    pub skip_bad: u64,
+}
+
+/// A request of normal priority.
+#[inline]
+pub(crate) fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64, device: u32) -> Parsed {
+    Parsed::Request(Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal })
+}
+
+/// Counts malformed records against what the user allows.
+#[derive(Debug)]
+pub(crate) struct BadRecords {
+    allowed: u64,
+    skipped: u64,
+    zero_length: u64,
+}
+
+impl BadRecords {
+    pub(crate) fn new(allowed: u64) -> Self {
+        Self { allowed, skipped: 0, zero_length: 0 }
+    }
+
+    /// Whether one more malformed record may be left out.
+    pub(crate) fn may_skip(&mut self) -> bool {
+        if self.skipped < self.allowed {
+            self.skipped += 1;
+            return true;
+        }
+        false
+    }
+
+    /// Checks what every format must keep; `None` for a request that moves no data, which is left out and counted.
+    #[inline]
+    pub(crate) fn check(&mut self, request: Request) -> Result<Option<Request>, LineError> {
+        if request.len_bytes == 0 {
+            self.zero_length += 1;
+            return Ok(None);
+        }
+        if request.offset_bytes.checked_add(request.len_bytes).is_none() {
+            let Request { offset_bytes, len_bytes, .. } = request;
+            return Err(LineError(format!("{len_bytes} bytes at byte {offset_bytes} end beyond 2^64")));
+        }
+        Ok(Some(request))
+    }
+
+    /// The message that ends reading, with the remedies that may help.
+    pub(crate) fn error(&self, place: &str, message: &str) -> Error {
+        let allowed = self.allowed;
+        let error = Error::new(format!("{place}: {message}"));
+        if allowed == 0 {
+            return error.with_help("if the trace is only damaged here, `skip_bad = 1` leaves one such record out");
+        }
+        error.with_help(format!("{allowed} malformed records were left out already, as `skip_bad = {allowed}` allows"))
+    }
+
+    pub(crate) fn notes(&self, notes: &mut Vec<String>) {
+        if self.skipped > 0 {
+            notes.push(format!("{} malformed records left out, as skip_bad = {} allows", self.skipped, self.allowed));
+        }
+        if self.zero_length > 0 {
+            notes.push(format!("{} requests of zero bytes left out: they move no data", self.zero_length));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Binary formats: records of a fixed head, their places, truncated ends.
+
+use super::cursor::LineError;
+use super::lines::read_error;
+use super::{BATCH_RECORDS, BadRecords, Parsed, Record, RecordReader};
+use crate::Error;
+use crate::input::ByteStream;
+use std::io::{self, BufReader, Read};
+
+/// A format of one fixed-size record after the other, each perhaps with a payload that is passed over.
+pub(crate) trait RecordFormat: Send {
+    /// The size of a record without its payload.
+    fn record_bytes(&self) -> usize;
+
+    /// Reads a record; also how many bytes of payload follow it.
+    fn parse(&mut self, record: &[u8]) -> (Result<Parsed, LineError>, u64);
+
+    /// What a user should know about what was parsed so far.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What to try where a file held no request at all.
+    fn help_if_empty(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Reads a binary format.
+pub(crate) struct BinaryReader<F> {
+    file: String,
+    stream: BufReader<ByteStream>,
+    format: F,
+    bad: BadRecords,
+    record: Vec<u8>,
+    record_count: u64,
+    request_count: u64,
+}
+
+impl<F: RecordFormat> BinaryReader<F> {
+    pub(crate) fn new(file: String, stream: ByteStream, format: F, skip_bad: u64) -> Self {
+        let record = vec![0; format.record_bytes()];
+        let stream = BufReader::with_capacity(1 << 18, stream);
+        let bad = BadRecords::new(skip_bad);
+        Self { file, stream, format, bad, record, record_count: 0, request_count: 0 }
+    }
+
+    /// Fills the record; how many bytes there were.
+    fn fill(&mut self) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < self.record.len() {
+            match self.stream.read(&mut self.record[filled..]) {
+                Ok(0) => break,
+                Ok(read_bytes) => filled += read_bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn cut_off(&self, have: u64, want: u64) -> Error {
+        let place = format!("{}, record {}", self.file, self.record_count);
+        self.bad.error(&place, &format!("the file ends after {have} of its {want} bytes: it was cut off"))
+    }
+
+    fn read_record(&mut self, records: &mut Vec<Record>) -> Result<bool, Error> {
+        let filled = self.fill().map_err(|error| read_error(&self.file, self.record_count, &error))?;
+        if filled == 0 {
+            return Ok(false);
+        }
+        self.record_count += 1;
+        if filled < self.record.len() {
+            // The rest of a damaged end may be given up like any other bad record.
+            return if self.bad.may_skip() {
+                Ok(false)
+            } else {
+                Err(self.cut_off(filled as u64, self.record.len() as u64))
+            };
+        }
+        let (parsed, payload_bytes) = self.format.parse(&self.record);
+        let checked = match parsed {
+            Ok(Parsed::Request(request)) => self.bad.check(request),
+            Ok(Parsed::Other) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match checked {
+            Ok(Some(request)) => {
+                self.request_count += 1;
+                records.push(Record { place: self.record_count, request });
+            }
+            Ok(None) => {}
+            Err(_) if self.bad.may_skip() => {}
+            Err(error) => {
+                return Err(self.bad.error(&format!("{}, record {}", self.file, self.record_count), &error.0));
+            }
+        }
+        if payload_bytes > 0 {
+            let passed = io::copy(&mut self.stream.by_ref().take(payload_bytes), &mut io::sink())
+                .map_err(|error| read_error(&self.file, self.record_count, &error))?;
+            if passed < payload_bytes && !self.bad.may_skip() {
+                return Err(self.cut_off(passed, payload_bytes));
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl<F: RecordFormat> RecordReader for BinaryReader<F> {
+    fn read_batch(&mut self, records: &mut Vec<Record>) -> Result<bool, Error> {
+        let full = records.len() + BATCH_RECORDS;
+        while records.len() < full {
+            if !self.read_record(records)? {
+                if self.request_count == 0 {
+                    let error = Error::new(format!("{}: it holds no requests", self.file));
+                    return Err(match self.format.help_if_empty() {
+                        Some(help) => error.with_help(help),
+                        None => error,
+                    });
+                }
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.format.notes();
+        self.bad.notes(&mut notes);
+        notes
+    }
+}
+
+/// Little-endian or big-endian numbers of a record.
+#[derive(Clone, Copy)]
+pub(crate) struct Fields<'a> {
+    pub record: &'a [u8],
+    pub big_endian: bool,
+}
+
+impl Fields<'_> {
+    /// The number of `len` bytes at `at`; bytes beyond the record count as zero.
+    fn number(self, at: usize, len: usize) -> u64 {
+        let bytes = self.record.get(at..at + len).unwrap_or_default();
+        let push = |value: u64, byte: &u8| (value << 8) | u64::from(*byte);
+        if self.big_endian { bytes.iter().fold(0, push) } else { bytes.iter().rev().fold(0, push) }
+    }
+
+    pub(crate) fn u16(self, at: usize) -> u16 {
+        self.number(at, 2) as u16
+    }
+
+    pub(crate) fn u32(self, at: usize) -> u32 {
+        self.number(at, 4) as u32
+    }
+
+    pub(crate) fn u64(self, at: usize) -> u64 {
+        self.number(at, 8)
+    }
+}

@@ -1,0 +1,399 @@
+//! What a table `[workload]` can say that makes no sense, found before anything runs.
+
+use super::{
+    AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, GENERATED_ALIGN_DEFAULT, SizeKind, SizeSpec,
+    WorkloadSpec,
+};
+use crate::units::Bytes;
+
+/// A setting that makes no sense, with the dotted path of its key below `[workload]`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: {message}")]
+pub struct SpecError {
+    /// The key, such as `read_size.mean`.
+    pub key: String,
+    /// What is wrong with its value.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+type Checked = Result<(), SpecError>;
+
+fn wrong(key: &str, message: impl Into<String>, help: impl Into<String>) -> SpecError {
+    SpecError { key: key.to_owned(), message: message.into(), help: Some(help.into()) }
+}
+
+impl WorkloadSpec {
+    /// Finds settings that contradict each other or make no sense.
+    ///
+    /// # Errors
+    /// The first one found.
+    pub fn check(&self) -> Checked {
+        match (&self.trace, self.requests) {
+            (Some(_), _) => self.check_no_generator()?,
+            (None, Some(_)) => self.check_generator()?,
+            (None, None) => {
+                return Err(wrong(
+                    "trace",
+                    "neither a trace nor a generator is set",
+                    "set `trace = \"file\"`, or `requests = 1000000` with `read_share` and `size`",
+                ));
+            }
+        }
+        self.check_transformations()
+    }
+
+    fn check_no_generator(&self) -> Checked {
+        let set = [
+            ("requests", self.requests.is_some()),
+            ("read_share", self.read_share.is_some()),
+            ("trim_share", self.trim_share.is_some()),
+            ("high_priority_share", self.high_priority_share.is_some()),
+            ("footprint", self.footprint.is_some()),
+            ("seed", self.seed.is_some()),
+            ("size", self.size.is_some()),
+            ("read_size", self.read_size.is_some()),
+            ("write_size", self.write_size.is_some()),
+            ("trim_size", self.trim_size.is_some()),
+            ("arrivals", self.arrivals.is_some()),
+            ("addresses", self.addresses.is_some()),
+        ];
+        match set.iter().find(|(_, is_set)| *is_set) {
+            Some(("requests", _)) => {
+                Err(wrong("requests", "a trace has its own requests", "set `first` to replay only so many of them"))
+            }
+            Some((key, _)) => Err(wrong(key, "it sets a generator, but a trace is given", "remove it, or `trace`")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_generator(&self) -> Checked {
+        let reader_options = [
+            ("format", self.format.is_some()),
+            ("zero_means", self.zero_means.is_some()),
+            ("block_action", self.block_action.is_some()),
+            ("skip_bad", self.skip_bad.is_some()),
+            ("reorder_window", self.reorder_window.is_some()),
+            ("layout", self.layout.is_some()),
+        ];
+        if let Some((key, _)) = reader_options.iter().find(|(_, is_set)| *is_set) {
+            return Err(wrong(key, "it is an option of trace readers, but no trace is given", "remove it"));
+        }
+        if self.requests == Some(0) {
+            return Err(wrong("requests", "no request would be generated", "set 1 or more"));
+        }
+        let Some(read_share) = self.read_share else {
+            return Err(wrong(
+                "read_share",
+                "a generator needs it",
+                "set the share of requests that read, from 0 to 1",
+            ));
+        };
+        let trim_share = self.trim_share.unwrap_or(0.0);
+        share("read_share", read_share)?;
+        share("trim_share", trim_share)?;
+        share("high_priority_share", self.high_priority_share.unwrap_or(0.0))?;
+        if read_share + trim_share > 1.0 {
+            let message = format!("{trim_share} and read_share {read_share} are more than all requests");
+            return Err(wrong("trim_share", message, "writes are what is left; lower one of the two"));
+        }
+        self.check_sizes(read_share, trim_share)?;
+        match self.footprint {
+            Some(Footprint::Share(part)) if !(part > 0.0 && part <= 1.0) => {
+                return Err(wrong("footprint", format!("{part} is not above 0 and at most 1"), "set for example 0.8"));
+            }
+            Some(Footprint::Size(Bytes(0))) => {
+                return Err(wrong("footprint", "it is zero", "set for example \"1 GiB\""));
+            }
+            _ => {}
+        }
+        self.arrivals.as_ref().map_or(Ok(()), ArrivalSpec::check)?;
+        self.addresses.as_ref().map_or(Ok(()), AddressSpec::check)
+    }
+
+    fn check_sizes(&self, read_share: f64, trim_share: f64) -> Checked {
+        let align = self.align.unwrap_or(GENERATED_ALIGN_DEFAULT);
+        let sizes = [
+            ("read_size", &self.read_size, read_share > 0.0),
+            ("write_size", &self.write_size, read_share + trim_share < 1.0),
+            ("trim_size", &self.trim_size, trim_share > 0.0),
+        ];
+        if let Some(size) = &self.size {
+            size.check("size", align)?;
+        }
+        for (key, size, used) in sizes {
+            match size {
+                Some(size) => size.check(key, align)?,
+                None if used && self.size.is_none() => {
+                    let help = "set `size = { kind = \"fixed\", mean = \"4 KiB\" }`, or this key alone";
+                    return Err(wrong(key, "requests of this kind have no size", help));
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_transformations(&self) -> Checked {
+        if let Some(scale) = self.time_scale
+            && !(scale.is_finite() && scale > 0.0)
+        {
+            return Err(wrong("time_scale", format!("{scale} is not above 0"), "0.5 is twice as fast, 2 half as fast"));
+        }
+        if self.align == Some(Bytes(0)) {
+            return Err(wrong("align", "it is zero", "set for example \"4 KiB\", or remove it"));
+        }
+        for (key, zero) in [("first", self.first == Some(0)), ("loop", self.passes == Some(0))] {
+            if zero {
+                return Err(wrong(key, "zero leaves no requests", "set 1 or more, or remove it"));
+            }
+        }
+        if self.reorder_window == Some(0) {
+            return Err(wrong("reorder_window", "it is zero", "set 1 to demand sorted times"));
+        }
+        if let Some([start, end]) = self.window
+            && start >= end
+        {
+            return Err(wrong("window", format!("its end {end} is not after its start {start}"), "swap them"));
+        }
+        Ok(())
+    }
+}
+
+fn share(key: &str, value: f64) -> Checked {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    let help = if (1.0..=100.0).contains(&value) {
+        format!("a share is from 0 to 1: for {value} per cent write {}", value / 100.0)
+    } else {
+        "a share is from 0 to 1".to_owned()
+    };
+    Err(wrong(key, format!("{value} is not a share"), help))
+}
+
+fn positive(key: &str, value: Option<f64>, help: &str) -> Checked {
+    match value {
+        Some(value) if value.is_finite() && value > 0.0 => Ok(()),
+        Some(value) => Err(wrong(key, format!("{value} is not above 0"), help)),
+        None => Err(wrong(key, "it is missing", help)),
+    }
+}
+
+impl SizeSpec {
+    fn check(&self, key: &str, workload_align: Bytes) -> Checked {
+        let at = |part: &str| format!("{key}.{part}");
+        let align = self.align.unwrap_or(workload_align);
+        if align.0 == 0 {
+            return Err(wrong(&at("align"), "it is zero", "set for example \"4 KiB\", or remove it"));
+        }
+        match self.kind {
+            SizeKind::Mix => {
+                if self.mean.is_some() {
+                    return Err(wrong(&at("mean"), "a mix has no mean of its own", "remove it, or change `kind`"));
+                }
+                if self.mix.is_empty() {
+                    let help = "set for example `mix = [{ size = \"4 KiB\", weight = 0.7 }, ...]`";
+                    return Err(wrong(&at("mix"), "it is missing", help));
+                }
+                self.mix.iter().try_for_each(|entry| {
+                    whole_units(&at("mix"), entry.size, align)?;
+                    positive(&at("mix"), Some(entry.weight), "a weight is above 0")
+                })
+            }
+            SizeKind::Fixed | SizeKind::Exponential => {
+                if !self.mix.is_empty() {
+                    return Err(wrong(&at("mix"), "only `kind = \"mix\"` has one", "remove it, or change `kind`"));
+                }
+                let Some(mean) = self.mean else {
+                    return Err(wrong(&at("mean"), "it is missing", "set for example \"4 KiB\""));
+                };
+                if self.kind == SizeKind::Fixed {
+                    return whole_units(&at("mean"), mean, align);
+                }
+                if mean < align {
+                    let message = format!("{mean} is below align {align}, the smallest size that can be drawn");
+                    return Err(wrong(&at("mean"), message, "raise it, or lower align"));
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn whole_units(key: &str, size: Bytes, align: Bytes) -> Checked {
+    if size.0 == 0 {
+        return Err(wrong(key, "a request of no bytes asks for nothing", format!("set {align} or more")));
+    }
+    if !size.0.is_multiple_of(align.0) {
+        let message = format!("{size} is not a multiple of align {align}");
+        return Err(wrong(key, message, "change it, or set a smaller `align`"));
+    }
+    Ok(())
+}
+
+impl ArrivalSpec {
+    fn check(&self) -> Checked {
+        let burst_keys = [("arrivals.burst", self.burst.is_some()), ("arrivals.burst_rate", self.burst_rate.is_some())];
+        if self.kind != ArrivalKind::OnOff
+            && let Some((key, _)) = burst_keys.iter().find(|(_, is_set)| *is_set)
+        {
+            return Err(wrong(key, "only `kind = \"on-off\"` has bursts", "remove it, or change `kind`"));
+        }
+        if self.kind == ArrivalKind::Closed {
+            if self.rate.is_some() || self.mean_gap.is_some() {
+                let help = "remove it, or set `kind = \"poisson\"`";
+                return Err(wrong("arrivals.kind", "a closed loop has no arrival rate", help));
+            }
+            return Ok(());
+        }
+        match (self.rate, self.mean_gap) {
+            (Some(_), Some(_)) => {
+                return Err(wrong("arrivals.mean_gap", "rate says the same already", "remove one of the two"));
+            }
+            (None, Some(gap)) if gap.0 == 0 => {
+                let help = "for requests without gaps, set `kind = \"closed\"`";
+                return Err(wrong("arrivals.mean_gap", "it is zero", help));
+            }
+            (None, Some(_)) => {}
+            (rate, None) => positive("arrivals.rate", rate, "set the requests a second, or `mean_gap`")?,
+        }
+        if self.kind == ArrivalKind::OnOff {
+            let mean_rate = self.requests_per_s();
+            positive("arrivals.burst_rate", self.burst_rate, "set the requests a second during a burst")?;
+            if self.burst_rate.is_some_and(|burst_rate| burst_rate < mean_rate) {
+                let message = format!("bursts are slower than the mean of {mean_rate} requests a second");
+                return Err(wrong("arrivals.burst_rate", message, "raise it to the mean or above"));
+            }
+            if self.burst.is_none_or(|burst| burst.0 == 0) {
+                return Err(wrong("arrivals.burst", "bursts need a length", "set for example \"100 ms\""));
+            }
+        }
+        Ok(())
+    }
+
+    /// The mean rate; zero for a closed loop.
+    pub fn requests_per_s(&self) -> f64 {
+        self.rate.or(self.mean_gap.map(|gap| 1e9 / gap.0 as f64)).unwrap_or(0.0)
+    }
+}
+
+impl AddressSpec {
+    fn check(&self) -> Checked {
+        self.check_belonging()?;
+        share("addresses.sequential_share", self.sequential_share.unwrap_or(0.0))?;
+        match self.kind {
+            AddressKind::Uniform => Ok(()),
+            AddressKind::Zipf => positive("addresses.theta", self.theta, "set for example 0.99"),
+            AddressKind::HotCold => {
+                share("addresses.hot_share", self.hot_share.unwrap_or(0.8))?;
+                let space = self.hot_space.unwrap_or(0.2);
+                if space > 0.0 && space < 1.0 {
+                    return Ok(());
+                }
+                Err(wrong("addresses.hot_space", format!("{space} is not between 0 and 1"), "set for example 0.2"))
+            }
+            AddressKind::ArraySkew => self.check_array(),
+        }
+    }
+
+    fn check_belonging(&self) -> Checked {
+        use AddressKind::{ArraySkew, HotCold, Zipf};
+        let keys = [
+            ("addresses.theta", self.theta.is_some(), Zipf),
+            ("addresses.hot_share", self.hot_share.is_some(), HotCold),
+            ("addresses.hot_space", self.hot_space.is_some(), HotCold),
+            ("addresses.hot_scope", self.hot_scope.is_some(), HotCold),
+            ("addresses.drive", self.drive.is_some(), ArraySkew),
+            ("addresses.drives", self.drives.is_some(), ArraySkew),
+            ("addresses.drive_share", self.drive_share.is_some(), ArraySkew),
+            ("addresses.stripe_unit", self.stripe_unit.is_some(), ArraySkew),
+            ("addresses.per_drive", self.per_drive.is_some(), ArraySkew),
+        ];
+        match keys.iter().find(|(_, is_set, kind)| *is_set && *kind != self.kind) {
+            Some((key, _, kind)) => {
+                let message = format!("it belongs to `kind = \"{kind}\"`, but the kind is `{}`", self.kind);
+                Err(wrong(key, message, "remove it, or change `kind`"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_array(&self) -> Checked {
+        let Some(drives) = self.drives.filter(|drives| *drives >= 2) else {
+            return Err(wrong("addresses.drives", "an array has two drives or more", "set for example 8"));
+        };
+        let drive = self.drive.unwrap_or(0);
+        if drive >= drives {
+            let message = format!("drive {drive} is not one of {drives}, which are counted from 0");
+            return Err(wrong("addresses.drive", message, format!("set {} or less", drives - 1)));
+        }
+        if self.stripe_unit.is_none_or(|unit| unit.0 == 0) {
+            return Err(wrong("addresses.stripe_unit", "it is missing or zero", "set for example \"4 KiB\""));
+        }
+        match self.drive_share {
+            Some(value) => share("addresses.drive_share", value),
+            None => Err(wrong("addresses.drive_share", "it is missing", "set the favoured drive's share of requests")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> SpecError {
+        let spec: WorkloadSpec = toml::from_str(text).unwrap();
+        spec.check().expect_err(text)
+    }
+
+    #[test]
+    fn each_mistake_names_its_key_and_a_remedy() {
+        let generator = "requests = 1\nread_share = 0.5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n";
+        let with = |line: &str| format!("{generator}{line}\n");
+        for (text, key) in [
+            (String::new(), "trace"),
+            ("trace = \"x\"\nread_share = 0.5".into(), "read_share"),
+            ("trace = \"x\"\nrequests = 5".into(), "requests"),
+            ("requests = 1".into(), "read_share"),
+            ("requests = 1\nread_share = 0.5".into(), "read_size"),
+            ("requests = 1\nread_share = 64.5".into(), "read_share"),
+            ("requests = 0\nread_share = 0.5".into(), "requests"),
+            (with("trim_share = 0.6"), "trim_share"),
+            (with("write_size = { kind = \"fixed\", mean = 0 }"), "write_size.mean"),
+            (with("write_size = { kind = \"fixed\", mean = 5000 }"), "write_size.mean"),
+            (with("write_size = { kind = \"exponential\", mean = 512 }"), "write_size.mean"),
+            (with("write_size = { kind = \"mix\" }"), "write_size.mix"),
+            (with("footprint = 0"), "footprint"),
+            (with("format = \"msr\""), "format"),
+            (with("arrivals = { kind = \"poisson\" }"), "arrivals.rate"),
+            (with("arrivals = { kind = \"closed\", rate = 5 }"), "arrivals.kind"),
+            (
+                with("arrivals = { kind = \"on-off\", rate = 5, burst_rate = 2, burst = \"1 s\" }"),
+                "arrivals.burst_rate",
+            ),
+            (with("arrivals = { kind = \"on-off\", rate = 5, burst_rate = 9 }"), "arrivals.burst"),
+            (with("addresses = { kind = \"uniform\", theta = 1 }"), "addresses.theta"),
+            (with("addresses = { kind = \"zipf\" }"), "addresses.theta"),
+            (with("addresses = { kind = \"hot-cold\", hot_space = 1 }"), "addresses.hot_space"),
+            (with("addresses = { kind = \"array-skew\", drives = 1 }"), "addresses.drives"),
+            (with("time_scale = 0"), "time_scale"),
+            (with("align = 0"), "write_size.align"),
+            (with("first = 0"), "first"),
+            (with("loop = 0"), "loop"),
+            (with("window = [\"2 s\", \"1 s\"]"), "window"),
+        ] {
+            let error = refused(&text);
+            let expected = if key == "write_size.align" { "size.align" } else { key };
+            assert_eq!(error.key, expected, "{text}: {error}");
+            assert!(error.help.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_percentage_for_a_share_is_recognised() {
+        let help = refused("requests = 1\nread_share = 64.5").help.unwrap();
+        assert!(help.contains("0.645"), "{help}");
+    }
+}

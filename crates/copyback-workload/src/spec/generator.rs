@@ -1,0 +1,196 @@
+//! The parts of the table `[workload]` that set a generator: sizes, arrivals, addresses.
+
+use crate::units::{Bytes, Nanos, parse_bytes};
+use crate::words::words;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+words! {
+    /// How the sizes of requests are distributed.
+    pub enum SizeKind("size distribution") {
+        /// Every request has the size `mean`.
+        Fixed = "fixed",
+        /// Exponential, rounded up to `align`; the mean *after* rounding is `mean`.
+        Exponential = "exponential",
+        /// One of the sizes of `mix`, by weight.
+        Mix = "mix",
+    }
+}
+
+/// One size of a mix.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixEntry {
+    /// The size.
+    pub size: Bytes,
+    /// How often it comes, relative to the others' weights.
+    pub weight: f64,
+}
+
+/// Sizes of requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SizeSpec {
+    /// The distribution.
+    pub kind: SizeKind,
+    /// The mean, of `fixed` and `exponential`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<Bytes>,
+    /// The sizes of `mix`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<MixEntry>,
+    /// The unit of these sizes, instead of the workload's `align`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align: Option<Bytes>,
+}
+
+words! {
+    /// How arrivals are distributed in time.
+    pub enum ArrivalKind("arrival process") {
+        /// Exponential gaps.
+        Poisson = "poisson",
+        /// Equal gaps.
+        Fixed = "fixed",
+        /// Poisson at `burst_rate` during bursts of length `burst`, silence between them; the mean rate is `rate`.
+        OnOff = "on-off",
+        /// All at time zero: the host's queue depth decides.
+        Closed = "closed",
+    }
+}
+
+/// When requests arrive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArrivalSpec {
+    /// The process.
+    pub kind: ArrivalKind,
+    /// Requests a second, on average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// The mean gap, instead of `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_gap: Option<Nanos>,
+    /// The length of a burst, of `on-off`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<Nanos>,
+    /// Requests a second during a burst, of `on-off`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst_rate: Option<f64>,
+}
+
+words! {
+    /// How addresses are distributed over the footprint.
+    pub enum AddressKind("address distribution") {
+        /// Everywhere alike.
+        Uniform = "uniform",
+        /// By Zipf's law with exponent `theta` over blocks of `align`, the ranks scattered over the footprint.
+        Zipf = "zipf",
+        /// `hot_share` of requests go to the first `hot_space` of the footprint.
+        HotCold = "hot-cold",
+        /// `drive_share` of requests start on one `drive` of a striped array, the others evenly on the other drives.
+        ArraySkew = "array-skew",
+    }
+}
+
+words! {
+    /// Which requests prefer the hot part.
+    pub enum HotScope("scope") {
+        /// All of them.
+        All = "all",
+        /// Writes and trims; reads are uniform.
+        Writes = "writes",
+    }
+}
+
+/// Where requests go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddressSpec {
+    /// The distribution of requests that do not continue the last one.
+    pub kind: AddressKind,
+    /// The probability that a request starts where the last one ended; default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential_share: Option<f64>,
+    /// Zipf's exponent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theta: Option<f64>,
+    /// The share of requests to the hot part, of `hot-cold`; default 0.8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot_share: Option<f64>,
+    /// The hot part's share of the footprint, of `hot-cold`; default 0.2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot_space: Option<f64>,
+    /// Which requests prefer the hot part, of `hot-cold`; default `all`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hot_scope: Option<HotScope>,
+    /// The favoured drive's index, of `array-skew`; default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive: Option<u32>,
+    /// How many drives the array has, of `array-skew`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drives: Option<u32>,
+    /// The favoured drive's share of requests, of `array-skew`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive_share: Option<f64>,
+    /// The array's stripe unit, of `array-skew`. Requests longer than it reach the next drives too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe_unit: Option<Bytes>,
+    /// `array-skew` gives addresses local to the drive that the request's `device` names, for a host that routes by
+    /// device; default false: addresses of the whole RAID-0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_drive: Option<bool>,
+}
+
+/// How much of the device a generator addresses, from its start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Footprint {
+    /// So many bytes. In a file: `"1.35 GiB"`.
+    Size(Bytes),
+    /// This share of the capacity. In a file: a number from 0 to 1.
+    Share(f64),
+}
+
+impl Serialize for Footprint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Footprint::Size(bytes) => bytes.serialize(serializer),
+            Footprint::Share(share) => serializer.serialize_f64(*share),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Footprint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct SizeOrShare;
+        impl serde::de::Visitor<'_> for SizeOrShare {
+            type Value = Footprint;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a size such as \"1.35 GiB\", or a share of the capacity such as 0.8")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Footprint, E> {
+                parse_bytes(text).map(|bytes| Footprint::Size(Bytes(bytes))).map_err(E::custom)
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, share: f64) -> Result<Footprint, E> {
+                Ok(Footprint::Share(share))
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Footprint, E> {
+                // 1 is the whole device; any other whole number is most likely meant as bytes, and needs its unit.
+                match number {
+                    0 | 1 => Ok(Footprint::Share(number as f64)),
+                    _ => {
+                        Err(E::custom(format!("{number} is neither a share (0 to 1) nor a size: write \"{number} B\"")))
+                    }
+                }
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Footprint, E> {
+                let number = u64::try_from(number).map_err(|_| E::custom(format!("{number} is negative")))?;
+                self.visit_u64(number)
+            }
+        }
+        deserializer.deserialize_any(SizeOrShare)
+    }
+}

@@ -1,0 +1,230 @@
+//! The table `[workload]`: a trace with reader options, or a generator's settings, and transformations of either.
+
+mod check;
+mod generator;
+
+pub use check::SpecError;
+pub use generator::{
+    AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, HotScope, MixEntry, SizeKind, SizeSpec,
+};
+
+use crate::units::{Bytes, Nanos};
+use crate::words::words;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+words! {
+    /// How a trace file is laid out. The content decides under `auto`; a file's name never does.
+    pub enum Format("format") {
+        /// Found out from the content.
+        Auto = "auto",
+        /// MSR Cambridge CSV: filetime (100 ns), host, disk, Read|Write, byte offset, bytes, response time.
+        Msr = "msr",
+        /// SPC: ASU, LBA (512 B), bytes, R|W, seconds.
+        Spc = "spc",
+        /// DiskSim ASCII: milliseconds with decimals, device, sector, sectors, flag.
+        Disksim = "disksim",
+        /// SSDSim and MQSim ASCII: whole nanoseconds, device, sector, sectors, flag.
+        Ssdsim = "ssdsim",
+        /// VMware vscsi, 32-byte records.
+        Vscsi1 = "vscsi-v1",
+        /// VMware vscsi, 40-byte records with response times.
+        Vscsi2 = "vscsi-v2",
+        /// The text that blkparse prints by default.
+        Blkparse = "blkparse",
+        /// The binary records that blktrace collects, of either byte order.
+        Blktrace = "blktrace",
+        /// FIU: ns, pid, process, sector, sectors, R|W, major, minor, MD5.
+        Fiu = "fiu",
+        /// SYSTOR '17: CSV with seconds, response, R|W, LUN, byte offset, bytes.
+        Systor = "systor",
+        /// Tencent CBS: seconds, sector, sectors, 0|1, volume.
+        Tencent = "tencent",
+        /// Alibaba: device, R|W, byte offset, bytes, microseconds.
+        Alibaba = "alibaba",
+        /// fio's iolog, versions 2 and 3.
+        Fio = "fio",
+        /// Microsoft production servers: the text export of Windows disk events.
+        Etw = "etw",
+        /// The output of `strace -f -ttt -e trace=pread64,pwrite64`, best with `-y`.
+        Strace = "strace",
+        /// The project's own compact format.
+        Parquet = "parquet",
+    }
+}
+
+words! {
+    /// What a zero in the last column of five-column ASCII means.
+    pub enum ZeroMeans("meaning of zero") {
+        /// As DiskSim, SSDSim and MQSim read it (0 = write, 1 = read), and a note says so.
+        Auto = "auto",
+        /// 0 = read, 1 = write.
+        Read = "read",
+        /// 0 = write, 1 = read.
+        Write = "write",
+    }
+}
+
+words! {
+    /// Which of the block layer's events is taken for a request.
+    pub enum BlockAction("block layer event") {
+        /// Q: the request entered the block layer, before merging.
+        Queued = "Q",
+        /// D: the request was handed to the device's driver.
+        Issued = "D",
+        /// C: the device finished it.
+        Completed = "C",
+    }
+}
+
+words! {
+    /// What becomes of a request that ends beyond the device.
+    pub enum BeyondCapacity("choice for requests beyond the capacity") {
+        /// The run stops.
+        Error = "error",
+        /// Its address is taken modulo the capacity; where it would cross the end, it moves down to end there.
+        Fold = "fold",
+        /// It is left out, and counted.
+        Reject = "reject",
+    }
+}
+
+words! {
+    /// Where the addresses of a trace's devices or files lie on the drive.
+    pub enum Layout("layout") {
+        /// Packed for formats whose addresses are those of files (strace, fio); as they are for all others.
+        Auto = "auto",
+        /// Where the trace has them; devices share the drive's addresses.
+        AsIs = "as-is",
+        /// In extents of 1 MiB, placed in the order of their first use, each device's apart.
+        Packed = "packed",
+    }
+}
+
+/// The table `[workload]`. Every key that may be left out is an `Option`, so that a spec is printed as it was written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkloadSpec {
+    /// A name for reports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where its figures or its trace come from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+
+    /// The trace's file. Without it, requests are generated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<PathBuf>,
+    /// The trace's format; default `auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    /// What zero means in five-column ASCII; default `auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero_means: Option<ZeroMeans>,
+    /// Which event of blkparse or blktrace is a request; default `D`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_action: Option<BlockAction>,
+    /// How many malformed records are left out before one stops the run; default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skip_bad: Option<u64>,
+    /// How many records are held to sort times that run backwards; default 1024 (65,536 for Tencent's whole seconds).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reorder_window: Option<u64>,
+    /// Where devices and files lie on the drive; default `auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
+
+    /// How many requests are generated. Required without a trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// The share of requests that read; required without a trace. The rest, less `trim_share`, write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_share: Option<f64>,
+    /// The share of requests that trim; default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim_share: Option<f64>,
+    /// The share of requests marked urgent; default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high_priority_share: Option<f64>,
+    /// How much of the device is addressed, from its start: a size, or a share of the capacity; default all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub footprint: Option<Footprint>,
+    /// The generator's own seed, instead of the run's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Sizes of requests of every kind that has no sizes of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<SizeSpec>,
+    /// Sizes of reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_size: Option<SizeSpec>,
+    /// Sizes of writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_size: Option<SizeSpec>,
+    /// Sizes of trims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim_size: Option<SizeSpec>,
+    /// When requests arrive; default closed loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<ArrivalSpec>,
+    /// Where requests go; default uniform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub addresses: Option<AddressSpec>,
+
+    /// Only requests of this device, volume or LUN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<u32>,
+    /// Only requests that arrive within `[start, end)`, counted from the first request; they then start at zero.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<[Nanos; 2]>,
+    /// Only so many requests, counted after `device` and `window`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<u64>,
+    /// Arrival times are multiplied by it: 0.5 is twice as fast; default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_scale: Option<f64>,
+    /// Requests begin and end at multiples of it. A trace's requests are widened to them; default none. Generated ones
+    /// are drawn in them; default 4 KiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<Bytes>,
+    /// What becomes of requests beyond the device's capacity; default `error`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beyond_capacity: Option<BeyondCapacity>,
+    /// How many times the whole is played, one pass after the other; default 1.
+    #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
+    pub passes: Option<u32>,
+}
+
+/// How many records are held for sorting where the spec doesn't say.
+pub const REORDER_WINDOW_DEFAULT: usize = 1024;
+
+/// The unit in which generated requests are drawn where the spec doesn't say.
+pub const GENERATED_ALIGN_DEFAULT: Bytes = Bytes(4096);
+
+impl WorkloadSpec {
+    /// A workload that replays this trace, with every option at its default.
+    pub fn of_trace(path: impl Into<PathBuf>) -> Self {
+        Self { trace: Some(path.into()), ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spec_survives_being_printed() {
+        let text = "name = \"x\"\nrequests = 10\nread_share = 0.5\nloop = 2\nwindow = [\"1 s\", \"2 s\"]\n\
+                    size = { kind = \"exponential\", mean = \"32 KiB\" }\nfootprint = 0.5\n";
+        let spec: WorkloadSpec = toml::from_str(text).unwrap();
+        assert_eq!(spec.passes, Some(2));
+        assert_eq!(toml::from_str::<WorkloadSpec>(&toml::to_string(&spec).unwrap()).unwrap(), spec);
+    }
+
+    #[test]
+    fn unknown_keys_and_words_are_refused() {
+        assert!(toml::from_str::<WorkloadSpec>("raed_share = 0.5").is_err());
+        let error = toml::from_str::<WorkloadSpec>("format = \"mrs\"").unwrap_err().to_string();
+        assert!(error.contains("did you mean `msr`"), "{error}");
+    }
+}

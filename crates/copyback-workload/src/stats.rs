@@ -1,0 +1,381 @@
+//! What a workload is like: the figures that papers' tables print, and histograms.
+
+use crate::{Error, Op, Priority, RequestSource};
+use hdrhistogram::Histogram;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Footprints are counted in pages of this size, as storage papers do.
+pub const PAGE_BYTES: u64 = 4096;
+
+/// Figures of one class of requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ClassStats {
+    /// How many requests.
+    pub requests: u64,
+    /// Their bytes together.
+    pub bytes: u64,
+    /// The mean size; zero where there are none.
+    pub mean_bytes: f64,
+    /// Distinct pages touched, in bytes.
+    pub footprint_bytes: u64,
+}
+
+/// Requests of one device, volume or file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct DeviceStats {
+    /// The device's number.
+    pub device: u32,
+    /// How many requests.
+    pub requests: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+}
+
+/// One bin of a histogram by powers of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Bin {
+    /// The smallest value in it.
+    pub from: u64,
+    /// The largest value in it.
+    pub to: u64,
+    /// How many values.
+    pub count: u64,
+}
+
+/// Quantiles of the gaps between arrivals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct GapQuantiles {
+    /// Half of the gaps are at most this.
+    pub median_ns: u64,
+    /// 90 % of them.
+    pub p90_ns: u64,
+    /// 99 % of them.
+    pub p99_ns: u64,
+    /// All of them.
+    pub max_ns: u64,
+}
+
+/// Everything that is said of a workload.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceStats {
+    /// How many requests.
+    pub requests: u64,
+    /// Requests that read, in per cent of all.
+    pub read_percent: f64,
+    /// Requests that write, in per cent of all.
+    pub write_percent: f64,
+    /// Requests marked urgent.
+    pub high_priority_requests: u64,
+    /// Figures of reads.
+    pub reads: ClassStats,
+    /// Figures of writes.
+    pub writes: ClassStats,
+    /// Figures of trims.
+    pub trims: ClassStats,
+    /// The mean size of all requests.
+    pub mean_bytes: f64,
+    /// Distinct pages read or written (each device's apart), in bytes.
+    pub footprint_bytes: u64,
+    /// Pages written for each distinct page written; zero without writes.
+    pub overwrite_ratio: f64,
+    /// The highest byte touched, plus one: the smallest capacity that holds the workload.
+    pub end_bytes: u64,
+    /// From the first to the last arrival.
+    pub duration_ns: u64,
+    /// Requests a second over the duration; zero where all arrive at once.
+    pub requests_per_s: f64,
+    /// The mean gap between arrivals.
+    pub mean_gap_ns: f64,
+    /// Quantiles of the gaps, to three digits.
+    pub gaps: GapQuantiles,
+    /// Requests that start where the last one of the same device ended, as a share of all.
+    pub sequential_share: f64,
+    /// Sizes in bytes, by powers of two.
+    pub size_histogram: Vec<Bin>,
+    /// Gaps in nanoseconds, by powers of two.
+    pub gap_histogram: Vec<Bin>,
+    /// Each device, by its number.
+    pub devices: Vec<DeviceStats>,
+    /// What the source says of itself.
+    pub notes: Vec<String>,
+}
+
+impl TraceStats {
+    /// Reads a source to its end.
+    ///
+    /// # Errors
+    /// Whatever the source meets.
+    pub fn collect(source: &mut (impl RequestSource + ?Sized)) -> Result<Self, Error> {
+        let mut collector = Collector::new()?;
+        while let Some(request) = source.next_request()? {
+            collector.add(&request);
+        }
+        Ok(collector.finish(source.notes()))
+    }
+}
+
+/// The longest gap that is told from longer ones: about 73 years.
+const GAP_NS_MAX: u64 = 1 << 61;
+
+/// Sums, counts and bitmaps on the way to [`TraceStats`].
+struct Collector {
+    classes: [ClassStats; 3],
+    pages: [PageSet; 3],
+    all_pages: PageSet,
+    pages_written: u64,
+    high_priority_requests: u64,
+    end_bytes: u64,
+    first_ns: Option<u64>,
+    last_ns: u64,
+    gaps: Histogram<u64>,
+    gap_bins: [u64; 65],
+    size_bins: [u64; 65],
+    sequential: u64,
+    devices: BTreeMap<u32, (DeviceStats, u64)>,
+}
+
+impl Collector {
+    fn new() -> Result<Self, Error> {
+        let gaps = Histogram::new_with_bounds(1, GAP_NS_MAX, 3)
+            .map_err(|error| Error::new(format!("no histogram of gaps: {error}")))?;
+        Ok(Self {
+            classes: Default::default(),
+            pages: Default::default(),
+            all_pages: PageSet::default(),
+            pages_written: 0,
+            high_priority_requests: 0,
+            end_bytes: 0,
+            first_ns: None,
+            last_ns: 0,
+            gaps,
+            gap_bins: [0; 65],
+            size_bins: [0; 65],
+            sequential: 0,
+            devices: BTreeMap::new(),
+        })
+    }
+
+    fn add(&mut self, request: &crate::Request) {
+        let class = &mut self.classes[request.op as usize];
+        class.requests += 1;
+        class.bytes += request.len_bytes;
+        self.high_priority_requests += u64::from(request.priority == Priority::High);
+        self.size_bins[bin_of(request.len_bytes)] += 1;
+        self.add_pages(request);
+        self.add_arrival(request.arrival_ns);
+        let end_bytes = request.offset_bytes + request.len_bytes;
+        self.end_bytes = self.end_bytes.max(end_bytes);
+        let (device, last_end_bytes) = self.devices.entry(request.device).or_default();
+        // A device's first request continues nothing, wherever it starts.
+        self.sequential += u64::from(device.requests > 0 && *last_end_bytes == request.offset_bytes);
+        *last_end_bytes = end_bytes;
+        device.device = request.device;
+        device.requests += 1;
+        match request.op {
+            Op::Read => device.read_bytes += request.len_bytes,
+            Op::Write => device.written_bytes += request.len_bytes,
+            Op::Trim => {}
+        }
+    }
+
+    fn add_pages(&mut self, request: &crate::Request) {
+        let first = request.offset_bytes / PAGE_BYTES;
+        let last = (request.offset_bytes + request.len_bytes - 1) / PAGE_BYTES;
+        self.pages[request.op as usize].insert(request.device, first, last);
+        if request.op != Op::Trim {
+            self.all_pages.insert(request.device, first, last);
+        }
+        if request.op == Op::Write {
+            self.pages_written += last - first + 1;
+        }
+    }
+
+    fn add_arrival(&mut self, arrival_ns: u64) {
+        if self.first_ns.is_some() {
+            let gap_ns = arrival_ns.saturating_sub(self.last_ns);
+            self.gaps.saturating_record(gap_ns);
+            self.gap_bins[bin_of(gap_ns)] += 1;
+        }
+        self.first_ns.get_or_insert(arrival_ns);
+        self.last_ns = arrival_ns;
+    }
+
+    fn finish(mut self, notes: Vec<String>) -> TraceStats {
+        for (class, pages) in self.classes.iter_mut().zip(&self.pages) {
+            class.mean_bytes = ratio(class.bytes, class.requests);
+            class.footprint_bytes = pages.count * PAGE_BYTES;
+        }
+        let [reads, writes, trims] = self.classes;
+        let requests = reads.requests + writes.requests + trims.requests;
+        let duration_ns = self.last_ns - self.first_ns.unwrap_or(0);
+        let gap_count = requests.saturating_sub(1);
+        let mean_gap_ns = ratio(duration_ns, gap_count);
+        TraceStats {
+            requests,
+            read_percent: 100.0 * ratio(reads.requests, requests),
+            write_percent: 100.0 * ratio(writes.requests, requests),
+            high_priority_requests: self.high_priority_requests,
+            mean_bytes: ratio(reads.bytes + writes.bytes + trims.bytes, requests),
+            footprint_bytes: self.all_pages.count * PAGE_BYTES,
+            overwrite_ratio: ratio(self.pages_written, self.pages[Op::Write as usize].count),
+            end_bytes: self.end_bytes,
+            duration_ns,
+            requests_per_s: if duration_ns == 0 { 0.0 } else { 1e9 / mean_gap_ns },
+            mean_gap_ns,
+            gaps: GapQuantiles {
+                median_ns: self.gaps.value_at_quantile(0.5),
+                p90_ns: self.gaps.value_at_quantile(0.9),
+                p99_ns: self.gaps.value_at_quantile(0.99),
+                max_ns: self.gaps.max(),
+            },
+            sequential_share: ratio(self.sequential, requests),
+            size_histogram: bins(&self.size_bins),
+            gap_histogram: bins(&self.gap_bins),
+            devices: self.devices.into_values().map(|(device, _)| device).collect(),
+            notes,
+            reads,
+            writes,
+            trims,
+        }
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Bin 0 holds zero, bin n the values from 2^(n-1) up to 2^n - 1.
+fn bin_of(value: u64) -> usize {
+    (u64::BITS - value.leading_zeros()) as usize
+}
+
+/// The bins that hold something, and those between them.
+fn bins(counts: &[u64; 65]) -> Vec<Bin> {
+    let Some(first) = counts.iter().position(|count| *count > 0) else { return Vec::new() };
+    let last = counts.iter().rposition(|count| *count > 0).unwrap_or(first);
+    let bin = |index: usize| {
+        let from = if index == 0 { 0 } else { 1 << (index - 1) };
+        let to = if index == 0 { 0 } else { from + (from - 1) };
+        Bin { from, to, count: counts[index] }
+    };
+    (first..=last).map(bin).collect()
+}
+
+/// A set of pages of many devices: bitmaps of 32,768 pages, made when first touched.
+#[derive(Default)]
+struct PageSet {
+    /// Where each part's bitmap stands in `bitmaps`; only looked up.
+    parts: BTreeMap<(u32, u64), usize>,
+    bitmaps: Vec<Box<[u64; WORDS_PER_PART]>>,
+    /// The part used last: neighbouring requests often share it.
+    last: Option<((u32, u64), usize)>,
+    count: u64,
+}
+
+const WORDS_PER_PART: usize = 512;
+const PAGES_PER_PART: u64 = WORDS_PER_PART as u64 * 64;
+
+impl PageSet {
+    /// Adds the pages from `first` to `last`, both included.
+    fn insert(&mut self, device: u32, first: u64, last: u64) {
+        let mut at = first;
+        while at <= last {
+            let part = at / PAGES_PER_PART;
+            let part_last = last.min(part * PAGES_PER_PART + (PAGES_PER_PART - 1));
+            let index = self.bitmap((device, part));
+            self.count += set_range(&mut self.bitmaps[index], at % PAGES_PER_PART, part_last % PAGES_PER_PART);
+            at = part_last + 1;
+        }
+    }
+
+    fn bitmap(&mut self, key: (u32, u64)) -> usize {
+        if let Some((last_key, index)) = self.last
+            && last_key == key
+        {
+            return index;
+        }
+        let next = self.bitmaps.len();
+        let index = *self.parts.entry(key).or_insert(next);
+        if index == next {
+            self.bitmaps.push(Box::new([0; WORDS_PER_PART]));
+        }
+        self.last = Some((key, index));
+        index
+    }
+}
+
+/// Sets the bits from `first` to `last`; how many were not set before.
+fn set_range(words: &mut [u64; WORDS_PER_PART], first: u64, last: u64) -> u64 {
+    let (first_word, last_word) = ((first / 64) as usize, (last / 64) as usize);
+    let mut added = 0;
+    for (index, word) in words.iter_mut().enumerate().take(last_word + 1).skip(first_word) {
+        let low = if index == first_word { u64::MAX << (first % 64) } else { u64::MAX };
+        let high = if index == last_word { u64::MAX >> (63 - last % 64) } else { u64::MAX };
+        let mask = low & high;
+        added += u64::from((mask & !*word).count_ones());
+        *word |= mask;
+    }
+    added
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Request;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    struct Listed(std::vec::IntoIter<Request>);
+
+    impl RequestSource for Listed {
+        fn next_request(&mut self) -> Result<Option<Request>, Error> {
+            Ok(self.0.next())
+        }
+    }
+
+    fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64) -> Request {
+        Request { arrival_ns, offset_bytes, len_bytes, device: 0, op, priority: Priority::Normal }
+    }
+
+    #[test]
+    fn figures_of_a_small_workload() {
+        let requests = vec![
+            request(0, Op::Write, 0, 8192),
+            request(1000, Op::Write, 8192, 4096),
+            request(2000, Op::Write, 0, 4096),
+            request(4000, Op::Read, 4095, 2),
+        ];
+        let stats = TraceStats::collect(&mut Listed(requests.into_iter())).unwrap();
+        assert_eq!((stats.requests, stats.read_percent, stats.duration_ns), (4, 25.0, 4000));
+        assert_eq!((stats.footprint_bytes, stats.writes.footprint_bytes), (3 * 4096, 3 * 4096));
+        assert_eq!(stats.reads.footprint_bytes, 2 * 4096, "two bytes may lie in two pages");
+        assert!((stats.overwrite_ratio - 4.0 / 3.0).abs() < 1e-12);
+        assert!((stats.sequential_share - 0.25).abs() < 1e-12);
+        assert!((stats.requests_per_s - 750_000.0).abs() < 1e-6);
+        assert_eq!(stats.end_bytes, 12_288);
+        assert_eq!(stats.size_histogram.iter().map(|bin| bin.count).sum::<u64>(), 4);
+        assert_eq!(stats.gap_histogram.len(), 2);
+    }
+
+    #[test]
+    fn nothing_is_no_reason_to_divide_by_it() {
+        let stats = TraceStats::collect(&mut Listed(Vec::new().into_iter())).unwrap();
+        assert_eq!((stats.requests, stats.overwrite_ratio, stats.requests_per_s), (0, 0.0, 0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn a_page_set_counts_like_a_set(ranges in prop::collection::vec((0_u32..3, 0_u64..200_000, 0_u64..70_000), 0..20)) {
+            let mut pages = PageSet::default();
+            let mut oracle = BTreeSet::new();
+            for (device, first, len) in ranges {
+                pages.insert(device, first, first + len);
+                oracle.extend((first..=first + len).map(|page| (device, page)));
+            }
+            prop_assert_eq!(pages.count, oracle.len() as u64);
+        }
+    }
+}

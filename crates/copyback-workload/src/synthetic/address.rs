@@ -1,0 +1,151 @@
+//! Addresses of generated requests.
+
+use super::zipf::{Scatter, Zipf};
+use crate::Op;
+use crate::rng::{self, Xoshiro256PlusPlus, below, unit_f64};
+use crate::spec::{AddressKind, AddressSpec, HotScope};
+
+/// A distribution of addresses over the footprint, and where the last request ended.
+pub(crate) struct Addresses {
+    place: Place,
+    sequential_share: f64,
+    rng: Xoshiro256PlusPlus,
+    sequential_rng: Xoshiro256PlusPlus,
+    align_bytes: u64,
+    footprint_bytes: u64,
+    last_end_bytes: u64,
+    spilled: u64,
+}
+
+enum Place {
+    Uniform,
+    Zipf { law: Zipf, scatter: Scatter },
+    HotCold { hot_share: f64, hot_bytes: u64, scope: HotScope },
+    Array(ArraySkew),
+}
+
+struct ArraySkew {
+    drive: u64,
+    drives: u64,
+    drive_share: f64,
+    stripe_bytes: u64,
+    per_drive: bool,
+}
+
+impl Addresses {
+    /// The distribution of a spec that passed its check.
+    pub(crate) fn new(spec: Option<&AddressSpec>, align_bytes: u64, footprint_bytes: u64, seed: u64) -> Self {
+        Self {
+            place: spec.map_or(Place::Uniform, |spec| place(spec, align_bytes, footprint_bytes, seed)),
+            sequential_share: spec.and_then(|spec| spec.sequential_share).unwrap_or(0.0),
+            rng: rng::stream(seed, "workload.address"),
+            sequential_rng: rng::stream(seed, "workload.sequential"),
+            align_bytes,
+            footprint_bytes,
+            last_end_bytes: 0,
+            spilled: 0,
+        }
+    }
+
+    /// Where a request goes, and to which device. Its length is at most the footprint.
+    pub(crate) fn draw(&mut self, op: Op, len_bytes: u64) -> (u64, u32) {
+        if let Place::Array(array) = &self.place {
+            let (offset_bytes, drive) = array.draw(&mut self.rng, self.align_bytes, self.footprint_bytes, len_bytes);
+            self.spilled += u64::from(!array.per_drive && len_bytes > array.stripe_bytes);
+            return (offset_bytes, u32::try_from(drive).unwrap_or(u32::MAX));
+        }
+        let sequential = self.sequential_share > 0.0 && unit_f64(&mut self.sequential_rng) < self.sequential_share;
+        let offset_bytes = if sequential { self.continued(len_bytes) } else { self.random(op, len_bytes) };
+        self.last_end_bytes = offset_bytes + len_bytes;
+        (offset_bytes, 0)
+    }
+
+    /// Where the last request ended, or the footprint's start where this one would not fit.
+    fn continued(&self, len_bytes: u64) -> u64 {
+        if self.last_end_bytes + len_bytes <= self.footprint_bytes { self.last_end_bytes } else { 0 }
+    }
+
+    fn random(&mut self, op: Op, len_bytes: u64) -> u64 {
+        let align = self.align_bytes;
+        let last_start = self.footprint_bytes - len_bytes;
+        match &self.place {
+            Place::Zipf { law, scatter } => {
+                let block = scatter.place(law.draw(&mut self.rng) - 1);
+                (block * align).min(last_start)
+            }
+            Place::HotCold { hot_share, hot_bytes, scope } => {
+                let is_cold_draw = unit_f64(&mut self.rng) >= *hot_share;
+                let everywhere = *scope == HotScope::Writes && op == Op::Read;
+                let (start, end) = match (everywhere, is_cold_draw) {
+                    (true, _) => (0, self.footprint_bytes),
+                    (false, false) => (0, *hot_bytes),
+                    (false, true) => (*hot_bytes, self.footprint_bytes),
+                };
+                // A request that begins near a part's end may reach into the next.
+                (start + below(&mut self.rng, (end - start) / align) * align).min(last_start)
+            }
+            Place::Uniform | Place::Array(_) => below(&mut self.rng, last_start / align + 1) * align,
+        }
+    }
+
+    pub(crate) fn notes(&self) -> Vec<String> {
+        if self.spilled == 0 {
+            return Vec::new();
+        }
+        vec![format!(
+            "{} requests are longer than the stripe unit: they start on their drive and reach the next ones too",
+            self.spilled
+        )]
+    }
+}
+
+impl ArraySkew {
+    /// An address, and the drive that it is on.
+    fn draw(&self, rng: &mut Xoshiro256PlusPlus, align: u64, footprint_bytes: u64, len_bytes: u64) -> (u64, u64) {
+        let favoured = unit_f64(rng) < self.drive_share;
+        let other = below(rng, self.drives - 1);
+        let drive = if favoured { self.drive } else { other + u64::from(other >= self.drive) };
+        if self.per_drive {
+            let drive_bytes = (footprint_bytes / self.drives).max(len_bytes);
+            return (below(rng, (drive_bytes - len_bytes) / align + 1) * align, drive);
+        }
+        let row_bytes = self.stripe_bytes * self.drives;
+        let row_count = (footprint_bytes / row_bytes).max(1);
+        let in_unit = below(rng, (self.stripe_bytes.saturating_sub(len_bytes)) / align + 1) * align;
+        let offset_bytes = below(rng, row_count) * row_bytes + drive * self.stripe_bytes + in_unit;
+        // Near the end the request moves down by whole rows, so that it still starts on its drive.
+        let over_bytes = (offset_bytes + len_bytes).saturating_sub(footprint_bytes);
+        let rows_down = over_bytes.div_ceil(row_bytes);
+        let moved = offset_bytes.checked_sub(rows_down * row_bytes);
+        (moved.unwrap_or(footprint_bytes - len_bytes), drive)
+    }
+}
+
+fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Place {
+    match spec.kind {
+        AddressKind::Uniform => Place::Uniform,
+        AddressKind::Zipf => {
+            let block_count = footprint_bytes / align;
+            let scatter_seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.scatter"));
+            let law = Zipf::new(block_count, spec.theta.unwrap_or(1.0));
+            Place::Zipf { law, scatter: Scatter::new(block_count, scatter_seed) }
+        }
+        AddressKind::HotCold => {
+            let hot = (footprint_bytes as f64 * spec.hot_space.unwrap_or(0.2)) as u64;
+            // Both parts keep at least one unit.
+            let most = footprint_bytes.saturating_sub(align).max(align);
+            let hot_bytes = (hot - hot % align).clamp(align, most);
+            let scope = spec.hot_scope.unwrap_or(HotScope::All);
+            // A footprint of one unit has no cold part.
+            let hot_share = if hot_bytes < footprint_bytes { spec.hot_share.unwrap_or(0.8) } else { 1.0 };
+            Place::HotCold { hot_share, hot_bytes, scope }
+        }
+        AddressKind::ArraySkew => Place::Array(ArraySkew {
+            drive: u64::from(spec.drive.unwrap_or(0)),
+            drives: u64::from(spec.drives.unwrap_or(2)),
+            drive_share: spec.drive_share.unwrap_or(0.5),
+            stripe_bytes: spec.stripe_unit.map_or(align, |unit| unit.0),
+            per_drive: spec.per_drive.unwrap_or(false),
+        }),
+    }
+}

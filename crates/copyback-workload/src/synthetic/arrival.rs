@@ -1,0 +1,72 @@
+//! Arrivals of generated requests.
+
+use crate::rng::{self, Xoshiro256PlusPlus};
+use crate::spec::{ArrivalKind, ArrivalSpec};
+
+/// An arrival process, and how far it has come.
+pub(crate) struct Arrivals {
+    process: Process,
+    rng: Xoshiro256PlusPlus,
+    now_ns: u64,
+    count: u64,
+}
+
+enum Process {
+    Closed,
+    Fixed { gap_ns: f64 },
+    Poisson { gap_ns: f64 },
+    OnOff { gap_ns: f64, burst_ns: u64, pause_ns: f64 },
+}
+
+impl Arrivals {
+    /// The process of a spec that passed its check.
+    pub(crate) fn new(spec: Option<&ArrivalSpec>, rng: Xoshiro256PlusPlus) -> Self {
+        Self { process: spec.map_or(Process::Closed, process), rng, now_ns: 0, count: 0 }
+    }
+
+    /// The next arrival; `None` beyond what 64 bits hold.
+    pub(crate) fn next_ns(&mut self) -> Option<u64> {
+        let index = self.count;
+        self.count += 1;
+        match self.process {
+            Process::Closed => Some(0),
+            // From the index, not by adding up: a gap that is no whole number would drift.
+            Process::Fixed { gap_ns } => whole_ns(index as f64 * gap_ns),
+            Process::Poisson { gap_ns } => self.advance(gap_ns),
+            Process::OnOff { gap_ns, burst_ns, pause_ns } => {
+                // Poisson in a time that runs only during bursts; each burst that has passed adds a pause.
+                let on_ns = self.advance(gap_ns)?;
+                let pauses_ns = whole_ns((on_ns / burst_ns) as f64 * pause_ns)?;
+                on_ns.checked_add(pauses_ns)
+            }
+        }
+    }
+
+    fn advance(&mut self, gap_ns: f64) -> Option<u64> {
+        let gap_ns = whole_ns(rng::exponential(&mut self.rng, gap_ns))?;
+        self.now_ns = self.now_ns.checked_add(gap_ns)?;
+        Some(self.now_ns)
+    }
+}
+
+fn process(spec: &ArrivalSpec) -> Process {
+    let rate = spec.requests_per_s();
+    let gap_ns = 1e9 / rate;
+    match spec.kind {
+        ArrivalKind::Closed => Process::Closed,
+        ArrivalKind::Fixed => Process::Fixed { gap_ns },
+        ArrivalKind::Poisson => Process::Poisson { gap_ns },
+        ArrivalKind::OnOff => {
+            let burst_rate = spec.burst_rate.unwrap_or(rate);
+            let burst_ns = spec.burst.map_or(1, |burst| burst.0.max(1));
+            // So that burst_rate over the burst is `rate` over burst and pause together.
+            let pause_ns = burst_ns as f64 * (burst_rate / rate - 1.0);
+            Process::OnOff { gap_ns: 1e9 / burst_rate, burst_ns, pause_ns }
+        }
+    }
+}
+
+fn whole_ns(time_ns: f64) -> Option<u64> {
+    let rounded = libm::floor(time_ns + 0.5);
+    (rounded < u64::MAX as f64).then_some(rounded as u64)
+}

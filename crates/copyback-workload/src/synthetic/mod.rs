@@ -1,0 +1,129 @@
+//! Generators: requests whose kinds, sizes, arrivals and addresses are drawn, each from a random stream of its own.
+
+mod address;
+mod arrival;
+mod size;
+mod zipf;
+
+use crate::rng::{self, Xoshiro256PlusPlus};
+use crate::spec::{Footprint, GENERATED_ALIGN_DEFAULT, SizeSpec, WorkloadSpec};
+use crate::units::{Bytes, format_bytes};
+use crate::{Error, Op, Priority, Request, RequestSource};
+use address::Addresses;
+use arrival::Arrivals;
+use size::Sizes;
+
+/// Draws requests.
+pub(crate) struct Generator {
+    requests_left: u64,
+    read_share: f64,
+    trim_share: f64,
+    high_priority_share: f64,
+    ops: Xoshiro256PlusPlus,
+    priorities: Xoshiro256PlusPlus,
+    size_rng: Xoshiro256PlusPlus,
+    read_sizes: Option<Sizes>,
+    write_sizes: Option<Sizes>,
+    trim_sizes: Option<Sizes>,
+    arrivals: Arrivals,
+    addresses: Addresses,
+    footprint_bytes: u64,
+    shortened: u64,
+}
+
+impl Generator {
+    /// A generator for a spec that passed its check.
+    pub(crate) fn new(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Self, Error> {
+        let align = spec.align.unwrap_or(GENERATED_ALIGN_DEFAULT);
+        let footprint_bytes = footprint(spec, align, capacity_bytes)?;
+        let sizes = |own: &Option<SizeSpec>| own.as_ref().or(spec.size.as_ref()).map(|size| Sizes::new(size, align));
+        Ok(Self {
+            requests_left: spec.requests.unwrap_or(0),
+            read_share: spec.read_share.unwrap_or(0.0),
+            trim_share: spec.trim_share.unwrap_or(0.0),
+            high_priority_share: spec.high_priority_share.unwrap_or(0.0),
+            ops: rng::stream(seed, "workload.op"),
+            priorities: rng::stream(seed, "workload.priority"),
+            size_rng: rng::stream(seed, "workload.size"),
+            read_sizes: sizes(&spec.read_size),
+            write_sizes: sizes(&spec.write_size),
+            trim_sizes: sizes(&spec.trim_size),
+            arrivals: Arrivals::new(spec.arrivals.as_ref(), rng::stream(seed, "workload.arrival")),
+            addresses: Addresses::new(spec.addresses.as_ref(), align.0, footprint_bytes, seed),
+            footprint_bytes,
+            shortened: 0,
+        })
+    }
+
+    fn draw_op(&mut self) -> Op {
+        let draw = rng::unit_f64(&mut self.ops);
+        if draw < self.read_share {
+            Op::Read
+        } else if draw < self.read_share + self.trim_share {
+            Op::Trim
+        } else {
+            Op::Write
+        }
+    }
+
+    fn draw_len(&mut self, op: Op) -> u64 {
+        let sizes = match op {
+            Op::Read => &self.read_sizes,
+            Op::Write => &self.write_sizes,
+            Op::Trim => &self.trim_sizes,
+        };
+        let Some(sizes) = sizes else { return 0 };
+        let len_bytes = sizes.draw(&mut self.size_rng);
+        if len_bytes > self.footprint_bytes {
+            self.shortened += 1;
+        }
+        len_bytes.min(self.footprint_bytes)
+    }
+}
+
+/// The footprint in bytes, whole units of `align`.
+fn footprint(spec: &WorkloadSpec, align: Bytes, capacity_bytes: u64) -> Result<u64, Error> {
+    let no_device = capacity_bytes == u64::MAX;
+    let bytes = match spec.footprint {
+        Some(Footprint::Size(Bytes(bytes))) => bytes,
+        Some(Footprint::Share(_)) | None if no_device => {
+            return Err(Error::new("workload.footprint: a share of the capacity, but there is no device")
+                .with_help("set a size, such as `footprint = \"1 GiB\"`"));
+        }
+        Some(Footprint::Share(share)) => (capacity_bytes as f64 * share) as u64,
+        None => capacity_bytes,
+    };
+    let whole_bytes = bytes - bytes % align.0;
+    if whole_bytes == 0 {
+        let message = format!("workload.footprint: {} is less than one unit of align {align}", format_bytes(bytes));
+        return Err(Error::new(message).with_help("raise `footprint`, or lower `align`"));
+    }
+    Ok(whole_bytes)
+}
+
+impl RequestSource for Generator {
+    fn next_request(&mut self) -> Result<Option<Request>, Error> {
+        if self.requests_left == 0 {
+            return Ok(None);
+        }
+        self.requests_left -= 1;
+        let op = self.draw_op();
+        let len_bytes = self.draw_len(op);
+        let arrival_ns = self.arrivals.next_ns().ok_or_else(|| {
+            Error::new("the generated arrivals go beyond 2^64 ns").with_help("lower `requests`, or raise the rate")
+        })?;
+        let (offset_bytes, device) = self.addresses.draw(op, len_bytes);
+        let urgent = self.high_priority_share > 0.0 && rng::unit_f64(&mut self.priorities) < self.high_priority_share;
+        let priority = if urgent { Priority::High } else { Priority::Normal };
+        Ok(Some(Request { arrival_ns, offset_bytes, len_bytes, device, op, priority }))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.addresses.notes();
+        if self.shortened > 0 {
+            let footprint = format_bytes(self.footprint_bytes);
+            notes.push(format!("{} requests shortened to the footprint of {footprint}", self.shortened));
+        }
+        notes
+    }
+}

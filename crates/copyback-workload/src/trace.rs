@@ -1,0 +1,246 @@
+//! A trace as a source of requests: opened, its format found, its times sorted and counted from zero.
+
+use crate::input::{self, ByteStream, SharedNotes};
+use crate::readers::blktrace::Blktrace;
+use crate::readers::detect::{HEAD_BYTES, detect};
+use crate::readers::five_column::FiveColumn;
+use crate::readers::lines::{LineReader, read_error};
+use crate::readers::records::BinaryReader;
+use crate::readers::vscsi::Vscsi;
+use crate::readers::{BATCH_RECORDS, LineFormat, ReaderOptions, Record, RecordReader, parquet};
+use crate::spec::{Format, REORDER_WINDOW_DEFAULT};
+use crate::{Error, Request, RequestSource};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
+use std::io::{Read, Seek};
+use std::path::Path;
+
+/// A trace whose requests come in the order of their arrival, counted from the first one (from the recording's start
+/// in formats that count from there: fio's and the project's own).
+pub(crate) struct TraceSource {
+    file: String,
+    reader: Box<dyn RecordReader>,
+    format: Format,
+    shared_notes: SharedNotes,
+    batch: Vec<Record>,
+    batch_at: usize,
+    /// Records held back for sorting that came in order.
+    held: VecDeque<Record>,
+    /// Records held back that came after a later one, by arrival and place.
+    late: BinaryHeap<Reverse<Late>>,
+    window_records: usize,
+    ended: bool,
+    sorted_count: u64,
+    last_arrival_ns: Option<u64>,
+    /// What is taken from every arrival; found at the first request.
+    origin_ns: Option<u64>,
+}
+
+impl TraceSource {
+    /// Opens a trace.
+    pub(crate) fn open(path: &Path, options: &ReaderOptions, window_records: Option<usize>) -> Result<Self, Error> {
+        let shared_notes = SharedNotes::default();
+        let file = path.display().to_string();
+        let (format, reader) = open_reader(path, &file, options, &shared_notes)?;
+        Ok(Self {
+            file,
+            reader,
+            format,
+            shared_notes,
+            batch: Vec::with_capacity(2 * BATCH_RECORDS),
+            batch_at: 0,
+            held: VecDeque::new(),
+            late: BinaryHeap::new(),
+            window_records: window_records.unwrap_or_else(|| window_default(format)),
+            ended: false,
+            sorted_count: 0,
+            last_arrival_ns: None,
+            origin_ns: matches!(format, Format::Fio | Format::Parquet).then_some(0),
+        })
+    }
+
+    /// The format that was found or named.
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The next record of the file, in the file's order.
+    #[inline]
+    fn next_in_file(&mut self) -> Result<Option<Record>, Error> {
+        while self.batch_at == self.batch.len() {
+            if self.ended {
+                return Ok(None);
+            }
+            self.batch.clear();
+            self.batch_at = 0;
+            self.ended = !self.reader.read_batch(&mut self.batch)?;
+        }
+        self.batch_at += 1;
+        Ok(Some(self.batch[self.batch_at - 1]))
+    }
+
+    /// Keeps a record for its turn.
+    #[inline]
+    fn hold(&mut self, record: Record) -> Result<(), Error> {
+        let arrival_ns = record.request.arrival_ns;
+        if self.last_arrival_ns.is_some_and(|last_ns| arrival_ns < last_ns) {
+            return Err(self.runs_backwards(record));
+        }
+        if self.held.back().is_none_or(|back| back.request.arrival_ns <= arrival_ns) {
+            self.held.push_back(record);
+        } else {
+            self.late.push(Reverse(Late(record)));
+            self.sorted_count += 1;
+        }
+        Ok(())
+    }
+
+    /// The earliest record held; of equal ones, the first in the file.
+    #[inline]
+    fn release(&mut self) -> Option<Record> {
+        let Some(Reverse(Late(late))) = self.late.peek() else { return self.held.pop_front() };
+        if self.held.front().is_some_and(|front| order(front) < order(late)) {
+            return self.held.pop_front();
+        }
+        self.late.pop().map(|Reverse(Late(record))| record)
+    }
+
+    #[cold]
+    fn runs_backwards(&self, record: Record) -> Error {
+        let back_ns = self.last_arrival_ns.unwrap_or(0) - record.request.arrival_ns;
+        let back = crate::units::format_duration_ns(back_ns);
+        let (file, place, window) = (&self.file, record.place, self.window_records);
+        let message = format!(
+            "{file}, line or record {place}: its time is {back} before that of a request more than {window} records earlier"
+        );
+        Error::new(message).with_help("sort the trace, or raise `reorder_window`, the records held for sorting")
+    }
+}
+
+/// How many records are held for sorting where the user doesn't say.
+fn window_default(format: Format) -> usize {
+    match format {
+        // Its times are whole seconds, and its busy seconds have far more records than other traces come late by.
+        Format::Tencent => 1 << 16,
+        _ => REORDER_WINDOW_DEFAULT,
+    }
+}
+
+/// A record in a heap, ordered as it has to be handed out.
+struct Late(Record);
+
+fn order(record: &Record) -> (u64, u64) {
+    (record.request.arrival_ns, record.place)
+}
+
+impl Ord for Late {
+    fn cmp(&self, other: &Self) -> Ordering {
+        order(&self.0).cmp(&order(&other.0))
+    }
+}
+
+impl PartialOrd for Late {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Late {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Late {}
+
+impl RequestSource for TraceSource {
+    #[inline]
+    fn next_request(&mut self) -> Result<Option<Request>, Error> {
+        while self.held.len() + self.late.len() < self.window_records {
+            match self.next_in_file()? {
+                Some(record) => self.hold(record)?,
+                None => break,
+            }
+        }
+        let Some(Record { mut request, .. }) = self.release() else { return Ok(None) };
+        self.last_arrival_ns = Some(request.arrival_ns);
+        request.arrival_ns -= *self.origin_ns.get_or_insert(request.arrival_ns);
+        Ok(Some(request))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = vec![format!("format `{}`", self.format)];
+        notes.extend(self.shared_notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter().cloned());
+        notes.extend(self.reader.notes());
+        if self.sorted_count > 0 {
+            let (count, window) = (self.sorted_count, self.window_records);
+            notes.push(format!("{count} records came late and were sorted within {window} records"));
+        }
+        notes
+    }
+}
+
+fn open_reader(
+    path: &Path,
+    file: &str,
+    options: &ReaderOptions,
+    notes: &SharedNotes,
+) -> Result<(Format, Box<dyn RecordReader>), Error> {
+    let mut opened = input::open_file(path)?;
+    let failed = |error: std::io::Error| read_error(file, 0, &error);
+    let mut magic = Vec::new();
+    opened.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
+    opened.rewind().map_err(failed)?;
+    if options.format == Format::Parquet || (options.format == Format::Auto && parquet::recognises(&magic)) {
+        let reader = parquet::ParquetReader::new(file.to_owned(), opened, options.skip_bad)?;
+        return Ok((Format::Parquet, Box::new(reader)));
+    }
+    let stream = input::unwrap(Box::new(opened), notes).map_err(failed)?;
+    let (head, stream) = input::peek(stream, HEAD_BYTES).map_err(failed)?;
+    let format = match options.format {
+        Format::Auto => detect(file, &head, head.len() < HEAD_BYTES)?,
+        named => named,
+    };
+    Ok((format, reader_for(format, file, stream, &head, options)))
+}
+
+fn reader_for(
+    format: Format,
+    file: &str,
+    stream: ByteStream,
+    head: &[u8],
+    options: &ReaderOptions,
+) -> Box<dyn RecordReader> {
+    use crate::readers::{blkparse, cloud, etw, fio, fiu, msr, spc, strace, systor};
+    fn lines<F: LineFormat + 'static>(
+        file: &str,
+        stream: ByteStream,
+        format: F,
+        options: &ReaderOptions,
+    ) -> Box<dyn RecordReader> {
+        Box::new(LineReader::new(file.to_owned(), stream, format, options.skip_bad))
+    }
+    let vscsi =
+        |stream, version| Box::new(BinaryReader::new(file.to_owned(), stream, Vscsi::new(version), options.skip_bad));
+    match format {
+        Format::Spc => lines(file, stream, spc::Spc, options),
+        Format::Disksim => lines(file, stream, FiveColumn::disksim(options.zero_means), options),
+        Format::Ssdsim => lines(file, stream, FiveColumn::ssdsim(options.zero_means), options),
+        Format::Blkparse => lines(file, stream, blkparse::Blkparse::new(options.block_action), options),
+        Format::Fiu => lines(file, stream, fiu::Fiu, options),
+        Format::Systor => lines(file, stream, systor::Systor, options),
+        Format::Tencent => lines(file, stream, cloud::Tencent, options),
+        Format::Alibaba => lines(file, stream, cloud::Alibaba, options),
+        Format::Fio => lines(file, stream, fio::Fio::default(), options),
+        Format::Etw => lines(file, stream, etw::Etw::default(), options),
+        Format::Strace => lines(file, stream, strace::Strace::default(), options),
+        Format::Vscsi1 => vscsi(stream, 1),
+        Format::Vscsi2 => vscsi(stream, 2),
+        Format::Blktrace => {
+            let format = Blktrace::new(options.block_action, head);
+            Box::new(BinaryReader::new(file.to_owned(), stream, format, options.skip_bad))
+        }
+        // `Auto` and `Parquet` were settled before the content was unwrapped.
+        Format::Msr | Format::Auto | Format::Parquet => lines(file, stream, msr::Msr::default(), options),
+    }
+}

@@ -1,0 +1,115 @@
+//! Writing a workload to a file, in the project's own format or another program's.
+
+mod parquet;
+mod text;
+
+use crate::words::words;
+use crate::{Error, Request, RequestSource};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+words! {
+    /// A format that can be written.
+    pub enum WriteFormat("format to write") {
+        /// The project's own compact format; keeps everything.
+        Parquet = "parquet",
+        /// MSR Cambridge CSV; times in 100 ns, no trims, no priorities.
+        Msr = "msr",
+        /// fio's iolog version 2; waits in µs, no priorities.
+        Fio2 = "fio-v2",
+        /// fio's iolog version 3; times in µs, no priorities.
+        Fio3 = "fio-v3",
+        /// DiskSim ASCII, 1 = read; whole sectors, no trims, no priorities.
+        Disksim = "disksim",
+        /// SPC; whole sectors' addresses, no trims, no priorities.
+        Spc = "spc",
+    }
+}
+
+/// What was written, and what the format could not keep.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WriteSummary {
+    /// How many requests.
+    pub requests: u64,
+    /// What is not quite as it was.
+    pub notes: Vec<String>,
+}
+
+/// Writes requests in one format, one after the other.
+pub(crate) trait RequestWriter {
+    /// Writes one request.
+    fn write(&mut self, request: &Request) -> Result<(), Error>;
+
+    /// Writes what is left, and says what the format could not keep.
+    fn finish(self: Box<Self>) -> Result<Vec<String>, Error>;
+}
+
+/// Writes all of a source's requests to a file.
+///
+/// The file appears under its name only when it is whole: until then it has another name in the same folder, and a
+/// failure removes it. A file that was there before is replaced.
+///
+/// # Errors
+/// Whatever the source meets, what the format cannot hold (a trim, half a sector), or the disk's errors.
+pub fn write_trace(
+    source: &mut (impl RequestSource + ?Sized),
+    path: &Path,
+    format: WriteFormat,
+) -> Result<WriteSummary, Error> {
+    let failed = |error: std::io::Error| Error::new(format!("{}: {error}", path.display()));
+    if path.is_dir() {
+        return Err(Error::new(format!("{} is a directory", path.display())).with_help("name a file in it"));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".copyback-trace-");
+    #[cfg(unix)]
+    {
+        // Like any file that a program creates: the user's mask decides who may read it.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(failed)?;
+    let summary = write_to(source, file.as_file_mut(), format).map_err(|mut error| {
+        error.message = format!("{}: not written: {}", path.display(), error.message);
+        error
+    })?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(summary)
+}
+
+/// Writes all of a source's requests to an open writer.
+///
+/// # Errors
+/// As [`write_trace`].
+pub fn write_to<W: Write + Send>(
+    source: &mut (impl RequestSource + ?Sized),
+    output: W,
+    format: WriteFormat,
+) -> Result<WriteSummary, Error> {
+    let output = BufWriter::with_capacity(1 << 18, output);
+    let mut writer: Box<dyn RequestWriter + '_> = match format {
+        WriteFormat::Parquet => Box::new(parquet::ParquetWriter::new(output)?),
+        WriteFormat::Msr => Box::new(text::TextWriter::new(output, text::Msr)?),
+        WriteFormat::Fio2 => Box::new(text::TextWriter::new(output, text::Fio::new(2))?),
+        WriteFormat::Fio3 => Box::new(text::TextWriter::new(output, text::Fio::new(3))?),
+        WriteFormat::Disksim => Box::new(text::TextWriter::new(output, text::Disksim)?),
+        WriteFormat::Spc => Box::new(text::TextWriter::new(output, text::Spc)?),
+    };
+    let mut requests = 0;
+    while let Some(request) = source.next_request()? {
+        requests += 1;
+        writer.write(&request).map_err(|mut error| {
+            error.message = format!("request {requests}: {}", error.message);
+            error
+        })?;
+    }
+    let notes = writer.finish()?;
+    Ok(WriteSummary { requests, notes })
+}
+
+/// A disk's error as a workload's.
+pub(crate) fn io_error(error: &std::io::Error) -> Error {
+    Error::new(format!("cannot write: {error}"))
+}
