@@ -178,7 +178,7 @@ impl Drive {
             self.resolve(id, successor, events);
             self.txns.remove(id);
         } else {
-            self.done.push(id);
+            self.done.push_back(id);
         }
         self.release_slot(die, events);
     }

@@ -25,6 +25,7 @@ use crate::nand::geometry::Geometry;
 use crate::nand::timing::Timing;
 use crate::sim::index::{ChannelId, DieId, JobId, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Slot};
+use std::collections::VecDeque;
 
 /// No command: neither slot of a die.
 pub(super) const NO_COMMAND: u8 = u8::MAX;
@@ -205,7 +206,7 @@ pub struct Drive {
     /// Rounds of collection, where they are kept.
     pub gc_events: Vec<GcEvent>,
     /// Transactions that ended and were not fetched yet.
-    pub(crate) done: Vec<TxnId>,
+    pub(super) done: VecDeque<TxnId>,
     /// Requests of which a transaction was split in two, once for each split.
     pub(crate) split_of: Vec<RequestId>,
     first_slot: u32,
@@ -247,7 +248,7 @@ impl Drive {
             work: FlashWork::default(),
             gc: GcTotals::default(),
             gc_events: Vec::new(),
-            done: Vec::with_capacity(64),
+            done: VecDeque::with_capacity(64),
             split_of: Vec::new(),
             first_slot,
             ftl,
@@ -322,6 +323,11 @@ impl Drive {
         self.txns.remove(id);
     }
 
+    /// A transaction that ended, in the order of their ends.
+    pub(crate) fn take_done(&mut self) -> Option<TxnId> {
+        self.done.pop_front()
+    }
+
     /// Transactions under way.
     pub fn txns_live(&self) -> usize {
         self.txns.live()
@@ -373,6 +379,20 @@ impl Drive {
     #[inline(always)]
     pub(super) fn is_write(role: Role) -> bool {
         matches!(role, Role::Write | Role::Evict)
+    }
+
+    /// What each die that is not at rest waits for, for the report of a run that got stuck.
+    pub fn describe_waiting(&self) -> String {
+        let mut text = String::new();
+        for (die, d) in self.dies.iter().enumerate() {
+            if d.waiting > 0 || !d.is_ready() || d.lease.is_some() {
+                text += &format!(
+                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots, lease {:?}, {} jobs wait, commands {:?}; ",
+                    d.waiting, d.waiting_for_space, d.slots_used, self.settings.slots, d.lease, d.waiting_jobs_count, (d.array, d.bus, d.staged)
+                );
+            }
+        }
+        text
     }
 
     /// Compares everything with everything. Slow.
