@@ -367,6 +367,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
         #[test]
         fn a_page_set_counts_like_a_set(ranges in prop::collection::vec((0_u32..3, 0_u64..200_000, 0_u64..70_000), 0..20)) {
             let mut pages = PageSet::default();

@@ -3,7 +3,12 @@
 /// The name most like `word`, if one is like it enough to be worth a suggestion.
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
-    let likeness = |name: &str| strsim::jaro_winkler(&lower, &name.to_lowercase());
+    let likeness = |name: &str| {
+        let name = name.to_lowercase();
+        // In a short word one slip, such as two letters swapped, is a large part of it.
+        let slip = if word.len() > 2 && strsim::osa_distance(&lower, &name) <= 1 { 0.75 } else { 0.0 };
+        strsim::jaro_winkler(&lower, &name).max(slip)
+    };
     let mut best: Option<(&str, f64)> = None;
     for name in names {
         let score = likeness(name);

@@ -1,4 +1,5 @@
-//! The text that blkparse prints by default: `major,minor cpu sequence seconds pid action rwbs sector + sectors [name]`.
+//! The text that blkparse prints by default:
+//! `major,minor cpu sequence seconds pid action rwbs sector + sectors [name]`.
 
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::fiu::linux_device;

@@ -80,6 +80,10 @@ pub(crate) fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64
     Parsed::Request(Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal })
 }
 
+/// The longest request that is taken for one. Block layers cut requests far below it, so a longer one is a damaged
+/// number, and following it page by page would fill the memory.
+const LEN_BYTES_MAX: u64 = 1 << 40;
+
 /// Counts malformed records against what the user allows.
 #[derive(Debug)]
 pub(crate) struct BadRecords {
@@ -108,6 +112,12 @@ impl BadRecords {
         if request.len_bytes == 0 {
             self.zero_length += 1;
             return Ok(None);
+        }
+        if request.len_bytes > LEN_BYTES_MAX {
+            let len = crate::units::format_bytes(request.len_bytes);
+            return Err(LineError(format!(
+                "a request of {len} is longer than any block layer makes (1 TiB at most here)"
+            )));
         }
         if request.offset_bytes.checked_add(request.len_bytes).is_none() {
             let Request { offset_bytes, len_bytes, .. } = request;

@@ -6,7 +6,7 @@ mod size;
 mod zipf;
 
 use crate::rng::{self, Xoshiro256PlusPlus};
-use crate::spec::{Footprint, GENERATED_ALIGN_DEFAULT, SizeSpec, WorkloadSpec};
+use crate::spec::{BeyondCapacity, Footprint, GENERATED_ALIGN_DEFAULT, SizeSpec, WorkloadSpec};
 use crate::units::{Bytes, format_bytes};
 use crate::{Error, Op, Priority, Request, RequestSource};
 use address::Addresses;
@@ -93,6 +93,12 @@ fn footprint(spec: &WorkloadSpec, align: Bytes, capacity_bytes: u64) -> Result<u
         Some(Footprint::Share(share)) => (capacity_bytes as f64 * share) as u64,
         None => capacity_bytes,
     };
+    // Folding or rejecting is the user's word that a footprint beyond the device is meant.
+    if bytes > capacity_bytes && matches!(spec.beyond_capacity, None | Some(BeyondCapacity::Error)) {
+        let (wanted, capacity) = (format_bytes(bytes), format_bytes(capacity_bytes));
+        return Err(Error::new(format!("workload.footprint: {wanted} is beyond the capacity of {capacity}"))
+            .with_help("lower it (a share such as 0.8 fits any device), or set `beyond_capacity = \"fold\"`"));
+    }
     let whole_bytes = bytes - bytes % align.0;
     if whole_bytes == 0 {
         let message = format!("workload.footprint: {} is less than one unit of align {align}", format_bytes(bytes));

@@ -1,0 +1,147 @@
+//! Do transformations and generators do what their keys say?
+
+use copyback_workload::stats::TraceStats;
+use copyback_workload::{Error, Op, Request, RequestSource, open};
+use std::io::Write;
+
+const TRACE: &[u8] = b"0 0 0 8 1\n1000 1 8 1 0\n2000 0 16 8 1\n4000 0 100 8 0\n";
+
+fn run(keys: &str, capacity_bytes: u64) -> Result<(Vec<Request>, Vec<String>), Error> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(TRACE).unwrap();
+    let mut spec: copyback_workload::spec::WorkloadSpec = toml::from_str(keys).unwrap();
+    spec.trace = Some(file.path().to_owned());
+    let mut source = open(&spec, 1, capacity_bytes)?;
+    let mut requests = Vec::new();
+    while let Some(request) = source.next_request()? {
+        requests.push(request);
+    }
+    Ok((requests, source.notes()))
+}
+
+fn arrivals(keys: &str) -> Vec<u64> {
+    run(keys, u64::MAX).unwrap().0.iter().map(|request| request.arrival_ns).collect()
+}
+
+#[test]
+fn selections_and_times() {
+    assert_eq!(arrivals("device = 1"), [1000]);
+    assert_eq!(arrivals("first = 2"), [0, 1000]);
+    assert_eq!(arrivals("time_scale = 0.5"), [0, 500, 1000, 2000]);
+    assert_eq!(arrivals("window = [\"1 us\", \"4 us\"]"), [0, 1000]);
+    // Four requests in 4 µs: the next pass begins one mean gap of 1,333 ns later.
+    assert_eq!(arrivals("loop = 2"), [0, 1000, 2000, 4000, 5333, 6333, 7333, 9333]);
+    assert_eq!(arrivals("loop = 3\nfirst = 1"), [0, 0, 0]);
+    assert!(run("device = 9", u64::MAX).unwrap_err().message.contains("device 9"));
+    assert!(run("window = [\"1 s\", \"2 s\"]", u64::MAX).unwrap_err().help.unwrap().contains("window"));
+}
+
+#[test]
+fn alignment_widens() {
+    let (requests, _) = run("align = \"4 KiB\"", u64::MAX).unwrap();
+    let places: Vec<(u64, u64)> = requests.iter().map(|request| (request.offset_bytes, request.len_bytes)).collect();
+    assert_eq!(places, [(0, 4096), (4096, 4096), (8192, 4096), (49_152, 8192)]);
+}
+
+#[test]
+fn beyond_the_capacity() {
+    let error = run("", 16_384).unwrap_err();
+    assert!(error.message.contains("request 4") && error.message.contains("16 KiB"), "{error}");
+    let (requests, notes) = run("beyond_capacity = \"reject\"", 16_384).unwrap();
+    assert_eq!(requests.len(), 3);
+    assert!(notes.iter().any(|note| note.starts_with("1 requests beyond")), "{notes:?}");
+    let (requests, notes) = run("beyond_capacity = \"fold\"", 16_384).unwrap();
+    assert_eq!(requests[3].offset_bytes, 51_200 % 16_384);
+    assert!(notes.iter().any(|note| note.contains("folded")), "{notes:?}");
+    assert!(run("beyond_capacity = \"reject\"", 512).unwrap_err().message.contains("all 4"));
+}
+
+#[test]
+fn packing_keeps_devices_apart_and_fits_a_small_drive() {
+    let (requests, notes) = run("layout = \"packed\"", 2 << 20).unwrap();
+    let places: Vec<u64> = requests.iter().map(|request| request.offset_bytes).collect();
+    assert_eq!(places, [0, (1 << 20) + 4096, 8192, 51_200]);
+    assert!(notes.iter().any(|note| note.contains("2 extents")), "{notes:?}");
+}
+
+fn generated(keys: &str) -> TraceStats {
+    let common = "requests = 100_000\nread_share = 0.5\nfootprint = \"1 GiB\"\n";
+    let spec = toml::from_str(&format!("{common}{keys}")).unwrap();
+    let stats = TraceStats::collect(&mut open(&spec, 3, u64::MAX).unwrap()).unwrap();
+    assert_eq!(stats.requests, 100_000);
+    assert!(stats.end_bytes <= 1 << 30);
+    stats
+}
+
+const FIXED: &str = "size = { kind = \"fixed\", mean = \"4 KiB\" }\n";
+
+#[test]
+fn generated_moments_are_those_of_theory() {
+    // Bounds are five standard errors of 100,000 draws.
+    let mix =
+        "size = { kind = \"mix\", mix = [{ size = \"4 KiB\", weight = 3 }, { size = \"64 KiB\", weight = 1 }] }\n";
+    assert!((generated(mix).mean_bytes / 1024.0 - 19.0).abs() < 5.0 * 26.0 / 316.0);
+    let poisson = generated(&format!("{FIXED}arrivals = {{ kind = \"poisson\", mean_gap = \"1 ms\" }}"));
+    assert!((poisson.mean_gap_ns / 1e6 - 1.0).abs() < 5.0 / 316.0);
+    assert!((poisson.gaps.median_ns as f64 / 1e6 - 2_f64.ln()).abs() < 0.02);
+    let fixed = generated(&format!("{FIXED}arrivals = {{ kind = \"fixed\", rate = 3 }}"));
+    assert!((fixed.requests_per_s - 3.0).abs() < 1e-6, "gaps that are no whole number must not drift");
+    let sequential = generated(&format!("{FIXED}addresses = {{ kind = \"uniform\", sequential_share = 0.4 }}"));
+    assert!((sequential.sequential_share - 0.4).abs() < 0.008);
+    // Uniform: of n pages, n (1 - exp(-draws / n)) are touched.
+    let pages = f64::from(1 << 18);
+    let touched = pages * (1.0 - (-100_000.0 / pages).exp()) * 4096.0;
+    assert!((generated(FIXED).footprint_bytes as f64 / touched - 1.0).abs() < 0.01);
+    let trims = generated(&format!("{FIXED}trim_share = 0.1\nhigh_priority_share = 0.2"));
+    assert!(trims.trims.requests.abs_diff(10_000) < 500 && trims.high_priority_requests.abs_diff(20_000) < 700);
+}
+
+#[test]
+fn hot_parts_get_their_share_of_the_scope() {
+    let keys = format!(
+        "{FIXED}requests = 100_000\nread_share = 0.5\nfootprint = \"1 GiB\"\n\
+                        addresses = {{ kind = \"hot-cold\", hot_share = 0.8, hot_space = 0.2, hot_scope = \"writes\" }}"
+    );
+    let spec = toml::from_str(&keys).unwrap();
+    let mut source = open(&spec, 3, u64::MAX).unwrap();
+    let hot_end = (1_u64 << 30) / 5;
+    let (mut hot, mut all) = ([0_u32; 2], [0_u32; 2]);
+    while let Some(request) = source.next_request().unwrap() {
+        let class = usize::from(request.op == Op::Write);
+        all[class] += 1;
+        hot[class] += u32::from(request.offset_bytes < hot_end);
+    }
+    assert!((f64::from(hot[0]) / f64::from(all[0]) - 0.2).abs() < 0.01);
+    assert!((f64::from(hot[1]) / f64::from(all[1]) - 0.8).abs() < 0.01);
+}
+
+#[test]
+fn bursts_keep_the_mean() {
+    let keys = "arrivals = { kind = \"on-off\", rate = 500, burst_rate = 5000, burst = \"10 ms\" }";
+    let bursty = generated(&format!("{FIXED}{keys}"));
+    assert!((bursty.requests_per_s / 500.0 - 1.0).abs() < 5.0 / 316.0 + 0.001);
+    assert!((bursty.gaps.median_ns as f64 / 200_000.0 - 2_f64.ln()).abs() < 0.03);
+}
+
+#[test]
+fn one_concern_draws_nothing_of_another() {
+    let spec = |keys: &str| {
+        let common = "requests = 50\nread_share = 0.5\nfootprint = \"1 GiB\"\n";
+        toml::from_str(&format!("{common}{FIXED}{keys}")).unwrap()
+    };
+    let places = |keys: &str| {
+        let mut source = open(&spec(keys), 3, u64::MAX).unwrap();
+        (0..50).map(|_| source.next_request().unwrap().unwrap().offset_bytes).collect::<Vec<_>>()
+    };
+    assert_eq!(places(""), places("high_priority_share = 0.5\narrivals = { kind = \"poisson\", rate = 10 }"));
+}
+
+#[test]
+fn a_footprint_beyond_the_device_is_refused() {
+    let keys = format!("requests = 9\nread_share = 1\nfootprint = 0.5\n{FIXED}");
+    let error = open(&toml::from_str(&keys).unwrap(), 1, u64::MAX).err().unwrap();
+    assert!(error.message.contains("no device"), "{error}");
+    let keys = keys.replace("0.5", "\"1 GiB\"");
+    let error = open(&toml::from_str(&keys).unwrap(), 1, 1 << 20).err().unwrap();
+    assert!(error.message.contains("1 GiB") && error.message.contains("1 MiB"), "{error}");
+}
