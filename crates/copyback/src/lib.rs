@@ -5,6 +5,7 @@ pub mod buffer;
 pub mod config;
 pub mod controller;
 pub mod ftl;
+pub mod host;
 pub mod metrics;
 pub mod nand;
 pub mod run;

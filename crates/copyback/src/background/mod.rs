@@ -1,1 +1,4 @@
+//! Background work: jobs, and what starts them.
+
 pub mod gc;
+pub mod job;

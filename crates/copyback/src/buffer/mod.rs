@@ -1,12 +1,14 @@
 //! Buffer: what does DRAM hold, and what does it evict?
 //!
 //! Contract: a buffer is asked for every mapping unit that the host writes or reads. It answers with what it took, and
-//! with the dirty units that have to be written to make room; the engine writes them.
+//! names the dirty units that have to be written to make room; the engine writes them. What is being written stays
+//! readable until it is in flash.
 
 pub mod lru;
 pub mod none;
 
 use crate::config::{KeyError, RunConfig, axis};
+use crate::nand::geometry::Geometry;
 
 axis! {
     /// `[buffer]`
@@ -20,6 +22,14 @@ impl BufferConfig {
         match self {
             Self::None(_) => Ok(()),
             Self::Lru(p) => p.check(run),
+        }
+    }
+
+    /// The buffer of a run, if it has one.
+    pub fn build(&self, geometry: &Geometry) -> Option<lru::Buffer> {
+        match self {
+            Self::None(_) => None,
+            Self::Lru(p) => Some(lru::Buffer::new(p, geometry)),
         }
     }
 }

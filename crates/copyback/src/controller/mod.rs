@@ -1,3 +1,13 @@
+//! The controller: transactions, what lets them in, what puts them into commands, and the engine that acts.
+
+mod admission;
 pub mod admit;
+pub mod clocks;
+mod collection;
 pub mod compose;
+pub mod drive;
+mod flow;
+mod issue;
 pub mod order;
+mod shadow;
+pub mod txn;

@@ -58,13 +58,15 @@ impl Ager {
         // A policy that does not look at what is valid may gain nothing for a while, but not for ever.
         let mut rounds_left = 4 * self.ftl.geometry.blocks_per_plane;
         while self.ftl.free_blocks_of(plane) < self.stop_blocks {
-            if rounds_left == 0 || self.ftl.collect(plane, self.written).is_none() {
+            let block = self.ftl.pick_collectable(plane, self.written).filter(|_| rounds_left > 0);
+            let Some(block) = block else {
                 return Err(KeyError::new(
                     "capacity",
                     format!("collection on plane {} cannot keep {} blocks free", plane.0, self.stop_blocks),
                 )
                 .with_help("raise `capacity.over_provisioning`, or lower the trigger's levels"));
-            }
+            };
+            self.ftl.collect(block, self.written);
             rounds_left -= 1;
         }
         Ok(())

@@ -194,13 +194,13 @@ impl Ftl {
     // ---- writing ------------------------------------------------------------------------------------------------
 
     /// Programs a page with new data of the host: binds the plane's next page, points the units at it and makes what
-    /// they held before invalid. Places without a unit are padding.
+    /// they held before invalid. Places without a unit are padding; [`LogicalUnit::NONE`] is data that is stale on arrival.
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the units.
     pub fn write_page(&mut self, plane: PlaneId, units: &[LogicalUnit], stamp: u64) -> PageId {
         let (block, first) = self.bind_page(plane, Origin::Host, units.len());
-        for (slot, &unit) in units.iter().enumerate() {
+        for (slot, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
             self.point(unit, PhysicalUnit(first.0 + slot as u32), block);
         }
         self.counts.host_units += units.len() as u64;
@@ -224,14 +224,6 @@ impl Ftl {
         }
         self.counts.moved_units += moves.len() as u64;
         self.close_if_full(plane, block, Origin::Move, stamp);
-        self.geometry.page_of(first)
-    }
-
-    /// Programs a page with data that is stale on arrival: a newer version was programmed first.
-    pub fn write_stale_page(&mut self, plane: PlaneId, units: usize, stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, Origin::Host, units);
-        self.counts.host_units += units as u64;
-        self.close_if_full(plane, block, Origin::Host, stamp);
         self.geometry.page_of(first)
     }
 
@@ -340,6 +332,13 @@ impl Ftl {
         debug_assert_eq!(moves.len(), usize::from(self.blocks[block].valid));
     }
 
+    /// What is valid in a block.
+    pub fn valid_units(&self, block: BlockId) -> Vec<Move> {
+        let mut moves = Vec::new();
+        self.list_valid(block, &mut moves);
+        moves
+    }
+
     fn list_valid(&self, block: BlockId, moves: &mut Vec<Move>) {
         moves.clear();
         let first = self.geometry.first_unit(block).0;
@@ -402,14 +401,17 @@ impl Ftl {
         (block, PhysicalUnit(block.0 * self.geometry.units_per_block + u32::from(at)))
     }
 
-    /// Collects one block of a plane at once: its valid units are appended to the plane's block for moves. Returns the
-    /// victim and how many units it held; `None` where the plane has nothing to collect, or no room to do so.
-    pub fn collect(&mut self, plane: PlaneId, stamp: u64) -> Option<(BlockId, u32)> {
+    /// The block that the victim policy would collect on a plane at once; `None` where the plane has nothing to collect,
+    /// or no room for what is valid in it.
+    pub fn pick_collectable(&mut self, plane: PlaneId, stamp: u64) -> Option<BlockId> {
         let block = self.pick_victim(plane, stamp)?;
-        let valid = u32::from(self.blocks[block].valid);
-        if valid > self.pages_left(plane, Origin::Move) * self.geometry.units_per_page {
-            return None;
-        }
+        let room_units = self.pages_left(plane, Origin::Move) * self.geometry.units_per_page;
+        (u32::from(self.blocks[block].valid) <= room_units).then_some(block)
+    }
+
+    /// Collects one block at once: its valid units are appended to its plane's block for moves. Returns how many.
+    pub fn collect(&mut self, block: BlockId, stamp: u64) -> u32 {
+        let plane = self.geometry.plane_of(block);
         let mut moves = std::mem::take(&mut self.moves);
         self.take_victim(block, &mut moves);
         const AHEAD: usize = 12;
@@ -428,11 +430,12 @@ impl Ftl {
             self.blocks[to_block].valid += 1;
             self.close_if_full(plane, to_block, Origin::Move, stamp);
         }
-        self.counts.moved_units += moves.len() as u64;
+        let moved = moves.len() as u32;
+        self.counts.moved_units += u64::from(moved);
         self.moves = moves;
         self.clear_valid(block);
         self.erase(block);
-        Some((block, valid))
+        moved
     }
 
     /// Makes all units of a victim invalid at once.

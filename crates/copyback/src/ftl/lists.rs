@@ -25,6 +25,14 @@ impl Lists {
         Self { links: vec![FREE; items], ends: vec![FREE; lists] }
     }
 
+    /// Makes room for the items below `items`.
+    #[inline(always)]
+    pub fn grow(&mut self, items: usize) {
+        if items > self.links.len() {
+            self.links.resize(items, FREE);
+        }
+    }
+
     /// Appends an item that is on no list.
     #[inline]
     pub fn push_back(&mut self, list: usize, item: u32) {

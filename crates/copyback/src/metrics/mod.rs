@@ -1,3 +1,5 @@
 //! Measures of a run.
 
+pub mod collector;
+pub mod latencies;
 pub mod report;

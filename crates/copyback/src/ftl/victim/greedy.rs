@@ -1,4 +1,5 @@
-//! The full block with the fewest valid units; of equal ones the least worn.
+//! The full block with the fewest valid units; of equal ones the least worn. A block without an invalid unit is never
+//! collected.
 //!
 //! Source: all five papers ("greedy"; hpdc18 Section 5: wear-aware). Write amplification: Desnoyers 2014.
 //!
@@ -93,8 +94,9 @@ impl VictimPolicy for Policy {
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
         let most = self.counts as u32;
         let from = self.fewest[view.plane.at()];
-        let valid = (from..most).find(|&valid| !self.by_valid.is_empty(self.list(view.plane, valid)));
-        self.fewest[view.plane.at()] = valid.unwrap_or(most);
+        // The last count, a block without any invalid unit, is left out: to collect it gains nothing.
+        let valid = (from..most - 1).find(|&valid| !self.by_valid.is_empty(self.list(view.plane, valid)));
+        self.fewest[view.plane.at()] = valid.unwrap_or(most - 1);
         let equal = self.by_valid.iter(self.list(view.plane, valid?)).take(self.tie_blocks);
         equal.map(BlockId).min_by_key(|&block| view.blocks[block].erases)
     }

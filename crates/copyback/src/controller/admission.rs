@@ -1,0 +1,203 @@
+//! Admission: from a transaction's arrival at its die into the die's queue.
+//!
+//! Two things may keep it out: no slot of the window, and for a write no page to land on. Both are waited for in order.
+
+use super::clocks::charge;
+use super::drive::{Drive, Queue};
+use super::txn::Role;
+use crate::ftl::allocation::{Load, Place};
+use crate::ftl::frontier::Origin;
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::queue::EventQueue;
+
+/// The dies' loads as an allocation policy sees them.
+struct Loads<'a>(&'a Drive);
+
+impl Load for Loads<'_> {
+    fn is_collecting(&self, die: DieId) -> bool {
+        let d = &self.0.dies[die.at()];
+        d.lease.is_some() || d.waiting_jobs_count > 0
+    }
+    fn queued(&self, die: DieId) -> u32 {
+        let d = &self.0.dies[die.at()];
+        d.waiting + u32::from(!d.is_ready())
+    }
+    fn free_pages(&self, die: DieId) -> u32 {
+        self.0.room(die, PlaneId::NONE)
+    }
+}
+
+impl Drive {
+    /// Where the page of a unit will go.
+    pub(crate) fn place(&mut self, unit: LogicalUnit) -> Place {
+        if let Some(plane) = self.ftl.allocation.static_plane(unit) {
+            return Place { die: self.geometry.die_of(plane), plane };
+        }
+        // The policy sees the whole drive while it changes its own state, so it works on a copy of that state.
+        let mut allocation = self.ftl.allocation.clone();
+        let place = allocation.place(unit, &Loads(self));
+        self.ftl.allocation = allocation;
+        place
+    }
+
+    /// Forgets the data of units. A write that was handed over before is older, and comes too late.
+    pub(crate) fn trim(&mut self, first: LogicalUnit, units: u32) {
+        for unit in (first.0..first.0 + units).map(LogicalUnit) {
+            if let Some(bound) = &mut self.bound {
+                bound[unit.at()] = self.txns.take_sequence() as u32;
+            }
+            self.ftl.trim(unit);
+        }
+    }
+
+    /// A transaction arrives at its die.
+    pub(crate) fn submit(&mut self, id: TxnId, events: &mut EventQueue) {
+        let die = self.txns[id].die;
+        self.txns[id].clocks = self.dies[die.at()].clocks.read(events.now_ns());
+        self.dies[die.at()].waiting += 1;
+        self.admit(id, events);
+    }
+
+    /// Lets a transaction into its die's queue, or lets it wait in front.
+    fn admit(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
+        if Self::is_write(role) && self.room(die, plane) == 0 {
+            let list = self.space_queue(die, plane);
+            self.enqueue(list, id);
+            self.dies[die.at()].waiting_for_space += 1;
+            self.collect_for_space(die, plane, events);
+            self.settle(die, events.now_ns());
+            return;
+        }
+        if self.dies[die.at()].slots_used >= self.settings.slots {
+            let list = self.queue(die, Queue::Window);
+            self.enqueue(list, id);
+            return;
+        }
+        self.dies[die.at()].slots_used += 1;
+        let queue = if Self::is_write(role) {
+            let account = self.account(die, plane);
+            self.credits_out[account] += 1;
+            Queue::Write
+        } else {
+            Queue::Read
+        };
+        let list = self.queue(die, queue);
+        self.enqueue(list, id);
+        self.kick(die, events);
+    }
+
+    /// Who keeps the account of promised pages.
+    #[inline(always)]
+    pub(super) fn account(&self, die: DieId, plane: PlaneId) -> usize {
+        if plane.is_some() { plane.at() } else { die.at() * self.geometry.planes_per_die as usize }
+    }
+
+    /// Pages that can still be promised to host writes on a plane, or on a die where the plane is open.
+    #[inline]
+    pub(super) fn room(&self, die: DieId, plane: PlaneId) -> u32 {
+        let promised = self.credits_out[self.account(die, plane)];
+        if plane.is_some() {
+            return self.plane_room(plane).saturating_sub(promised);
+        }
+        self.geometry.planes_of(die).map(|p| self.plane_room(p)).sum::<u32>().saturating_sub(promised)
+    }
+
+    /// Pages of a plane that no job under way counts on.
+    #[inline]
+    fn plane_room(&self, plane: PlaneId) -> u32 {
+        let left = self.ftl.pages_left(plane, Origin::Host);
+        let job = self.job_of_plane[plane.at()];
+        if job.is_none() {
+            return left;
+        }
+        let moves = self.jobs[job.at()].moves_left() as u32;
+        left.saturating_sub(moves.div_ceil(self.geometry.units_per_page))
+    }
+
+    /// A slot of a die's window became free: jobs first, then whoever waits.
+    pub(super) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
+        self.dies[die.at()].slots_used -= 1;
+        if self.dies[die.at()].slots_used >= self.settings.slots {
+            return;
+        }
+        if self.dies[die.at()].waiting_jobs_count > 0 && self.dies[die.at()].lease.is_none() {
+            // The job takes its slot when the die leases itself to it.
+            return;
+        }
+        self.fill_window(die, events);
+    }
+
+    /// Lets those who wait in front of a die's window in, as far as slots reach.
+    pub(super) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Window);
+        while self.dies[die.at()].slots_used < self.settings.slots {
+            let Some(id) = self.queues.pop_front(list) else { return };
+            self.admit(TxnId(id), events);
+        }
+    }
+
+    /// Pages became free: those who wait for them are admitted as far as they reach.
+    pub(super) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+        let plane = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
+        let list = self.space_queue(die, plane);
+        while self.room(die, plane) > 0 {
+            let Some(id) = self.queues.pop_front(list) else { return };
+            self.dies[die.at()].waiting_for_space -= 1;
+            self.admit(TxnId(id), events);
+        }
+        // Who still waits lets the plane be collected further.
+        if !self.queues.is_empty(list) {
+            self.collect_for_space(die, plane, events);
+        }
+    }
+
+    /// A read's data moved to another die while it waited: it goes on waiting there.
+    pub(super) fn redirect(&mut self, id: TxnId, to: DieId, events: &mut EventQueue) {
+        let from = self.txns[id].die;
+        self.stop_waiting(id, events.now_ns());
+        self.txns[id].die = to;
+        self.release_slot(from, events);
+        self.submit(id, events);
+    }
+
+    /// A transaction's command is issued, or it goes elsewhere: what it waited for is charged.
+    #[inline]
+    pub(super) fn stop_waiting(&mut self, id: TxnId, now_ns: u64) {
+        let txn = &mut self.txns[id];
+        let die = &mut self.dies[txn.die.at()];
+        die.waiting -= 1;
+        let held = charge(&mut txn.blame_ns, &txn.clocks, &die.clocks.read(now_ns));
+        txn.gc_affected |= held;
+    }
+
+    /// Ends a transaction: whoever waits for it hears of it, and its slot is free.
+    pub(super) fn finish_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (die, successor) = (self.txns[id].die, self.txns[id].successor);
+        if successor.is_some() {
+            self.resolve(id, successor, events);
+            self.txns.remove(id);
+        } else {
+            self.done.push_back(id);
+        }
+        self.release_slot(die, events);
+    }
+
+    /// One of the transactions that `successor` waits for ended. The last one hands its blame on: until then nothing
+    /// else kept the successor.
+    fn resolve(&mut self, id: TxnId, successor: TxnId, events: &mut EventQueue) {
+        debug_assert!(self.txns[id].role == Role::UpdateRead);
+        let (blame_ns, gc_affected) = (self.txns[id].blame_ns, self.txns[id].gc_affected);
+        let waiter = &mut self.txns[successor];
+        waiter.waits_for -= 1;
+        waiter.gc_affected |= gc_affected;
+        if waiter.waits_for == 0 {
+            waiter.blame_ns = blame_ns;
+            // Where it goes is decided now, not when its request arrived.
+            let first = waiter.first;
+            let place = self.place(first);
+            (self.txns[successor].die, self.txns[successor].plane) = (place.die, place.plane);
+            self.submit(successor, events);
+        }
+    }
+}

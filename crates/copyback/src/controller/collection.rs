@@ -1,0 +1,290 @@
+//! Collection: when jobs start, begin and end.
+
+use super::drive::{Drive, WAITING_JOBS_MAX};
+use crate::background::gc::trigger::watermark::Scope;
+use crate::background::job::Job;
+use crate::ftl::frontier::Origin;
+use crate::metrics::report::GcEvent;
+use crate::nand::command::{Command, FlashOp, Source};
+use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
+use crate::sim::queue::EventQueue;
+
+impl Drive {
+    /// Starts collection where the level of the plane's scope asks for it.
+    #[inline]
+    pub(super) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        match self.trigger.scope {
+            Scope::Plane => {
+                let is_collecting = self.job_of_plane[plane.at()].is_some();
+                if !is_collecting && self.trigger.wants_collection(self.ftl.free_blocks_of(plane), false) {
+                    self.start_collection(plane, events);
+                }
+            }
+            Scope::Die => self.collect_die_if_low(self.geometry.die_of(plane), events),
+            Scope::Device => self.collect_device_if_low(events),
+        }
+    }
+
+    /// A device that falls below its level collects on all its dies; each goes on by itself until the level is reached.
+    fn collect_device_if_low(&mut self, events: &mut EventQueue) {
+        loop {
+            let was_collecting = self.is_collecting_device;
+            let free_blocks = self.ftl.free_blocks();
+            self.is_collecting_device = self.trigger.wants_collection(free_blocks as u32, was_collecting);
+            if !self.is_collecting_device || (was_collecting && !self.yielding.is_timeless()) {
+                return;
+            }
+            for die in (0..self.geometry.dies).map(DieId) {
+                self.collect_lowest_of(die, events);
+            }
+            if !self.yielding.is_timeless() || self.ftl.free_blocks() <= free_blocks {
+                return;
+            }
+        }
+    }
+
+    fn collect_die_if_low(&mut self, die: DieId, events: &mut EventQueue) {
+        let free = self.geometry.planes_of(die).map(|p| self.ftl.free_blocks_of(p)).sum();
+        let wants = self.trigger.wants_collection(free, self.is_collecting_die[die.at()]);
+        self.is_collecting_die[die.at()] = wants;
+        if wants {
+            self.collect_lowest_of(die, events);
+        }
+    }
+
+    /// Starts collection on the plane of a die that has the fewest free blocks, unless a plane of it collects already.
+    fn collect_lowest_of(&mut self, die: DieId, events: &mut EventQueue) {
+        if self.geometry.planes_of(die).any(|p| self.job_of_plane[p.at()].is_some()) {
+            return;
+        }
+        let lowest = self.geometry.planes_of(die).min_by_key(|&p| self.ftl.free_blocks_of(p));
+        self.start_collection(lowest.expect("a die has a plane"), events);
+    }
+
+    /// Host writes wait for space: their plane, or the lowest plane of their die, is collected whatever the levels say.
+    pub(super) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+        if plane.is_none() {
+            self.collect_lowest_of(die, events);
+        } else if self.job_of_plane[plane.at()].is_none() {
+            self.start_collection(plane, events);
+        }
+    }
+
+    /// Collection of a plane starts: at once where it takes no time, otherwise as a job that waits for its die.
+    fn start_collection(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        if self.yielding.is_timeless() {
+            self.collect_timelessly(plane, events);
+            return;
+        }
+        let id = self.new_job(Source::Gc, plane);
+        self.job_of_plane[plane.at()] = id;
+        self.attach(id, events);
+    }
+
+    /// Relocates and erases a full block for a task other than garbage collection.
+    ///
+    /// # Panics
+    /// When the block is not full, or a job is under way on its plane.
+    pub fn start_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
+        let plane = self.geometry.plane_of(block);
+        assert!(self.job_of_plane[plane.at()].is_none(), "{plane:?} has a job already");
+        let id = self.new_job(source, plane);
+        self.jobs[id.at()].picks_victim = false;
+        self.jobs[id.at()].block = block;
+        self.job_of_plane[plane.at()] = id;
+        self.attach(id, events);
+    }
+
+    fn new_job(&mut self, source: Source, plane: PlaneId) -> JobId {
+        let id = self.free_jobs.pop().unwrap_or_else(|| {
+            self.jobs.push(Job::new(self.geometry.units_per_block as usize));
+            JobId(self.jobs.len() as u32 - 1)
+        });
+        let sequence = self.txns.take_sequence();
+        let job = &mut self.jobs[id.at()];
+        (job.source, job.plane, job.die, job.sequence) = (source, plane, self.geometry.die_of(plane), sequence);
+        (job.next, job.programmed, job.is_stepping, job.picks_victim, job.block) = (0, 0, false, true, BlockId::NONE);
+        job.moves.clear();
+        id
+    }
+
+    fn attach(&mut self, id: JobId, events: &mut EventQueue) {
+        let die = self.jobs[id.at()].die;
+        let d = &mut self.dies[die.at()];
+        assert!((d.waiting_jobs_count as usize) < WAITING_JOBS_MAX, "too many jobs wait for {die:?}");
+        d.waiting_jobs[d.waiting_jobs_count as usize] = id;
+        d.waiting_jobs_count += 1;
+        if d.is_ready() && d.lease.is_none() {
+            self.kick(die, events);
+        }
+    }
+
+    /// The job that has waited longest gets its die, and its victim is chosen now.
+    pub(super) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        let d = &mut self.dies[die.at()];
+        let id = d.waiting_jobs[0];
+        d.waiting_jobs.rotate_left(1);
+        d.waiting_jobs_count -= 1;
+        d.slots_used += 1;
+        let plane = self.jobs[id.at()].plane;
+        let Some(block) = self.block_for(id, plane) else {
+            self.retire(id, events);
+            return;
+        };
+        let mut moves = std::mem::take(&mut self.jobs[id.at()].moves);
+        self.ftl.take_victim(block, &mut moves);
+        for m in moves.iter().take(2) {
+            self.ftl.prefetch_entry(m.unit);
+        }
+        let job = &mut self.jobs[id.at()];
+        (job.block, job.start_ns, job.units_valid) = (block, now_ns, moves.len() as u32);
+        (job.moves, job.free_blocks) = (moves, self.ftl.free_blocks_of(plane));
+        let d = &mut self.dies[die.at()];
+        (d.lease, d.lease_since_ns) = (id, now_ns);
+        self.dies_leased += 1;
+        // The lease lets nobody else onto the die, but its window may have room for those who wait.
+        self.fill_window(die, events);
+    }
+
+    /// The job's block: named already, or the victim policy's choice, if there is room for what is valid in it and it
+    /// gains anything.
+    fn block_for(&mut self, id: JobId, plane: PlaneId) -> Option<BlockId> {
+        if !self.jobs[id.at()].picks_victim {
+            return Some(self.jobs[id.at()].block);
+        }
+        let block = self.ftl.pick_victim(plane, self.ftl.counts().host_units)?;
+        let valid = u32::from(self.ftl.blocks()[block].valid);
+        let pages = valid.div_ceil(self.geometry.units_per_page);
+        let left = if self.settings.global {
+            (0..self.geometry.planes).map(|p| self.ftl.pages_left(PlaneId(p), Origin::Move)).sum()
+        } else {
+            self.ftl.pages_left(plane, Origin::Move)
+        };
+        (pages <= left).then_some(block)
+    }
+
+    /// A step of the job that has the die ended.
+    pub(super) fn on_step_end(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        let id = command.job;
+        self.jobs[id.at()].is_stepping = false;
+        if command.op == FlashOp::Erase {
+            self.end_job(die, id, events);
+        }
+    }
+
+    /// A page of moved data has arrived on another die: the job there goes on.
+    pub(super) fn on_move_end(&mut self, txn: TxnId, events: &mut EventQueue) {
+        let job = self.txns[txn].job;
+        self.txns.remove(txn);
+        self.jobs[job.at()].is_stepping = false;
+        let home = self.jobs[job.at()].die;
+        self.kick(home, events);
+    }
+
+    /// The block is erased: the die is free again, and whoever waits for space is let in.
+    fn end_job(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        let job = &self.jobs[id.at()];
+        let (block, plane, source) = (job.block, job.plane, job.source);
+        let (start_ns, units_valid, free_blocks) = (job.start_ns, job.units_valid, job.free_blocks);
+        self.ftl.erase(block);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.erase(block, self.geometry.units_per_block);
+        }
+        if source == Source::Gc {
+            self.gc.rounds += 1;
+            self.gc.units += u64::from(units_valid);
+            self.gc.time_ns += now_ns - start_ns;
+            self.gc.max_ns = self.gc.max_ns.max(now_ns - start_ns);
+            self.gc.lease_ns += now_ns - self.dies[die.at()].lease_since_ns;
+            if self.settings.keep_gc_events {
+                let (die, plane, block) = (die.0, plane.0, block.0);
+                self.gc_events.push(GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks });
+            }
+        }
+        // The clock stops for the job before anybody else can be charged.
+        self.dies[die.at()].lease = JobId::NONE;
+        self.dies_leased -= 1;
+        self.retire(id, events);
+    }
+
+    /// A job is over. Its plane goes on collecting where its level asks for it, before others are let in.
+    fn retire(&mut self, id: JobId, events: &mut EventQueue) {
+        let (die, plane) = (self.jobs[id.at()].die, self.jobs[id.at()].plane);
+        let has_gained = self.jobs[id.at()].block.is_some();
+        self.free_jobs.push(id);
+        self.job_of_plane[plane.at()] = JobId::NONE;
+        if has_gained {
+            self.collect_further(plane, events);
+        }
+        self.release_slot(die, events);
+        if has_gained {
+            self.admit_waiters(die, plane, events);
+        }
+    }
+
+    fn collect_further(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        let die = self.geometry.die_of(plane);
+        match self.trigger.scope {
+            Scope::Plane => {
+                if self.trigger.wants_collection(self.ftl.free_blocks_of(plane), true) {
+                    self.start_collection(plane, events);
+                }
+            }
+            Scope::Die => self.collect_die_if_low(die, events),
+            Scope::Device => {
+                self.is_collecting_device =
+                    self.trigger.wants_collection(self.ftl.free_blocks() as u32, self.is_collecting_device);
+                if self.is_collecting_device {
+                    self.collect_lowest_of(die, events);
+                }
+            }
+        }
+    }
+
+    /// Collects a plane in no time until its level is reached.
+    fn collect_timelessly(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        let stamp = self.ftl.counts().host_units;
+        loop {
+            if !self.collect_block_timelessly(plane, stamp) {
+                return;
+            }
+            let die = self.geometry.die_of(plane);
+            let goes_on = match self.trigger.scope {
+                Scope::Plane => self.trigger.wants_collection(self.ftl.free_blocks_of(plane), true),
+                Scope::Die => {
+                    let free = self.geometry.planes_of(die).map(|p| self.ftl.free_blocks_of(p)).sum();
+                    self.is_collecting_die[die.at()] = self.trigger.wants_collection(free, true);
+                    self.is_collecting_die[die.at()]
+                }
+                // One block of each die in turn: the caller goes round.
+                Scope::Device => false,
+            };
+            self.admit_waiters(die, plane, events);
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    fn collect_block_timelessly(&mut self, plane: PlaneId, stamp: u64) -> bool {
+        let Some(block) = self.ftl.pick_collectable(plane, stamp) else { return false };
+        let moves = self.shadow.is_some().then(|| self.ftl.valid_units(block));
+        let units = self.ftl.collect(block, stamp);
+        if let Some(shadow) = &mut self.shadow {
+            for m in moves.unwrap_or_default() {
+                shadow.relocate(m, self.ftl.lookup(m.unit));
+            }
+            shadow.erase(block, self.geometry.units_per_block);
+        }
+        let pages = u64::from(units.div_ceil(self.geometry.units_per_page));
+        self.work.gc_page_reads += pages;
+        self.work.gc_page_programs += pages;
+        self.work.gc_units += u64::from(units);
+        self.work.block_erases += 1;
+        self.gc.rounds += 1;
+        self.gc.units += u64::from(units);
+        true
+    }
+}

@@ -1,0 +1,417 @@
+//! One drive: its translation layer, its dies and channels, and what waits at them.
+//!
+//! This file holds the state and what the rest of the simulation may ask of it. The engine's parts stand beside it:
+//! `admission` (into a die's queue), `issue` (from a queue into a command), `flow` (a command's way over channel and
+//! array) and `collection` (jobs). Only they change the drive.
+
+use super::clocks::{Clocks, Occupant};
+use super::compose::ComposeConfig;
+use super::compose::list::BuilderName;
+use super::order::{Order, OrderConfig};
+use super::shadow::Shadow;
+use super::txn::{Role, Txn, Txns};
+use crate::background::gc::trigger::{Trigger, TriggerConfig};
+use crate::background::gc::r#yield::Yield;
+use crate::background::job::Job;
+use crate::config::RunConfig;
+use crate::ftl::core::Ftl;
+use crate::ftl::lists::Lists;
+use crate::ftl::unit::UnitConfig;
+use crate::ftl::unit::block::Destination;
+use crate::metrics::report::{FlashWork, GcEvent};
+use crate::nand::channel::Channels;
+use crate::nand::command::{Command, FlashOp, Rules, Source};
+use crate::nand::geometry::Geometry;
+use crate::nand::timing::Timing;
+use crate::sim::index::{ChannelId, DieId, JobId, PlaneId, RequestId, TxnId};
+use crate::sim::queue::{EventQueue, Slot};
+use std::collections::VecDeque;
+
+/// No command: neither slot of a die.
+pub(super) const NO_COMMAND: u8 = u8::MAX;
+/// Jobs that can wait at a die: one for each plane, and as many of other tasks.
+pub(super) const WAITING_JOBS_MAX: usize = 8;
+
+/// What a die's transfer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BusPhase {
+    /// Command and address cycles of a read, an erase or a copyback.
+    Command,
+    /// Command cycles and data of a program.
+    Load,
+    /// Data of one plane of a read.
+    Out,
+}
+
+/// One die. A command is on the channel side (`bus`), in the array (`array`), or, between the two, staged.
+pub(super) struct Die {
+    pub lease: JobId,
+    pub waiting_jobs: [JobId; WAITING_JOBS_MAX],
+    pub waiting_jobs_count: u8,
+    /// Which of `commands` the array works on.
+    pub array: u8,
+    /// Which of `commands` uses, or waits for, the channel.
+    pub bus: u8,
+    /// A command between the two: a program that is loaded while the array works on the one before, or a read whose
+    /// register is full while the page before is still leaving.
+    pub staged: u8,
+    pub bus_phase: BusPhase,
+    pub bus_ns: u64,
+    pub commands: [Command; 2],
+    /// Transactions and jobs in the window.
+    pub slots_used: u32,
+    /// Host transactions that wait at the die, in its window or in front of it.
+    pub waiting: u32,
+    /// Transactions that wait for a page to land on.
+    pub waiting_for_space: u32,
+    pub clocks: Clocks,
+    pub busy_since_ns: u64,
+    pub lease_since_ns: u64,
+}
+
+impl Die {
+    fn new() -> Self {
+        let none = Command::new(FlashOp::Erase, Source::Host, JobId::NONE, 0);
+        Self {
+            lease: JobId::NONE,
+            waiting_jobs: [JobId::NONE; WAITING_JOBS_MAX],
+            waiting_jobs_count: 0,
+            array: NO_COMMAND,
+            bus: NO_COMMAND,
+            staged: NO_COMMAND,
+            bus_phase: BusPhase::Command,
+            bus_ns: 0,
+            commands: [none; 2],
+            slots_used: 0,
+            waiting: 0,
+            waiting_for_space: 0,
+            clocks: Clocks::new(),
+            busy_since_ns: 0,
+            lease_since_ns: 0,
+        }
+    }
+
+    /// Whether no command is under way.
+    #[inline(always)]
+    pub fn is_ready(&self) -> bool {
+        self.array == NO_COMMAND && self.bus == NO_COMMAND && self.staged == NO_COMMAND
+    }
+
+    /// A command slot that nothing uses.
+    #[inline(always)]
+    pub fn free_command(&self) -> usize {
+        let first_used = self.array == 0 || self.bus == 0 || self.staged == 0;
+        debug_assert!(!first_used || (self.array != 1 && self.bus != 1 && self.staged != 1), "two commands are under way");
+        usize::from(first_used)
+    }
+}
+
+/// What the configuration decides about the engine, looked up once.
+pub(super) struct Settings {
+    pub multi_plane: bool,
+    pub cache_read: bool,
+    pub cache_program: bool,
+    pub scan_max: usize,
+    pub slots: u32,
+    pub copyback: bool,
+    pub global: bool,
+    pub keep_gc_events: bool,
+}
+
+impl Settings {
+    fn new(config: &RunConfig, keep_gc_events: bool) -> Self {
+        let ComposeConfig::List(compose) = &config.compose;
+        let UnitConfig::Block(unit) = &config.unit;
+        let cache = compose.builders.contains(&BuilderName::Cache);
+        Self {
+            multi_plane: compose.builders.contains(&BuilderName::MultiPlane) && config.commands.multi_plane,
+            cache_read: cache && config.commands.cache_read,
+            cache_program: cache && config.commands.cache_program,
+            scan_max: compose.scan_max as usize,
+            slots: config.admit.slots(),
+            copyback: unit.copyback,
+            global: unit.destination == Destination::Global,
+            keep_gc_events,
+        }
+    }
+}
+
+/// Queues of a die, by class; see [`Drive::queue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Queue {
+    /// Moves of jobs of other dies.
+    Move,
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Whatever waits for a slot of the window.
+    Window,
+}
+const QUEUES: usize = 4;
+
+/// Time and work that collection took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GcTotals {
+    /// Victims collected.
+    pub rounds: u64,
+    /// Valid units in them.
+    pub units: u64,
+    /// Sum of their times.
+    pub time_ns: u64,
+    /// Longest.
+    pub max_ns: u64,
+    /// Plane time in use on leased dies.
+    pub plane_busy_ns: u64,
+    /// Time of leases.
+    pub lease_ns: u64,
+}
+
+/// One drive of a run.
+pub struct Drive {
+    /// The translation layer.
+    pub ftl: Ftl,
+    pub(super) geometry: Geometry,
+    pub(super) timing: Timing,
+    pub(super) rules: Rules,
+    pub(super) settings: Settings,
+    pub(super) order: Order,
+    pub(super) yielding: Yield,
+    pub(super) trigger: Trigger,
+    pub(super) dies: Vec<Die>,
+    pub(super) channels: Channels,
+    pub(super) txns: Txns,
+    pub(super) queues: Lists,
+    pub(super) jobs: Vec<Job>,
+    pub(super) free_jobs: Vec<JobId>,
+    pub(super) job_of_plane: Vec<JobId>,
+    /// Pages that were promised to admitted writes, by plane where the address decides it, else by die.
+    pub(super) credits_out: Vec<u32>,
+    /// Where each plane's registers are known to be in use until.
+    pub(super) plane_busy_until_ns: Vec<u64>,
+    pub(super) plane_busy_ns: u64,
+    pub(super) die_busy_ns: u64,
+    /// Sequence of the newest version that was bound, where writes of one unit may overtake each other.
+    pub(super) bound: Option<Vec<u32>>,
+    pub(super) shadow: Option<Shadow>,
+    pub(super) is_collecting_device: bool,
+    pub(super) is_collecting_die: Vec<bool>,
+    pub(super) dies_leased: u32,
+    pub(super) min_free_blocks: u32,
+    /// Work done.
+    pub work: FlashWork,
+    /// Collection done.
+    pub gc: GcTotals,
+    /// Rounds of collection, where they are kept.
+    pub gc_events: Vec<GcEvent>,
+    /// Transactions that ended and were not fetched yet.
+    pub(super) done: VecDeque<TxnId>,
+    /// Requests of which a transaction was split in two, once for each split.
+    pub(crate) split_of: Vec<RequestId>,
+    first_slot: u32,
+}
+
+impl Drive {
+    /// A drive with a past; its events use the slots from `first_slot` on, [`Drive::slots`] of them.
+    pub fn new(config: &RunConfig, ftl: Ftl, first_slot: u32, check: bool, keep_gc_events: bool) -> Self {
+        let geometry = ftl.geometry.clone();
+        let TriggerConfig::Watermark(trigger) = &config.trigger;
+        let urgent_first = matches!(&config.order, OrderConfig::Priority(p) if p.first == super::order::priority::First::GcReadWrite);
+        let lists = geometry.dies as usize * (QUEUES + 1) + geometry.planes as usize;
+        let overtaking = !ftl.allocation.is_static();
+        let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
+        Self {
+            timing: Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page),
+            rules: Rules::new(&config.commands),
+            settings: Settings::new(config, keep_gc_events),
+            order: Order::new(&config.order),
+            yielding: Yield::new(&config.yield_),
+            trigger: Trigger::new(trigger, &geometry),
+            dies: (0..geometry.dies).map(|_| Die::new()).collect(),
+            channels: Channels::new(geometry.channels, geometry.dies, urgent_first),
+            txns: Txns::new(64),
+            queues: Lists::new(lists, 64),
+            jobs: Vec::new(),
+            free_jobs: Vec::new(),
+            job_of_plane: vec![JobId::NONE; geometry.planes as usize],
+            credits_out: vec![0; geometry.planes as usize],
+            plane_busy_until_ns: vec![0; geometry.planes as usize],
+            plane_busy_ns: 0,
+            die_busy_ns: 0,
+            bound: overtaking.then(|| crate::sim::table::filled(geometry.logical_units as usize, 0)),
+            shadow: check.then(|| Shadow::new(&ftl)),
+            is_collecting_device: false,
+            is_collecting_die: vec![false; geometry.dies as usize],
+            dies_leased: 0,
+            min_free_blocks: lowest.unwrap_or(0),
+            work: FlashWork::default(),
+            gc: GcTotals::default(),
+            gc_events: Vec::new(),
+            done: VecDeque::with_capacity(64),
+            split_of: Vec::new(),
+            first_slot,
+            ftl,
+            geometry,
+        }
+    }
+
+    /// Slots of the event queue that a drive of this shape needs.
+    pub fn slots(geometry: &Geometry) -> u32 {
+        geometry.dies + geometry.channels
+    }
+
+    /// The slot of a die's array.
+    #[inline(always)]
+    pub(super) fn die_slot(&self, die: DieId) -> Slot {
+        Slot(self.first_slot + die.0)
+    }
+
+    /// The slot of a channel.
+    #[inline(always)]
+    pub(super) fn channel_slot(&self, channel: ChannelId) -> Slot {
+        Slot(self.first_slot + self.geometry.dies + channel.0)
+    }
+
+    /// Handles an event of this drive; `local` counts from its first slot.
+    #[inline]
+    pub fn on_event(&mut self, local: u32, events: &mut EventQueue) {
+        if local < self.geometry.dies {
+            self.on_array_end(DieId(local), events);
+        } else {
+            self.on_channel_event(ChannelId(local - self.geometry.dies), events);
+        }
+    }
+
+    /// The list that holds a die's queue.
+    #[inline(always)]
+    pub(super) fn queue(&self, die: DieId, queue: Queue) -> usize {
+        die.at() * QUEUES + queue as usize
+    }
+
+    /// The list of transactions that wait for space where `plane` is, or on the die where the plane is open.
+    #[inline(always)]
+    pub(super) fn space_queue(&self, die: DieId, plane: PlaneId) -> usize {
+        let first = self.geometry.dies as usize * QUEUES;
+        if plane.is_some() { first + plane.at() } else { first + self.geometry.planes as usize + die.at() }
+    }
+
+    /// Appends a transaction to a list.
+    #[inline(always)]
+    pub(super) fn enqueue(&mut self, list: usize, txn: TxnId) {
+        self.queues.grow(self.txns.slots());
+        self.queues.push_back(list, txn.0);
+    }
+
+    /// Adds a transaction that has not begun to wait anywhere.
+    pub(crate) fn add_txn(&mut self, txn: Txn) -> TxnId {
+        self.txns.add(txn)
+    }
+
+    /// A transaction.
+    pub(crate) fn txn(&self, id: TxnId) -> &Txn {
+        &self.txns[id]
+    }
+
+    /// A transaction, to be told what it waits for.
+    pub(crate) fn txn_mut(&mut self, id: TxnId) -> &mut Txn {
+        &mut self.txns[id]
+    }
+
+    /// Ends a transaction that was fetched from `done`.
+    pub(crate) fn remove_txn(&mut self, id: TxnId) {
+        self.txns.remove(id);
+    }
+
+    /// A transaction that ended, in the order of their ends.
+    pub(crate) fn take_done(&mut self) -> Option<TxnId> {
+        self.done.pop_front()
+    }
+
+    /// Transactions under way.
+    pub fn txns_live(&self) -> usize {
+        self.txns.live()
+    }
+
+    /// The drive's shape.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Lets the clock of a die run for whoever has it now.
+    #[inline]
+    pub(super) fn settle(&mut self, die: DieId, now_ns: u64) {
+        let d = &self.dies[die.at()];
+        let at_work = [d.array, d.bus, d.staged].into_iter().find(|&c| c != NO_COMMAND);
+        let lease_source = d.lease.is_some().then(|| self.jobs[d.lease.at()].source);
+        let source = at_work.map(|c| d.commands[c as usize].source).or(lease_source);
+        let occupant = match source {
+            Some(source) => Occupant::from(source),
+            // Nobody is at work; whoever waits for space here waits for collection.
+            None if d.waiting_for_space > 0 => Occupant::Gc,
+            None => Occupant::Nobody,
+        };
+        let held_by_gc = lease_source == Some(Source::Gc) || occupant == Occupant::Gc;
+        self.dies[die.at()].clocks.switch(now_ns, occupant, held_by_gc);
+    }
+
+    /// Dies that are leased to jobs.
+    pub fn dies_leased(&self) -> u32 {
+        self.dies_leased
+    }
+
+    /// Smallest number of free blocks that a plane had.
+    pub fn min_free_blocks(&self) -> u32 {
+        self.min_free_blocks
+    }
+
+    /// Plane time and die time in use, and channel time in use.
+    pub fn busy_ns(&self) -> (u64, u64, u64) {
+        (self.plane_busy_ns, self.die_busy_ns, self.channels.busy_ns())
+    }
+
+    /// Sum over dies of the time that collection held them.
+    pub fn held_by_gc_ns(&self, now_ns: u64) -> u64 {
+        self.dies.iter().map(|d| d.clocks.held_by_gc_ns(now_ns)).sum()
+    }
+
+    /// Whether a role's transactions are writes.
+    #[inline(always)]
+    pub(super) fn is_write(role: Role) -> bool {
+        matches!(role, Role::Write | Role::Evict)
+    }
+
+    /// What each die that is not at rest waits for, for the report of a run that got stuck.
+    pub fn describe_waiting(&self) -> String {
+        let mut text = String::new();
+        for (die, d) in self.dies.iter().enumerate() {
+            if d.waiting > 0 || !d.is_ready() || d.lease.is_some() {
+                text += &format!(
+                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots, lease {:?}, {} jobs wait, commands {:?}; ",
+                    d.waiting, d.waiting_for_space, d.slots_used, self.settings.slots, d.lease, d.waiting_jobs_count, (d.array, d.bus, d.staged)
+                );
+            }
+        }
+        text
+    }
+
+    /// Compares everything with everything. Slow.
+    ///
+    /// # Panics
+    /// With the invariant that is broken.
+    pub fn check_all(&self) {
+        if let Err(what) = self.ftl.check_all() {
+            panic!("{what}");
+        }
+        for plane in (0..self.geometry.planes).map(PlaneId) {
+            let promised = self.credits_out[plane.at()];
+            let left = self.ftl.pages_left(plane, crate::ftl::frontier::Origin::Host);
+            let collecting = self.job_of_plane[plane.at()].is_some();
+            assert!(
+                promised <= left || collecting || !self.ftl.allocation.is_static(),
+                "{plane:?} promised {promised} pages and has {left}"
+            );
+        }
+        assert!(self.dies.iter().filter(|d| d.lease.is_some()).count() as u32 == self.dies_leased, "leases are miscounted");
+    }
+}

@@ -1,0 +1,454 @@
+//! Issue: a die that is ready takes its next command. Here addresses are bound.
+
+use super::drive::{Drive, NO_COMMAND, Queue};
+use super::order::{Class, Heads};
+use super::txn::{Role, Txn};
+use crate::background::job::Step;
+use crate::config::device::UNITS_PER_PAGE_MAX;
+use crate::ftl::frontier::Origin;
+use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TxnId};
+use crate::sim::queue::EventQueue;
+
+/// What a die could take now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readiness {
+    /// Any command.
+    Ready,
+    /// A program that follows the one in the array through the cache register.
+    CachedProgram,
+    /// A read that follows the one on the channel.
+    CachedRead,
+    /// Nothing.
+    Busy,
+}
+
+impl Drive {
+    /// Lets a die take whatever it can, and its clock run for whoever has it then.
+    pub(super) fn kick(&mut self, die: DieId, events: &mut EventQueue) {
+        while self.take_next(die, events) {}
+        self.settle(die, events.now_ns());
+    }
+
+    #[inline]
+    fn readiness(&self, die: DieId) -> Readiness {
+        let d = &self.dies[die.at()];
+        if d.is_ready() {
+            return Readiness::Ready;
+        }
+        if d.staged != NO_COMMAND || d.lease.is_some() {
+            return Readiness::Busy;
+        }
+        let under_way = |at: u8| (d.commands[at as usize].op, d.commands[at as usize].source);
+        if self.settings.cache_program && d.bus == NO_COMMAND && under_way(d.array) == (FlashOp::Program, Source::Host) {
+            return Readiness::CachedProgram;
+        }
+        let leaving = d.array == NO_COMMAND && d.bus_phase == super::drive::BusPhase::Out;
+        if self.settings.cache_read && leaving && under_way(d.bus) == (FlashOp::Read, Source::Host) {
+            return Readiness::CachedRead;
+        }
+        Readiness::Busy
+    }
+
+    /// One decision: whether something changed, so that another may follow.
+    fn take_next(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+        let readiness = self.readiness(die);
+        if readiness == Readiness::Busy {
+            return false;
+        }
+        let lease = self.dies[die.at()].lease;
+        if lease.is_some() {
+            return self.take_step(die, lease, events);
+        }
+        match (self.order.pick(self.heads(die)), readiness) {
+            (Some(Class::Gc), Readiness::Ready) => self.take_background(die, events),
+            (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => self.take_read(die, events),
+            (Some(Class::Write), Readiness::Ready | Readiness::CachedProgram) => self.take_write(die, events),
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline]
+    fn head(&self, die: DieId, queue: Queue) -> Option<TxnId> {
+        self.queues.first(self.queue(die, queue)).map(TxnId)
+    }
+
+    #[inline]
+    fn heads(&self, die: DieId) -> Heads {
+        let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| self.txns[id].sequence);
+        let d = &self.dies[die.at()];
+        let job_may_begin = d.waiting_jobs_count > 0 && d.slots_used < self.settings.slots;
+        let job = if job_may_begin { self.jobs[d.waiting_jobs[0].at()].sequence } else { u64::MAX };
+        Heads { came: [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)] }
+    }
+
+    // ---- background -----------------------------------------------------------------------------------------------
+
+    fn take_background(&mut self, die: DieId, events: &mut EventQueue) {
+        if self.head(die, Queue::Move).is_some() {
+            self.take_move(die, events);
+        } else {
+            self.begin_job(die, events);
+        }
+    }
+
+    /// A page of moved data from another die's job.
+    fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Move);
+        let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
+        let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
+        if self.ftl.pages_left(plane, Origin::Move) == 0 {
+            // Others were faster: the page goes to the plane that has most room now.
+            self.txns.remove(id);
+            self.send_move(job, self.roomiest_plane(), units, events);
+            return;
+        }
+        let page = self.bind_moves(job, plane, units);
+        let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
+        command.push(PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: id });
+        self.count_program(command.source, 1);
+        self.issue(die, command, events);
+        self.collect_if_low(plane, events);
+    }
+
+    /// The next step of the job that has the die; moves of other dies' jobs go between two steps.
+    fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
+        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
+        let Some(step) = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from) else {
+            if self.head(die, Queue::Move).is_some() {
+                self.take_move(die, events);
+                return true;
+            }
+            return false;
+        };
+        self.issue_step(die, id, step, events);
+        true
+    }
+
+    fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+        let (plane, source) = (self.jobs[id.at()].plane, self.jobs[id.at()].source);
+        self.jobs[id.at()].is_stepping = true;
+        match step {
+            Step::Read { end } => self.issue_job_read(die, id, end, events),
+            Step::Program { units } => {
+                let to = if self.settings.global { self.roomiest_plane() } else { plane };
+                if self.geometry.die_of(to) != die {
+                    self.send_move(id, to, units, events);
+                    return;
+                }
+                let page = self.bind_moves(id, to, units);
+                let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
+                command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
+                self.count_program(source, 1);
+                self.issue(die, command, events);
+            }
+            Step::Erase => {
+                let page = self.geometry.page_of(self.geometry.first_unit(self.jobs[id.at()].block));
+                let mut command = Command::new(FlashOp::Erase, source, id, events.now_ns());
+                command.push(PlaneSlot { plane, page, units: 0, txn: TxnId::NONE });
+                self.issue(die, command, events);
+            }
+        }
+    }
+
+    fn issue_job_read(&mut self, die: DieId, id: JobId, end: usize, events: &mut EventQueue) {
+        let job = &mut self.jobs[id.at()];
+        let (plane, source, from, units) = (job.plane, job.source, job.moves[job.next].from, end - job.next);
+        job.next = end;
+        // The map entries of the moves that come next are fetched while this one is on its way.
+        if let Some(ahead) = job.moves.get(end + 1) {
+            self.ftl.prefetch_entry(ahead.unit);
+        }
+        let (op, page) = if self.settings.copyback {
+            (FlashOp::Copyback, self.bind_moves(id, plane, units))
+        } else {
+            (FlashOp::Read, self.geometry.page_of(from))
+        };
+        let mut command = Command::new(op, source, id, events.now_ns());
+        command.push(PlaneSlot { plane, page, units: units as u32, txn: TxnId::NONE });
+        match source {
+            Source::Gc => self.work.gc_page_reads += 1,
+            _ => self.work.other_page_reads += 1,
+        }
+        if op == FlashOp::Copyback {
+            self.count_program(source, 1);
+        }
+        self.issue(die, command, events);
+    }
+
+    /// Binds a page for the job's oldest units that were read.
+    fn bind_moves(&mut self, id: JobId, plane: PlaneId, units: usize) -> PageId {
+        let job = &mut self.jobs[id.at()];
+        let moves = &job.moves[job.programmed..job.programmed + units];
+        job.programmed += units;
+        if job.source == Source::Gc {
+            self.work.gc_units += units as u64;
+        } else {
+            self.work.other_units += units as u64;
+        }
+        let stamp = self.ftl.counts().host_units;
+        let page = if let Some(shadow) = &mut self.shadow {
+            let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();
+            let page = self.ftl.move_page(plane, moves, stamp);
+            let first = self.geometry.unit_of_page(page);
+            for (slot, m) in moves.iter().enumerate().filter(|(slot, _)| current[*slot]) {
+                shadow.relocate(*m, PhysicalUnit(first.0 + slot as u32));
+            }
+            page
+        } else {
+            self.ftl.move_page(plane, moves, stamp)
+        };
+        self.after_bind(plane);
+        page
+    }
+
+    /// The plane on which moves have most room.
+    fn roomiest_plane(&self) -> PlaneId {
+        let planes = (0..self.geometry.planes).map(PlaneId);
+        planes.max_by_key(|&p| (self.ftl.pages_left(p, Origin::Move), std::cmp::Reverse(p))).expect("a drive has a plane")
+    }
+
+    /// Hands a page of moved data to another die.
+    fn send_move(&mut self, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
+        let die = self.geometry.die_of(to);
+        let mut txn = Txn::new(Role::Move, LogicalUnit::NONE, units as u32, die, to);
+        txn.job = id;
+        let id = self.txns.add(txn);
+        let list = self.queue(die, Queue::Move);
+        self.enqueue(list, id);
+        self.kick(die, events);
+    }
+
+    #[inline]
+    fn count_program(&mut self, source: Source, pages: u64) {
+        match source {
+            Source::Host => self.work.host_page_programs += pages,
+            Source::Gc => self.work.gc_page_programs += pages,
+            _ => self.work.other_page_programs += pages,
+        }
+    }
+
+    // ---- reads ----------------------------------------------------------------------------------------------------
+
+    fn take_read(&mut self, die: DieId, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Read);
+        let lead = TxnId(self.queues.pop_front(list).expect("a read is queued"));
+        let Some(slot) = self.bind_read(lead, die, events) else { return };
+        let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
+        self.add_read(&mut command, slot, events.now_ns());
+        if self.settings.multi_plane {
+            self.add_read_partners(die, &mut command, events);
+        }
+        if command.planes > 1 {
+            self.work.multi_plane_commands += 1;
+        }
+        self.issue(die, command, events);
+    }
+
+    /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left the
+    /// die follows it, and one whose data is gone ends.
+    fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<PlaneSlot> {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let place = self.ftl.lookup(first);
+        if place.is_none() {
+            self.stop_waiting(id, events.now_ns());
+            self.finish_txn(id, events);
+            return None;
+        }
+        let page = self.geometry.page_of(place);
+        let together = (1..units).take_while(|&i| {
+            let next = self.ftl.lookup(LogicalUnit(first.0 + i));
+            next.is_some() && self.geometry.page_of(next) == page
+        });
+        let together = 1 + together.count() as u32;
+        if together < units {
+            self.split_read(id, together);
+        }
+        let plane = self.geometry.plane_of(self.geometry.block_of(place));
+        let now_at = self.geometry.die_of(plane);
+        if now_at != die {
+            self.redirect(id, now_at, events);
+            return None;
+        }
+        Some(PlaneSlot { plane, page, units: together, txn: id })
+    }
+
+    /// Leaves the first `keep` units to a read; the others become a transaction of their own that has waited as long.
+    fn split_read(&mut self, id: TxnId, keep: u32) {
+        let mut rest = self.txns[id].clone();
+        rest.first = LogicalUnit(rest.first.0 + keep);
+        rest.units -= keep;
+        let (die, request, successor) = (rest.die, rest.request, rest.successor);
+        self.txns[id].units = keep;
+        let rest = self.txns.add(rest);
+        if successor.is_some() {
+            self.txns[successor].waits_for += 1;
+        } else {
+            self.split_of.push(request);
+        }
+        self.dies[die.at()].waiting += 1;
+        self.dies[die.at()].slots_used += 1;
+        let list = self.queue(die, Queue::Read);
+        self.enqueue(list, rest);
+    }
+
+    fn add_read(&mut self, command: &mut Command, slot: PlaneSlot, now_ns: u64) {
+        self.stop_waiting(slot.txn, now_ns);
+        self.work.host_page_reads += 1;
+        self.work.update_page_reads += u64::from(self.txns[slot.txn].role == Role::UpdateRead);
+        if let Some(shadow) = &self.shadow {
+            let first = self.txns[slot.txn].first.0;
+            for unit in (first..first + slot.units).map(LogicalUnit) {
+                shadow.read(unit, self.ftl.lookup(unit));
+            }
+        }
+        command.push(slot);
+    }
+
+    /// Queued reads of other planes at the same offset join the command.
+    fn add_read_partners(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Read);
+        let mut found = [TxnId::NONE; 3];
+        let mut count = 0;
+        let mut pages = [command.slots[0].page; 4];
+        for id in self.queues.iter(list).take(self.settings.scan_max).map(TxnId) {
+            let place = self.ftl.lookup(self.txns[id].first);
+            if place.is_none() || count + 1 == self.geometry.planes_per_die as usize {
+                continue;
+            }
+            let page = self.geometry.page_of(place);
+            let plane = self.geometry.plane_of(self.geometry.block_of(place));
+            let fits = |&other: &PageId| self.rules.go_together(&self.geometry, other, page);
+            if self.geometry.die_of(plane) == die && pages[..=count].iter().all(fits) {
+                found[count] = id;
+                count += 1;
+                pages[count] = page;
+            }
+        }
+        for &id in &found[..count] {
+            self.queues.remove(list, id.0);
+            let slot = self.bind_read(id, die, events).expect("the partner was just translated");
+            self.add_read(command, slot, events.now_ns());
+        }
+    }
+
+    // ---- writes ---------------------------------------------------------------------------------------------------
+
+    fn take_write(&mut self, die: DieId, events: &mut EventQueue) {
+        let lead = self.head(die, Queue::Write).expect("a write is queued");
+        let plane = self.plane_for(lead, die);
+        let mut command = Command::new(FlashOp::Program, Source::Host, JobId::NONE, events.now_ns());
+        let offset = self.ftl.next_page_offset(plane, Origin::Host);
+        let lead_block = self.ftl.next_block(plane, Origin::Host);
+        self.bind_write(die, plane, lead, &mut command, events.now_ns());
+        if self.settings.multi_plane {
+            for partner in self.geometry.planes_of(die).filter(|&p| p != plane) {
+                let aligned = self.ftl.next_page_offset(partner, Origin::Host) == offset;
+                if !aligned || self.ftl.pages_left(partner, Origin::Host) == 0 {
+                    continue;
+                }
+                let Some(block) = self.ftl.next_block(partner, Origin::Host) else { continue };
+                let page = PageId(block.0 * self.geometry.pages_per_block + offset);
+                let fits = command.parts().iter().all(|s| self.rules.go_together(&self.geometry, s.page, page));
+                if !fits || lead_block.is_none() {
+                    continue;
+                }
+                if let Some(id) = self.first_write_for(die, partner) {
+                    self.bind_write(die, partner, id, &mut command, events.now_ns());
+                }
+            }
+        }
+        let planes = u64::from(command.planes);
+        self.count_program(Source::Host, planes);
+        if planes > 1 {
+            self.work.multi_plane_commands += 1;
+            self.work.multi_plane_page_programs += planes;
+        }
+        self.issue(die, command, events);
+        for slot in command.parts() {
+            self.collect_if_low(slot.plane, events);
+        }
+    }
+
+    /// The plane of a write: its own, or of an open one the plane of the die with most room.
+    fn plane_for(&self, id: TxnId, die: DieId) -> PlaneId {
+        let plane = self.txns[id].plane;
+        if plane.is_some() {
+            return plane;
+        }
+        let room = |p: PlaneId| (self.ftl.pages_left(p, Origin::Host), std::cmp::Reverse(p));
+        self.geometry.planes_of(die).max_by_key(|&p| room(p)).expect("a die has a plane")
+    }
+
+    /// The first queued write that goes to a plane.
+    fn first_write_for(&self, die: DieId, plane: PlaneId) -> Option<TxnId> {
+        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.settings.scan_max).map(TxnId);
+        queued.into_iter().find(|&id| self.txns[id].plane.is_none() || self.txns[id].plane == plane)
+    }
+
+    /// Binds a page for a queued write, and for the writes behind it that fill the page up.
+    fn bind_write(&mut self, die: DieId, plane: PlaneId, lead: TxnId, command: &mut Command, now_ns: u64) {
+        let list = self.queue(die, Queue::Write);
+        let room = self.geometry.units_per_page;
+        let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
+        let (mut used, mut last, mut next) = (0, TxnId::NONE, lead);
+        while next.is_some() {
+            let id = next;
+            self.queues.remove(list, id.0);
+            used = self.put_units(id, &mut units, used);
+            self.stop_waiting(id, now_ns);
+            let account = self.account(die, self.txns[id].plane);
+            self.credits_out[account] -= 1;
+            if last.is_some() {
+                self.txns[last].chain = id;
+            }
+            last = id;
+            next = TxnId::NONE;
+            if used < room {
+                // Writes of one plane keep their order, so the first that does not fit ends the page.
+                if let Some(follower) = self.first_write_for(die, plane) {
+                    if used + self.txns[follower].units <= room {
+                        next = follower;
+                    }
+                }
+            }
+        }
+        let stamp = self.ftl.counts().host_units;
+        let page = self.ftl.write_page(plane, &units[..used as usize], stamp);
+        self.work.host_units += u64::from(used);
+        if let Some(shadow) = &mut self.shadow {
+            let first = self.geometry.unit_of_page(page);
+            for (slot, &unit) in units[..used as usize].iter().enumerate().filter(|(_, u)| u.is_some()) {
+                shadow.write(unit, PhysicalUnit(first.0 + slot as u32));
+            }
+        }
+        self.after_bind(plane);
+        command.push(PlaneSlot { plane, page, units: room, txn: lead });
+    }
+
+    /// Puts a write's units into the page that is being filled. A unit of which a newer version was bound already is
+    /// stale on arrival: it takes its place, and nothing points there.
+    fn put_units(&mut self, id: TxnId, page: &mut [LogicalUnit], mut used: u32) -> u32 {
+        let txn = &self.txns[id];
+        for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {
+            let mut is_newest = true;
+            if let Some(bound) = &mut self.bound {
+                // Sequences are compared round the corner of 32 bits: no two writes under way are 2³¹ apart.
+                let sequence = txn.sequence as u32;
+                is_newest = sequence.wrapping_sub(bound[unit.at()]) as i32 >= 0;
+                if is_newest {
+                    bound[unit.at()] = sequence;
+                }
+            }
+            page[used as usize] = if is_newest { unit } else { LogicalUnit::NONE };
+            used += 1;
+        }
+        used
+    }
+
+    #[inline]
+    fn after_bind(&mut self, plane: PlaneId) {
+        self.min_free_blocks = self.min_free_blocks.min(self.ftl.free_blocks_of(plane));
+    }
+}

@@ -1,0 +1,70 @@
+//! Requests under way.
+
+use crate::metrics::report::CAUSES;
+use crate::sim::index::RequestId;
+use copyback_workload::Request;
+
+/// A request under way.
+#[derive(Clone, Debug)]
+pub struct HostRequest {
+    /// What was asked.
+    pub asked: Request,
+    /// Its number in the order of arrival, from 0.
+    pub index: u64,
+    /// When it arrived, which in a closed loop the workload does not say.
+    pub arrival_ns: u64,
+    /// Its drive.
+    pub drive: u16,
+    /// Transactions that have not ended.
+    pub open: u32,
+    /// Whether all its transactions were made.
+    pub is_cut: bool,
+    /// Whether one of them waited for collection.
+    pub gc_affected: bool,
+    /// Where the time of the transaction that ended last went.
+    pub blame_ns: [u64; CAUSES],
+}
+
+/// Requests under way, by small integers.
+#[derive(Default)]
+pub struct Requests {
+    slots: Vec<HostRequest>,
+    free: Vec<RequestId>,
+}
+
+impl Requests {
+    /// A request begins.
+    pub fn add(&mut self, request: HostRequest) -> RequestId {
+        if let Some(id) = self.free.pop() {
+            self.slots[id.at()] = request;
+            return id;
+        }
+        self.slots.push(request);
+        RequestId(self.slots.len() as u32 - 1)
+    }
+
+    /// A request ends.
+    pub fn remove(&mut self, id: RequestId) {
+        self.free.push(id);
+    }
+
+    /// Requests under way.
+    pub fn live(&self) -> u32 {
+        (self.slots.len() - self.free.len()) as u32
+    }
+}
+
+impl std::ops::Index<RequestId> for Requests {
+    type Output = HostRequest;
+    #[inline(always)]
+    fn index(&self, id: RequestId) -> &HostRequest {
+        &self.slots[id.at()]
+    }
+}
+
+impl std::ops::IndexMut<RequestId> for Requests {
+    #[inline(always)]
+    fn index_mut(&mut self, id: RequestId) -> &mut HostRequest {
+        &mut self.slots[id.at()]
+    }
+}

@@ -1,0 +1,152 @@
+//! What is measured while a run goes on.
+
+use super::latencies::Latencies;
+use super::report::{ALL_CAUSES, Blame, CAUSES, Latencies as LatencyReport, RequestRecord, Sample};
+use crate::host::HostRequest;
+use copyback_workload::Op;
+
+/// Samples that are kept: when there are twice as many, every other one is merged into its neighbour, and samples are
+/// taken half as often. So a run of any length has between half of this number and all of it.
+const SAMPLES_MAX: usize = 4096;
+/// Time between samples at first.
+const SAMPLE_NS: u64 = 1_000_000;
+
+/// Measures of host requests.
+pub struct Collector {
+    /// Response times: reads and writes, each not affected and affected by collection.
+    response: [[Latencies; 2]; 2],
+    blame_sum_ns: [[u128; CAUSES]; 2],
+    /// Requests done, by operation.
+    pub done: [u64; 3],
+    /// Bytes done, by operation.
+    pub bytes: [u64; 3],
+    /// Units read that hold no data.
+    pub unwritten_units_read: u64,
+    /// State over time.
+    pub series: Vec<Sample>,
+    next_sample_ns: u64,
+    sample_every_ns: u64,
+    done_since_sample: u64,
+    response_since_sample_ns: u64,
+    /// Records of requests, where they are kept.
+    pub records: Option<Vec<RequestRecord>>,
+}
+
+impl Collector {
+    /// Nothing measured yet.
+    pub fn new(keep_requests: bool) -> Self {
+        Self {
+            response: Default::default(),
+            blame_sum_ns: [[0; CAUSES]; 2],
+            done: [0; 3],
+            bytes: [0; 3],
+            unwritten_units_read: 0,
+            series: Vec::with_capacity(SAMPLES_MAX),
+            next_sample_ns: 0,
+            sample_every_ns: SAMPLE_NS,
+            done_since_sample: 0,
+            response_since_sample_ns: 0,
+            records: keep_requests.then(Vec::new),
+        }
+    }
+
+    /// A request ended.
+    ///
+    /// # Panics
+    /// When the parts of its response time do not add up.
+    pub fn record(&mut self, request: &HostRequest, now_ns: u64) {
+        let response_ns = now_ns - request.arrival_ns;
+        let explained_ns: u64 = request.blame_ns.iter().sum();
+        assert!(
+            explained_ns == response_ns,
+            "request {} took {response_ns} ns, of which {explained_ns} ns are explained: {:?}",
+            request.index,
+            request.blame_ns
+        );
+        let op = request.asked.op as usize;
+        self.done[op] += 1;
+        self.bytes[op] += request.asked.len_bytes;
+        self.done_since_sample += 1;
+        self.response_since_sample_ns += response_ns;
+        if request.asked.op != Op::Trim {
+            self.response[op][usize::from(request.gc_affected)].record(response_ns);
+            for (sum, part) in self.blame_sum_ns[op].iter_mut().zip(request.blame_ns) {
+                *sum += u128::from(part);
+            }
+        }
+        if let Some(records) = &mut self.records {
+            records.push(RequestRecord {
+                index: request.index,
+                op: op as u8,
+                gc_affected: request.gc_affected,
+                arrival_ns: request.arrival_ns,
+                offset_bytes: request.asked.offset_bytes,
+                len_bytes: request.asked.len_bytes,
+                response_ns,
+                blame_ns: request.blame_ns,
+            });
+        }
+    }
+
+    /// When the next sample is due.
+    #[inline(always)]
+    pub fn next_sample_ns(&self) -> u64 {
+        self.next_sample_ns
+    }
+
+    /// Takes a sample; `state` has everything but the requests that ended.
+    pub fn sample(&mut self, now_ns: u64, mut state: Sample) {
+        state.time_ns = now_ns;
+        state.requests_done = std::mem::take(&mut self.done_since_sample);
+        state.response_sum_ns = std::mem::take(&mut self.response_since_sample_ns);
+        self.series.push(state);
+        if self.series.len() >= SAMPLES_MAX {
+            self.merge_samples();
+        }
+        self.next_sample_ns = (now_ns / self.sample_every_ns + 1) * self.sample_every_ns;
+    }
+
+    fn merge_samples(&mut self) {
+        let merged = self.series.chunks(2).map(|pair| {
+            let mut last = pair[pair.len() - 1];
+            if let [first, _] = pair {
+                last.requests_done += first.requests_done;
+                last.response_sum_ns += first.response_sum_ns;
+                last.free_blocks_min = last.free_blocks_min.min(first.free_blocks_min);
+            }
+            last
+        });
+        self.series = merged.collect();
+        self.sample_every_ns *= 2;
+    }
+
+    /// Response times of the classes that a report has, by name.
+    pub fn classes(&self) -> [(&'static str, Latencies); 6] {
+        let merged = |ops: &[usize], affected: &[usize]| {
+            let mut sum = Latencies::default();
+            for &op in ops {
+                for &a in affected {
+                    sum.add(&self.response[op][a]);
+                }
+            }
+            sum
+        };
+        [
+            ("all", merged(&[0, 1], &[0, 1])),
+            ("read", merged(&[0], &[0, 1])),
+            ("write", merged(&[1], &[0, 1])),
+            ("gc_affected", merged(&[0, 1], &[1])),
+            ("gc_affected_read", merged(&[0], &[1])),
+            ("gc_affected_write", merged(&[1], &[1])),
+        ]
+    }
+
+    /// Mean blame of reads and of writes.
+    pub fn blame(&self, response: &LatencyReport) -> Blame {
+        let means = |op: usize, count: u64| {
+            let mean = |cause: usize| if count == 0 { 0.0 } else { self.blame_sum_ns[op][cause] as f64 / count as f64 };
+            ALL_CAUSES.iter().map(|&cause| (cause.name(), mean(cause as usize))).collect()
+        };
+        Blame { read_mean_ns: means(0, response.read.count), write_mean_ns: means(1, response.write.count) }
+    }
+}

@@ -1,0 +1,165 @@
+//! One run from configuration to report.
+
+mod outcome;
+pub mod simulation;
+
+use crate::config::{KeyError, RunConfig};
+use crate::ftl::aging;
+use crate::ftl::core::{Counts, Ftl};
+use crate::metrics::report::Outcome;
+use copyback_workload::RequestSource;
+use simulation::{Setup, Simulation};
+
+/// What a run is to do beyond its configuration.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Stop after so many requests.
+    pub requests: Option<u64>,
+    /// Check every invariant, and versions of all data, while running.
+    pub check: bool,
+    /// Keep a record of every round of collection.
+    pub keep_gc_events: bool,
+    /// Keep a record of every request.
+    pub keep_requests: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { seed: 1, requests: None, check: false, keep_gc_events: false, keep_requests: false }
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub now_ns: u64,
+    /// Requests done.
+    pub requests_done: u64,
+    /// Flash page operations done.
+    pub page_operations: u64,
+}
+
+/// Why a run ended without a report.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The configuration makes no sense.
+    #[error(transparent)]
+    Config(#[from] KeyError),
+    /// The workload cannot be read.
+    #[error("{0}")]
+    Workload(copyback_workload::Error),
+    /// A request does not fit the drive.
+    #[error(
+        "request {index} ({op} of {len_bytes} bytes at byte {offset_bytes}) ends beyond the drive's {capacity_bytes} bytes"
+    )]
+    BeyondCapacity {
+        /// Its number, from 0.
+        index: u64,
+        /// Its operation.
+        op: &'static str,
+        /// Its first byte.
+        offset_bytes: u64,
+        /// Its length.
+        len_bytes: u64,
+        /// What the drive holds.
+        capacity_bytes: u64,
+    },
+    /// A request names a drive that the run has not.
+    #[error("request {index} is for device {device}, but the run has {drives} drives, numbered from 0")]
+    NoSuchDrive {
+        /// Its number, from 0.
+        index: u64,
+        /// What it names.
+        device: u32,
+        /// What the run has.
+        drives: usize,
+    },
+    /// The workload holds no request.
+    #[error("the workload holds no request")]
+    Empty,
+    /// An invariant broke: a defect of the simulator or of a policy.
+    #[error("invariant broken: {what}")]
+    Invariant {
+        /// Which, and how.
+        what: String,
+    },
+}
+
+/// A drive with a past, made once and cloned for every scheme of a comparison.
+#[derive(Clone)]
+pub struct Image {
+    ftl: Ftl,
+    past: Counts,
+}
+
+impl Image {
+    /// Write amplification of the past, and host units written in it.
+    pub fn past(&self) -> Counts {
+        self.past
+    }
+}
+
+/// Makes a drive and lets it live through its preconditioning. Configurations with the same [`image_key`] may share one
+/// image.
+pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
+    config.check()?;
+    let ftl = guarded(|| aging::aged(config, seed).map_err(RunError::from))?;
+    Ok(Image { past: ftl.counts(), ftl })
+}
+
+/// What an image depends on: two configurations with equal keys have the same past.
+pub fn image_key(config: &RunConfig) -> String {
+    format!(
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        config.geometry,
+        config.capacity,
+        config.mapping,
+        config.allocation,
+        config.frontier,
+        config.trigger,
+        config.victim,
+        config.precondition
+    )
+}
+
+/// Runs a workload on a drive. `progress` is called now and then, a few times a second.
+///
+/// # Errors
+/// Where the workload cannot be read, a request does not fit the drive, or an invariant broke.
+pub fn simulate(
+    config: &RunConfig,
+    image: Image,
+    mut source: Box<dyn RequestSource + Send>,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Outcome, RunError> {
+    config.check()?;
+    let past = image.past;
+    let setup = Setup {
+        host: config.host.clone(),
+        source: &mut *source,
+        requests: options.requests,
+        check: options.check,
+        keep_gc_events: options.keep_gc_events,
+        keep_requests: options.keep_requests,
+    };
+    let mut outcome = guarded(|| {
+        let mut simulation = Simulation::new(vec![(config, image.ftl)], setup);
+        simulation.run(progress)?;
+        Ok(outcome::of(simulation, past))
+    })?;
+    outcome.notes = source.notes();
+    Ok(outcome)
+}
+
+/// Turns a broken invariant, which the engine reports by a panic, into an error that names it.
+fn guarded<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+        Err(RunError::Invariant { what: text.unwrap_or_else(|| "of unknown name".to_owned()) })
+    })
+}
