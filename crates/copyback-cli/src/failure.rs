@@ -121,6 +121,9 @@ impl From<copyback::run::RunError> for Failure {
             RunError::BeyondCapacity { .. } => Self::input(error.to_string()).with_help(
                 "use a larger device, or let addresses be folded: --set workload.beyond_capacity=fold (or reject)",
             ),
+            RunError::NoSuchDrive { .. } => {
+                Self::input(error.to_string()).with_help("choose one volume of the trace: --set workload.device=0")
+            }
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
             RunError::Invariant { .. } => Self::run(error.to_string()),
         }
