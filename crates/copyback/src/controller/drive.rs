@@ -101,7 +101,10 @@ impl Die {
     #[inline(always)]
     pub fn free_command(&self) -> usize {
         let first_used = self.array == 0 || self.bus == 0 || self.staged == 0;
-        debug_assert!(!first_used || (self.array != 1 && self.bus != 1 && self.staged != 1), "two commands are under way");
+        debug_assert!(
+            !first_used || (self.array != 1 && self.bus != 1 && self.staged != 1),
+            "two commands are under way"
+        );
         usize::from(first_used)
     }
 }
@@ -217,7 +220,8 @@ impl Drive {
     pub fn new(config: &RunConfig, ftl: Ftl, first_slot: u32, check: bool, keep_gc_events: bool) -> Self {
         let geometry = ftl.geometry.clone();
         let TriggerConfig::Watermark(trigger) = &config.trigger;
-        let urgent_first = matches!(&config.order, OrderConfig::Priority(p) if p.first == super::order::priority::First::GcReadWrite);
+        let urgent_first =
+            matches!(&config.order, OrderConfig::Priority(p) if p.first == super::order::priority::First::GcReadWrite);
         let lists = geometry.dies as usize * (QUEUES + 1) + geometry.planes as usize;
         let overtaking = !ftl.allocation.is_static();
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
@@ -388,7 +392,13 @@ impl Drive {
             if d.waiting > 0 || !d.is_ready() || d.lease.is_some() {
                 text += &format!(
                     "die {die}: {} transactions wait, {} of them for space; {} of {} slots, lease {:?}, {} jobs wait, commands {:?}; ",
-                    d.waiting, d.waiting_for_space, d.slots_used, self.settings.slots, d.lease, d.waiting_jobs_count, (d.array, d.bus, d.staged)
+                    d.waiting,
+                    d.waiting_for_space,
+                    d.slots_used,
+                    self.settings.slots,
+                    d.lease,
+                    d.waiting_jobs_count,
+                    (d.array, d.bus, d.staged)
                 );
             }
         }
@@ -412,6 +422,9 @@ impl Drive {
                 "{plane:?} promised {promised} pages and has {left}"
             );
         }
-        assert!(self.dies.iter().filter(|d| d.lease.is_some()).count() as u32 == self.dies_leased, "leases are miscounted");
+        assert!(
+            self.dies.iter().filter(|d| d.lease.is_some()).count() as u32 == self.dies_leased,
+            "leases are miscounted"
+        );
     }
 }

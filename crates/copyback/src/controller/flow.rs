@@ -34,7 +34,9 @@ impl Drive {
                 self.want_channel(die, at, BusPhase::Load, cycles_ns + data_ns, events);
             }
             // The cycles of a read that follows another go with that one's data.
-            FlashOp::Read if !is_first => self.start_array(die, at, now_ns + cycles_ns + self.timing.cache_busy_ns, events),
+            FlashOp::Read if !is_first => {
+                self.start_array(die, at, now_ns + cycles_ns + self.timing.cache_busy_ns, events)
+            }
             _ if cycles_ns > 0 => self.want_channel(die, at, BusPhase::Command, cycles_ns, events),
             _ => self.start_array(die, at, now_ns, events),
         }
@@ -119,7 +121,12 @@ impl Drive {
         let command = &mut self.dies[die.at()].commands[at as usize];
         let (timing, geometry) = (&self.timing, &self.geometry);
         let longest = |time: &dyn Fn(u32) -> u64| {
-            command.parts().iter().map(|s| time(geometry.block_and_offset(s.page).1)).max().expect("a command has a plane")
+            command
+                .parts()
+                .iter()
+                .map(|s| time(geometry.block_and_offset(s.page).1))
+                .max()
+                .expect("a command has a plane")
         };
         let array_ns = match command.op {
             FlashOp::Read => longest(&|offset| timing.read_ns(offset)),

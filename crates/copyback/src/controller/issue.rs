@@ -40,7 +40,8 @@ impl Drive {
             return Readiness::Busy;
         }
         let under_way = |at: u8| (d.commands[at as usize].op, d.commands[at as usize].source);
-        if self.settings.cache_program && d.bus == NO_COMMAND && under_way(d.array) == (FlashOp::Program, Source::Host) {
+        if self.settings.cache_program && d.bus == NO_COMMAND && under_way(d.array) == (FlashOp::Program, Source::Host)
+        {
             return Readiness::CachedProgram;
         }
         let leaving = d.array == NO_COMMAND && d.bus_phase == super::drive::BusPhase::Out;
@@ -206,7 +207,9 @@ impl Drive {
     /// The plane on which moves have most room.
     fn roomiest_plane(&self) -> PlaneId {
         let planes = (0..self.geometry.planes).map(PlaneId);
-        planes.max_by_key(|&p| (self.ftl.pages_left(p, Origin::Move), std::cmp::Reverse(p))).expect("a drive has a plane")
+        planes
+            .max_by_key(|&p| (self.ftl.pages_left(p, Origin::Move), std::cmp::Reverse(p)))
+            .expect("a drive has a plane")
     }
 
     /// Hands a page of moved data to another die.

@@ -34,10 +34,12 @@ impl Channels {
         }
     }
 
-    /// Whether a die may start a transfer at once: the channel is free and nobody waits for it.
+    /// Whether a die may start a transfer at once: the channel is free, its last transfer's end was heard, and nobody
+    /// waits for it.
     #[inline(always)]
     pub fn is_free(&self, channel: ChannelId, now_ns: u64) -> bool {
-        self.channels[channel.at()].busy_until_ns <= now_ns && !self.has_waiters(channel)
+        let c = &self.channels[channel.at()];
+        c.busy_until_ns <= now_ns && c.listener.is_none() && !self.has_waiters(channel)
     }
 
     /// Whether a die waits.
@@ -65,6 +67,7 @@ impl Channels {
     #[inline(always)]
     pub fn occupy(&mut self, channel: ChannelId, now_ns: u64, duration_ns: u64, listener: DieId) -> u64 {
         let c = &mut self.channels[channel.at()];
+        assert!(c.listener.is_none(), "the end of the transfer of {:?} was not heard", c.listener);
         assert!(c.busy_until_ns <= now_ns, "{channel:?} is busy until {} ns, not free at {now_ns} ns", c.busy_until_ns);
         c.busy_until_ns = now_ns + duration_ns;
         c.busy_ns += duration_ns;

@@ -3,9 +3,7 @@
 use super::simulation::Simulation;
 use crate::controller::drive::Drive;
 use crate::ftl::core::Counts;
-use crate::metrics::report::{
-    FlashWork, GcReport, Latencies, Outcome, Report, Utilisation, Wear, WriteAmplification,
-};
+use crate::metrics::report::{FlashWork, GcReport, Latencies, Outcome, Report, Utilisation, Wear, WriteAmplification};
 
 /// The report of a run whose drives had written `past` before.
 pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
@@ -130,7 +128,8 @@ fn utilisation(simulation: &Simulation<'_>) -> Utilisation {
         planes_times_gc_ns += drive.gc.lease_ns * u64::from(g.planes_per_die);
     }
     let now_ns = simulation.now_ns();
-    let share = |busy_ns: u64, count: u64| if now_ns == 0 { 0.0 } else { busy_ns as f64 / (now_ns as f64 * count as f64) };
+    let share =
+        |busy_ns: u64, count: u64| if now_ns == 0 { 0.0 } else { busy_ns as f64 / (now_ns as f64 * count as f64) };
     Utilisation {
         plane: share(plane_ns, planes),
         plane_during_gc: (planes_times_gc_ns > 0).then(|| plane_in_gc_ns as f64 / planes_times_gc_ns as f64),

@@ -101,7 +101,14 @@ impl<'a> Simulation<'a> {
             let buffer = config.buffer.build(&ftl.geometry);
             let drive = Drive::new(config, ftl, first_slot, setup.check, setup.keep_gc_events);
             let waiting_pieces = VecDeque::new();
-            members.push(Member { drive, buffer, waiting_pieces, first_slot, buffer_read_hits: 0, buffer_write_hits: 0 });
+            members.push(Member {
+                drive,
+                buffer,
+                waiting_pieces,
+                first_slot,
+                buffer_read_hits: 0,
+                buffer_write_hits: 0,
+            });
         }
         Self {
             events: EventQueue::new(member_of_slot.len()),
@@ -340,7 +347,15 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn submit_read(&mut self, member: usize, role: Role, id: RequestId, first: LogicalUnit, units: u32, successor: TxnId) {
+    fn submit_read(
+        &mut self,
+        member: usize,
+        role: Role,
+        id: RequestId,
+        first: LogicalUnit,
+        units: u32,
+        successor: TxnId,
+    ) {
         let mut txn = self.txn(role, id, first, units);
         let drive = &mut self.members[member].drive;
         let g = drive.geometry();
@@ -537,7 +552,9 @@ impl<'a> Simulation<'a> {
     /// Hits of reads and of writes in DRAM, and dirty units left there.
     pub fn buffer_counts(&self) -> (u64, u64, u64) {
         let left = |m: &Member| m.buffer.as_ref().map_or(0, Buffer::dirty_units);
-        self.members.iter().fold((0, 0, 0), |(r, w, l), m| (r + m.buffer_read_hits, w + m.buffer_write_hits, l + left(m)))
+        self.members
+            .iter()
+            .fold((0, 0, 0), |(r, w, l), m| (r + m.buffer_read_hits, w + m.buffer_write_hits, l + left(m)))
     }
 
     /// Most requests that were under way at once.
