@@ -12,6 +12,21 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+/// Name of the threads that runs go on.
+const RUN_THREAD: &str = "run";
+
+/// Keeps broken invariants of runs, which are reported as errors, from being printed as panics, too; `RUST_BACKTRACE=1`
+/// shows where they broke.
+pub fn quiet_broken_invariants() {
+    let shows_backtrace = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if shows_backtrace || std::thread::current().name() != Some(RUN_THREAD) {
+            usual(panic);
+        }
+    }));
+}
+
 /// A run that is done.
 pub struct Finished {
     /// What it returned.
@@ -136,15 +151,21 @@ fn in_parallel<T: Send>(
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<Result<T, Failure>>>> = (0..count).map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
+        let take_turns = || {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(slot) = done.get(at) else { return };
+                let result = work(at);
+                *slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
+            }
+        };
         for _ in 0..jobs.min(count) {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(slot) = done.get(at) else { return };
-                    let result = work(at);
-                    *slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
-                }
-            });
+            let thread = std::thread::Builder::new().name(RUN_THREAD.into());
+            if thread.spawn_scoped(scope, take_turns).is_err() {
+                // The system gives no more threads: those that run, or else this one, do it all.
+                take_turns();
+                break;
+            }
         }
     });
     let result = |slot: Mutex<Option<Result<T, Failure>>>| {

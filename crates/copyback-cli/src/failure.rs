@@ -125,7 +125,13 @@ impl From<copyback::run::RunError> for Failure {
                 Self::input(error.to_string()).with_help("choose one volume of the trace: --set workload.device=0")
             }
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
-            RunError::Invariant { .. } => Self::run(error.to_string()),
+            RunError::Invariant { .. } => {
+                let command: Vec<String> = std::env::args().collect();
+                Self::run(error.to_string()).with_help(format!(
+                    "this is a defect of the simulator; it happens again with: {}",
+                    command.join(" ")
+                ))
+            }
         }
     }
 }

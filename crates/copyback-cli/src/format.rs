@@ -14,7 +14,7 @@ pub fn time(ns: f64) -> String {
 /// A number below a few thousand with three significant digits.
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
-        v if v == 0.0 => "0".into(),
+        0.0 => "0".into(),
         v if v < 9.995 => format!("{value:.2}"),
         v if v < 99.95 => format!("{value:.1}"),
         _ => format!("{value:.0}"),

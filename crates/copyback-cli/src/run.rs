@@ -125,10 +125,9 @@ const PERCENTILES: &[Percentile] = &[
 const FEW: &[&str] = &["mean", "p99", "p99.9", "max"];
 
 fn latencies(report: &Report, terminal_columns: usize) -> String {
-    let whole = table::lay_out(&latency_rows(report, &PERCENTILES.iter().collect::<Vec<_>>()));
     let rows = latency_rows(report, &PERCENTILES.iter().collect::<Vec<_>>());
     if table::width(&rows) <= terminal_columns {
-        return whole;
+        return table::lay_out(&rows);
     }
     let few: Vec<&Percentile> = PERCENTILES.iter().filter(|(name, _)| FEW.contains(name)).collect();
     table::lay_out(&latency_rows(report, &few))
