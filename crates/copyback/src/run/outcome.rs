@@ -76,7 +76,7 @@ fn flash_work(simulation: &Simulation<'_>, past: Counts) -> FlashWork {
         sum.gc_units += w.gc_units;
         sum.other_units += w.other_units;
         sum.padding_units += counts.padding_units;
-        sum.dropped_moves += counts.dropped_moves;
+        sum.dropped_moves += w.dropped_moves + counts.dropped_moves;
         sum.multi_plane_commands += w.multi_plane_commands;
         sum.multi_plane_page_programs += w.multi_plane_page_programs;
         sum.cached_commands += w.cached_commands;
