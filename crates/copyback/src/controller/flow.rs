@@ -84,10 +84,10 @@ impl Drive {
         if listener.is_some() {
             self.on_transfer_end(listener, events);
         }
-        if self.channels.busy_until_ns(channel) <= events.now_ns() {
-            if let Some(die) = self.channels.next_waiter(channel) {
-                self.start_transfer(die, events);
-            }
+        if self.channels.busy_until_ns(channel) <= events.now_ns()
+            && let Some(die) = self.channels.next_waiter(channel)
+        {
+            self.start_transfer(die, events);
         }
         if self.channels.has_waiters(channel) && !events.is_pending(self.channel_slot(channel)) {
             events.schedule(self.channel_slot(channel), self.channels.busy_until_ns(channel));

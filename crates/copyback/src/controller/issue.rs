@@ -432,10 +432,10 @@ impl Drive {
             next = TxnId::NONE;
             if used < room {
                 // Writes of one plane keep their order, so the first that does not fit ends the page.
-                if let Some(follower) = self.first_write_for(die, plane) {
-                    if used + self.txns[follower].units <= room {
-                        next = follower;
-                    }
+                if let Some(follower) = self.first_write_for(die, plane)
+                    && used + self.txns[follower].units <= room
+                {
+                    next = follower;
                 }
             }
         }
