@@ -1,3 +1,39 @@
 //! The program `copyback`.
 
-fn main() {}
+mod args;
+mod columns;
+mod compare;
+mod execute;
+mod failure;
+mod files;
+mod format;
+mod listing;
+mod out_dir;
+mod output;
+
+mod plan;
+mod progress;
+mod run;
+mod table;
+mod trace;
+mod workloads;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match &cli.command {
+        Command::Run(args) => run::run(args),
+        Command::Compare(args) => compare::compare(args),
+        Command::Trace(command) => trace::trace(command),
+        Command::Schemes { name } => listing::schemes(name.as_deref()),
+        Command::Devices { name } => listing::devices(name.as_deref()),
+        Command::Workloads { name } => listing::workloads(name.as_deref()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => ExitCode::from(failure.report()),
+    }
+}

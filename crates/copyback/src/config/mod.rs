@@ -4,8 +4,10 @@
 mod axis;
 pub mod device;
 pub mod host;
+pub mod layers;
 pub mod level;
 pub mod precondition;
+pub mod presets;
 mod rate;
 pub mod run;
 

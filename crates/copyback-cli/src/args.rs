@@ -1,0 +1,168 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// A simulator of NAND flash SSDs: what garbage collection costs, and which way of scheduling it costs least.
+#[derive(Debug, Parser)]
+#[command(name = "copyback", version, propagate_version = true, max_term_width = 110)]
+#[command(after_help = "Start with `copyback compare`: two schemes on a small drive and a recorded database workload.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate one drive with one scheme, and print a summary
+    Run(RunArgs),
+    /// Simulate one drive with several schemes side by side, and print them in one table
+    Compare(CompareArgs),
+    /// Describe or convert a workload
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// List the schemes and the axes they choose along; or explain one scheme, axis or policy
+    Schemes {
+        /// A scheme (`baseline`), an axis (`victim`) or a policy (`greedy`, `victim.fifo`)
+        name: Option<String>,
+    },
+    /// List the devices; or print one
+    Devices {
+        /// A device's name
+        name: Option<String>,
+    },
+    /// List the workloads; or print one
+    Workloads {
+        /// A workload's name
+        name: Option<String>,
+    },
+}
+
+/// `copyback run`
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Scheme: a preset's name or a TOML file [default: baseline]
+    #[arg(long, short = 'S', value_name = "SCHEME")]
+    pub scheme: Option<String>,
+    /// Print the configuration with every default filled in, as TOML, and stop
+    #[arg(long)]
+    pub print_config: bool,
+    /// What both commands share
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// `copyback compare`
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Schemes, the first is what the others are compared with [default: baseline,ideal-no-gc]
+    #[arg(long, short = 'S', value_name = "A,B,...", value_delimiter = ',')]
+    pub schemes: Vec<String>,
+    /// What both commands share
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What `run` and `compare` share.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// TOML file with `device`, `scheme`, `workload` and any overriding tables
+    pub experiment: Option<PathBuf>,
+    /// Device: a preset's name or a TOML file [default: small]
+    #[arg(long, short = 'd', value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Workload: a preset's name or a TOML file [default: oltp]
+    #[arg(long, short = 'w', value_name = "WORKLOAD", conflicts_with = "trace")]
+    pub workload: Option<String>,
+    /// Replay this trace file instead; its format is found out from its content
+    #[arg(long, short = 't', value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// The trace's format, where it is not to be found out
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// Malformed trace records that may be left out before one stops the run
+    #[arg(long, value_name = "N")]
+    pub skip_bad: Option<u64>,
+    /// Set one key of the configuration, for example trigger.soft=0.05 (repeatable)
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Seed of every random stream [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+    /// Stop after so many requests
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests: Option<u64>,
+    /// Write the results as JSON (`-`: to standard output, instead of the summary)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write Parquet tables, the JSON and the resolved configuration into a folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Let the folder have a table of every request, too
+    #[arg(long, requires = "out")]
+    pub out_requests: bool,
+    /// Check every invariant of the simulation while it runs (slower)
+    #[arg(long)]
+    pub check: bool,
+    /// Runs that go side by side; results do not depend on it [default: number of cores]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+    /// No progress on the terminal
+    #[arg(long, short = 'q')]
+    pub quiet: bool,
+}
+
+/// `copyback trace`
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Print what papers' tables print: requests, read share, sizes, rate, footprint, and histograms
+    Info {
+        /// A trace file, a workload file (TOML), or a workload preset
+        workload: String,
+        /// The trace's format, where it is not to be found out
+        #[arg(long, value_name = "FORMAT")]
+        format: Option<String>,
+        /// Only requests of this device, volume or LUN of the trace
+        #[arg(long, value_name = "N")]
+        device: Option<u32>,
+        /// Malformed records that may be left out
+        #[arg(long, value_name = "N")]
+        skip_bad: Option<u64>,
+        /// Look at so many requests only
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        requests: Option<u64>,
+        /// Seed, for generated workloads [default: 1]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+        seed: Option<u64>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a workload as a trace file; the output's name says the format (.parquet, .csv, ...) unless --to does
+    Convert {
+        /// A trace file, a workload file (TOML), or a workload preset
+        workload: String,
+        /// The file to write
+        output: PathBuf,
+        /// The input's format, where it is not to be found out
+        #[arg(long, value_name = "FORMAT")]
+        format: Option<String>,
+        /// The output's format
+        #[arg(long, value_name = "FORMAT")]
+        to: Option<String>,
+        /// Only requests of this device, volume or LUN of the trace
+        #[arg(long, value_name = "N")]
+        device: Option<u32>,
+        /// Malformed records that may be left out
+        #[arg(long, value_name = "N")]
+        skip_bad: Option<u64>,
+        /// Write so many requests only
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        requests: Option<u64>,
+        /// Seed, for generated workloads [default: 1]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+        seed: Option<u64>,
+    },
+}

@@ -1,0 +1,75 @@
+//! Flat tables as Parquet: names, columns of one length, ZSTD. The column API does without Arrow.
+
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::Type;
+use std::fs::File;
+use std::io::Error;
+use std::sync::Arc;
+
+/// A column: its name and its values.
+pub enum Column {
+    /// Texts.
+    Text(&'static str, Vec<String>),
+    /// Whole numbers.
+    U64(&'static str, Vec<u64>),
+    /// Whole numbers, with a name made at run time.
+    Named(String, Vec<u64>),
+    /// Numbers.
+    F64(&'static str, Vec<f64>),
+}
+
+impl Column {
+    /// A column of texts.
+    pub fn text(name: &'static str, values: Vec<String>) -> Self {
+        Self::Text(name, values)
+    }
+
+    fn field(&self) -> Result<Type, ParquetError> {
+        let (name, physical, converted) = match self {
+            Self::Text(name, _) => (*name, Physical::BYTE_ARRAY, ConvertedType::UTF8),
+            Self::U64(name, _) => (*name, Physical::INT64, ConvertedType::UINT_64),
+            Self::Named(name, _) => (name.as_str(), Physical::INT64, ConvertedType::UINT_64),
+            Self::F64(name, _) => (*name, Physical::DOUBLE, ConvertedType::NONE),
+        };
+        let builder = Type::primitive_type_builder(name, physical);
+        builder.with_repetition(Repetition::REQUIRED).with_converted_type(converted).build()
+    }
+}
+
+/// Writes a table to a file.
+pub fn write_table(file: &mut File, name: &str, columns: Vec<Column>) -> std::io::Result<()> {
+    try_write(file, name, columns).map_err(|error| Error::other(error.to_string()))
+}
+
+fn try_write(file: &mut File, name: &str, columns: Vec<Column>) -> Result<(), ParquetError> {
+    let fields = columns.iter().map(|column| column.field().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
+    let schema = Arc::new(Type::group_type_builder(name).with_fields(fields).build()?);
+    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
+    let mut group = writer.next_row_group()?;
+    for column in columns {
+        let mut open = group.next_column()?.ok_or_else(|| ParquetError::General("a column too many".into()))?;
+        match column {
+            Column::Text(_, values) => {
+                let values: Vec<ByteArray> = values.into_iter().map(|v| ByteArray::from(v.into_bytes())).collect();
+                open.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+            }
+            Column::U64(_, values) | Column::Named(_, values) => {
+                // Parquet stores unsigned numbers in the bits of signed ones.
+                let values: Vec<i64> = values.into_iter().map(u64::cast_signed).collect();
+                open.typed::<Int64Type>().write_batch(&values, None, None)?;
+            }
+            Column::F64(_, values) => {
+                open.typed::<DoubleType>().write_batch(&values, None, None)?;
+            }
+        }
+        open.close()?;
+    }
+    group.close()?;
+    writer.close()?;
+    Ok(())
+}

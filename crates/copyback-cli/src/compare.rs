@@ -1,0 +1,159 @@
+//! `copyback compare`: one table, a row a scheme.
+
+use crate::args::CompareArgs;
+use crate::execute::{self, Finished};
+use crate::failure::Failure;
+use crate::format;
+use crate::output::{self, Results};
+use crate::plan::{self, Plan};
+use crate::table::{self, BOLD, Cell, DIM};
+use copyback::metrics::report::{Latency, Report};
+
+/// Runs the command.
+pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
+    let common = &args.common;
+    let plan = plan::plan(common, &args.schemes, &["baseline", "ideal-no-gc"])?;
+    output::check(common, &plan)?;
+    let finished = execute::execute(&plan, &output::how(common))?;
+    let results = Results { command: "compare", plan: &plan, finished: &finished };
+    if output::write(common, &results)? {
+        return Ok(());
+    }
+    print(&plan, &finished)
+}
+
+fn print(plan: &Plan, finished: &[Finished]) -> Result<(), Failure> {
+    let mut text = heading(plan, finished);
+    text.push_str(&tables(plan, finished, table::terminal_columns()));
+    text.push_str(&output::notes(plan, finished));
+    text.push_str(&next_steps(plan));
+    crate::files::print(&text)
+}
+
+/// What was compared.
+fn heading(plan: &Plan, finished: &[Finished]) -> String {
+    let first = &finished[0].outcome.report;
+    let workload = output::workload_name(&plan.runs[0].resolved.workload);
+    let requests = format::count(first.reads + first.writes + first.trims);
+    let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+    format!("{title}{requests} requests of {workload}, {}\n\n", output::device_line(&plan.runs[0].resolved.run))
+}
+
+/// A column: its heading, its value, how the value is printed, and why there is none.
+struct Column {
+    group: &'static str,
+    title: &'static str,
+    value: fn(&Report) -> Option<f64>,
+    print: fn(f64) -> String,
+    none: &'static str,
+}
+
+fn latency(class: &Latency, value: f64) -> Option<f64> {
+    (class.count > 0).then_some(value)
+}
+
+const READ: &[Column] = &[
+    column("reads", "mean", |r| latency(&r.response.read, r.response.read.mean_ns), "no reads"),
+    column("", "p99", |r| latency(&r.response.read, r.response.read.p99_ns as f64), "no reads"),
+    column("", "p99.9", |r| latency(&r.response.read, r.response.read.p99_9_ns as f64), "no reads"),
+    column("", "p99.99", |r| latency(&r.response.read, r.response.read.p99_99_ns as f64), "no reads"),
+];
+
+const WRITE: &[Column] = &[
+    column("writes", "mean", |r| latency(&r.response.write, r.response.write.mean_ns), "no writes"),
+    column("", "p99", |r| latency(&r.response.write, r.response.write.p99_ns as f64), "no writes"),
+    column("", "p99.9", |r| latency(&r.response.write, r.response.write.p99_9_ns as f64), "no writes"),
+    column("", "p99.99", |r| latency(&r.response.write, r.response.write.p99_99_ns as f64), "no writes"),
+];
+
+const FLASH: &[Column] = &[
+    Column {
+        group: "flash",
+        title: "WA",
+        value: |r| r.write_amplification.total,
+        print: |v| format!("{v:.3}"),
+        none: "no writes",
+    },
+    Column {
+        group: "",
+        title: "erases",
+        value: |r| Some(r.flash.block_erases as f64),
+        print: |v| format::count(v as u64),
+        none: "",
+    },
+];
+
+const fn column(
+    group: &'static str,
+    title: &'static str,
+    value: fn(&Report) -> Option<f64>,
+    none: &'static str,
+) -> Column {
+    Column { group, title, value, print: format::time, none }
+}
+
+/// One table where the terminal is wide enough, else one for each group of columns.
+fn tables(plan: &Plan, finished: &[Finished], terminal_columns: usize) -> String {
+    let groups = [READ, WRITE, FLASH];
+    let whole: Vec<&Column> = groups.iter().flat_map(|group| group.iter()).collect();
+    let rows = rows(plan, finished, &whole);
+    if table::width(&rows) <= terminal_columns {
+        return table::lay_out(&rows);
+    }
+    let one = |group: &&[Column]| table::lay_out(&self::rows(plan, finished, &group.iter().collect::<Vec<_>>()));
+    groups.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// Two lines of headings, and for each scheme a line of values and one of how they differ from the first scheme's.
+fn rows(plan: &Plan, finished: &[Finished], columns: &[&Column]) -> Vec<Vec<Cell>> {
+    let bold = |text: &str| Cell::styled(text, BOLD);
+    let mut rows = vec![
+        std::iter::once(Cell::default()).chain(columns.iter().map(|c| bold(c.group))).collect(),
+        std::iter::once(bold("scheme")).chain(columns.iter().map(|c| bold(c.title))).collect::<Vec<_>>(),
+    ];
+    let first = &finished[0].outcome.report;
+    for (at, (planned, done)) in plan.runs.iter().zip(finished).enumerate() {
+        let report = &done.outcome.report;
+        let value = |c: &&Column| Cell::new((c.value)(report).map_or_else(|| c.none.to_owned(), c.print));
+        rows.push(std::iter::once(bold(&planned.scheme)).chain(columns.iter().map(value)).collect());
+        if at > 0 {
+            let change = |c: &&Column| Cell::styled(against(c, report, first), DIM);
+            rows.push(std::iter::once(Cell::default()).chain(columns.iter().map(change)).collect());
+        }
+    }
+    rows
+}
+
+/// How a value differs from the first scheme's, or why that says nothing.
+fn against(column: &Column, report: &Report, first: &Report) -> String {
+    match ((column.value)(report), (column.value)(first)) {
+        (None, _) => "-".into(),
+        (Some(_), None) => "first: none".into(),
+        (Some(value), Some(from)) if from == 0.0 && value == 0.0 => {
+            if report.gc.rounds == 0 && first.gc.rounds == 0 {
+                "no GC".into()
+            } else {
+                "both 0".into()
+            }
+        }
+        (Some(_), Some(0.0)) => "first is 0".into(),
+        (Some(value), Some(from)) => format::change(value, from),
+    }
+}
+
+fn next_steps(plan: &Plan) -> String {
+    let mut steps = Vec::new();
+    let has = |scheme: &str| plan.runs.iter().any(|planned| planned.scheme == scheme);
+    if !has("dynamic-allocation") {
+        steps.push(("copyback compare --schemes baseline,dynamic-allocation,cost-benefit,ideal-no-gc", "more schemes"));
+    }
+    steps.push(("copyback compare --set capacity.over_provisioning=0.28", "more spare flash"));
+    steps.push(("copyback compare --trace FILE --device tpds20", "your own trace, on a larger drive"));
+    steps.push(("copyback run --scheme baseline", "one scheme in depth: blame, utilisation, wear"));
+    steps.push(("copyback schemes", "what there is to choose from"));
+    let width = steps.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    let lines = steps
+        .iter()
+        .map(|(command, why)| format!("  {command:<width$}  {}# {why}{}\n", DIM.render(), DIM.render_reset()));
+    format!("\nTry next:\n{}", lines.collect::<String>())
+}

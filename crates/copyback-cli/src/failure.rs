@@ -1,0 +1,131 @@
+//! How a command can end badly, and how that is shown.
+
+use copyback::config::layers::{LayerError, Place};
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command or an input is wrong: exit code 2.
+    Input(Box<Diagnosis>),
+    /// The run failed, or a check did not hold: exit code 1.
+    Run(Box<Diagnosis>),
+    /// Whoever read the output has gone: nothing to say, and nothing went wrong.
+    PipeClosed,
+}
+
+/// What is wrong, what would help, and the text at fault.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Diagnosis {
+    message: String,
+    help: Option<String>,
+    source_text: Option<NamedSource<String>>,
+    span: Option<std::ops::Range<usize>>,
+}
+
+impl Diagnosis {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None, source_text: None, span: None }
+    }
+}
+
+impl Diagnostic for Diagnosis {
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source_text.as_ref().map(|text| text as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let span = self.span.clone()?;
+        Some(Box::new(std::iter::once(LabeledSpan::new_primary_with_span(Some("here".into()), span))))
+    }
+}
+
+impl Failure {
+    /// A wrong command or input.
+    pub fn input(message: impl Into<String>) -> Self {
+        Self::Input(Box::new(Diagnosis::new(message)))
+    }
+
+    /// A run that failed.
+    pub fn run(message: impl Into<String>) -> Self {
+        Self::Run(Box::new(Diagnosis::new(message)))
+    }
+
+    /// The same with a remedy.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self {
+            diagnosis.help = Some(help.into());
+        }
+        self
+    }
+
+    /// The same, pointing at the text that asked for it.
+    #[must_use]
+    pub fn at(mut self, place: Option<Place>) -> Self {
+        if let (Self::Input(diagnosis) | Self::Run(diagnosis), Some(place)) = (&mut self, place) {
+            diagnosis.source_text = Some(NamedSource::new(&place.text.name, place.text.text.clone()));
+            diagnosis.span = Some(place.span);
+        }
+        self
+    }
+
+    /// Tells the user, and says which code the program is to end with.
+    pub fn report(self) -> u8 {
+        let (diagnosis, code) = match self {
+            Self::Input(diagnosis) => (diagnosis, 2),
+            Self::Run(diagnosis) => (diagnosis, 1),
+            Self::PipeClosed => return 0,
+        };
+        let report = format!("{:?}", miette::Report::new(*diagnosis));
+        // Nobody is left to tell where standard error is closed, too.
+        let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{report}\n").as_bytes());
+        code
+    }
+}
+
+impl From<LayerError> for Failure {
+    fn from(error: LayerError) -> Self {
+        let diagnosis = Diagnosis { help: error.help, ..Diagnosis::new(error.message) };
+        Self::Input(Box::new(diagnosis)).at(error.place)
+    }
+}
+
+impl From<copyback_workload::Error> for Failure {
+    fn from(error: copyback_workload::Error) -> Self {
+        let failure = Self::input(error.message);
+        match error.help {
+            Some(help) => failure.with_help(help),
+            None => failure,
+        }
+    }
+}
+
+impl From<copyback::run::RunError> for Failure {
+    fn from(error: copyback::run::RunError) -> Self {
+        use copyback::run::RunError;
+        match error {
+            RunError::Workload(error) => error.into(),
+            RunError::Config(error) => {
+                let failure = Self::input(format!("`{}`: {}", error.key, error.message));
+                match error.help {
+                    Some(help) => failure.with_help(help),
+                    None => failure,
+                }
+            }
+            RunError::BeyondCapacity { .. } => Self::input(error.to_string()).with_help(
+                "use a larger device, or let addresses be folded: --set workload.beyond_capacity=fold (or reject)",
+            ),
+            RunError::NoSuchDrive { .. } => {
+                Self::input(error.to_string()).with_help("choose one volume of the trace: --set workload.device=0")
+            }
+            RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
+            RunError::Invariant { .. } => Self::run(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Numbers as people read them.
+
+/// A time with three significant digits: `75.0 us`.
+pub fn time(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns < 1e3 => (ns, "ns"),
+        ns if ns < 1e6 => (ns / 1e3, "us"),
+        ns if ns < 1e9 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// A number below a few thousand with three significant digits.
+pub fn three_digits(value: f64) -> String {
+    match value.abs() {
+        v if v == 0.0 => "0".into(),
+        v if v < 9.995 => format!("{value:.2}"),
+        v if v < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A size with three significant digits: `1.50 GiB`.
+pub fn size(bytes: f64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes;
+    let mut at = 0;
+    while value >= 1024.0 && at + 1 < units.len() {
+        value /= 1024.0;
+        at += 1;
+    }
+    if at == 0 {
+        format!("{} B", count(bytes.round() as u64))
+    } else {
+        format!("{} {}", three_digits(value), units[at])
+    }
+}
+
+/// A count with separators: `182,345`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A rate or another large number: `1.25 M`.
+pub fn large(value: f64) -> String {
+    match value {
+        v if v < 1e3 => three_digits(v),
+        v if v < 1e6 => format!("{} k", three_digits(v / 1e3)),
+        v if v < 1e9 => format!("{} M", three_digits(v / 1e6)),
+        v => format!("{} G", three_digits(v / 1e9)),
+    }
+}
+
+/// A share in per cent.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// How a value differs from another, in per cent of that.
+pub fn change(value: f64, from: f64) -> String {
+    let change = (value / from - 1.0) * 100.0;
+    if change.abs() < 0.05 {
+        return "same".into();
+    }
+    if change.abs() < 999.5 { format!("{change:+.1} %") } else { format!("{:.1}x", value / from) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_that_count() {
+        assert_eq!(time(75_000.0), "75.0 us");
+        assert_eq!(time(999.0), "999 ns");
+        assert_eq!(time(1_234_567.0), "1.23 ms");
+        assert_eq!(size(1536.0), "1.50 KiB");
+        assert_eq!(size(0.0), "0 B");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(123), "123");
+        assert_eq!(large(2_500_000.0), "2.50 M");
+    }
+
+    #[test]
+    fn changes_are_in_per_cent_until_that_says_nothing() {
+        assert_eq!(change(50.0, 100.0), "-50.0 %");
+        assert_eq!(change(100.0, 100.0), "same");
+        assert_eq!(change(2000.0, 100.0), "20.0x");
+    }
+}

@@ -1,0 +1,189 @@
+//! `copyback schemes | devices | workloads`: what there is to choose from.
+
+use crate::failure::Failure;
+use crate::files;
+use crate::output;
+use crate::plan::forget_descriptions;
+use crate::table::{self, BOLD, DIM};
+use crate::workloads;
+use copyback::config::layers::{Layer, Stack, suggestion};
+use copyback::config::presets::{DEVICES, Preset, SCHEMES, find};
+use copyback::config::{AXES, Axis, Choice, RunConfig};
+
+/// `copyback schemes [NAME]`
+pub fn schemes(name: Option<&str>) -> Result<(), Failure> {
+    match name {
+        None => files::print(&all_schemes()?),
+        Some(name) => files::print(&explain(name)?),
+    }
+}
+
+fn bold(text: &str) -> String {
+    format!("{}{text}{}", BOLD.render(), BOLD.render_reset())
+}
+
+fn dim(text: &str) -> String {
+    format!("{}{text}{}", DIM.render(), DIM.render_reset())
+}
+
+/// Lines of a name and what it is; long texts go on below themselves.
+fn lines<'a>(indent: usize, rows: impl Iterator<Item = (&'a str, String)> + Clone) -> String {
+    let width = indent + rows.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let room = table::terminal_columns().saturating_sub(width + 2).max(30);
+    let mut text = String::new();
+    for (name, about) in rows {
+        let name = format!("{}{name}", " ".repeat(indent));
+        for (at, line) in wrapped(&about, room).iter().enumerate() {
+            let name = if at == 0 { name.as_str() } else { "" };
+            text.push_str(format!("{name:<width$}  {line}").trim_end());
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// A text in lines of at most so many characters, where its words allow it.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= room {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// The first sentence of a policy's page.
+fn summary(choice: &Choice) -> String {
+    let page = choice.page();
+    let paragraph = page.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    paragraph.split_once(". ").map_or(paragraph.clone(), |(sentence, _)| format!("{sentence}."))
+}
+
+/// The choices of an axis.
+fn choice_lines(indent: usize, axis: &Axis) -> String {
+    lines(indent, axis.choices.iter().map(|choice| (choice.name, summary(choice))))
+}
+
+fn preset_lines(presets: &'static [Preset]) -> String {
+    lines(2, presets.iter().map(|preset| (preset.name, preset.about("description").unwrap_or_default())))
+}
+
+fn all_schemes() -> Result<String, Failure> {
+    let mut text = format!("{}\n{}", bold("Schemes"), preset_lines(SCHEMES));
+    text.push_str(&format!("\n{} A scheme names one choice along each.\n", bold("Axes.")));
+    for axis in AXES {
+        text.push_str(&format!("\n  {}: {}\n", bold(axis.name), axis.question));
+        text.push_str(&choice_lines(4, axis));
+    }
+    text.push_str(&format!("\n{}\n", dim("copyback schemes NAME explains a scheme, an axis or a policy.")));
+    Ok(text)
+}
+
+/// Everything of this name: a scheme, an axis, policies. A policy may be named with its axis, as in `order.fifo`.
+fn explain(name: &str) -> Result<String, Failure> {
+    let mut parts = Vec::new();
+    if let Some(preset) = find(SCHEMES, name) {
+        parts.push(scheme_text(preset)?);
+    }
+    if let Some(axis) = AXES.iter().find(|axis| axis.name == name) {
+        parts.push(axis_text(axis));
+    }
+    for axis in AXES {
+        let choices = axis.choices.iter();
+        let named = |choice: &&Choice| choice.name == name || format!("{}.{}", axis.name, choice.name) == name;
+        parts.extend(choices.filter(named).map(|choice| policy_text(axis, choice)));
+    }
+    if parts.is_empty() {
+        let policies = AXES.iter().flat_map(|axis| axis.choices.iter().map(|choice| choice.name));
+        let schemes = SCHEMES.iter().map(|preset| preset.name);
+        let mut known: Vec<&str> = schemes.chain(AXES.iter().map(|axis| axis.name)).chain(policies).collect();
+        let mut seen = std::collections::BTreeSet::new();
+        known.retain(|name| seen.insert(*name));
+        let help = suggestion(name, "schemes, axes and policies", known.into_iter());
+        return Err(Failure::input(format!("there is no scheme, axis or policy `{name}`")).with_help(help));
+    }
+    Ok(parts.join("\n"))
+}
+
+/// A scheme with the default of every axis that it leaves open.
+fn scheme_text(preset: &Preset) -> Result<String, Failure> {
+    let run = resolved(Some(preset), &DEVICES[0])?;
+    let table = toml::Table::try_from(&run).unwrap_or_default();
+    let mut text = format!("{}: {}\n", bold(preset.name), preset.about("description").unwrap_or_default());
+    text.push_str(&format!("Source: {}\n\n", preset.about("source").unwrap_or_default()));
+    text.push_str(&dim("# Each axis; a device may set the ones that the scheme's file leaves open.\n"));
+    for axis in AXES {
+        if let Some(choice) = table.get(axis.name).and_then(toml::Value::as_table) {
+            let mut parameters = choice.clone();
+            let policy = parameters.remove("policy").unwrap_or_else(|| "".into());
+            text.push_str(&format!("[{}]\npolicy = {policy}\n{parameters}\n", axis.name));
+        }
+    }
+    Ok(text)
+}
+
+fn resolved(scheme: Option<&Preset>, device: &Preset) -> Result<RunConfig, Failure> {
+    let mut stack = Stack::new();
+    for preset in std::iter::once(device).chain(scheme) {
+        let mut layer = Layer::parse(preset.name, preset.text)?;
+        forget_descriptions(&mut layer)?;
+        stack.push(layer);
+    }
+    Ok(stack.resolve_parts()?.run)
+}
+
+fn axis_text(axis: &Axis) -> String {
+    let choices = choice_lines(2, axis);
+    let name = axis.name;
+    format!(
+        "{}: {}\n{choices}\nChoose with `--set {name}.policy=NAME`, or in a scheme's [{name}].\n",
+        bold(name),
+        axis.question
+    )
+}
+
+fn policy_text(axis: &Axis, choice: &Choice) -> String {
+    format!("{} {}\n\n{}\n", bold(&format!("{}.{}", axis.name, choice.name)), dim(axis.question), choice.page())
+}
+
+/// `copyback devices [NAME]`
+pub fn devices(name: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = name else {
+        let more = dim("copyback devices NAME prints one; --device also takes a TOML file of the same form.");
+        return files::print(&format!("{}\n{}\n{more}\n", bold("Devices"), preset_lines(DEVICES)));
+    };
+    let Some(preset) = find(DEVICES, name) else {
+        let help = suggestion(name, "devices", DEVICES.iter().map(|preset| preset.name));
+        return Err(Failure::input(format!("there is no device `{name}`")).with_help(help));
+    };
+    let line = output::device_line(&resolved(None, preset)?);
+    files::print(&format!("{}: {line}\n\n{}", bold(preset.name), preset.text))
+}
+
+/// `copyback workloads [NAME]`
+pub fn workloads(name: Option<&str>) -> Result<(), Failure> {
+    let Some(name) = name else {
+        let source = |name: &'static str| {
+            let table: Option<toml::Table> = workloads::text(name).and_then(|text| text.parse().ok());
+            let source = table.as_ref().and_then(|table| table.get("workload")?.get("source")?.as_str());
+            (name, source.unwrap_or_default().to_owned())
+        };
+        let more = dim("copyback workloads NAME prints one; copyback trace info NAME measures it.");
+        return files::print(&format!("{}\n{}\n{more}\n", bold("Workloads"), lines(2, workloads::names().map(source))));
+    };
+    match workloads::text(name) {
+        Some(text) => files::print(text),
+        None => Err(Failure::input(format!("there is no workload `{name}`")).with_help(suggestion(
+            name,
+            "workloads",
+            workloads::names(),
+        ))),
+    }
+}

@@ -1,0 +1,210 @@
+//! `--out DIR`: Parquet tables, the JSON document and the resolved configurations.
+
+use crate::columns::{Column, write_table};
+use crate::failure::Failure;
+use crate::files;
+use crate::output::Results;
+use crate::plan::Plan;
+use copyback::metrics::report::ALL_CAUSES;
+use std::path::Path;
+
+const TABLES: &[&str] = &["summary", "latency_histograms", "time_series", "gc_events", "requests"];
+const JSON: &str = "results.json";
+
+/// Names of the files that a plan can leave in its folder.
+fn is_ours(name: &str) -> bool {
+    let is_table = name.strip_suffix(".parquet").is_some_and(|table| TABLES.contains(&table));
+    is_table || name == JSON || (name.starts_with("config-") && name.ends_with(".toml"))
+}
+
+/// Refuses a folder that holds what the program did not write.
+pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
+    let shown = folder.display();
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::input(format!("{shown} is a file, not a folder")).with_help("name a folder, or a new one"));
+    }
+    if let Some(planned) = plan.runs.iter().find(|planned| planned.scheme.contains(['/', '\\'])) {
+        return Err(Failure::input(format!("`{}` cannot be part of a file's name", planned.scheme)));
+    }
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let mut foreign: Vec<String> = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !is_ours(name))
+        .collect();
+    foreign.sort();
+    match foreign.first() {
+        Some(name) => Err(Failure::input(format!("{shown} holds files that are no results, such as {name}"))
+            .with_help("name an empty or a new folder; only results are overwritten")),
+        None => Ok(()),
+    }
+}
+
+/// Writes the folder. Results of an earlier run go first, so that what stands there is of one run.
+pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bool) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::run(format!("cannot write to {}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    for entry in std::fs::read_dir(folder).map_err(failed)?.flatten() {
+        if is_ours(&entry.file_name().to_string_lossy()) {
+            std::fs::remove_file(entry.path()).map_err(failed)?;
+        }
+    }
+    let table = |name: &str, columns: Vec<Column>| {
+        let path = folder.join(format!("{name}.parquet"));
+        files::write_whole(&path, |file| write_table(file, name, columns))
+    };
+    table("summary", summary(results))?;
+    table("latency_histograms", latency_histograms(results))?;
+    table("time_series", time_series(results))?;
+    table("gc_events", gc_events(results))?;
+    if with_requests {
+        table("requests", requests(results))?;
+    }
+    for planned in &results.plan.runs {
+        let path = folder.join(format!("config-{}.toml", planned.scheme));
+        let text = planned.resolved.to_toml();
+        files::write_whole(&path, |file| std::io::Write::write_all(file, text.as_bytes()))?;
+    }
+    files::write_whole(&folder.join(JSON), |file| std::io::Write::write_all(file, json.as_bytes()))
+}
+
+/// Every number of the reports, a row a number: names are paths in the JSON document.
+fn summary(results: &Results<'_>) -> Vec<Column> {
+    let (mut schemes, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for (planned, done) in results.plan.runs.iter().zip(results.finished) {
+        let report = serde_json::to_value(&done.outcome.report).unwrap_or_default();
+        flatten("", &report, &mut |name, value| {
+            schemes.push(planned.scheme.clone());
+            names.push(name);
+            values.push(value);
+        });
+    }
+    vec![Column::text("scheme", schemes), Column::text("metric", names), Column::F64("value", values)]
+}
+
+fn flatten(path: &str, value: &serde_json::Value, found: &mut dyn FnMut(String, f64)) {
+    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    match value {
+        serde_json::Value::Object(object) => {
+            object.iter().for_each(|(name, inner)| flatten(&below(name), inner, found))
+        }
+        // Lists of named values: [["gc", 1.5], ...]
+        serde_json::Value::Array(list) => {
+            for pair in list {
+                if let Some(name) = pair.get(0).and_then(serde_json::Value::as_str) {
+                    flatten(&below(name), &pair[1], found);
+                }
+            }
+        }
+        other => {
+            if let Some(number) = other.as_f64() {
+                found(path.to_owned(), number);
+            }
+        }
+    }
+}
+
+/// Bins of the histograms that hold something.
+fn latency_histograms(results: &Results<'_>) -> Vec<Column> {
+    let (mut schemes, mut classes) = (Vec::new(), Vec::new());
+    let (mut from, mut to, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+    for (planned, done) in results.plan.runs.iter().zip(results.finished) {
+        for (class, histogram) in &done.outcome.histograms {
+            for bin in histogram.iter_recorded() {
+                let value = bin.value_iterated_to();
+                schemes.push(planned.scheme.clone());
+                classes.push((*class).to_owned());
+                from.push(histogram.lowest_equivalent(value));
+                to.push(histogram.highest_equivalent(value));
+                counts.push(bin.count_at_value());
+            }
+        }
+    }
+    vec![
+        Column::text("scheme", schemes),
+        Column::text("class", classes),
+        Column::U64("from_ns", from),
+        Column::U64("to_ns", to),
+        Column::U64("count", counts),
+    ]
+}
+
+/// Rows of one table of every run, each with its scheme.
+struct Rows<'a, T> {
+    rows: Vec<(&'a str, &'a T)>,
+}
+
+impl<'a, T> Rows<'a, T> {
+    fn new(results: &'a Results<'_>, of: impl Fn(&'a copyback::metrics::report::Outcome) -> &'a [T]) -> Self {
+        let both = results.plan.runs.iter().zip(results.finished);
+        let rows = both.flat_map(|(planned, done)| of(&done.outcome).iter().map(move |row| (&*planned.scheme, row)));
+        Self { rows: rows.collect() }
+    }
+
+    fn schemes(&self) -> Column {
+        Column::text("scheme", self.rows.iter().map(|(scheme, _)| (*scheme).to_owned()).collect())
+    }
+
+    fn u64(&self, name: &'static str, value: impl Fn(&T) -> u64) -> Column {
+        Column::U64(name, self.rows.iter().map(|(_, row)| value(row)).collect())
+    }
+
+    fn f64(&self, name: &'static str, value: impl Fn(&T) -> f64) -> Column {
+        Column::F64(name, self.rows.iter().map(|(_, row)| value(row)).collect())
+    }
+}
+
+fn time_series(results: &Results<'_>) -> Vec<Column> {
+    let rows = Rows::new(results, |outcome| &outcome.series);
+    vec![
+        rows.schemes(),
+        rows.u64("time_ns", |s| s.time_ns),
+        rows.u64("free_blocks_min", |s| s.free_blocks_min.into()),
+        rows.f64("free_blocks_mean", |s| s.free_blocks_mean),
+        rows.u64("queue_depth", |s| s.queue_depth.into()),
+        rows.u64("dies_collecting", |s| s.dies_collecting.into()),
+        rows.u64("requests_done", |s| s.requests_done),
+        rows.u64("response_sum_ns", |s| s.response_sum_ns),
+    ]
+}
+
+fn gc_events(results: &Results<'_>) -> Vec<Column> {
+    let rows = Rows::new(results, |outcome| &outcome.gc_events);
+    vec![
+        rows.schemes(),
+        rows.u64("start_ns", |e| e.start_ns),
+        rows.u64("end_ns", |e| e.end_ns),
+        rows.u64("die", |e| e.die.into()),
+        rows.u64("plane", |e| e.plane.into()),
+        rows.u64("block", |e| e.block.into()),
+        rows.u64("units_valid", |e| e.units_valid.into()),
+        rows.u64("free_blocks", |e| e.free_blocks.into()),
+    ]
+}
+
+fn requests(results: &Results<'_>) -> Vec<Column> {
+    let rows = Rows::new(results, |outcome| &outcome.requests);
+    let mut columns = vec![
+        rows.schemes(),
+        rows.u64("index", |r| r.index),
+        Column::text("op", rows.rows.iter().map(|(_, r)| op_name(r.op).to_owned()).collect()),
+        rows.u64("gc_affected", |r| r.gc_affected.into()),
+        rows.u64("arrival_ns", |r| r.arrival_ns),
+        rows.u64("offset_bytes", |r| r.offset_bytes),
+        rows.u64("len_bytes", |r| r.len_bytes),
+        rows.u64("response_ns", |r| r.response_ns),
+    ];
+    for cause in ALL_CAUSES {
+        let values = rows.rows.iter().map(|(_, r)| r.blame_ns[cause as usize]).collect();
+        columns.push(Column::Named(format!("{}_ns", cause.name()), values));
+    }
+    columns
+}
+
+fn op_name(op: u8) -> &'static str {
+    match op {
+        0 => "read",
+        1 => "write",
+        _ => "trim",
+    }
+}

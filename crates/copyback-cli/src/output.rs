@@ -1,0 +1,170 @@
+//! What both `run` and `compare` do with results: JSON, a folder of tables, notes.
+
+use crate::args::Common;
+use crate::execute::{Finished, How};
+use crate::failure::Failure;
+use crate::files;
+use crate::format;
+use crate::out_dir;
+use crate::plan::{Input, Plan};
+use copyback::config::RunConfig;
+use copyback::config::layers::Resolved;
+use copyback::metrics::report::Report;
+use copyback::nand::geometry::Geometry;
+use copyback_workload::spec::WorkloadSpec;
+use serde::Serialize;
+use std::path::Path;
+
+/// Results of a command.
+pub struct Results<'a> {
+    /// `run` or `compare`.
+    pub command: &'static str,
+    /// What was run.
+    pub plan: &'a Plan,
+    /// How it went, in the plan's order.
+    pub finished: &'a [Finished],
+}
+
+/// Refuses outputs that cannot be written, before time is spent on what they would hold.
+pub fn check(common: &Common, plan: &Plan) -> Result<(), Failure> {
+    if let Some(path) = &common.json
+        && path != Path::new("-")
+    {
+        files::check_output(path)?;
+    }
+    match &common.out {
+        Some(folder) => out_dir::check(folder, plan),
+        None => Ok(()),
+    }
+}
+
+/// How the command line wants runs to be done.
+pub fn how(common: &Common) -> How {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    How {
+        jobs: common.jobs.map_or(cores, |jobs| jobs as usize),
+        is_quiet: common.quiet,
+        check: common.check,
+        keep_gc_events: common.out.is_some(),
+        keep_requests: common.out_requests,
+    }
+}
+
+/// Writes what was asked for; true where standard output is taken by it.
+pub fn write(common: &Common, results: &Results<'_>) -> Result<bool, Failure> {
+    let mut is_taken = false;
+    if common.json.is_some() || common.out.is_some() {
+        let json = json(results)?;
+        if let Some(folder) = &common.out {
+            out_dir::write(folder, results, &json, common.out_requests)?;
+        }
+        match common.json.as_deref() {
+            Some(path) if path == Path::new("-") => {
+                files::print(&json)?;
+                is_taken = true;
+            }
+            Some(path) => files::write_whole(path, |file| std::io::Write::write_all(file, json.as_bytes()))?,
+            None => {}
+        }
+    }
+    Ok(is_taken)
+}
+
+#[derive(Serialize)]
+struct Program {
+    name: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: String,
+    program: Program,
+    command: &'static str,
+    name: Option<&'a str>,
+    seed: u64,
+    requests: Option<u64>,
+    inputs: &'a [Input],
+    results: Vec<SchemeResult<'a>>,
+    wall: Vec<SchemeWall<'a>>,
+}
+
+#[derive(Serialize)]
+struct SchemeResult<'a> {
+    scheme: &'a str,
+    config: &'a Resolved,
+    report: &'a Report,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct SchemeWall<'a> {
+    scheme: &'a str,
+    #[serde(flatten)]
+    wall: crate::execute::Wall,
+}
+
+/// The JSON document. All of it but `wall` is a function of the inputs.
+fn json(results: &Results<'_>) -> Result<String, Failure> {
+    let Results { command, plan, finished } = *results;
+    let both = || plan.runs.iter().zip(finished);
+    let document = Document {
+        schema: format!("copyback/{command}/1"),
+        program: Program { name: "copyback", version: env!("CARGO_PKG_VERSION") },
+        command,
+        name: plan.name.as_deref(),
+        seed: plan.seed,
+        requests: plan.requests,
+        inputs: &plan.inputs,
+        results: both()
+            .map(|(planned, done)| SchemeResult {
+                scheme: &planned.scheme,
+                config: &planned.resolved,
+                report: &done.outcome.report,
+                notes: &done.outcome.notes,
+            })
+            .collect(),
+        wall: both().map(|(planned, done)| SchemeWall { scheme: &planned.scheme, wall: done.wall }).collect(),
+    };
+    let text = serde_json::to_string_pretty(&document);
+    text.map(|text| text + "\n").map_err(|error| Failure::run(format!("cannot write the results as JSON: {error}")))
+}
+
+/// What users should know about the runs; each note once.
+pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for (planned, done) in plan.runs.iter().zip(finished) {
+        for note in &done.outcome.notes {
+            let everywhere = finished.iter().all(|other| other.outcome.notes.contains(note));
+            let line =
+                if everywhere { format!("Note: {note}\n") } else { format!("Note ({}): {note}\n", planned.scheme) };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }
+}
+
+/// A drive in a line.
+pub fn device_line(run: &RunConfig) -> String {
+    let geometry = Geometry::new(run);
+    let physical = f64::from(geometry.physical_units) * f64::from(geometry.unit_bytes);
+    format!(
+        "a drive of {} ({} of flash: {} channels, {} dies, {} planes)",
+        format::size(geometry.logical_bytes() as f64),
+        format::size(physical),
+        geometry.channels,
+        geometry.dies,
+        geometry.planes
+    )
+}
+
+/// What a workload is called.
+pub fn workload_name(spec: &WorkloadSpec) -> String {
+    match (&spec.name, &spec.trace) {
+        (Some(name), _) => format!("`{name}`"),
+        (None, Some(trace)) => trace.display().to_string(),
+        (None, None) => "a generated workload".into(),
+    }
+}

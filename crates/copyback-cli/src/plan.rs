@@ -1,0 +1,236 @@
+//! From the command line to what is to be run: layers found, stacked and resolved, inputs hashed.
+
+use crate::args::Common;
+use crate::failure::Failure;
+use crate::{files, workloads};
+use copyback::config::layers::{Layer, LayerError, Located, Resolved, Stack, suggestion};
+use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Everything that is to be run.
+pub struct Plan {
+    /// The experiment's name, where it has one.
+    pub name: Option<String>,
+    /// One run for each scheme.
+    pub runs: Vec<Planned>,
+    /// Seed of all of them.
+    pub seed: u64,
+    /// Where they stop.
+    pub requests: Option<u64>,
+    /// What they were made from.
+    pub inputs: Vec<Input>,
+}
+
+/// One run.
+pub struct Planned {
+    /// The scheme's name.
+    pub scheme: String,
+    /// Its configuration.
+    pub resolved: Resolved,
+}
+
+/// A text or a trace that went in.
+#[derive(Clone, Debug, Serialize)]
+pub struct Input {
+    /// What it was used as.
+    pub role: &'static str,
+    /// Its name or path.
+    pub name: String,
+    /// Hash of its bytes.
+    pub hash: String,
+}
+
+/// A kind of preset.
+struct Kind {
+    role: &'static str,
+    flag: &'static str,
+    presets: &'static [Preset],
+}
+
+const DEVICE: Kind = Kind { role: "device", flag: "--device", presets: DEVICES };
+const SCHEME: Kind = Kind { role: "scheme", flag: "--scheme", presets: SCHEMES };
+
+/// An experiment file, taken apart.
+#[derive(Default)]
+struct Experiment {
+    name: Option<String>,
+    device: Option<Located>,
+    schemes: Option<Vec<Located>>,
+    workload: Option<Located>,
+    seed: Option<u64>,
+    requests: Option<u64>,
+    layer: Option<Layer>,
+    folder: PathBuf,
+}
+
+/// Makes the plan. `schemes` are those of the command line, `default_schemes` those where nobody names any.
+pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Result<Plan, Failure> {
+    let mut inputs = Vec::new();
+    let experiment = match &common.experiment {
+        Some(path) => Experiment::read(path, &mut inputs)?,
+        None => Experiment::default(),
+    };
+    let mut base = Stack::new();
+    if let Some(device) = chosen_device(common, &experiment) {
+        let folder = if common.device.is_some() { Path::new("") } else { &experiment.folder };
+        base.push(load(&DEVICE, &device, folder, &mut inputs)?);
+    }
+    let named = match (schemes.is_empty(), &experiment.schemes) {
+        (false, _) => schemes.iter().map(|name| argument(name)).collect(),
+        (true, Some(list)) => list.clone(),
+        (true, None) => default_schemes.iter().map(|name| argument(name)).collect(),
+    };
+    let scheme_folder = if schemes.is_empty() { experiment.folder.as_path() } else { Path::new("") };
+    refuse_twice(&named)?;
+    let mut loaded = Vec::new();
+    for scheme in &named {
+        loaded.push((label(&scheme.value), load(&SCHEME, scheme, scheme_folder, &mut inputs)?));
+    }
+    let over = upper_layers(common, &experiment, &mut inputs)?;
+    let mut runs = Vec::new();
+    for (scheme, layer) in loaded {
+        let mut stack = base.clone();
+        stack.push(layer);
+        over.iter().cloned().for_each(|layer| stack.push(layer));
+        let resolved = stack.resolve()?;
+        if let Some(trace) = &resolved.workload.trace {
+            workloads::check_trace(trace, stack.place_of("workload.trace"))?;
+        }
+        runs.push(Planned { scheme, resolved });
+    }
+    if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
+        inputs.push(Input { role: "trace", name: trace.display().to_string(), hash: workloads::hash_trace(&trace)? });
+    }
+    let seed = common.seed.or(experiment.seed).unwrap_or(1);
+    let requests = common.requests.or(experiment.requests);
+    Ok(Plan { name: experiment.name, runs, seed, requests, inputs })
+}
+
+fn argument(name: &str) -> Located {
+    Located { value: name.to_owned(), place: None }
+}
+
+/// The device to start from; none where the experiment describes one itself.
+fn chosen_device(common: &Common, experiment: &Experiment) -> Option<Located> {
+    if let Some(name) = &common.device {
+        return Some(argument(name));
+    }
+    let describes = |layer: &Layer| ["geometry", "timing", "capacity"].iter().all(|table| layer.has(table));
+    match &experiment.device {
+        Some(device) => Some(device.clone()),
+        None if experiment.layer.as_ref().is_some_and(describes) => None,
+        None => Some(argument(DEVICES[0].name)),
+    }
+}
+
+/// Everything above the scheme, lowest first.
+fn upper_layers(common: &Common, experiment: &Experiment, inputs: &mut Vec<Input>) -> Result<Vec<Layer>, Failure> {
+    let mut layers = Vec::new();
+    let own = |layer: &Layer| {
+        layer.has_key("workload", "trace")
+            || (layer.has_key("workload", "requests") && layer.has_key("workload", "read_share"))
+    };
+    let on_command_line = common.trace.is_some() || common.workload.is_some();
+    if !on_command_line {
+        match &experiment.workload {
+            Some(name) => layers.push(workloads::load(name, &experiment.folder, inputs)?),
+            None if experiment.layer.as_ref().is_some_and(own) => {}
+            None => layers.push(workloads::load(&argument(workloads::DEFAULT), Path::new(""), inputs)?),
+        }
+    }
+    layers.extend(experiment.layer.clone());
+    if let Some(name) = &common.workload {
+        layers.push(workloads::load(&argument(name), Path::new(""), inputs)?);
+    }
+    if let Some(path) = &common.trace {
+        layers.push(workloads::trace_layer(path)?);
+    }
+    layers.extend(workloads::option_layer(common.format.as_deref(), None, common.skip_bad)?);
+    if !common.sets.is_empty() {
+        layers.push(Layer::of_sets(&common.sets)?);
+    }
+    Ok(layers)
+}
+
+impl Experiment {
+    fn read(path: &Path, inputs: &mut Vec<Input>) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let text = files::read_text("experiment", path)?;
+        inputs.push(Input { role: "experiment", name: name.clone(), hash: files::hash_bytes(text.as_bytes()) });
+        let mut layer = Layer::parse(name, text)?;
+        let folder = files::folder_of(path).to_path_buf();
+        let folder = if folder == Path::new(".") { PathBuf::new() } else { folder };
+        layer.resolve_path("workload.trace", &folder);
+        let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };
+        let preset = layer.take_text("workload.preset")?;
+        let scheme = layer.take_text("scheme")?.map(|scheme| vec![scheme]);
+        let experiment = Self {
+            name: layer.take_text("name")?.map(|name| name.value),
+            device: layer.take_text("device")?,
+            schemes: layer.take_texts("schemes")?.or(scheme),
+            workload: workload.or(preset),
+            seed: layer.take_number("seed")?,
+            requests: layer.take_number("requests")?,
+            layer: None,
+            folder,
+        };
+        for about in ["description", "source"] {
+            layer.take_text(about)?;
+        }
+        Ok(Self { layer: Some(layer), ..experiment })
+    }
+}
+
+/// What a scheme is called in results: its preset's name, or its file's without the ending.
+fn label(name: &str) -> String {
+    match presets::find(SCHEMES, name) {
+        Some(preset) => preset.name.to_owned(),
+        None => Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned()),
+    }
+}
+
+fn refuse_twice(schemes: &[Located]) -> Result<(), Failure> {
+    for (i, scheme) in schemes.iter().enumerate() {
+        if schemes[..i].iter().any(|before| label(&before.value) == label(&scheme.value)) {
+            let error = LayerError::new(format!("scheme `{}` is named twice", label(&scheme.value)));
+            return Err(error.with_help("name each scheme once").at(scheme.place.clone()).into());
+        }
+    }
+    Ok(())
+}
+
+/// Loads a preset, or a file where the name is one.
+fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
+    let (shown, text) = match presets::find(kind.presets, &name.value) {
+        Some(preset) => (format!("{} {}", kind.role, preset.name), preset.text.to_owned()),
+        None => {
+            let path = folder.join(&name.value);
+            if !looks_like_path(&name.value) && !path.exists() {
+                let known = kind.presets.iter().map(|preset| preset.name);
+                let help = suggestion(&name.value, &format!("{}s", kind.role), known);
+                let error = LayerError::new(format!("unknown {} `{}`", kind.role, name.value));
+                let help = format!("{help}; {} also takes a TOML file", kind.flag);
+                return Err(error.with_help(help).at(name.place.clone()).into());
+            }
+            (path.display().to_string(), files::read_text(kind.role, &path)?)
+        }
+    };
+    inputs.push(Input { role: kind.role, name: name.value.clone(), hash: files::hash_bytes(text.as_bytes()) });
+    let mut layer = Layer::parse(shown, text)?;
+    forget_descriptions(&mut layer)?;
+    Ok(layer)
+}
+
+/// Takes out what a preset says about itself.
+pub fn forget_descriptions(layer: &mut Layer) -> Result<(), Failure> {
+    for key in ["name", "description", "source"] {
+        layer.take_text(key)?;
+    }
+    Ok(())
+}
+
+/// Whether a name is meant as a file.
+pub fn looks_like_path(name: &str) -> bool {
+    name.contains(['/', '\\']) || name.ends_with(".toml")
+}

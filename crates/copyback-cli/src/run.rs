@@ -1,0 +1,267 @@
+//! `copyback run`: one scheme in depth.
+
+use crate::args::RunArgs;
+use crate::execute::{self, Finished};
+use crate::failure::Failure;
+use crate::files;
+use crate::format::{count, large, percent, size, three_digits, time};
+use crate::output::{self, Results};
+use crate::plan::{self, Plan};
+use crate::table::{self, BOLD, Cell};
+use copyback::config::layers::Resolved;
+use copyback::metrics::report::{Latency, Report};
+
+/// Runs the command.
+pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    let common = &args.common;
+    let schemes: Vec<String> = args.scheme.iter().cloned().collect();
+    let plan = plan::plan(common, &schemes, &["baseline"])?;
+    if plan.runs.len() != 1 {
+        let names: Vec<&str> = plan.runs.iter().map(|planned| planned.scheme.as_str()).collect();
+        return Err(Failure::input(format!("the experiment names {} schemes: {}", names.len(), names.join(", ")))
+            .with_help("`copyback compare` runs several; `--scheme NAME` chooses one"));
+    }
+    if args.print_config {
+        return files::print(&config_text(&plan));
+    }
+    output::check(common, &plan)?;
+    let finished = execute::execute(&plan, &output::how(common))?;
+    let results = Results { command: "run", plan: &plan, finished: &finished };
+    if output::write(common, &results)? {
+        return Ok(());
+    }
+    files::print(&text(&plan, &finished[0], table::terminal_columns()))
+}
+
+/// The whole configuration as an experiment that can be run again.
+fn config_text(plan: &Plan) -> String {
+    let planned = &plan.runs[0];
+    let mut text = format!("# Scheme {}, every default filled in: `copyback run` takes this file.\n", planned.scheme);
+    if let Some(name) = &plan.name {
+        text.push_str(&format!("name = {}\n", toml::Value::from(name.as_str())));
+    }
+    text.push_str(&format!("seed = {}\n", plan.seed));
+    if let Some(requests) = plan.requests {
+        text.push_str(&format!("requests = {requests}\n"));
+    }
+    format!("{text}\n{}", planned.resolved.to_toml())
+}
+
+fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
+    let planned = &plan.runs[0];
+    let report = &done.outcome.report;
+    let mut text = heading(plan, &planned.scheme, &planned.resolved);
+    for (title, body) in [
+        ("Requests", requests(report)),
+        ("Response times", latencies(report, terminal_columns)),
+        ("Where the time went", blame(report)),
+        ("Write amplification", write_amplification(report)),
+        ("Garbage collection", collection(report)),
+        ("In use", utilisation(report)),
+        ("Wear", wear(report)),
+    ] {
+        text.push_str(&format!("\n{}{title}{}\n{body}", BOLD.render(), BOLD.render_reset()));
+    }
+    let wall = done.wall;
+    text.push_str(&format!(
+        "\nSimulated in {} ({} requests/s, {} flash pages/s), the drive's past in {}.\n",
+        time(wall.simulate_s * 1e9),
+        large(wall.requests_per_s),
+        large(wall.page_operations_per_s),
+        time(wall.precondition_s * 1e9),
+    ));
+    text + &output::notes(plan, std::slice::from_ref(done))
+}
+
+fn heading(plan: &Plan, scheme: &str, resolved: &Resolved) -> String {
+    let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+    let workload = output::workload_name(&resolved.workload);
+    format!("{title}scheme `{scheme}`, workload {workload}, {}\n", output::device_line(&resolved.run))
+}
+
+/// Rows of a name and a text.
+fn facts(rows: Vec<(&str, String)>) -> String {
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    rows.into_iter().map(|(name, value)| format!("  {name:<width$}  {value}\n")).collect()
+}
+
+fn requests(report: &Report) -> String {
+    let mut rows = vec![
+        ("reads", format!("{} ({})", count(report.reads), size(report.read_bytes as f64))),
+        ("writes", format!("{} ({})", count(report.writes), size(report.written_bytes as f64))),
+    ];
+    if report.trims > 0 {
+        rows.push(("trims", count(report.trims)));
+    }
+    if report.unwritten_units_read > 0 {
+        rows.push(("reads of nothing", format!("{} units held no data", count(report.unwritten_units_read))));
+    }
+    if report.buffer_read_hits + report.buffer_write_hits > 0 {
+        let hits = (count(report.buffer_read_hits), count(report.buffer_write_hits));
+        rows.push(("buffer hits", format!("{} units read, {} written", hits.0, hits.1)));
+    }
+    rows.push(("simulated time", time(report.simulated_ns as f64)));
+    rows.push(("throughput", format!("{} IOPS, {}/s", large(report.iops), size(report.bytes_per_s))));
+    rows.push(("most at once", format!("{} requests in the drive", count(report.max_queue_depth.into()))));
+    facts(rows)
+}
+
+/// A percentile's heading and how a class tells it.
+type Percentile = (&'static str, fn(&Latency) -> f64);
+
+const PERCENTILES: &[Percentile] = &[
+    ("mean", |l| l.mean_ns),
+    ("p50", |l| l.p50_ns as f64),
+    ("p90", |l| l.p90_ns as f64),
+    ("p99", |l| l.p99_ns as f64),
+    ("p99.9", |l| l.p99_9_ns as f64),
+    ("p99.99", |l| l.p99_99_ns as f64),
+    ("p99.999", |l| l.p99_999_ns as f64),
+    ("p99.9999", |l| l.p99_9999_ns as f64),
+    ("max", |l| l.max_ns as f64),
+];
+
+/// Percentiles that the narrowest terminals show.
+const FEW: &[&str] = &["mean", "p99", "p99.9", "max"];
+
+fn latencies(report: &Report, terminal_columns: usize) -> String {
+    let whole = table::lay_out(&latency_rows(report, &PERCENTILES.iter().collect::<Vec<_>>()));
+    let rows = latency_rows(report, &PERCENTILES.iter().collect::<Vec<_>>());
+    if table::width(&rows) <= terminal_columns {
+        return whole;
+    }
+    let few: Vec<&Percentile> = PERCENTILES.iter().filter(|(name, _)| FEW.contains(name)).collect();
+    table::lay_out(&latency_rows(report, &few))
+}
+
+fn latency_rows(report: &Report, percentiles: &[&Percentile]) -> Vec<Vec<Cell>> {
+    let response = &report.response;
+    let classes = [
+        ("all", &response.all),
+        ("reads", &response.read),
+        ("writes", &response.write),
+        ("GC-affected reads", &response.gc_affected_read),
+        ("GC-affected writes", &response.gc_affected_write),
+    ];
+    let heading = ["class", "requests"].into_iter().chain(percentiles.iter().map(|(name, _)| *name));
+    let mut rows: Vec<Vec<Cell>> = vec![heading.map(|text| Cell::styled(text, BOLD)).collect()];
+    for row in &mut rows {
+        if let Some(first) = row.first_mut() {
+            *first = Cell::styled("  class", BOLD);
+        }
+    }
+    for (name, class) in classes {
+        let mut row = vec![Cell::new(format!("  {name}")), Cell::new(count(class.count))];
+        if class.count == 0 {
+            row.push(Cell::new("none"));
+        } else {
+            row.extend(percentiles.iter().map(|(_, value)| Cell::new(time(value(class)))));
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+/// Shares of the mean response time, largest first in the order of causes; causes without a share are left out.
+fn blame(report: &Report) -> String {
+    let total = |parts: &[(&str, f64)]| parts.iter().map(|(_, ns)| ns).sum::<f64>();
+    let (reads, writes) = (&report.blame.read_mean_ns, &report.blame.write_mean_ns);
+    let (read_total, write_total) = (total(reads), total(writes));
+    let share = |part: f64, whole: f64| if whole > 0.0 { percent(part / whole) } else { "-".into() };
+    let bold = |text: &str| Cell::styled(text, BOLD);
+    let mut rows = vec![vec![bold("  waiting for"), bold("reads"), bold("writes")]];
+    for (at, (cause, ns)) in reads.iter().enumerate() {
+        let write_ns = writes.get(at).map_or(0.0, |(_, ns)| *ns);
+        if *ns > 0.0 || write_ns > 0.0 {
+            let cells = [share(*ns, read_total), share(write_ns, write_total)];
+            rows.push(std::iter::once(format!("  {}", cause_text(cause))).chain(cells).map(Cell::new).collect());
+        }
+    }
+    if rows.len() == 1 {
+        return "  nothing: no request took any time\n".into();
+    }
+    table::lay_out(&rows)
+}
+
+/// A cause as a person would say it.
+fn cause_text(cause: &str) -> &str {
+    match cause {
+        "flash" => "flash array",
+        "transfer" => "data transfer",
+        "channel" => "busy channel",
+        "gc" => "garbage collection",
+        "map" => "map traffic",
+        "scrub" => "read scrubbing",
+        "wear" => "wear levelling",
+        "parity" => "parity, rebuild",
+        "host_io" => "other host requests",
+        "scheduler" => "schedule, window",
+        "buffer" => "buffer",
+        other => other,
+    }
+}
+
+fn write_amplification(report: &Report) -> String {
+    let wa = &report.write_amplification;
+    let Some(total) = wa.total else { return "  none: the host wrote nothing\n".into() };
+    let part = |value: Option<f64>| format!("{:.3}", value.unwrap_or(0.0));
+    let mut rows = vec![
+        ("total", format!("{total:.3}")),
+        ("host", part(wa.host)),
+        ("GC", part(wa.gc)),
+        ("other", part(wa.other)),
+        ("padding", part(wa.padding)),
+    ];
+    if let Some(before) = report.precondition_write_amplification {
+        rows.push(("in the past", format!("{before:.3}, over {} units", count(report.precondition_units))));
+    }
+    facts(rows)
+}
+
+fn collection(report: &Report) -> String {
+    let gc = &report.gc;
+    if gc.rounds == 0 {
+        return format!("  none; fewest free blocks of a plane: {}\n", report.min_free_blocks);
+    }
+    let per_round = three_digits(gc.units_moved as f64 / gc.rounds as f64);
+    let affected = report.response.gc_affected.count as f64 / (report.response.all.count.max(1)) as f64;
+    facts(vec![
+        ("rounds", format!("{}, each moving {per_round} units on average", count(gc.rounds))),
+        ("time of a round", format!("mean {}, longest {}", time(gc.round_mean_ns), time(gc.round_max_ns as f64))),
+        ("requests affected", percent(affected)),
+        ("fewest free blocks", format!("{} of a plane", report.min_free_blocks)),
+        ("moves dropped", count(report.flash.dropped_moves)),
+    ])
+}
+
+fn utilisation(report: &Report) -> String {
+    let used = &report.utilisation;
+    let during = used.plane_during_gc.map_or_else(|| "no GC".into(), percent);
+    let flash = &report.flash;
+    facts(vec![
+        ("planes", format!("{} ({during} during GC)", percent(used.plane))),
+        ("dies", percent(used.die)),
+        ("channels", percent(used.channel)),
+        ("page reads", format!("host {}, GC {}", count(flash.host_page_reads), count(flash.gc_page_reads))),
+        ("page programs", format!("host {}, GC {}", count(flash.host_page_programs), count(flash.gc_page_programs))),
+        ("multi-plane", format!("{} commands", count(flash.multi_plane_commands))),
+        ("cached", format!("{} commands", count(flash.cached_commands))),
+    ])
+}
+
+fn wear(report: &Report) -> String {
+    let wear = &report.wear;
+    facts(vec![
+        ("erases", format!("{} in this run", count(report.flash.block_erases))),
+        (
+            "of each block",
+            format!(
+                "{} to {}, mean {}, deviation {}",
+                wear.min_erases,
+                wear.max_erases,
+                three_digits(wear.mean_erases),
+                three_digits(wear.stdev_erases)
+            ),
+        ),
+    ])
+}

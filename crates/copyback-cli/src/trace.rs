@@ -1,0 +1,216 @@
+//! `copyback trace info | convert`
+
+use crate::args::TraceCommand;
+use crate::failure::Failure;
+use crate::files;
+use crate::format::{count, size, three_digits, time};
+use crate::table::BOLD;
+use crate::workloads::{self, Opened};
+use copyback::config::layers::{Layer, Located, Stack, suggestion};
+use copyback_workload::spec::WorkloadSpec;
+use copyback_workload::stats::{Bin, TraceStats};
+use copyback_workload::write::{WriteFormat, write_trace};
+use copyback_workload::{Request, RequestSource};
+use std::path::Path;
+
+/// Capacity in which generated workloads without a footprint of their own are measured.
+const CAPACITY_BYTES: u64 = 64 << 30;
+
+/// Runs the command.
+pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
+    match command {
+        TraceCommand::Info { workload, format, device, skip_bad, requests, seed, json } => {
+            let options = workloads::option_layer(format.as_deref(), *device, *skip_bad)?;
+            let mut opened = opened(workload, options, *requests, *seed)?;
+            let stats = TraceStats::collect(&mut opened.source)?;
+            if *json {
+                let text = serde_json::to_string_pretty(&stats);
+                let text = text.map_err(|error| Failure::run(format!("cannot write JSON: {error}")))?;
+                return files::print(&(text + "\n"));
+            }
+            files::print(&info_text(workload, &stats))
+        }
+        TraceCommand::Convert { workload, output, format, to, device, skip_bad, requests, seed } => {
+            let to = written_format(output, to.as_deref())?;
+            files::check_output(output)?;
+            let options = workloads::option_layer(format.as_deref(), *device, *skip_bad)?;
+            let mut opened = opened(workload, options, *requests, *seed)?;
+            let summary = write_trace(&mut opened.source, output, to)?;
+            let mut text = format!("{}: {} requests as {to}\n", output.display(), count(summary.requests));
+            for note in opened.source.notes().iter().chain(&summary.notes) {
+                text.push_str(&format!("Note: {note}\n"));
+            }
+            files::print(&text)
+        }
+    }
+}
+
+/// The format that the command line or the output's name asks for.
+fn written_format(output: &Path, to: Option<&str>) -> Result<WriteFormat, Failure> {
+    if let Some(name) = to {
+        return name.parse().map_err(|message| Failure::input(format!("--to: {message}")));
+    }
+    let extension = output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    match extension {
+        "parquet" => Ok(WriteFormat::Parquet),
+        "csv" => Ok(WriteFormat::Msr),
+        "spc" => Ok(WriteFormat::Spc),
+        "iolog" | "fio" => Ok(WriteFormat::Fio3),
+        "trace" | "ascii" | "disksim" => Ok(WriteFormat::Disksim),
+        _ => {
+            let names: Vec<&str> = WriteFormat::ALL.iter().map(|format| format.word()).collect();
+            let help = format!(
+                "use .parquet, .csv (msr), .spc, .iolog (fio-v3) or .trace (disksim), or --to with one of {}",
+                names.join(", ")
+            );
+            Err(Failure::input(format!("the name {} does not say in which format to write", output.display()))
+                .with_help(help))
+        }
+    }
+}
+
+/// A workload cut off after so many requests.
+struct Cut {
+    source: Box<dyn RequestSource + Send>,
+    left: u64,
+}
+
+impl RequestSource for Cut {
+    fn next_request(&mut self) -> Result<Option<Request>, copyback_workload::Error> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        self.source.next_request()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.source.notes()
+    }
+}
+
+fn opened(name: &str, options: Option<Layer>, requests: Option<u64>, seed: Option<u64>) -> Result<Opened, Failure> {
+    let spec = spec(name, options)?;
+    let capacity_bytes = if spec.trace.is_some() { u64::MAX } else { CAPACITY_BYTES };
+    let opened = workloads::open_source(&spec, seed.unwrap_or(1), capacity_bytes)?;
+    let left = requests.unwrap_or(u64::MAX);
+    Ok(Opened { source: Box::new(Cut { source: opened.source, left }), file: opened.file })
+}
+
+/// A preset, a workload's TOML, or a trace.
+fn spec(name: &str, options: Option<Layer>) -> Result<WorkloadSpec, Failure> {
+    let mut stack = Stack::new();
+    let layer = if workloads::text(name).is_some() || name.ends_with(".toml") {
+        workloads::load(&Located { value: name.to_owned(), place: None }, Path::new(""), &mut Vec::new())?
+    } else {
+        workloads::trace_layer(Path::new(name)).map_err(|failure| {
+            if Path::new(name).exists() || name.contains('/') {
+                return failure;
+            }
+            Failure::input(format!("there is no trace or workload `{name}`")).with_help(suggestion(
+                name,
+                "workloads",
+                workloads::names(),
+            ))
+        })?
+    };
+    stack.push(layer);
+    options.into_iter().for_each(|layer| stack.push(layer));
+    Ok(stack.resolve_workload()?)
+}
+
+fn info_text(name: &str, stats: &TraceStats) -> String {
+    let kib = |bytes: f64| format!("{} KiB", three_digits(bytes / 1024.0));
+    let mean = |class: &copyback_workload::stats::ClassStats| {
+        if class.requests == 0 { "none".to_owned() } else { kib(class.mean_bytes) }
+    };
+    let urgent = match stats.high_priority_requests {
+        0 => String::new(),
+        urgent => format!(", {} urgent", count(urgent)),
+    };
+    let mut rows = vec![
+        ("requests", format!("{}{urgent}", count(stats.requests))),
+        ("reads", format!("{:.1} %, {}", stats.read_percent, size(stats.reads.bytes as f64))),
+        ("writes", format!("{:.1} %, {}", stats.write_percent, size(stats.writes.bytes as f64))),
+        ("mean size", format!("read {}, write {}", mean(&stats.reads), mean(&stats.writes))),
+        ("arrivals", format!("{} a second, mean gap {}", three_digits(stats.requests_per_s), time(stats.mean_gap_ns))),
+        ("duration", time(stats.duration_ns as f64)),
+        (
+            "footprint",
+            format!(
+                "{} (read {}, written {})",
+                size(stats.footprint_bytes as f64),
+                size(stats.reads.footprint_bytes as f64),
+                size(stats.writes.footprint_bytes as f64)
+            ),
+        ),
+        ("overwrites", format!("each page written {} times on average", three_digits(stats.overwrite_ratio))),
+        ("sequential", format!("{:.1} % start where the last one ended", 100.0 * stats.sequential_share)),
+        ("needs", format!("a drive of {} or more", size(stats.end_bytes as f64))),
+    ];
+    if stats.trims.requests > 0 {
+        rows.insert(3, ("trims", format!("{}, {}", count(stats.trims.requests), size(stats.trims.bytes as f64))));
+    }
+    if stats.devices.len() > 1 {
+        rows.push(("devices", format!("{}; choose one with --device", stats.devices.len())));
+    }
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let bold = |text: &str| format!("{}{text}{}", BOLD.render(), BOLD.render_reset());
+    let mut text = format!("{}\n", bold(name));
+    for (name, value) in rows {
+        text.push_str(&format!("  {name:<width$}  {value}\n"));
+    }
+    text.push_str(&format!("\n{}\n{}", bold("Sizes"), bars(&stats.size_histogram, |b| size(b as f64))));
+    text.push_str(&format!(
+        "\n{}\n{}",
+        bold("Gaps between arrivals"),
+        bars(&stats.gap_histogram, |ns| time(ns as f64))
+    ));
+    for note in &stats.notes {
+        text.push_str(&format!("\nNote: {note}"));
+    }
+    if stats.notes.is_empty() { text } else { text + "\n" }
+}
+
+/// A histogram as bars, a line for each power of two. Thin ends are drawn together.
+fn bars(bins: &[Bin], print: impl Fn(u64) -> String) -> String {
+    const WIDTH: u64 = 50;
+    let bins = without_thin_ends(bins);
+    let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
+    let all: u64 = bins.iter().map(|bin| bin.count).sum();
+    let label = |bin: &Bin| {
+        let end = bin.to.saturating_add(1);
+        if bin.from == 0 { format!("below {}", print(end)) } else { format!("from {}", print(bin.from)) }
+    };
+    let width = bins.iter().map(|bin| label(bin).len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for bin in &bins {
+        // What is there is seen, however little.
+        let length = (bin.count * WIDTH).div_ceil(most);
+        let share = 100.0 * bin.count as f64 / all.max(1) as f64;
+        let bar = "#".repeat(usize::try_from(length).unwrap_or(0));
+        text.push_str(format!("  {:>width$}  {share:>5.1} %  {bar}", label(bin)).trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// Joins bins at either end as long as they hold less than a thousandth of all together.
+fn without_thin_ends(bins: &[Bin]) -> Vec<Bin> {
+    let all: u64 = bins.iter().map(|bin| bin.count).sum();
+    let mut bins = bins.to_vec();
+    while let [first, second, ..] = bins[..]
+        && (first.count + second.count) * 1000 < all
+    {
+        bins.remove(0);
+        bins[0] = Bin { from: 0, to: second.to, count: first.count + second.count };
+    }
+    while let [.., second, last] = bins[..]
+        && (second.count + last.count) * 1000 < all
+    {
+        bins.pop();
+        let end = bins.len() - 1;
+        bins[end] = Bin { from: second.from, to: last.to, count: second.count + last.count };
+    }
+    bins
+}

@@ -1,0 +1,165 @@
+//! Workloads by name: presets, files, traces, and the recorded trace that is compiled in.
+
+use crate::failure::Failure;
+use crate::files;
+use crate::plan::{Input, forget_descriptions, looks_like_path};
+use copyback::config::layers::{Layer, LayerError, Located, Place, suggestion};
+use copyback_workload::presets::PRESETS;
+use copyback_workload::spec::{Format, WorkloadSpec};
+use copyback_workload::{RequestSource, open};
+use std::path::{Path, PathBuf};
+
+/// The workload of a run where nobody names one.
+pub const DEFAULT: &str = "oltp";
+
+/// How a configuration names a trace that is compiled in.
+const BUILT_IN: &str = "builtin:";
+
+/// A recorded trace that is compiled in.
+pub struct Recorded {
+    /// What users call it.
+    pub name: &'static str,
+    /// Its workload's text.
+    pub text: &'static str,
+    /// The trace.
+    trace: &'static [u8],
+    /// Requests in it.
+    requests: u64,
+}
+
+/// Traces that are compiled in.
+pub const RECORDED: &[Recorded] = &[Recorded {
+    name: "oltp",
+    text: include_str!("../../../traces/oltp.toml"),
+    trace: include_bytes!("../../../traces/oltp.parquet"),
+    requests: 182_585,
+}];
+
+/// Names of all workloads, the default first.
+pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+    RECORDED.iter().map(|r| r.name).chain(PRESETS.iter().map(|(name, _)| *name))
+}
+
+/// The text of a workload's preset.
+pub fn text(name: &str) -> Option<&'static str> {
+    let recorded = RECORDED.iter().find(|r| r.name == name).map(|r| r.text);
+    recorded.or_else(|| PRESETS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text))
+}
+
+/// Loads a preset, or a file where the name is one.
+pub fn load(name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
+    let path = folder.join(&name.value);
+    let (shown, text, is_file) = match text(&name.value) {
+        Some(text) => (format!("workload {}", name.value), text.to_owned(), false),
+        None if looks_like_path(&name.value) => {
+            (path.display().to_string(), files::read_text("workload", &path)?, true)
+        }
+        None => return Err(unknown(name, &path)),
+    };
+    inputs.push(Input { role: "workload", name: name.value.clone(), hash: files::hash_bytes(text.as_bytes()) });
+    let mut layer = Layer::parse(shown, text)?;
+    forget_descriptions(&mut layer)?;
+    if is_file {
+        let folder = files::folder_of(&path);
+        layer.resolve_path("workload.trace", if folder == Path::new(".") { Path::new("") } else { folder });
+    }
+    Ok(layer)
+}
+
+fn unknown(name: &Located, path: &Path) -> Failure {
+    let help = if path.is_file() {
+        format!("{} is a file: replay it with `--trace {}`", path.display(), path.display())
+    } else {
+        let near = suggestion(&name.value, "workloads", names());
+        format!("{near}; a TOML file and, with --trace, a trace file will do, too")
+    };
+    LayerError::new(format!("unknown workload `{}`", name.value)).with_help(help).at(name.place.clone()).into()
+}
+
+/// The layer of a trace that the command line names.
+pub fn trace_layer(path: &Path) -> Result<Layer, Failure> {
+    files::check_file("trace", path)?;
+    let Some(path) = path.to_str() else {
+        return Err(Failure::input(format!("the name {} is not UTF-8", path.display())).with_help("rename the file"));
+    };
+    let table = toml::Table::from_iter([("trace".to_owned(), toml::Value::from(path))]);
+    Ok(Layer::parse_table("workload", "--trace", table.to_string())?)
+}
+
+/// The layer of reader options that the command line sets.
+pub fn option_layer(
+    format: Option<&str>,
+    device: Option<u32>,
+    skip_bad: Option<u64>,
+) -> Result<Option<Layer>, Failure> {
+    let mut table = toml::Table::new();
+    if let Some(format) = format {
+        format.parse::<Format>().map_err(|message| Failure::input(format!("--format: {message}")))?;
+        table.insert("format".into(), format.into());
+    }
+    if let Some(device) = device {
+        table.insert("device".into(), i64::from(device).into());
+    }
+    if let Some(skip_bad) = skip_bad {
+        let number = i64::try_from(skip_bad).unwrap_or(i64::MAX);
+        table.insert("skip_bad".into(), number.into());
+    }
+    if table.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Layer::parse_table("workload", "command line", table.to_string())?))
+}
+
+/// The built-in trace that a path names.
+fn recorded(path: &Path) -> Option<&'static Recorded> {
+    let name = path.to_str()?.strip_prefix(BUILT_IN)?;
+    RECORDED.iter().find(|r| r.name == name)
+}
+
+/// Refuses a trace that is not there, where its name stands.
+pub fn check_trace(path: &Path, place: Option<Place>) -> Result<(), Failure> {
+    if recorded(path).is_some() {
+        return Ok(());
+    }
+    files::check_file("trace", path).map_err(|failure| failure.at(place))
+}
+
+/// Hash of a trace's bytes.
+pub fn hash_trace(path: &Path) -> Result<String, Failure> {
+    match recorded(path) {
+        Some(recorded) => Ok(files::hash_bytes(recorded.trace)),
+        None => files::hash_file(path),
+    }
+}
+
+/// How many requests a workload will have, where that is known.
+pub fn expected_requests(spec: &WorkloadSpec, requests: Option<u64>) -> Option<u64> {
+    let recorded = spec.trace.as_deref().and_then(recorded).map(|r| r.requests);
+    let once = spec.first.or(spec.requests).or(recorded);
+    let all = once.map(|once| once.saturating_mul(u64::from(spec.passes.unwrap_or(1))));
+    match (all, requests) {
+        (Some(all), Some(requests)) => Some(all.min(requests)),
+        (all, requests) => all.or(requests),
+    }
+}
+
+/// A source of requests and what it reads from.
+pub struct Opened {
+    /// The requests.
+    pub source: Box<dyn RequestSource + Send>,
+    /// The file that a built-in trace was unpacked to, removed with this value.
+    pub file: Option<tempfile::TempPath>,
+}
+
+/// Opens a workload. A built-in trace is unpacked to a temporary file first, as readers take files.
+pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Opened, Failure> {
+    let Some(recorded) = spec.trace.as_deref().and_then(recorded) else {
+        return Ok(Opened { source: open(spec, seed, capacity_bytes)?, file: None });
+    };
+    let failed = |error: std::io::Error| Failure::run(format!("cannot unpack the trace `{}`: {error}", recorded.name));
+    let mut file = tempfile::Builder::new().prefix("copyback-trace-").tempfile().map_err(failed)?;
+    std::io::Write::write_all(&mut file, recorded.trace).map_err(failed)?;
+    let path = file.into_temp_path();
+    let spec = WorkloadSpec { trace: Some(PathBuf::from(&*path)), ..spec.clone() };
+    Ok(Opened { source: open(&spec, seed, capacity_bytes)?, file: Some(path) })
+}

@@ -1,0 +1,204 @@
+//! From a tree to a configuration, with the exact place of what does not fit.
+//!
+//! Policies are internally tagged enums, and these do not say where inside them an error was. So the place is found by
+//! asking again: the key at fault is the one without which the error is another.
+
+use super::merge::tag;
+use super::tree::{Node, Table, plain};
+use super::{LayerError, Place, Resolved, suggestion, tables};
+use crate::config::{PageTimes, RunConfig};
+use copyback_workload::spec::WorkloadSpec;
+use copyback_workload::units::Nanos;
+use serde::Deserialize;
+
+/// Name of the lowest layer.
+pub(super) const BUILT_IN: &str = "built-in defaults";
+
+/// The least that a configuration needs; everything else has a default.
+const LEAST: &str = r#"
+geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 8,
+             pages_per_block = 1, page_size = 4096 }
+timing = { read = "1 us", program = "1 us", erase = "1 us", channel = "1 MB/s" }
+capacity = { over_provisioning = 1.0 }
+"#;
+
+/// Every table that has defaults, with them.
+pub(super) fn defaults() -> String {
+    let least: RunConfig = toml::from_str(LEAST).expect("the text above is a configuration");
+    let mut table = toml::Table::try_from(&least).expect("a configuration holds what TOML can say");
+    for device_table in ["geometry", "timing", "capacity"] {
+        table.remove(device_table);
+    }
+    table.to_string()
+}
+
+/// Where a key was set, or the nearest table around it; `None` where only the defaults speak of it.
+pub(super) fn place_of(root: &Table, key: &str) -> Option<Place> {
+    let mut table = root;
+    let mut place = None;
+    for name in key.split('.') {
+        let Some(entry) = table.get(name) else { break };
+        place = match &entry.node {
+            Node::Leaf(_) => return seen(&entry.value),
+            Node::Table(_) => seen(&entry.key),
+        };
+        let Node::Table(inner) = &entry.node else { break };
+        table = inner;
+    }
+    place
+}
+
+/// The place, unless it is in the built-in defaults.
+pub(super) fn seen(place: &Place) -> Option<Place> {
+    (place.text.name != BUILT_IN).then(|| place.clone())
+}
+
+/// The configuration of a tree.
+pub(super) fn decode(root: &Table) -> Result<Resolved, LayerError> {
+    check_names(root)?;
+    let workload = decode_workload(root)?;
+    let mut values = plain(root);
+    values.remove("workload");
+    for needed in ["geometry", "timing", "capacity"] {
+        if !values.contains_key(needed) {
+            return Err(LayerError::new(format!("there is no device: `[{needed}]` is missing"))
+                .with_help("name a device, or write [geometry], [timing] and [capacity]"));
+        }
+    }
+    let run = RunConfig::deserialize(values.clone());
+    let run = run.map_err(|error| explain(root, error.message(), &values, &[], &fails::<RunConfig>))?;
+    Ok(Resolved { run, workload })
+}
+
+/// The workload of a tree.
+pub(super) fn decode_workload(root: &Table) -> Result<WorkloadSpec, LayerError> {
+    check_names(root)?;
+    let Some(Node::Table(inner)) = root.get("workload").map(|entry| &entry.node) else {
+        return Ok(WorkloadSpec::default());
+    };
+    let values = plain(inner);
+    WorkloadSpec::deserialize(values.clone())
+        .map_err(|error| explain(inner, error.message(), &values, &["workload"], &fails::<WorkloadSpec>))
+}
+
+/// Refuses what is no table of a configuration.
+fn check_names(root: &Table) -> Result<(), LayerError> {
+    for (name, entry) in root {
+        if !tables().any(|table| table == name) {
+            let help = match name.as_str() {
+                "device" | "scheme" | "schemes" | "seed" | "requests" => {
+                    format!("`{name}` belongs into an experiment, not into a preset or an override")
+                }
+                _ => suggestion(name, "tables", tables()),
+            };
+            return Err(LayerError::new(format!("unknown table or key `{name}`")).with_help(help).at(seen(&entry.key)));
+        }
+        if let Node::Leaf(_) = entry.node {
+            return Err(LayerError::new(format!("`{name}` is a table, not a value"))
+                .with_help(format!("write [{name}] and its keys below, or `--set {name}.key=value`"))
+                .at(seen(&entry.value)));
+        }
+    }
+    Ok(())
+}
+
+fn fails<T: for<'de> Deserialize<'de>>(values: toml::Table) -> Option<String> {
+    T::deserialize(values).err().map(|error| error.message().to_owned())
+}
+
+type Fails<'a> = &'a dyn Fn(toml::Table) -> Option<String>;
+
+/// Finds the key at fault and says what is wrong with it.
+fn explain(root: &Table, message: &str, values: &toml::Table, above: &[&str], fails: Fails<'_>) -> LayerError {
+    let mut path = Vec::new();
+    while let Some(next) = culprit(message, values, &path, above, fails) {
+        path.push(next);
+    }
+    let mut entry = None;
+    let mut table = Some(root);
+    for name in &path {
+        entry = table.and_then(|table| table.get(name));
+        table = match entry.map(|entry| &entry.node) {
+            Some(Node::Table(inner)) => Some(inner),
+            _ => None,
+        };
+    }
+    let value = path.iter().try_fold(&toml::Value::Table(values.clone()), |value, name| value.get(name)).cloned();
+    let dotted = above.iter().copied().chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join(".");
+    let is_key = message.starts_with("unknown field") || message.starts_with("missing field");
+    let place = entry.and_then(|entry| seen(if is_key { &entry.key } else { &entry.value }));
+    wording(&dotted, message, value.as_ref(), values, above).at(place)
+}
+
+/// The child of the table at `path` without which the error is another. The tag comes last: without it every other key is
+/// wrong, too.
+fn culprit(message: &str, values: &toml::Table, path: &[String], above: &[&str], fails: Fails<'_>) -> Option<String> {
+    let table = at(values, path)?;
+    let here: Vec<&str> = above.iter().copied().chain(path.iter().map(String::as_str)).collect();
+    let tag = tag(&here);
+    let (last, first): (Vec<&String>, Vec<&String>) = table.keys().partition(|key| Some(key.as_str()) == tag);
+    first
+        .into_iter()
+        .chain(last)
+        .find(|key| {
+            let mut without = values.clone();
+            let table = path.iter().try_fold(&mut without, |table, name| table.get_mut(name)?.as_table_mut());
+            if let Some(table) = table {
+                table.remove(key.as_str());
+            }
+            fails(without).as_deref() != Some(message)
+        })
+        .cloned()
+}
+
+fn at<'t>(values: &'t toml::Table, path: &[String]) -> Option<&'t toml::Table> {
+    path.iter().try_fold(values, |table, name| table.get(name)?.as_table())
+}
+
+/// The error in the words of a user rather than of the deserialiser.
+fn wording(path: &str, message: &str, value: Option<&toml::Value>, values: &toml::Table, above: &[&str]) -> LayerError {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
+    if message.starts_with("unknown field") {
+        let inner: Vec<String> = table.split('.').skip(above.len()).map(str::to_owned).collect();
+        let own = tag(&table.split('.').collect::<Vec<_>>()).filter(|tag| Some(*tag) != Some("kind"));
+        let own = own.filter(|own| at(values, &inner).is_some_and(|table| table.contains_key(*own)));
+        let known = own.into_iter().chain(quoted.iter().skip(1).copied());
+        return LayerError::new(format!("unknown key `{key}` in `[{table}]`"))
+            .with_help(suggestion(key, "keys", known));
+    }
+    if message.starts_with("unknown variant") {
+        let word = quoted.first().copied().unwrap_or_default();
+        let known = quoted.iter().skip(1).copied();
+        let error = LayerError::new(format!("`{path}` cannot be `{word}`"));
+        return error.with_help(suggestion(word, "choices", known));
+    }
+    if message.starts_with("missing field") {
+        let field = quoted.first().copied().unwrap_or_default();
+        return LayerError::new(format!("`{path}.{field}` is missing"));
+    }
+    if let Some(better) = untagged(message, value) {
+        return LayerError::new(format!("`{path}`: {better}"));
+    }
+    let plain =
+        message.replace("expected u32", "expected a whole number").replace("expected u64", "expected a whole number");
+    LayerError::new(format!("`{path}`: {}", plain.replace("expected f64", "expected a number")))
+}
+
+/// Values that may be one of several things: what the deserialiser forgot to say.
+fn untagged(message: &str, value: Option<&toml::Value>) -> Option<String> {
+    let kind = message.strip_prefix("data did not match any variant of untagged enum ")?;
+    match kind {
+        "Level" => Some("a level is a share such as 0.05, or a number of blocks such as 128".into()),
+        "PageTimes" => {
+            debug_assert!(std::any::type_name::<PageTimes>().ends_with(kind));
+            let one = |value: &toml::Value| Nanos::deserialize(value.clone()).err().map(|e| e.message().to_owned());
+            let times = value.and_then(|value| match value {
+                toml::Value::Array(list) => list.iter().find_map(one),
+                single => one(single),
+            });
+            Some(times.unwrap_or_else(|| "write a time, or a list of times".into()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,84 @@
+//! How one layer goes over another.
+
+use super::AXES;
+use super::tree::{Node, Table};
+
+/// Keys of `[workload]` that only a generator has.
+const GENERATOR_KEYS: &[&str] = &[
+    "requests",
+    "read_share",
+    "trim_share",
+    "high_priority_share",
+    "footprint",
+    "seed",
+    "size",
+    "read_size",
+    "write_size",
+    "trim_size",
+    "arrivals",
+    "addresses",
+];
+
+/// Keys of `[workload]` that only a trace has.
+const TRACE_KEYS: &[&str] = &["trace", "format", "zero_means", "block_action", "skip_bad", "reorder_window", "layout"];
+
+/// Keys of `[workload]` that describe what is replaced.
+const DESCRIPTION_KEYS: &[&str] = &["name", "source"];
+
+/// Puts `over` on top of `base`.
+pub(super) fn merge(base: &mut Table, over: Table) {
+    merge_at(&[], base, over);
+}
+
+fn merge_at(path: &[&str], base: &mut Table, over: Table) {
+    for (key, entry) in over {
+        let here = [path, &[key.as_str()]].concat();
+        match base.get_mut(&key) {
+            Some(below) if here != ["capacity"] => match (&mut below.node, entry.node) {
+                (Node::Table(below_table), Node::Table(table)) => {
+                    drop_alternatives(&here, below_table, &table);
+                    (below.key, below.value) = (entry.key, entry.value);
+                    merge_at(&here, below_table, table);
+                }
+                (_, node) => *below = super::tree::Entry { node, ..entry },
+            },
+            _ => {
+                base.insert(key, entry);
+            }
+        }
+    }
+}
+
+/// The key of a table whose value decides which other keys the table can have.
+pub(super) fn tag(path: &[&str]) -> Option<&'static str> {
+    match path {
+        ["precondition"] => Some("mode"),
+        ["workload", _] => Some("kind"),
+        [table] if AXES.iter().any(|axis| axis.name == *table) => Some("policy"),
+        _ => None,
+    }
+}
+
+/// Drops from `base` what makes no sense any more under `over`.
+fn drop_alternatives(path: &[&str], base: &mut Table, over: &Table) {
+    if let Some(tag) = tag(path) {
+        let leaf = |table: &Table| match table.get(tag).map(|entry| &entry.node) {
+            Some(Node::Leaf(value)) => Some(value.clone()),
+            _ => None,
+        };
+        if over.contains_key(tag) && leaf(over) != leaf(base) {
+            base.clear();
+        }
+    }
+    if path == ["workload"] {
+        let mut drop = |keys: &[&str]| base.retain(|key, _| !keys.contains(&key.as_str()));
+        if over.contains_key("trace") {
+            [GENERATOR_KEYS, TRACE_KEYS, DESCRIPTION_KEYS].into_iter().for_each(&mut drop);
+        } else if over.contains_key("requests") && over.contains_key("read_share") {
+            [TRACE_KEYS, GENERATOR_KEYS, DESCRIPTION_KEYS].into_iter().for_each(&mut drop);
+        }
+        if over.contains_key("size") {
+            drop(&["read_size", "write_size", "trim_size"]);
+        }
+    }
+}

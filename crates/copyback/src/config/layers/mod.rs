@@ -1,0 +1,343 @@
+//! Layered configuration: later layers over earlier ones, and every value remembers the text that it came from.
+//!
+//! A run's configuration is a stack: built-in defaults, a device, a scheme, a workload, an experiment, `--set`. All layers
+//! share one flat namespace: the tables of [`RunConfig`] and `[workload]`. A key of a later layer replaces the same key of
+//! an earlier one, with three exceptions, each because the rest would make no sense without what was replaced:
+//!
+//! - where a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
+//!   the parameters of the earlier choice go with it;
+//! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
+//! - a layer that brings a trace drops an earlier generator's settings, and the other way round.
+//!
+//! One default depends on the rest: the host's loop is closed where a generator has no arrival times, else open.
+
+mod decode;
+mod merge;
+mod set;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use super::host::HostMode;
+use super::{AXES, RunConfig};
+use copyback_workload::spec::{ArrivalKind, WorkloadSpec};
+use serde::Serialize;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use tree::{Node, Table};
+
+/// A text that settings come from.
+#[derive(Debug)]
+pub struct Text {
+    /// What a user calls it: a path, a preset, or an argument of the command line.
+    pub name: String,
+    /// All of it.
+    pub text: String,
+}
+
+/// A part of a text.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The text.
+    pub text: Arc<Text>,
+    /// Bytes of it.
+    pub span: Range<usize>,
+}
+
+/// A setting that cannot be used: what is wrong, where it stands, and what would be right.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct LayerError {
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What the user can do.
+    pub help: Option<String>,
+    /// Where the value stands; `None` where it is a built-in default or an argument that stands for itself.
+    pub place: Option<Place>,
+}
+
+impl LayerError {
+    /// An error without a place.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None, place: None }
+    }
+
+    /// The same with a remedy.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The same at a place.
+    #[must_use]
+    pub fn at(mut self, place: Option<Place>) -> Self {
+        self.place = place;
+        self
+    }
+}
+
+/// A text and where it stands.
+#[derive(Clone, Debug)]
+pub struct Located {
+    /// The text.
+    pub value: String,
+    /// Where it stands.
+    pub place: Option<Place>,
+}
+
+/// Tables of a configuration that is no axis.
+const OTHER_TABLES: &[&str] = &["geometry", "timing", "capacity", "commands", "host", "precondition", "workload"];
+
+/// Every table of a configuration.
+pub fn tables() -> impl Iterator<Item = &'static str> + Clone {
+    OTHER_TABLES.iter().copied().chain(AXES.iter().map(|axis| axis.name))
+}
+
+/// One layer: the settings of one text.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    text: Arc<Text>,
+    root: Table,
+}
+
+impl Layer {
+    /// Reads a TOML text.
+    pub fn parse(name: impl Into<String>, text: impl Into<String>) -> Result<Self, LayerError> {
+        let text = Arc::new(Text { name: name.into(), text: text.into() });
+        let root = tree::parse(&text)?;
+        Ok(Self { text, root })
+    }
+
+    /// Reads a text whose keys all belong to one table, as workload presets are written.
+    pub fn parse_table(table: &str, name: impl Into<String>, text: impl Into<String>) -> Result<Self, LayerError> {
+        let mut layer = Self::parse(name, text)?;
+        layer.nest(table);
+        Ok(layer)
+    }
+
+    /// Puts all keys under one table.
+    pub fn nest(&mut self, table: &str) {
+        let whole = Place { text: self.text.clone(), span: 0..0 };
+        let inner = Node::Table(std::mem::take(&mut self.root));
+        self.root.insert(table.to_owned(), tree::Entry { key: whole.clone(), value: whole, node: inner });
+    }
+
+    /// All `--set` arguments together: they are one layer, so that their order matters only where they set one key.
+    pub fn of_sets(arguments: &[String]) -> Result<Self, LayerError> {
+        set::layer(arguments)
+    }
+
+    /// The text that it was read from.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// Whether it has something to say about a table.
+    pub fn has(&self, table: &str) -> bool {
+        self.root.contains_key(table)
+    }
+
+    /// Whether it sets a key of a table.
+    pub fn has_key(&self, table: &str, key: &str) -> bool {
+        matches!(self.root.get(table), Some(tree::Entry { node: Node::Table(inner), .. }) if inner.contains_key(key))
+    }
+
+    /// Whether a key stands for a text rather than a table.
+    pub fn is_text(&self, key: &str) -> bool {
+        matches!(self.root.get(key), Some(tree::Entry { node: Node::Leaf(toml::Value::String(_)), .. }))
+    }
+
+    /// Takes a text out of the layer: `key`, or `table.key`.
+    pub fn take_text(&mut self, path: &str) -> Result<Option<Located>, LayerError> {
+        let Some(entry) = self.take(path) else { return Ok(None) };
+        match entry.node {
+            Node::Leaf(toml::Value::String(value)) => Ok(Some(Located { value, place: Some(entry.value) })),
+            _ => Err(LayerError::new(format!("`{path}` must be a text")).at(Some(entry.value))),
+        }
+    }
+
+    /// Takes a list of texts out of the layer.
+    pub fn take_texts(&mut self, path: &str) -> Result<Option<Vec<Located>>, LayerError> {
+        let Some(entry) = self.take(path) else { return Ok(None) };
+        let wrong = || {
+            LayerError::new(format!("`{path}` must be a list of texts"))
+                .with_help(format!("write for example {path} = [\"baseline\", \"ideal-no-gc\"]"))
+                .at(Some(entry.value.clone()))
+        };
+        let Node::Leaf(toml::Value::Array(values)) = &entry.node else { return Err(wrong()) };
+        let located = |value: &toml::Value| {
+            let value = value.as_str().ok_or_else(wrong)?.to_owned();
+            Ok(Located { value, place: Some(entry.value.clone()) })
+        };
+        values.iter().map(located).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Takes a whole number out of the layer.
+    pub fn take_number(&mut self, path: &str) -> Result<Option<u64>, LayerError> {
+        let Some(entry) = self.take(path) else { return Ok(None) };
+        let number = match entry.node {
+            Node::Leaf(toml::Value::Integer(number)) => u64::try_from(number).ok(),
+            _ => None,
+        };
+        let wrong = || LayerError::new(format!("`{path}` must be a whole number, zero or more")).at(Some(entry.value));
+        number.ok_or_else(wrong).map(Some)
+    }
+
+    /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file.
+    pub fn resolve_path(&mut self, path: &str, folder: &Path) {
+        if let Some(tree::Entry { node: Node::Leaf(toml::Value::String(text)), .. }) =
+            tree::find_mut(&mut self.root, path)
+            && !text.contains(':')
+        {
+            *text = folder.join(&*text).to_string_lossy().into_owned();
+        }
+    }
+
+    fn take(&mut self, path: &str) -> Option<tree::Entry> {
+        let Some((table, key)) = path.split_once('.') else { return self.root.remove(path) };
+        match &mut self.root.get_mut(table)?.node {
+            Node::Table(inner) => inner.remove(key),
+            Node::Leaf(_) => None,
+        }
+    }
+}
+
+/// Layers, the last one on top.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    root: Table,
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Stack {
+    /// The built-in defaults: every axis and every table that has one.
+    pub fn new() -> Self {
+        let text = Text { name: decode::BUILT_IN.into(), text: decode::defaults() };
+        let root = tree::parse(&Arc::new(text)).expect("the defaults were printed by the same library");
+        Self { root }
+    }
+
+    /// Puts a layer on top.
+    pub fn push(&mut self, layer: Layer) {
+        merge::merge(&mut self.root, layer.root);
+    }
+
+    /// The configuration that the layers amount to, checked as a whole.
+    pub fn resolve(&self) -> Result<Resolved, LayerError> {
+        let mut resolved = self.resolve_parts()?;
+        self.check_loop(&mut resolved)?;
+        resolved.run.check().map_err(|error| {
+            let place = decode::place_of(&self.root, &error.key);
+            LayerError { message: format!("`{}`: {}", error.key, error.message), help: error.help, place }
+        })?;
+        self.check_workload(&resolved.workload)?;
+        Ok(resolved)
+    }
+
+    /// A generator without arrival times needs a closed loop: it is the host's default then, and an open loop that somebody
+    /// asked for is refused.
+    fn check_loop(&self, resolved: &mut Resolved) -> Result<(), LayerError> {
+        let workload = &resolved.workload;
+        let kind = workload.arrivals.as_ref().map_or(ArrivalKind::Closed, |arrivals| arrivals.kind);
+        let has_times = workload.trace.is_some() || workload.requests.is_none() || kind != ArrivalKind::Closed;
+        if has_times || resolved.run.host.mode == HostMode::Closed {
+            return Ok(());
+        }
+        match self.place_of_leaf("host.mode") {
+            None => resolved.run.host.mode = HostMode::Closed,
+            place => {
+                return Err(LayerError::new(
+                    "`host.mode`: an open loop needs arrival times, and the workload has none",
+                )
+                .with_help("set `host.mode = \"closed\"`, or give the workload `arrivals`")
+                .at(place));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a key was set, if anybody but the defaults set it.
+    fn place_of_leaf(&self, key: &str) -> Option<Place> {
+        let (table, leaf) = key.split_once('.')?;
+        let Node::Table(table) = &self.root.get(table)?.node else { return None };
+        decode::seen(&table.get(leaf)?.value)
+    }
+
+    /// The workload alone, checked.
+    pub fn resolve_workload(&self) -> Result<WorkloadSpec, LayerError> {
+        let workload = decode::decode_workload(&self.root)?;
+        self.check_workload(&workload)?;
+        Ok(workload)
+    }
+
+    fn check_workload(&self, workload: &WorkloadSpec) -> Result<(), LayerError> {
+        workload.check().map_err(|error| {
+            let key = format!("workload.{}", error.key);
+            let place = decode::place_of(&self.root, &key);
+            LayerError { message: format!("`{key}`: {}", error.message), help: error.help, place }
+        })
+    }
+
+    /// The configuration without the checks that need all of it: what a scheme alone looks like.
+    pub fn resolve_parts(&self) -> Result<Resolved, LayerError> {
+        decode::decode(&self.root)
+    }
+
+    /// Where the last layer that set a key set it.
+    pub fn place_of(&self, key: &str) -> Option<Place> {
+        decode::place_of(&self.root, key)
+    }
+}
+
+/// A complete configuration: defaults filled in.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Resolved {
+    /// The drive, its scheme, its host and its past.
+    #[serde(flatten)]
+    pub run: RunConfig,
+    /// What is asked of it.
+    pub workload: WorkloadSpec,
+}
+
+impl Resolved {
+    /// As TOML that is an experiment by itself: read back, it is the same configuration.
+    pub fn to_toml(&self) -> String {
+        #[derive(Serialize)]
+        struct Workload<'a> {
+            workload: &'a WorkloadSpec,
+        }
+        let run = toml::to_string(&self.run).expect("a configuration holds what TOML can say");
+        let workload = toml::to_string(&Workload { workload: &self.workload });
+        format!("{run}\n{}", workload.expect("a workload holds what TOML can say"))
+    }
+}
+
+/// What to say about a name that does not exist: the nearest one, and all of them.
+pub fn suggestion<'a>(word: &str, kind: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    let list = names.clone().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match nearest(word, names) {
+        Some(name) => format!("did you mean `{name}`? {kind}: {list}"),
+        None => format!("{kind}: {list}"),
+    }
+}
+
+/// The name most like a word, if one is like it enough to be worth a suggestion.
+pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    let likeness = |name: &str| strsim::jaro_winkler(&lower, &name.to_lowercase());
+    let mut best: Option<(&str, f64)> = None;
+    for name in names {
+        let score = likeness(name);
+        if score > 0.7 && best.is_none_or(|(_, top)| score > top) {
+            best = Some((name, score));
+        }
+    }
+    best.map(|(name, _)| name)
+}

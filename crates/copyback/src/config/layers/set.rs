@@ -1,0 +1,90 @@
+//! `--set table.key=value`.
+
+use super::tree::{self, Entry, Node, Table};
+use super::{Layer, LayerError, Place, Text};
+use std::sync::Arc;
+
+/// One layer of all arguments; later ones replace what earlier ones set.
+pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
+    let mut root = Table::new();
+    for argument in arguments {
+        insert(&mut root, argument)?;
+    }
+    Ok(Layer { text: Arc::new(Text { name: "--set".into(), text: arguments.join("\n") }), root })
+}
+
+fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
+    let text = Arc::new(Text { name: "--set".into(), text: argument.to_owned() });
+    let place = |from: usize, to: usize| Place { text: text.clone(), span: from..to };
+    let Some(equals) = argument.find('=') else {
+        return Err(LayerError::new(format!("`--set {argument}` sets nothing"))
+            .with_help("write `--set table.key=value`, for example `--set trigger.soft=0.05`"));
+    };
+    let path = argument[..equals].trim_end();
+    let names: Vec<&str> = path.split('.').map(str::trim).collect();
+    if names.len() < 2 || names.iter().any(|name| name.is_empty()) {
+        let help = match path {
+            "device" | "scheme" | "schemes" | "workload" | "seed" | "requests" => format!("use `--{path}`"),
+            _ => "write `--set table.key=value`, for example `--set trigger.soft=0.05`".into(),
+        };
+        return Err(LayerError::new(format!("`{path}` does not name a key of a table"))
+            .with_help(help)
+            .at(Some(place(0, equals))));
+    }
+    let value_place = place(equals + 1, argument.len());
+    let mut node = value(argument, &value_place)?;
+    // From the inside out: a chain of tables, each with one key.
+    let mut end = path.len();
+    for (depth, name) in names.iter().enumerate().rev() {
+        let start = end - path[..end].rsplit('.').next().map_or(end, str::len);
+        let value = if depth + 1 == names.len() { value_place.clone() } else { place(start, end) };
+        let entry = Entry { key: place(start, end), value, node };
+        node = Node::Table(Table::from([((*name).to_owned(), entry)]));
+        end = start.saturating_sub(1);
+    }
+    let Node::Table(table) = node else { unreachable!("a path has at least two names") };
+    overlay(root, table);
+    Ok(())
+}
+
+/// The value as TOML, or else as a text: `75us` and `global` need no quotes.
+fn value(argument: &str, place: &Place) -> Result<Node, LayerError> {
+    let raw = argument[place.span.clone()].trim();
+    let document = Arc::new(Text { name: String::new(), text: format!("v = {raw}") });
+    match tree::parse(&document).map(|mut table| table.remove("v")) {
+        Ok(Some(entry)) => Ok(at(entry.node, place)),
+        _ if raw.is_empty() || raw.starts_with(['[', '{', '"', '\'']) => {
+            Err(LayerError::new(format!("`{raw}` is no TOML value"))
+                .with_help("texts need no quotes here; lists are written [\"a\", \"b\"]")
+                .at(Some(place.clone())))
+        }
+        _ => Ok(Node::Leaf(toml::Value::String(raw.to_owned()))),
+    }
+}
+
+/// The node with all its places at the argument's value.
+fn at(node: Node, place: &Place) -> Node {
+    match node {
+        Node::Leaf(value) => Node::Leaf(value),
+        Node::Table(table) => Node::Table(
+            table
+                .into_iter()
+                .map(|(name, entry)| {
+                    (name, Entry { key: place.clone(), value: place.clone(), node: at(entry.node, place) })
+                })
+                .collect(),
+        ),
+    }
+}
+
+/// Key by key, without the rules of layers.
+fn overlay(base: &mut Table, over: Table) {
+    for (key, entry) in over {
+        match (base.get_mut(&key).map(|below| &mut below.node), entry.node) {
+            (Some(Node::Table(below)), Node::Table(table)) => overlay(below, table),
+            (_, node) => {
+                base.insert(key, Entry { node, ..entry });
+            }
+        }
+    }
+}

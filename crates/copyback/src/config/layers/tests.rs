@@ -1,0 +1,290 @@
+//! Every rule of the layers, and every mistake with its place.
+
+use super::*;
+use crate::config::{HostConfig, PreconditionConfig};
+
+const DEVICE: &str = r#"
+[geometry]
+channels = 2
+chips_per_channel = 1
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 64
+pages_per_block = 16
+page_size = "4 KiB"
+
+[timing]
+read = "50 us"
+program = "500 us"
+erase = "3 ms"
+channel = "400 MB/s"
+
+[capacity]
+over_provisioning = 0.25
+"#;
+
+const WORKLOAD: &str = r#"
+[workload]
+name = "generated"
+requests = 100
+read_share = 0.5
+read_size = { kind = "fixed", mean = "4 KiB" }
+write_size = { kind = "exponential", mean = "8 KiB" }
+"#;
+
+fn stack(over: &[&str]) -> Stack {
+    let mut stack = Stack::new();
+    for (i, text) in [DEVICE, WORKLOAD].iter().chain(over).enumerate() {
+        stack.push(Layer::parse(format!("layer{i}.toml"), *text).unwrap());
+    }
+    stack
+}
+
+fn with(over: &[&str]) -> Resolved {
+    stack(over).resolve().unwrap()
+}
+
+fn with_sets(sets: &[&str]) -> Result<Resolved, LayerError> {
+    let mut stack = stack(&[]);
+    stack.push(Layer::of_sets(&sets.iter().map(|s| (*s).to_string()).collect::<Vec<_>>())?);
+    stack.resolve()
+}
+
+/// The error of a layer on top: its message, its help, and the text that it points at.
+fn error(text: &str) -> (String, String, String) {
+    let error = stack(&[text]).resolve().unwrap_err();
+    shown(error)
+}
+
+fn shown(error: LayerError) -> (String, String, String) {
+    let at = error.place.map(|p| format!("{}: {}", p.text.name, &p.text.text[p.span])).unwrap_or_default();
+    (error.message, error.help.unwrap_or_default(), at)
+}
+
+fn value(resolved: &Resolved, path: &str) -> Option<toml::Value> {
+    let table = toml::Value::Table(resolved.to_toml().parse().unwrap());
+    path.split('.').try_fold(table, |value, key| value.get(key).cloned())
+}
+
+#[test]
+fn a_later_layer_replaces_a_key_and_keeps_its_neighbours() {
+    let resolved = with(&["[host]\nqueue_depth = 4", "[host]\nmode = \"closed\""]);
+    assert_eq!(resolved.run.host.queue_depth, 4);
+    assert_eq!(resolved.run.host.outstanding_max, HostConfig::default().outstanding_max);
+    assert_eq!(value(&resolved, "host.mode").unwrap().as_str(), Some("closed"));
+}
+
+#[test]
+fn a_parameter_needs_no_policy() {
+    let resolved = with(&["[trigger]\nsoft = 0.1"]);
+    assert_eq!(value(&resolved, "trigger.soft").unwrap().as_float(), Some(0.1));
+    assert_eq!(value(&resolved, "trigger.policy").unwrap().as_str(), Some("watermark"));
+}
+
+#[test]
+fn another_policy_drops_the_parameters_of_the_one_before() {
+    let resolved = with(&["[victim]\ntie_blocks = 3", "[victim]\npolicy = \"d-choices\""]);
+    assert_eq!(value(&resolved, "victim.d").unwrap().as_integer(), Some(10));
+    assert_eq!(value(&resolved, "victim.tie_blocks"), None);
+    // The same policy again keeps them.
+    let resolved = with(&["[victim]\ntie_blocks = 3", "[victim]\npolicy = \"greedy\""]);
+    assert_eq!(value(&resolved, "victim.tie_blocks").unwrap().as_integer(), Some(3));
+}
+
+#[test]
+fn another_past_drops_the_parameters_of_the_one_before() {
+    let resolved = with(&["[precondition]\nsteady = 0.1", "[precondition]\nmode = \"sequential\""]);
+    assert_eq!(resolved.run.precondition, PreconditionConfig::Sequential { fill: 1.0 });
+}
+
+#[test]
+fn capacity_is_replaced_whole() {
+    let resolved = with(&["[capacity]\nreserved = 0.3"]);
+    assert_eq!(resolved.run.capacity.over_provisioning, None);
+    assert_eq!(resolved.run.capacity.reserved, Some(0.3));
+}
+
+#[test]
+fn a_trace_replaces_a_generator_and_back() {
+    let trace = "[workload]\ntrace = \"a.csv\"\nskip_bad = 2";
+    let resolved = with(&[trace]);
+    assert_eq!(resolved.workload.requests, None);
+    assert_eq!(resolved.workload.name, None);
+    assert_eq!(resolved.workload.skip_bad, Some(2));
+    let back = with(&[trace, &WORKLOAD.replace("generated", "again")]);
+    assert_eq!(back.workload.trace, None);
+    assert_eq!(back.workload.skip_bad, None);
+    assert_eq!(back.workload.name.as_deref(), Some("again"));
+    // A transformation is neither, and stays.
+    assert_eq!(with(&["[workload]\ntime_scale = 0.5", trace]).workload.time_scale, Some(0.5));
+}
+
+#[test]
+fn one_size_for_all_replaces_sizes_of_each() {
+    let resolved = with(&["[workload]\nsize = { kind = \"fixed\", mean = \"64 KiB\" }"]);
+    assert!(resolved.workload.read_size.is_none() && resolved.workload.write_size.is_none());
+}
+
+#[test]
+fn another_kind_of_size_drops_what_belonged_to_the_one_before() {
+    let mix = "[workload.read_size]\nkind = \"mix\"\nmix = [{ size = \"4 KiB\", weight = 1 }]";
+    assert_eq!(with(&[mix]).workload.read_size.unwrap().mean, None);
+}
+
+#[test]
+fn sets_take_values_with_and_without_quotes() {
+    for time in ["timing.read=75us", "timing.read=\"75 us\"", "timing.read = 75 us"] {
+        let resolved = with_sets(&[time]).unwrap();
+        assert_eq!(value(&resolved, "timing.read").unwrap().as_str(), Some("75 us"), "{time}");
+    }
+    let resolved = with_sets(&["unit.destination=global", "trigger.soft=0.1", "trigger.soft=0.05"]).unwrap();
+    assert_eq!(value(&resolved, "unit.destination").unwrap().as_str(), Some("global"));
+    assert_eq!(value(&resolved, "trigger.soft").unwrap().as_float(), Some(0.05));
+    let resolved = with_sets(&["compose.builders=[]", "workload.read_size.mean=8 KiB"]).unwrap();
+    assert_eq!(value(&resolved, "compose.builders").unwrap().as_array().unwrap().len(), 0);
+    assert_eq!(value(&resolved, "workload.read_size.mean").unwrap().as_str(), Some("8 KiB"));
+}
+
+#[test]
+fn a_parameter_set_before_its_policy_is_kept() {
+    let resolved = with_sets(&["victim.d=4", "victim.policy=d-choices"]).unwrap();
+    assert_eq!(value(&resolved, "victim.d").unwrap().as_integer(), Some(4));
+}
+
+#[test]
+fn sets_that_set_nothing_are_refused() {
+    let (message, help, at) = shown(with_sets(&["device=small"]).unwrap_err());
+    assert_eq!(message, "`device` does not name a key of a table");
+    assert_eq!((help.as_str(), at.as_str()), ("use `--device`", "--set: device"));
+    assert!(shown(with_sets(&["trigger.soft"]).unwrap_err()).0.contains("sets nothing"));
+    assert!(shown(with_sets(&["trigger.soft="]).unwrap_err()).0.contains("no TOML value"));
+    assert!(shown(with_sets(&["compose.builders=[x"]).unwrap_err()).0.contains("no TOML value"));
+}
+
+#[test]
+fn what_is_resolved_reads_back_the_same() {
+    let resolved =
+        with(&["[victim]\npolicy = \"d-choices\"\n[buffer]\npolicy = \"lru\"\n[trigger]\nstop = 9\nsoft = 5"]);
+    let mut again = Stack::new();
+    again.push(Layer::parse("resolved.toml", resolved.to_toml()).unwrap());
+    assert_eq!(again.resolve().unwrap(), resolved);
+}
+
+#[test]
+fn unknown_keys_point_at_the_key() {
+    let (message, help, at) = error("[geometry]\nblock_per_plane = 9");
+    assert_eq!(message, "unknown key `block_per_plane` in `[geometry]`");
+    assert!(help.starts_with("did you mean `blocks_per_plane`?"), "{help}");
+    assert_eq!(at, "layer2.toml: block_per_plane");
+    let (message, help, at) = error("[trigger]\nsofft = 0.1");
+    assert_eq!(message, "unknown key `sofft` in `[trigger]`");
+    assert!(help.starts_with("did you mean `soft`? keys: `policy`, "), "{help}");
+    assert_eq!(at, "layer2.toml: sofft");
+    let (message, _, at) = error("[workload.read_size]\nkind = \"fixed\"\nmaen = \"4 KiB\"");
+    assert_eq!(message, "unknown key `maen` in `[workload.read_size]`");
+    assert_eq!(at, "layer2.toml: maen");
+    let (message, help, at) = error("[triger]\nsoft = 0.1");
+    assert_eq!(message, "unknown table or key `triger`");
+    assert!(help.starts_with("did you mean `trigger`?"), "{help}");
+    assert_eq!(at, "layer2.toml: triger");
+}
+
+#[test]
+fn a_parameter_of_another_policy_is_unknown() {
+    let (message, help, at) = error("[victim]\nd = 3");
+    assert_eq!(message, "unknown key `d` in `[victim]`");
+    assert!(help.contains("`tie_blocks`"), "{help}");
+    assert_eq!(at, "layer2.toml: d");
+}
+
+#[test]
+fn unknown_policies_point_at_the_policy() {
+    let (message, help, at) = error("[victim]\npolicy = \"gredy\"");
+    assert_eq!(message, "`victim.policy` cannot be `gredy`");
+    assert!(help.starts_with("did you mean `greedy`?"), "{help}");
+    assert_eq!(at, "layer2.toml: \"gredy\"");
+    let (message, _, at) = error("[precondition]\nmode = \"full\"");
+    assert_eq!(message, "`precondition.mode` cannot be `full`");
+    assert_eq!(at, "layer2.toml: \"full\"");
+    let (_, help, at) = error("[unit]\ndestination = \"globall\"");
+    assert!(help.starts_with("did you mean `global`?"), "{help}");
+    assert_eq!(at, "layer2.toml: \"globall\"");
+}
+
+#[test]
+fn wrong_types_and_units_point_at_the_value() {
+    for (text, says, place) in [
+        ("[geometry]\nchannels = \"four\"", "`geometry.channels`: invalid type: string \"four\"", "\"four\""),
+        ("[geometry]\nchannels = -4", "`geometry.channels`: invalid value", "-4"),
+        ("[timing]\nread = \"75 parsecs\"", "unknown unit `parsecs`", "\"75 parsecs\""),
+        ("[timing]\nprogram = [\"1 ms\", \"2\"]", "needs a unit", "[\"1 ms\", \"2\"]"),
+        ("[timing]\nchannel = \"333\"", "has no unit", "\"333\""),
+        ("[timing]\nerase = 3", "needs a unit", "3"),
+        ("[trigger]\nsoft = \"low\"", "a level is a share", "\"low\""),
+        ("[buffer]\npolicy = \"lru\"\nsize = \"4 KB/s\"", "unknown unit", "\"4 KB/s\""),
+        ("[precondition]\nfill = \"all\"", "`precondition.fill`: invalid type", "\"all\""),
+        ("[workload]\ntime_scale = \"fast\"", "`workload.time_scale`: invalid type", "\"fast\""),
+        ("[compose]\nbuilders = [\"multi-plane\", \"cach\"]", "`compose.builders` cannot be `cach`", ""),
+    ] {
+        let (message, _, at) = error(text);
+        assert!(message.contains(says), "{text}: {message}");
+        assert!(at.starts_with("layer2.toml: ") && at.ends_with(place), "{text}: {at}");
+    }
+}
+
+#[test]
+fn values_without_sense_point_at_the_layer_that_set_them_last() {
+    let (message, help, at) = error("[geometry]\nchannels = 0");
+    assert_eq!(message, "`geometry.channels`: 0 is not possible");
+    assert_eq!(help, "use a number from 1 to 256");
+    assert_eq!(at, "layer2.toml: 0");
+    let (message, _, at) = error("[trigger]\nsoft = 0.1\nstop = 0.05");
+    assert!(message.contains("below the"), "{message}");
+    assert_eq!(at, "layer2.toml: 0.05");
+    let (message, _, at) = error("[workload]\nread_share = 50");
+    assert!(message.starts_with("`workload.read_share`: 50"), "{message}");
+    assert_eq!(at, "layer2.toml: 50");
+    let (_, _, at) = shown(with_sets(&["trigger.soft=2.5"]).unwrap_err());
+    assert_eq!(at, "--set: 2.5");
+    // The table is to blame where no one key is.
+    let (_, _, at) = error("[trigger]\nsoft = 0.6");
+    assert_eq!(at, "layer0.toml: capacity");
+}
+
+#[test]
+fn a_value_in_place_of_a_table_is_refused() {
+    let mut stack = Stack::new();
+    stack.push(Layer::parse("x.toml", "trigger = 5").unwrap());
+    let (message, _, at) = shown(stack.resolve().unwrap_err());
+    assert_eq!(message, "`trigger` is a table, not a value");
+    assert_eq!(at, "x.toml: 5");
+}
+
+#[test]
+fn text_that_is_no_toml_points_at_the_character() {
+    let error = Layer::parse("x.toml", "[trigger]\nsoft = = 3").unwrap_err();
+    assert!(error.message.starts_with("this is not TOML"), "{}", error.message);
+    assert!(error.place.unwrap().span.start >= 10);
+}
+
+#[test]
+fn without_a_device_the_missing_table_is_named() {
+    assert!(Stack::new().resolve().unwrap_err().message.contains("`[geometry]` is missing"));
+    let mut stack = Stack::new();
+    stack.push(Layer::parse("x.toml", DEVICE.replace("read = \"50 us\"", "")).unwrap());
+    let (message, _, at) = shown(stack.resolve().unwrap_err());
+    assert_eq!(message, "`timing.read` is missing");
+    assert_eq!(at, "x.toml: timing");
+}
+
+#[test]
+fn the_host_waits_for_completions_where_the_workload_has_no_arrival_times() {
+    use crate::config::host::HostMode;
+    assert_eq!(with(&[]).run.host.mode, HostMode::Closed);
+    let poisson = "[workload]\narrivals = { kind = \"poisson\", rate = 100 }";
+    assert_eq!(with(&[poisson]).run.host.mode, HostMode::Open);
+    assert_eq!(with(&["[workload]\ntrace = \"x\""]).run.host.mode, HostMode::Open);
+    let (message, _, at) = error("[host]\nmode = \"open\"");
+    assert!(message.contains("an open loop needs arrival times"), "{message}");
+    assert_eq!(at, "layer2.toml: \"open\"");
+}

@@ -1,0 +1,99 @@
+//! Devices and schemes that are compiled in. A new one is a TOML file and a line here.
+
+/// A preset: a layer of a configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// What users call it.
+    pub name: &'static str,
+    /// Its file.
+    pub text: &'static str,
+}
+
+macro_rules! presets {
+    ($folder:literal: $($name:literal),+ $(,)?) => {
+        &[$(Preset { name: $name, text: include_str!(concat!("../../../../", $folder, "/", $name, ".toml")) }),+]
+    };
+}
+
+/// Devices, the default first.
+pub const DEVICES: &[Preset] = presets!(
+    "devices":
+    "small",
+    "ispass11",
+    "tc12",
+    "hpdc18",
+    "hpdc18-4plane",
+    "atc18",
+    "tpds20",
+    "tpds20-4plane",
+    "bench-64g",
+);
+
+/// Schemes, the default first.
+pub const SCHEMES: &[Preset] = presets!(
+    "schemes":
+    "baseline",
+    "ideal-no-gc",
+    "npgc",
+    "dynamic-allocation",
+    "greedy-split",
+    "cost-benefit",
+    "d-choices",
+    "windowed-greedy",
+    "random",
+    "fifo",
+);
+
+impl Preset {
+    /// The text of one of its top-level keys, such as `description`.
+    pub fn about(&self, key: &str) -> Option<String> {
+        let table: toml::Table = self.text.parse().ok()?;
+        Some(table.get(key)?.as_str()?.to_owned())
+    }
+}
+
+/// The preset of a name.
+pub fn find(presets: &'static [Preset], name: &str) -> Option<&'static Preset> {
+    presets.iter().find(|preset| preset.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::layers::{Layer, Stack};
+
+    fn layer(preset: &Preset) -> Layer {
+        let mut layer = Layer::parse(preset.name, preset.text).unwrap();
+        assert_eq!(layer.take_text("name").unwrap().unwrap().value, preset.name);
+        for key in ["description", "source"] {
+            assert!(layer.take_text(key).unwrap().is_some(), "{}: {key}", preset.name);
+        }
+        layer
+    }
+
+    #[test]
+    fn every_device_takes_every_scheme() {
+        let workload = Layer::parse(
+            "w",
+            "[workload]\nrequests = 1\nread_share = 0.5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }",
+        )
+        .unwrap();
+        for device in DEVICES {
+            for scheme in SCHEMES {
+                let mut stack = Stack::new();
+                for next in [layer(device), layer(scheme), workload.clone()] {
+                    stack.push(next);
+                }
+                let resolved = stack.resolve();
+                assert!(resolved.is_ok(), "{} × {}: {resolved:?}", device.name, scheme.name);
+            }
+        }
+    }
+
+    #[test]
+    fn schemes_fit_a_page() {
+        for scheme in SCHEMES {
+            assert!(scheme.text.lines().count() < 30, "{}", scheme.name);
+        }
+    }
+}
