@@ -26,7 +26,6 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
     let collector = &simulation.collector;
     let [reads, writes, trims] = collector.done;
     let (buffer_read_hits, buffer_write_hits, buffer_units_left) = simulation.buffer_counts();
-    let written_units = flash.host_units + buffer_write_hits;
     let report = Report {
         reads,
         writes,
@@ -42,7 +41,7 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
         bytes_per_s: per_second(collector.bytes[0] + collector.bytes[1]),
         blame: collector.blame(&response),
         response,
-        write_amplification: write_amplification(&flash, written_units + buffer_units_left),
+        write_amplification: write_amplification(&flash, collector.written_units),
         gc: gc_report(&simulation),
         utilisation: utilisation(&simulation),
         wear: wear(&simulation),

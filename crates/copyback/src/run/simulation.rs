@@ -301,6 +301,9 @@ impl<'a> Simulation<'a> {
                     return false;
                 }
                 let Some(piece) = cutter.next() else { break };
+                if cutter.op() == Op::Write {
+                    self.collector.written_units += u64::from(piece.units);
+                }
                 match cutter.op() {
                     Op::Read => self.read(member, id, piece),
                     _ if self.members[member].buffer.is_some() => self.write_to_buffer(member, id, piece),
