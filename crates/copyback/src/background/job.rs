@@ -45,6 +45,8 @@ pub struct Job {
     pub next: usize,
     /// First move that was not programmed yet; it lags behind `next` by what the controller holds.
     pub programmed: usize,
+    /// Moves that were dropped before they were read: the host had written a newer version.
+    pub dropped: u32,
     /// A step is under way.
     pub is_stepping: bool,
     /// Whether its block is chosen by the victim policy when it begins.
@@ -69,6 +71,7 @@ impl Job {
             moves: Vec::with_capacity(units_per_block),
             next: 0,
             programmed: 0,
+            dropped: 0,
             is_stepping: false,
             picks_victim: true,
             start_ns: 0,
@@ -110,6 +113,7 @@ impl Job {
         let stale = self.moves[self.next..].iter().take_while(|m| !is_current(**m)).count();
         if stale > 0 {
             self.moves.drain(self.next..self.next + stale);
+            self.dropped += stale as u32;
         }
     }
 

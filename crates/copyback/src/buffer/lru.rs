@@ -108,11 +108,11 @@ impl Buffer {
 
     /// A read used a unit.
     pub fn touch(&mut self, unit: LogicalUnit) {
-        if let Some(entry) = self.entry(unit) {
-            if self.entries[entry as usize].leaving == 0 {
-                self.by_use.remove(0, entry);
-                self.by_use.push_back(0, entry);
-            }
+        if let Some(entry) = self.entry(unit)
+            && self.entries[entry as usize].leaving == 0
+        {
+            self.by_use.remove(0, entry);
+            self.by_use.push_back(0, entry);
         }
     }
 

@@ -84,7 +84,7 @@ impl Drive {
         };
         let list = self.queue(die, queue);
         self.enqueue(list, id);
-        self.kick(die, events);
+        self.touch(die);
     }
 
     /// Who keeps the account of promised pages.

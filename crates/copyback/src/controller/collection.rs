@@ -78,21 +78,21 @@ impl Drive {
         }
         let id = self.new_job(Source::Gc, plane);
         self.job_of_plane[plane.at()] = id;
-        self.attach(id, events);
+        self.attach(id);
     }
 
     /// Relocates and erases a full block for a task other than garbage collection.
     ///
     /// # Panics
     /// When the block is not full, or a job is under way on its plane.
-    pub fn start_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
+    pub fn start_relocation(&mut self, block: BlockId, source: Source) {
         let plane = self.geometry.plane_of(block);
         assert!(self.job_of_plane[plane.at()].is_none(), "{plane:?} has a job already");
         let id = self.new_job(source, plane);
         self.jobs[id.at()].picks_victim = false;
         self.jobs[id.at()].block = block;
         self.job_of_plane[plane.at()] = id;
-        self.attach(id, events);
+        self.attach(id);
     }
 
     fn new_job(&mut self, source: Source, plane: PlaneId) -> JobId {
@@ -103,20 +103,19 @@ impl Drive {
         let sequence = self.txns.take_sequence();
         let job = &mut self.jobs[id.at()];
         (job.source, job.plane, job.die, job.sequence) = (source, plane, self.geometry.die_of(plane), sequence);
-        (job.next, job.programmed, job.is_stepping, job.picks_victim, job.block) = (0, 0, false, true, BlockId::NONE);
+        (job.next, job.programmed, job.dropped, job.is_stepping) = (0, 0, 0, false);
+        (job.picks_victim, job.block) = (true, BlockId::NONE);
         job.moves.clear();
         id
     }
 
-    fn attach(&mut self, id: JobId, events: &mut EventQueue) {
+    fn attach(&mut self, id: JobId) {
         let die = self.jobs[id.at()].die;
         let d = &mut self.dies[die.at()];
         assert!((d.waiting_jobs_count as usize) < WAITING_JOBS_MAX, "too many jobs wait for {die:?}");
         d.waiting_jobs[d.waiting_jobs_count as usize] = id;
         d.waiting_jobs_count += 1;
-        if d.is_ready() && d.lease.is_none() {
-            self.kick(die, events);
-        }
+        self.touch(die);
     }
 
     /// The job that has waited longest gets its die, and its victim is chosen now.
@@ -174,12 +173,12 @@ impl Drive {
     }
 
     /// A page of moved data has arrived on another die: the job there goes on.
-    pub(super) fn on_move_end(&mut self, txn: TxnId, events: &mut EventQueue) {
+    pub(super) fn on_move_end(&mut self, txn: TxnId) {
         let job = self.txns[txn].job;
         self.txns.remove(txn);
         self.jobs[job.at()].is_stepping = false;
         let home = self.jobs[job.at()].die;
-        self.kick(home, events);
+        self.touch(home);
     }
 
     /// The block is erased: the die is free again, and whoever waits for space is let in.
@@ -188,6 +187,7 @@ impl Drive {
         let job = &self.jobs[id.at()];
         let (block, plane, source) = (job.block, job.plane, job.source);
         let (start_ns, units_valid, free_blocks) = (job.start_ns, job.units_valid, job.free_blocks);
+        self.work.dropped_moves += u64::from(job.dropped);
         self.ftl.erase(block);
         if let Some(shadow) = &mut self.shadow {
             shadow.erase(block, self.geometry.units_per_block);

@@ -67,6 +67,8 @@ pub(super) struct Die {
     pub clocks: Clocks,
     pub busy_since_ns: u64,
     pub lease_since_ns: u64,
+    /// Whether it stands in the list of dies for which something changed.
+    pub is_touched: bool,
 }
 
 impl Die {
@@ -88,6 +90,7 @@ impl Die {
             clocks: Clocks::new(),
             busy_since_ns: 0,
             lease_since_ns: 0,
+            is_touched: false,
         }
     }
 
@@ -202,6 +205,8 @@ pub struct Drive {
     pub(super) is_collecting_die: Vec<bool>,
     pub(super) dies_leased: u32,
     pub(super) min_free_blocks: u32,
+    /// Dies for which something changed at this moment, in the order of the changes.
+    pub(super) touched: Vec<DieId>,
     /// Work done.
     pub work: FlashWork,
     /// Collection done.
@@ -249,6 +254,7 @@ impl Drive {
             is_collecting_die: vec![false; geometry.dies as usize],
             dies_leased: 0,
             min_free_blocks: lowest.unwrap_or(0),
+            touched: Vec::with_capacity(geometry.dies as usize),
             work: FlashWork::default(),
             gc: GcTotals::default(),
             gc_events: Vec::new(),
@@ -315,11 +321,6 @@ impl Drive {
     /// A transaction.
     pub(crate) fn txn(&self, id: TxnId) -> &Txn {
         &self.txns[id]
-    }
-
-    /// A transaction, to be told what it waits for.
-    pub(crate) fn txn_mut(&mut self, id: TxnId) -> &mut Txn {
-        &mut self.txns[id]
     }
 
     /// Ends a transaction that was fetched from `done`.

@@ -84,10 +84,10 @@ impl Drive {
         if listener.is_some() {
             self.on_transfer_end(listener, events);
         }
-        if self.channels.busy_until_ns(channel) <= events.now_ns() {
-            if let Some(die) = self.channels.next_waiter(channel) {
-                self.start_transfer(die, events);
-            }
+        if self.channels.busy_until_ns(channel) <= events.now_ns()
+            && let Some(die) = self.channels.next_waiter(channel)
+        {
+            self.start_transfer(die, events);
         }
         if self.channels.has_waiters(channel) && !events.is_pending(self.channel_slot(channel)) {
             events.schedule(self.channel_slot(channel), self.channels.busy_until_ns(channel));
@@ -110,7 +110,7 @@ impl Drive {
         d.commands[at as usize].loaded_ns = now_ns;
         if d.array == NO_COMMAND {
             self.start_array(die, at, now_ns, events);
-            self.kick(die, events);
+            self.touch(die);
         } else {
             d.commands[at as usize].behind = d.commands[d.array as usize].source;
             d.staged = at;
@@ -153,7 +153,7 @@ impl Drive {
                 let out_ns = self.timing.transfer_ns(command.slots[0].units);
                 self.want_channel(die, at, BusPhase::Out, out_ns, events);
                 if self.settings.cache_read {
-                    self.kick(die, events);
+                    self.touch(die);
                 }
                 return;
             }
@@ -165,7 +165,7 @@ impl Drive {
             self.start_array(die, staged, events.now_ns(), events);
         }
         self.end_in_array(die, &command, events);
-        self.kick(die, events);
+        self.touch(die);
     }
 
     /// A command that ends in the array: program, erase, copyback.
@@ -192,7 +192,7 @@ impl Drive {
         while id.is_some() {
             let next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
             if self.txns[id].job.is_some() {
-                self.on_move_end(id, events);
+                self.on_move_end(id);
             } else {
                 self.charge_program(id, command, events.now_ns());
                 self.finish_txn(id, events);
@@ -224,8 +224,10 @@ impl Drive {
         if is_last {
             d.bus = NO_COMMAND;
         } else {
-            let out_ns = self.timing.transfer_ns(command.slots[slot + 1].units);
-            self.want_channel(die, at, BusPhase::Out, out_ns, events);
+            // The planes' data leaves in one go: a channel that turned to another die between two planes would end
+            // up with all its dies sensing at once, and idle.
+            d.bus_ns = self.timing.transfer_ns(command.slots[slot + 1].units);
+            self.start_transfer(die, events);
         }
         self.release_plane(die, &command, slot, now_ns);
         let id = command.slots[slot].txn;
@@ -251,7 +253,7 @@ impl Drive {
             if command.job.is_some() {
                 self.on_step_end(die, &command, events);
             }
-            self.kick(die, events);
+            self.touch(die);
         }
     }
 

@@ -24,10 +24,32 @@ enum Readiness {
 }
 
 impl Drive {
-    /// Lets a die take whatever it can, and its clock run for whoever has it then.
-    pub(super) fn kick(&mut self, die: DieId, events: &mut EventQueue) {
-        while self.take_next(die, events) {}
-        self.settle(die, events.now_ns());
+    /// Something changed for a die: it is looked at when everything that happens at this moment has happened, so that
+    /// requests which arrive together can share a command.
+    #[inline(always)]
+    pub(super) fn touch(&mut self, die: DieId) {
+        if !self.dies[die.at()].is_touched {
+            self.dies[die.at()].is_touched = true;
+            self.touched.push(die);
+        }
+    }
+
+    /// Lets every die for which something changed take what it can; whether there was one.
+    #[inline]
+    pub(crate) fn kick_touched(&mut self, events: &mut EventQueue) -> bool {
+        if self.touched.is_empty() {
+            return false;
+        }
+        let mut next = 0;
+        while next < self.touched.len() {
+            let die = self.touched[next];
+            next += 1;
+            self.dies[die.at()].is_touched = false;
+            while self.take_next(die, events) {}
+            self.settle(die, events.now_ns());
+        }
+        self.touched.clear();
+        true
     }
 
     #[inline]
@@ -102,7 +124,7 @@ impl Drive {
         if self.ftl.pages_left(plane, Origin::Move) == 0 {
             // Others were faster: the page goes to the plane that has most room now.
             self.txns.remove(id);
-            self.send_move(job, self.roomiest_plane(), units, events);
+            self.send_move(job, self.roomiest_plane(), units);
             return;
         }
         let page = self.bind_moves(job, plane, units);
@@ -135,7 +157,7 @@ impl Drive {
             Step::Program { units } => {
                 let to = if self.settings.global { self.roomiest_plane() } else { plane };
                 if self.geometry.die_of(to) != die {
-                    self.send_move(id, to, units, events);
+                    self.send_move(id, to, units);
                     return;
                 }
                 let page = self.bind_moves(id, to, units);
@@ -213,14 +235,14 @@ impl Drive {
     }
 
     /// Hands a page of moved data to another die.
-    fn send_move(&mut self, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
+    fn send_move(&mut self, id: JobId, to: PlaneId, units: usize) {
         let die = self.geometry.die_of(to);
         let mut txn = Txn::new(Role::Move, LogicalUnit::NONE, units as u32, die, to);
         txn.job = id;
         let id = self.txns.add(txn);
         let list = self.queue(die, Queue::Move);
         self.enqueue(list, id);
-        self.kick(die, events);
+        self.touch(die);
     }
 
     #[inline]
@@ -410,10 +432,10 @@ impl Drive {
             next = TxnId::NONE;
             if used < room {
                 // Writes of one plane keep their order, so the first that does not fit ends the page.
-                if let Some(follower) = self.first_write_for(die, plane) {
-                    if used + self.txns[follower].units <= room {
-                        next = follower;
-                    }
+                if let Some(follower) = self.first_write_for(die, plane)
+                    && used + self.txns[follower].units <= room
+                {
+                    next = follower;
                 }
             }
         }

@@ -67,9 +67,4 @@ impl Shadow {
         let first = block.at() * units_per_block as usize;
         self.stored[first..first + units_per_block as usize].fill((LogicalUnit::NONE, 0));
     }
-
-    /// The newest version of a unit.
-    pub fn newest(&self, unit: LogicalUnit) -> u32 {
-        self.newest[unit.at()]
-    }
 }

@@ -22,6 +22,8 @@ pub struct Collector {
     pub bytes: [u64; 3],
     /// Units read that hold no data.
     pub unwritten_units_read: u64,
+    /// Units that the host wrote, to flash or into a buffer.
+    pub written_units: u64,
     /// State over time.
     pub series: Vec<Sample>,
     next_sample_ns: u64,
@@ -41,6 +43,7 @@ impl Collector {
             done: [0; 3],
             bytes: [0; 3],
             unwritten_units_read: 0,
+            written_units: 0,
             series: Vec::with_capacity(SAMPLES_MAX),
             next_sample_ns: 0,
             sample_every_ns: SAMPLE_NS,

@@ -99,13 +99,13 @@ impl Geometry {
     /// The page that holds a physical unit.
     #[inline(always)]
     pub fn page_of(&self, unit: PhysicalUnit) -> PageId {
-        PageId(self.per_page.div(unit.0))
+        PageId(self.per_page.quotient(unit.0))
     }
 
     /// The block that holds a physical unit.
     #[inline(always)]
     pub fn block_of(&self, unit: PhysicalUnit) -> BlockId {
-        BlockId(self.per_block.div(unit.0))
+        BlockId(self.per_block.quotient(unit.0))
     }
 
     /// The block of a page and the page's offset in it.
@@ -118,7 +118,7 @@ impl Geometry {
     /// The plane of a block.
     #[inline(always)]
     pub fn plane_of(&self, block: BlockId) -> PlaneId {
-        PlaneId(self.blocks_in_plane.div(block.0))
+        PlaneId(self.blocks_in_plane.quotient(block.0))
     }
 
     /// The block's offset in its plane.
@@ -130,7 +130,7 @@ impl Geometry {
     /// The die of a plane.
     #[inline(always)]
     pub fn die_of(&self, plane: PlaneId) -> DieId {
-        DieId(self.planes_in_die.div(plane.0))
+        DieId(self.planes_in_die.quotient(plane.0))
     }
 
     /// The plane's offset in its die.
@@ -142,7 +142,7 @@ impl Geometry {
     /// The channel of a die.
     #[inline(always)]
     pub fn channel_of(&self, die: DieId) -> ChannelId {
-        ChannelId(self.dies_on_channel.div(die.0))
+        ChannelId(self.dies_on_channel.quotient(die.0))
     }
 
     /// First unit of a block.

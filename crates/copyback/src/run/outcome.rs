@@ -26,7 +26,6 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
     let collector = &simulation.collector;
     let [reads, writes, trims] = collector.done;
     let (buffer_read_hits, buffer_write_hits, buffer_units_left) = simulation.buffer_counts();
-    let written_units = flash.host_units + buffer_write_hits;
     let report = Report {
         reads,
         writes,
@@ -42,7 +41,7 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
         bytes_per_s: per_second(collector.bytes[0] + collector.bytes[1]),
         blame: collector.blame(&response),
         response,
-        write_amplification: write_amplification(&flash, written_units + buffer_units_left),
+        write_amplification: write_amplification(&flash, collector.written_units),
         gc: gc_report(&simulation),
         utilisation: utilisation(&simulation),
         wear: wear(&simulation),
@@ -76,7 +75,7 @@ fn flash_work(simulation: &Simulation<'_>, past: Counts) -> FlashWork {
         sum.gc_units += w.gc_units;
         sum.other_units += w.other_units;
         sum.padding_units += counts.padding_units;
-        sum.dropped_moves += counts.dropped_moves;
+        sum.dropped_moves += w.dropped_moves + counts.dropped_moves;
         sum.multi_plane_commands += w.multi_plane_commands;
         sum.multi_plane_page_programs += w.multi_plane_page_programs;
         sum.cached_commands += w.cached_commands;

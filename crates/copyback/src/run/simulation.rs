@@ -137,7 +137,7 @@ impl<'a> Simulation<'a> {
         if self.next.is_none() {
             return Err(RunError::Empty);
         }
-        self.pump()?;
+        self.settle()?;
         let mut handled = 0u64;
         while let Some((now_ns, slot)) = self.events.pop() {
             if now_ns >= self.collector.next_sample_ns() {
@@ -153,7 +153,7 @@ impl<'a> Simulation<'a> {
                     self.settle_member(member);
                 }
             }
-            self.pump()?;
+            self.settle()?;
             handled += 1;
             if handled.is_multiple_of(PROGRESS_EVERY) {
                 self.report_progress(progress);
@@ -165,6 +165,23 @@ impl<'a> Simulation<'a> {
         self.report_progress(progress);
         self.check_end();
         Ok(())
+    }
+
+    /// Everything that follows from what happened at this moment: requests begin, dies take commands, requests end.
+    fn settle(&mut self) -> Result<(), RunError> {
+        loop {
+            self.pump()?;
+            let mut something_changed = false;
+            for member in 0..self.members.len() {
+                if self.members[member].drive.kick_touched(&mut self.events) {
+                    self.settle_member(member);
+                    something_changed = true;
+                }
+            }
+            if !something_changed {
+                return Ok(());
+            }
+        }
     }
 
     fn report_progress(&self, progress: &mut dyn FnMut(Progress)) {
@@ -284,6 +301,9 @@ impl<'a> Simulation<'a> {
                     return false;
                 }
                 let Some(piece) = cutter.next() else { break };
+                if cutter.op() == Op::Write {
+                    self.collector.written_units += u64::from(piece.units);
+                }
                 match cutter.op() {
                     Op::Read => self.read(member, id, piece),
                     _ if self.members[member].buffer.is_some() => self.write_to_buffer(member, id, piece),

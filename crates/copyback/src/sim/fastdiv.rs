@@ -12,20 +12,20 @@ impl FastDiv {
     /// A divider by `divisor`, which must not be zero.
     pub fn new(divisor: u32) -> Self {
         assert!(divisor > 0, "division by zero");
-        // For 1 the multiplier would be 2⁶⁴; it wraps to 0, and `div` knows that.
+        // For 1 the multiplier would be 2⁶⁴; it wraps to 0, and `quotient` knows that.
         Self { multiplier: (u64::MAX / u64::from(divisor)).wrapping_add(1), divisor }
     }
 
     /// `x / divisor`.
     #[inline(always)]
-    pub fn div(self, x: u32) -> u32 {
+    pub fn quotient(self, x: u32) -> u32 {
         if self.divisor == 1 { x } else { ((u128::from(self.multiplier) * u128::from(x)) >> 64) as u32 }
     }
 
     /// `(x / divisor, x % divisor)`.
     #[inline(always)]
     pub fn div_rem(self, x: u32) -> (u32, u32) {
-        let quotient = self.div(x);
+        let quotient = self.quotient(x);
         (quotient, x - quotient * self.divisor)
     }
 
@@ -52,7 +52,7 @@ mod tests {
     fn agrees_at_the_edges() {
         for d in [1, 2, 3, 7, 255, 256, 65_535, 65_536, u32::MAX - 1, u32::MAX] {
             for x in [0, 1, d - 1, d, d.wrapping_add(1), u32::MAX - 1, u32::MAX] {
-                assert_eq!(FastDiv::new(d).div(x), x / d, "{x} / {d}");
+                assert_eq!(FastDiv::new(d).quotient(x), x / d, "{x} / {d}");
             }
         }
     }

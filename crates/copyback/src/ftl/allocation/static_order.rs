@@ -86,7 +86,7 @@ impl StaticOrder {
     /// Where the page of `unit` goes.
     #[inline]
     pub fn place(&self, unit: LogicalUnit) -> Place {
-        let plane = self.plane_of[self.planes.div_rem(self.units_per_page.div(unit.0)).1 as usize];
+        let plane = self.plane_of[self.planes.div_rem(self.units_per_page.quotient(unit.0)).1 as usize];
         Place { die: self.geometry.die_of(plane), plane }
     }
 }

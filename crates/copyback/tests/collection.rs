@@ -1,0 +1,158 @@
+//! What does collection do to time, to data and to blame? Schedules that are worked out by hand, exact to the nanosecond.
+
+mod common;
+
+use common::*;
+use copyback::config::RunConfig;
+use copyback::ftl::aging;
+use copyback::nand::command::Source;
+use copyback::run::simulation::{Setup, Simulation};
+use copyback::sim::index::BlockId;
+use copyback::workload::Op::{Read, Trim, Write};
+use copyback::workload::Request;
+use copyback::workload::rng::splitmix64;
+
+const LATER: u64 = 1_000_000_000;
+const WRITE: u64 = COMMAND_NS + TRANSFER_NS + PROGRAM_NS;
+const MOVE: u64 = COMMAND_NS + READ_NS + TRANSFER_NS + WRITE;
+const ERASE: u64 = COMMAND_NS + ERASE_NS;
+
+/// Blocks of 8 pages, 16 a plane, collected when fewer than 3 are free.
+fn drive(planes: u32, more: &str) -> RunConfig {
+    config(&format!(
+        "geometry = {{ planes_per_die = {planes} }}
+         trigger = {{ policy = \"watermark\", soft = 3 }}
+         capacity = {{ over_provisioning = 0.5 }}
+         {more}"
+    ))
+}
+
+/// Brings plane 0 to the brink: thirteen of its blocks are full, the next write opens the block that brings it below its
+/// level, and block 0, with one valid page, page 7 of the plane, is the one with fewest. `stride`: planes of the drive.
+fn brink(stride: u64) -> Vec<Request> {
+    let page = |arrival_ns, page: u64| pages(Write, arrival_ns, page * stride, 1);
+    let mut script: Vec<Request> = (0..80).map(|p| page(p, p)).collect();
+    script.extend((0..7).map(|p| pages(Trim, LATER / 2, p * stride, 1)));
+    // Three blocks of overwrites, which leave at least five valid pages in every other block.
+    let overwritten = (1..10).flat_map(|block| [8 * block, 8 * block + 1]).chain((1..7).map(|block| 8 * block + 2));
+    script.extend(overwritten.map(|p| page(LATER / 2 + p, p)));
+    script
+}
+
+#[test]
+fn a_read_that_waits_for_blocking_collection_finds_its_page_where_it_was_moved() {
+    let mut script = brink(1);
+    script.push(pages(Write, LATER, 79, 1));
+    // It arrives while the program of the last write ends and the victim's only valid page is about to be moved. The
+    // version stamps of a checked run would stop a read from the old address.
+    let arrival_ns = LATER + WRITE + 10;
+    script.push(pages(Read, arrival_ns, 7, 1));
+    let outcome = run(&drive(1, ""), script);
+    let end_ns = LATER + WRITE + MOVE + ERASE;
+    let gc = outcome.gc_events[0];
+    assert_eq!((gc.block, gc.units_valid, gc.start_ns, gc.end_ns), (0, 1, LATER + WRITE, end_ns));
+    let read = outcome.requests.last().unwrap();
+    let expected = [("flash", READ_NS), ("transfer", COMMAND_NS + TRANSFER_NS), ("gc", end_ns - arrival_ns)];
+    assert_eq!(blame(read), expected);
+    assert!(read.gc_affected);
+}
+
+#[test]
+fn a_collected_page_that_is_overwritten_meanwhile_is_neither_moved_nor_lost() {
+    // Dynamic allocation sends the new version to another die while the old one is being collected.
+    let mut config = drive(1, "allocation = { policy = \"dynamic\" }");
+    config.geometry.chips_per_channel = 2;
+    let mut script: Vec<Request> = (0..160).map(|p| pages(Write, p, p, 1)).collect();
+    script.extend((0..4000).map(|i| pages(Write, LATER + 400_000 * i, splitmix64(i) % 160, 1)));
+    let outcome = run(&config, script);
+    assert!(outcome.report.gc.rounds > 0 && outcome.report.flash.dropped_moves > 0, "{:?}", outcome.report.flash);
+}
+
+#[test]
+fn blocking_collection_uses_one_plane_of_two_and_ideal_collection_no_time() {
+    let mut script = brink(2);
+    script.push(pages(Write, LATER, 158, 1));
+    script.push(pages(Read, LATER + WRITE + 10, 14, 1));
+    let blocking = run(&drive(2, ""), script.clone());
+    assert_eq!(blocking.report.utilisation.plane_during_gc, Some(0.5));
+    let ideal = run(&drive(2, "yield = { policy = \"ideal\" }"), script);
+    let read = ideal.requests.last().unwrap();
+    assert_eq!(read.response_ns, COMMAND_NS + READ_NS + TRANSFER_NS, "the block is collected, and nobody waited");
+    let work = |r: &copyback::metrics::report::Report| (r.gc.rounds, r.gc.units_moved, r.flash.block_erases);
+    assert_eq!(work(&ideal.report), work(&blocking.report), "both collect the same");
+}
+
+#[test]
+fn copyback_keeps_moves_off_the_channel() {
+    let mut script = brink(1);
+    script.push(pages(Write, LATER, 79, 1));
+    let outcome = run(&drive(1, "unit = { policy = \"block\", copyback = true }"), script);
+    let gc = outcome.gc_events[0];
+    assert_eq!(gc.end_ns - gc.start_ns, COMMAND_NS + READ_NS + PROGRAM_NS + ERASE);
+}
+
+#[test]
+fn every_cause_of_waiting_is_blamed_to_the_nanosecond() {
+    // Two dies of four planes on one channel. No command cycles and copyback moves, so that only reads of the host use
+    // the channel: a job of eight valid pages takes 8 (tR + tPROG) + tBERS.
+    const JOB: u64 = 8 * (READ_NS + PROGRAM_NS) + ERASE_NS;
+    let config = config(
+        r#"
+        geometry = { chips_per_channel = 2, planes_per_die = 4 }
+        timing = { command = "0 ns" }
+        unit = { policy = "block", copyback = true }
+        buffer = { policy = "lru", size = "64 KiB", latency = "3 us" }
+        host = { outstanding_max = 3 }
+        precondition = { mode = "sequential" }
+        "#,
+    );
+    // In the order CWDP page p is on die p mod 2 and plane p / 2 mod 4 of it.
+    let (on_die_0, same_plane, on_die_1) = (0, 8, 1);
+    let mut script = Script(
+        vec![
+            pages(Read, 0, on_die_1, 1),
+            pages(Read, 0, on_die_0, 1),
+            pages(Read, 0, same_plane, 1),
+            pages(Read, 0, on_die_1, 1),
+            pages(Read, LATER, on_die_0, 1),
+            pages(Read, LATER, on_die_1, 1),
+            pages(Write, 2 * LATER, 0, 1),
+        ]
+        .into_iter(),
+    );
+    let ftl = aging::aged(&config, 1).unwrap();
+    let setup = Setup {
+        host: config.host.clone(),
+        source: &mut script,
+        requests: None,
+        check: true,
+        keep_gc_events: false,
+        keep_requests: true,
+    };
+    let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
+    let (drive, _) = simulation.drive_and_events(0);
+    let first_block_of = |plane: u32| BlockId(plane * 16);
+    for (plane, source) in
+        [(0, Source::Map), (1, Source::Scrub), (2, Source::Wear), (3, Source::Parity), (4, Source::Gc)]
+    {
+        drive.start_relocation(first_block_of(plane), source);
+    }
+    simulation.run(&mut |_| {}).unwrap();
+    let mut records = simulation.collector.records.take().unwrap();
+    records.sort_by_key(|r| r.index);
+
+    let served = [("flash", READ_NS), ("transfer", TRANSFER_NS)];
+    let own = READ_NS + TRANSFER_NS;
+    let jobs = [("map", JOB), ("scrub", JOB), ("wear", JOB), ("parity", JOB)];
+    let [flash, transfer] = served;
+    assert_eq!(blame(&records[0]), [flash, transfer, ("gc", JOB)]);
+    assert_eq!(blame(&records[1]), [&served[..], &jobs[..]].concat());
+    assert_eq!(blame(&records[2]), [&served[..], &jobs[..], &[("host_io", own)]].concat());
+    // Three requests were under way: the fourth came in when the first had ended.
+    assert_eq!(blame(&records[3]), [flash, transfer, ("scheduler", JOB + own)]);
+    assert_eq!(blame(&records[4]), served);
+    assert_eq!(blame(&records[5]), [flash, transfer, ("channel", TRANSFER_NS)]);
+    assert_eq!(blame(&records[6]), [("buffer", 3_000)]);
+    let affected: Vec<bool> = records.iter().map(|r| r.gc_affected).collect();
+    assert_eq!(affected, [true, false, false, false, false, false, false], "only collection counts as collection");
+}
