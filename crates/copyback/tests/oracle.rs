@@ -131,6 +131,16 @@ impl Oracle {
     }
 
     fn program_page(&mut self, ftl: &Ftl, page: PageId, mut data: Vec<Option<(u32, u64)>>) {
+        // A block whose last page was begun unit by unit has no whole page left: it was closed as it was.
+        let g = &ftl.geometry;
+        let home = page.0 / g.pages_per_block / g.blocks_per_plane;
+        for (block, point) in self.write_point.iter_mut().filter(|(b, _)| *b / g.blocks_per_plane == home) {
+            let left = g.units_per_block - *point;
+            if left < g.units_per_page && ftl.blocks()[BlockId(*block)].state == BlockState::Closed {
+                self.places += u64::from(left);
+                *point = g.units_per_block;
+            }
+        }
         data.resize(ftl.geometry.units_per_page as usize, None);
         let first = page.0 * ftl.geometry.units_per_page;
         for (slot, what) in data.into_iter().enumerate() {
