@@ -185,7 +185,7 @@ impl Ftl {
     /// The block offset of the page that the next program will take, if its block is open already.
     pub fn next_block(&self, plane: PlaneId, origin: Origin) -> Option<BlockId> {
         let open = self.planes[plane.at()].open[self.frontier.open_block_of(origin)];
-        if open.is_some() {
+        if open.is_some() && self.has_whole_page(open) {
             return Some(open);
         }
         self.free.first(plane.at()).map(BlockId)
@@ -199,7 +199,7 @@ impl Ftl {
     /// # Panics
     /// When the plane has no page left, or the page no room for the units.
     pub fn write_page(&mut self, plane: PlaneId, units: &[LogicalUnit], stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, Origin::Host, units.len());
+        let (block, first) = self.bind_page(plane, Origin::Host, units.len(), stamp);
         for (slot, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
             self.point(unit, PhysicalUnit(first.0 + slot as u32), block);
         }
@@ -214,7 +214,7 @@ impl Ftl {
     /// # Panics
     /// When the plane has no page left, or the page no room for the moves.
     pub fn move_page(&mut self, plane: PlaneId, moves: &[Move], stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, Origin::Move, moves.len());
+        let (block, first) = self.bind_page(plane, Origin::Move, moves.len(), stamp);
         for (slot, m) in moves.iter().enumerate() {
             if self.map.get(m.unit) == m.from {
                 self.point(m.unit, PhysicalUnit(first.0 + slot as u32), block);
@@ -228,12 +228,20 @@ impl Ftl {
     }
 
     /// Takes the next whole page of a plane's open block.
-    fn bind_page(&mut self, plane: PlaneId, origin: Origin, units: usize) -> (BlockId, PhysicalUnit) {
+    fn bind_page(&mut self, plane: PlaneId, origin: Origin, units: usize, stamp: u64) -> (BlockId, PhysicalUnit) {
         let units_per_page = self.geometry.units_per_page;
         assert!(units as u32 <= units_per_page, "{units} units do not fit into a page of {units_per_page}");
-        let block = self.open_block(plane, origin);
+        let mut block = self.open_block(plane, origin);
+        // Without a clock units are appended one by one; a page that was begun so is left as it is. If it is the block's
+        // last, the block is full.
+        if !self.has_whole_page(block) {
+            let state = &mut self.blocks[block];
+            self.counts.padding_units += u64::from(self.geometry.units_per_block) - u64::from(state.written);
+            state.written = self.geometry.units_per_block as u16;
+            self.close_if_full(plane, block, origin, stamp);
+            block = self.open_block(plane, origin);
+        }
         let state = &mut self.blocks[block];
-        // Without a clock units are appended one by one; a page that was begun so is left as it is.
         let begun = u32::from(state.written) % units_per_page;
         let skipped = if begun == 0 { 0 } else { units_per_page - begun };
         let at = u32::from(state.written) + skipped;
@@ -242,7 +250,13 @@ impl Ftl {
         (block, PhysicalUnit(block.0 * self.geometry.units_per_block + at))
     }
 
-    /// The plane's open block for this origin, with at least one page left.
+    /// Whether an open block still has a page of which nothing is written.
+    #[inline]
+    fn has_whole_page(&self, block: BlockId) -> bool {
+        u32::from(self.blocks[block].written) + self.geometry.units_per_page <= self.geometry.units_per_block
+    }
+
+    /// The plane's open block for this origin, with room for at least one unit.
     #[inline]
     fn open_block(&mut self, plane: PlaneId, origin: Origin) -> BlockId {
         let which = self.frontier.open_block_of(origin);

@@ -1,0 +1,402 @@
+//! Does the translation layer agree with a slow, obvious one under random operations?
+//!
+//! The oracle is a handful of maps: what each logical unit holds (a version), what each place in flash holds, and how
+//! far each block is programmed. It is told of every operation, learns from the drive only which places were chosen, and
+//! says what has to be true afterwards: pages are programmed in order and once between erases, every unit is found at a
+//! place that holds its newest version, valid counts are those of a recount from scratch, and what was programmed adds
+//! up to host, moved and padding units. Operations that the drive has no room for are left out, as a caller has to.
+
+mod support;
+
+use copyback::config::RunConfig;
+use copyback::ftl::blocks::BlockState;
+use copyback::ftl::core::{Ftl, Move};
+use copyback::ftl::frontier::Origin;
+use copyback::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::cell::Cell;
+use std::collections::{HashMap, VecDeque};
+use support::{Setting, cases, configuration};
+
+const KNOBS: &[&[Setting]] = &[
+    &["geometry.channels = 1", "geometry.channels = 2"],
+    &["geometry.chips_per_channel = 1", "geometry.chips_per_channel = 2"],
+    &["geometry.dies_per_chip = 1", "geometry.dies_per_chip = 2"],
+    &[
+        "geometry.planes_per_die = 1",
+        "geometry.planes_per_die = 2",
+        "geometry.planes_per_die = 3",
+        "geometry.planes_per_die = 4",
+    ],
+    &["geometry.blocks_per_plane = 8", "geometry.blocks_per_plane = 13", "geometry.blocks_per_plane = 24"],
+    &[
+        "geometry.pages_per_block = 2",
+        "geometry.pages_per_block = 3",
+        "geometry.pages_per_block = 8",
+        "geometry.pages_per_block = 16",
+    ],
+    &[
+        "geometry.page_size = \"4 KiB\"",
+        "geometry.page_size = \"8 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
+        "geometry.page_size = \"12 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
+        "geometry.page_size = \"16 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
+    ],
+    &["", "capacity.over_provisioning = 1.0"],
+    &[
+        "allocation.policy = \"static\"",
+        "allocation.policy = \"static\"\nallocation.order = \"PDWC\"",
+        "allocation.policy = \"dynamic\"",
+    ],
+    &["frontier.policy = \"single\"", "frontier.policy = \"split\""],
+    &[
+        "victim.policy = \"greedy\"",
+        "victim.policy = \"greedy\"\nvictim.tie_blocks = 1",
+        "victim.policy = \"cost-benefit\"",
+        "victim.policy = \"d-choices\"\nvictim.d = 2",
+        "victim.policy = \"windowed-greedy\"\nvictim.window = 0.4",
+        "victim.policy = \"random\"",
+        "victim.policy = \"fifo\"",
+    ],
+];
+const REST: Setting = "timing.read = \"1 us\"\ntiming.program = \"1 us\"\ntiming.erase = \"1 us\"\ntiming.channel = \"1 GB/s\"\n\
+    trigger.policy = \"watermark\"\ntrigger.soft = 2";
+
+/// An operation; numbers are taken modulo what the drive has.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Writes units one by one, as preconditioning does.
+    Append { first: u32, units: u8 },
+    /// Writes a page of units; with `stale`, the last of them is overtaken by a newer write and points nowhere.
+    WritePage { plane: u32, first: u32, units: u8, stale: bool },
+    /// Forgets units.
+    Trim { first: u32, units: u8 },
+    /// Collects a block at once.
+    Collect { plane: u32 },
+    /// Takes a victim whose units are moved by later steps.
+    TakeVictim { plane: u32 },
+    /// Moves a page's worth of the victim's units, to its own plane or to another.
+    MovePage { plane: Option<u32> },
+    /// Goes on on a copy of the drive.
+    Clone,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let any = any::<u32>;
+    prop_oneof![
+        6 => (any(), 1..9u8).prop_map(|(first, units)| Step::Append { first, units }),
+        6 => (any(), any(), 1..9u8, prop::bool::weighted(0.1))
+            .prop_map(|(plane, first, units, stale)| Step::WritePage { plane, first, units, stale }),
+        2 => (any(), 1..9u8).prop_map(|(first, units)| Step::Trim { first, units }),
+        3 => any().prop_map(|plane| Step::Collect { plane }),
+        2 => any().prop_map(|plane| Step::TakeVictim { plane }),
+        6 => prop::option::weighted(0.3, any()).prop_map(|plane| Step::MovePage { plane }),
+        1 => Just(Step::Clone),
+    ]
+}
+
+/// The obvious translation layer.
+#[derive(Default)]
+struct Oracle {
+    newest_version: u64,
+    /// What each logical unit holds.
+    holds: HashMap<u32, u64>,
+    /// What each programmed place holds: owner and version; `None` is padding or stale on arrival.
+    flash: HashMap<u32, Option<(u32, u64)>>,
+    /// First place of each block that may still be programmed.
+    write_point: HashMap<u32, u32>,
+    erased: HashMap<u32, u32>,
+    host: u64,
+    moved: u64,
+    dropped: u64,
+    places: u64,
+}
+
+impl Oracle {
+    fn program(&mut self, ftl: &Ftl, place: u32, what: Option<(u32, u64)>) {
+        let block = place / ftl.geometry.units_per_block;
+        let point = self.write_point.entry(block).or_insert(0);
+        let offset = place % ftl.geometry.units_per_block;
+        assert!(offset >= *point, "place {offset} of block {block} was programmed after place {point}");
+        // What was passed over is left empty for good.
+        self.places += u64::from(offset + 1 - *point);
+        *point = offset + 1;
+        assert!(self.flash.insert(place, what).is_none(), "place {place} was programmed twice");
+    }
+
+    fn write(&mut self, unit: u32) -> (u32, u64) {
+        self.newest_version += 1;
+        self.holds.insert(unit, self.newest_version);
+        (unit, self.newest_version)
+    }
+
+    fn program_page(&mut self, ftl: &Ftl, page: PageId, mut data: Vec<Option<(u32, u64)>>) {
+        // A block whose last page was begun unit by unit has no whole page left: it was closed as it was.
+        let g = &ftl.geometry;
+        let home = page.0 / g.pages_per_block / g.blocks_per_plane;
+        for (block, point) in self.write_point.iter_mut().filter(|(b, _)| *b / g.blocks_per_plane == home) {
+            let left = g.units_per_block - *point;
+            if left < g.units_per_page && ftl.blocks()[BlockId(*block)].state == BlockState::Closed {
+                self.places += u64::from(left);
+                *point = g.units_per_block;
+            }
+        }
+        data.resize(ftl.geometry.units_per_page as usize, None);
+        let first = page.0 * ftl.geometry.units_per_page;
+        for (slot, what) in data.into_iter().enumerate() {
+            self.program(ftl, first + slot as u32, what);
+        }
+    }
+
+    fn erase(&mut self, ftl: &Ftl, block: BlockId) {
+        let first = block.0 * ftl.geometry.units_per_block;
+        let places = first..first + ftl.geometry.units_per_block;
+        for place in places {
+            self.flash.remove(&place);
+        }
+        self.write_point.insert(block.0, 0);
+        *self.erased.entry(block.0).or_default() += 1;
+    }
+
+    /// Compares everything that can be seen of the drive with what has to be there.
+    fn compare(&self, ftl: &Ftl) {
+        ftl.check_all().unwrap();
+        let g = &ftl.geometry;
+        let mut valid = vec![0u32; g.blocks as usize];
+        for unit in 0..g.logical_units {
+            let place = ftl.lookup(LogicalUnit(unit));
+            let Some(&version) = self.holds.get(&unit) else {
+                assert!(place.is_none(), "unit {unit} holds nothing and is at {place:?}");
+                continue;
+            };
+            assert!(place.is_some(), "unit {unit} is lost");
+            assert_eq!(self.flash.get(&place.0), Some(&Some((unit, version))), "unit {unit} at {place:?}");
+            valid[(place.0 / g.units_per_block) as usize] += 1;
+        }
+        let mut free = vec![0; g.planes as usize];
+        for (at, block) in ftl.blocks().iter().enumerate() {
+            assert_eq!(u32::from(block.valid), valid[at], "valid units of block {at}");
+            assert_eq!(block.erases, self.erased.get(&(at as u32)).copied().unwrap_or(0), "erases of block {at}");
+            let point = self.write_point.get(&(at as u32)).copied().unwrap_or(0);
+            assert!(u32::from(block.written) >= point, "block {at} forgot a program");
+            free[at / g.blocks_per_plane as usize] += u32::from(block.state == BlockState::Free);
+            if block.state == BlockState::Free {
+                assert_eq!(point, 0, "block {at} is free and was not erased");
+            }
+        }
+        for (plane, &free) in free.iter().enumerate() {
+            assert_eq!(ftl.free_blocks_of(PlaneId(plane as u32)), free, "free blocks of plane {plane}");
+        }
+        assert_eq!(ftl.free_blocks(), free.iter().map(|&f| u64::from(f)).sum::<u64>());
+        let counts = ftl.counts();
+        assert_eq!((counts.host_units, counts.moved_units), (self.host, self.moved));
+        assert_eq!(counts.dropped_moves, self.dropped);
+        assert_eq!(counts.erases, self.erased.values().map(|&e| u64::from(e)).sum::<u64>());
+        assert_eq!(counts.host_units + counts.moved_units + counts.padding_units, self.places, "{counts:?}");
+    }
+}
+
+/// A victim that is being moved page by page.
+struct Collection {
+    block: BlockId,
+    moves: VecDeque<Move>,
+}
+
+struct Bench {
+    ftl: Ftl,
+    oracle: Oracle,
+    collection: Option<Collection>,
+    stamp: u64,
+}
+
+impl Bench {
+    fn plane(&self, number: u32) -> PlaneId {
+        PlaneId(number % self.ftl.geometry.planes)
+    }
+
+    /// Units from `first` on that the drive has.
+    fn units(&self, first: u32, units: u8) -> Vec<u32> {
+        let all = self.ftl.geometry.logical_units;
+        (first % all..all).take(usize::from(units)).collect()
+    }
+
+    fn step(&mut self, step: Step) {
+        self.stamp += 1;
+        match step {
+            Step::Append { first, units } => {
+                for unit in self.units(first, units) {
+                    self.append(unit);
+                }
+            }
+            Step::WritePage { plane, first, units, stale } => self.write_page(self.plane(plane), first, units, stale),
+            Step::Trim { first, units } => {
+                for unit in self.units(first, units) {
+                    assert_eq!(self.ftl.trim(LogicalUnit(unit)), self.oracle.holds.remove(&unit).is_some());
+                }
+            }
+            Step::Collect { plane } => self.collect(self.plane(plane)),
+            Step::TakeVictim { plane } => self.take_victim(self.plane(plane)),
+            Step::MovePage { plane } => self.move_page(plane),
+            Step::Clone => self.ftl = self.ftl.clone(),
+        }
+    }
+
+    fn append(&mut self, unit: u32) {
+        let plane = self.ftl.timeless_plane(LogicalUnit(unit));
+        if self.ftl.pages_left(plane, Origin::Host) == 0 {
+            return;
+        }
+        self.ftl.append(plane, LogicalUnit(unit), self.stamp);
+        let what = self.oracle.write(unit);
+        self.oracle.host += 1;
+        self.oracle.program(&self.ftl, self.ftl.lookup(LogicalUnit(unit)).0, Some(what));
+    }
+
+    fn write_page(&mut self, plane: PlaneId, first: u32, units: u8, stale: bool) {
+        if self.ftl.pages_left(plane, Origin::Host) == 0 {
+            return;
+        }
+        let units = self.units(first, units.min(self.ftl.geometry.units_per_page as u8));
+        let mut page: Vec<LogicalUnit> = units.iter().map(|&u| LogicalUnit(u)).collect();
+        let mut data: Vec<_> = units.iter().map(|&u| (u, u64::MAX)).map(Some).collect();
+        if stale {
+            *page.last_mut().unwrap() = LogicalUnit::NONE;
+            *data.last_mut().unwrap() = None;
+        }
+        for what in data.iter_mut().flatten() {
+            *what = self.oracle.write(what.0);
+        }
+        let predicted = self.ftl.next_block(plane, Origin::Host);
+        let at = self.ftl.write_page(plane, &page, self.stamp);
+        let (block, _) = self.ftl.geometry.block_and_offset(at);
+        assert_eq!(self.ftl.geometry.plane_of(block), plane);
+        assert_eq!(predicted, Some(block), "another block was foretold");
+        self.oracle.host += page.len() as u64;
+        self.oracle.program_page(&self.ftl, at, data);
+    }
+
+    /// Whether a victim of the plane may be taken: one at a time, as a plane has one job.
+    fn may_collect(&self, plane: PlaneId) -> bool {
+        self.collection.as_ref().is_none_or(|c| self.ftl.geometry.plane_of(c.block) != plane)
+    }
+
+    fn collect(&mut self, plane: PlaneId) {
+        if !self.may_collect(plane) {
+            return;
+        }
+        let Some(block) = self.ftl.pick_collectable(plane, self.stamp) else { return };
+        let owners = self.owners(block);
+        assert_eq!(self.ftl.collect(block, self.stamp), owners.len() as u32);
+        self.oracle.moved += owners.len() as u64;
+        for unit in owners {
+            let what = (unit, self.oracle.holds[&unit]);
+            self.oracle.program(&self.ftl, self.ftl.lookup(LogicalUnit(unit)).0, Some(what));
+        }
+        self.oracle.erase(&self.ftl, block);
+    }
+
+    /// Whose newest data a block holds, in the order of the places, by the oracle's books.
+    fn owners(&self, block: BlockId) -> Vec<u32> {
+        let first = block.0 * self.ftl.geometry.units_per_block;
+        let stored = (first..first + self.ftl.geometry.units_per_block).map(|place| (place, self.oracle.flash.get(&place)));
+        let newest = stored.filter_map(|(place, what)| {
+            let (unit, version) = (*what?)?;
+            let is_newest = self.oracle.holds.get(&unit) == Some(&version);
+            // A copy that a move left behind holds the same version; the map says which of the two counts.
+            (is_newest && self.ftl.lookup(LogicalUnit(unit)) == PhysicalUnit(place)).then_some(unit)
+        });
+        newest.collect()
+    }
+
+    fn take_victim(&mut self, plane: PlaneId) {
+        if self.collection.is_some() {
+            return;
+        }
+        let Some(block) = self.ftl.pick_victim(plane, self.stamp) else { return };
+        let owners = self.owners(block);
+        let mut moves = Vec::new();
+        self.ftl.take_victim(block, &mut moves);
+        let named: Vec<u32> = moves.iter().map(|m| m.unit.0).collect();
+        assert_eq!(named, owners, "the victim's valid units");
+        self.collection = Some(Collection { block, moves: moves.into() });
+    }
+
+    fn move_page(&mut self, to: Option<u32>) {
+        let Some(mut collection) = self.collection.take() else { return };
+        let home = self.ftl.geometry.plane_of(collection.block);
+        let plane = to.map_or(home, |number| self.plane(number));
+        if !collection.moves.is_empty() {
+            if self.ftl.pages_left(plane, Origin::Move) > 0 {
+                let units = collection.moves.len().min(self.ftl.geometry.units_per_page as usize);
+                let page: Vec<Move> = collection.moves.drain(..units).collect();
+                let data = page.iter().map(|m| {
+                    let (unit, version) = self.oracle.flash[&m.from.0].expect("a move has data");
+                    let is_newest = self.oracle.holds.get(&unit) == Some(&version);
+                    self.oracle.dropped += u64::from(!is_newest);
+                    is_newest.then_some((unit, version))
+                });
+                let data = data.collect();
+                let at = self.ftl.move_page(plane, &page, self.stamp);
+                self.oracle.moved += page.len() as u64;
+                self.oracle.program_page(&self.ftl, at, data);
+            }
+            self.collection = Some(collection);
+            return;
+        }
+        self.ftl.erase(collection.block);
+        self.oracle.erase(&self.ftl, collection.block);
+    }
+}
+
+#[derive(Clone)]
+struct Case {
+    config: RunConfig,
+    text: String,
+    steps: Vec<Step>,
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "the configuration\n{}and the steps", self.text)?;
+        self.steps.iter().try_for_each(|s| writeln!(f, "{s:?}"))
+    }
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let settings: Vec<_> = KNOBS.iter().map(|settings| 0..settings.len()).collect();
+    (settings, prop::collection::vec(step(), 1..600)).prop_map(|(chosen, steps)| {
+        let mut lines: Vec<Setting> = chosen.iter().zip(KNOBS).map(|(&at, settings)| settings[at]).collect();
+        lines.push(REST);
+        let (config, text) = configuration(&lines, 0);
+        Case { config, text, steps }
+    })
+}
+
+#[test]
+fn the_drive_holds_what_the_oracle_holds() {
+    let config = Config { cases: cases(250), failure_persistence: None, ..Config::default() };
+    let (ran, erases, dropped) = (Cell::new(0u32), Cell::new(0u64), Cell::new(0u64));
+    let result = TestRunner::new(config).run(&case(), |case| {
+        if case.config.check().is_err() {
+            return Ok(());
+        }
+        let ftl = Ftl::new(&case.config, 7);
+        let mut bench = Bench { ftl, oracle: Oracle::default(), collection: None, stamp: 0 };
+        for (at, &step) in case.steps.iter().enumerate() {
+            bench.step(step);
+            if at % 16 == 0 {
+                bench.oracle.compare(&bench.ftl);
+            }
+        }
+        bench.oracle.compare(&bench.ftl);
+        ran.set(ran.get() + 1);
+        erases.set(erases.get() + bench.ftl.counts().erases);
+        dropped.set(dropped.get() + bench.ftl.counts().dropped_moves);
+        Ok(())
+    });
+    if let Err(e) = result {
+        panic!("{e}");
+    }
+    // A sequence that never collects, or never is too late, asks only half the question.
+    assert!(erases.get() > u64::from(ran.get()) && dropped.get() > 0, "{} runs: {erases:?}, {dropped:?}", ran.get());
+}

@@ -1,0 +1,67 @@
+//! Does what random tests once found stay mended?
+//!
+//! Each test is the smallest case that showed a defect; its expected values follow from what the operation means.
+
+mod support;
+
+use copyback::ftl::core::Ftl;
+use copyback::ftl::frontier::Origin;
+use copyback::metrics::report::Outcome;
+use copyback::run::{Options, Progress, precondition, simulate};
+use copyback::sim::index::{LogicalUnit, PageId, PlaneId};
+use copyback::workload::{Op, Request};
+use support::{Listed, Setting, configuration, request};
+
+const PLANE: &[Setting] = &[
+    "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1\ngeometry.planes_per_die = 1",
+    "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
+    "trigger.policy = \"watermark\"\ntrigger.soft = 2\nprecondition.mode = \"empty\"",
+];
+
+fn run(lines: &[Setting], requests: &[Request]) -> Outcome {
+    let (config, text) = configuration(lines, 0);
+    config.check().unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let image = precondition(&config, 0).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let options = Options { seed: 0, check: true, keep_requests: true, ..Options::default() };
+    let mut calls = 0;
+    let mut progress = |p: Progress| {
+        calls += 1;
+        assert!(calls < 10, "the run does not come to an end: {p:?}");
+    };
+    let outcome = simulate(&config, image, Box::new(Listed::new(requests)), &options, &mut progress);
+    outcome.unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// A page cannot follow units that reach into the last page of their block: it begins the next block.
+#[test]
+fn a_page_after_units_in_the_last_page_of_a_block() {
+    let mut lines = PLANE.to_vec();
+    lines.push("geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 2");
+    lines.push("geometry.page_size = \"8 KiB\"\ngeometry.mapping_unit = \"4 KiB\"");
+    let mut ftl = Ftl::new(&configuration(&lines, 0).0, 1);
+    let plane = PlaneId(0);
+    for unit in 0..3 {
+        ftl.append(plane, LogicalUnit(unit), 1);
+    }
+    let next = ftl.next_block(plane, Origin::Host).unwrap();
+    assert_eq!((next.0, ftl.next_page_offset(plane, Origin::Host)), (1, 0));
+    assert_eq!(ftl.write_page(plane, &[LogicalUnit(0)], 2), PageId(2));
+    assert_eq!(ftl.counts().padding_units, 2, "one place is left in each of the two blocks");
+    ftl.check_all().unwrap();
+}
+
+/// A unit that is written while its older version is on its way to flash goes to flash twice: it is a hit, but it was
+/// not saved.
+#[test]
+fn write_amplification_counts_what_the_host_wrote() {
+    let mut lines = PLANE.to_vec();
+    lines.push("geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 4\ngeometry.page_size = \"4 KiB\"");
+    lines.push("buffer.policy = \"lru\"\nbuffer.size = \"8 KiB\"");
+    let write = |at: u64, unit: u64| request(at, Op::Write, unit * 4096, 4096, 0);
+    // The third write evicts unit 0, the fourth replaces it on its way, the fifth evicts unit 1, and so on.
+    let requests = [write(0, 0), write(1, 1), write(10_000, 2), write(20_000, 0), write(9_000_000, 3)];
+    let report = run(&lines, &requests).report;
+    let written = 5.0;
+    assert!(report.buffer_write_hits > 0, "{report:?}");
+    assert_eq!(report.write_amplification.host, Some(report.flash.host_units as f64 / written));
+}
