@@ -156,3 +156,18 @@ fn every_cause_of_waiting_is_blamed_to_the_nanosecond() {
     let affected: Vec<bool> = records.iter().map(|r| r.gc_affected).collect();
     assert_eq!(affected, [true, false, false, false, false, false, false], "only collection counts as collection");
 }
+
+#[test]
+fn small_units_survive_preconditioning_and_collection() {
+    for yielding in ["never", "ideal"] {
+        let config = config(&format!(
+            "geometry = {{ page_size = \"16 KiB\", mapping_unit = \"4 KiB\", blocks_per_plane = 32 }}
+             precondition = {{ mode = \"random\" }}
+             yield = {{ policy = \"{yielding}\" }}
+             host = {{ mode = \"closed\" }}"
+        ));
+        let script = (0..20_000).map(|i| pages(Write, 0, splitmix64(i) % 1_200, 1 + splitmix64(i + 7) % 9)).collect();
+        let outcome = run(&config, script);
+        assert!(outcome.report.gc.rounds > 0);
+    }
+}

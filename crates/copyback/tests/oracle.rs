@@ -14,10 +14,10 @@ use copyback::ftl::core::{Ftl, Move};
 use copyback::ftl::frontier::Origin;
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
-use support::{Setting, cases, configuration};
+use support::{Setting, configuration, course};
 
 const KNOBS: &[&[Setting]] = &[
     &["geometry.channels = 1", "geometry.channels = 2"],
@@ -131,20 +131,23 @@ impl Oracle {
     }
 
     fn program_page(&mut self, ftl: &Ftl, page: PageId, mut data: Vec<Option<(u32, u64)>>) {
-        // A block whose last page was begun unit by unit has no whole page left: it was closed as it was.
-        let g = &ftl.geometry;
-        let home = page.0 / g.pages_per_block / g.blocks_per_plane;
-        for (block, point) in self.write_point.iter_mut().filter(|(b, _)| *b / g.blocks_per_plane == home) {
-            let left = g.units_per_block - *point;
-            if left < g.units_per_page && ftl.blocks()[BlockId(*block)].state == BlockState::Closed {
-                self.places += u64::from(left);
-                *point = g.units_per_block;
-            }
-        }
         data.resize(ftl.geometry.units_per_page as usize, None);
         let first = page.0 * ftl.geometry.units_per_page;
         for (slot, what) in data.into_iter().enumerate() {
             self.program(ftl, first + slot as u32, what);
+        }
+    }
+
+    /// The page that was begun unit by unit on a plane, if any, was ended as it was.
+    fn seal(&mut self, ftl: &Ftl, plane: PlaneId) {
+        let g = &ftl.geometry;
+        for (block, point) in self.write_point.iter_mut().filter(|(b, _)| *b / g.blocks_per_plane == plane.0) {
+            let written = u32::from(ftl.blocks()[BlockId(*block)].written);
+            if written > *point {
+                assert_eq!(written, point.next_multiple_of(g.units_per_page), "block {block} was sealed");
+                self.places += u64::from(written - *point);
+                *point = written;
+            }
         }
     }
 
@@ -253,6 +256,7 @@ impl Bench {
     }
 
     fn write_page(&mut self, plane: PlaneId, first: u32, units: u8, stale: bool) {
+        self.seal(plane, Origin::Host);
         if self.ftl.pages_left(plane, Origin::Host) == 0 {
             return;
         }
@@ -275,6 +279,11 @@ impl Bench {
         self.oracle.program_page(&self.ftl, at, data);
     }
 
+    fn seal(&mut self, plane: PlaneId, origin: Origin) {
+        self.ftl.seal_page(plane, origin, self.stamp);
+        self.oracle.seal(&self.ftl, plane);
+    }
+
     /// Whether a victim of the plane may be taken: one at a time, as a plane has one job.
     fn may_collect(&self, plane: PlaneId) -> bool {
         self.collection.as_ref().is_none_or(|c| self.ftl.geometry.plane_of(c.block) != plane)
@@ -284,7 +293,7 @@ impl Bench {
         if !self.may_collect(plane) {
             return;
         }
-        let Some(block) = self.ftl.pick_collectable(plane, self.stamp) else { return };
+        let Some(block) = self.ftl.pick_collectable(plane, 1, self.stamp) else { return };
         let owners = self.owners(block);
         assert_eq!(self.ftl.collect(block, self.stamp), owners.len() as u32);
         self.oracle.moved += owners.len() as u64;
@@ -298,7 +307,8 @@ impl Bench {
     /// Whose newest data a block holds, in the order of the places, by the oracle's books.
     fn owners(&self, block: BlockId) -> Vec<u32> {
         let first = block.0 * self.ftl.geometry.units_per_block;
-        let stored = (first..first + self.ftl.geometry.units_per_block).map(|place| (place, self.oracle.flash.get(&place)));
+        let stored =
+            (first..first + self.ftl.geometry.units_per_block).map(|place| (place, self.oracle.flash.get(&place)));
         let newest = stored.filter_map(|(place, what)| {
             let (unit, version) = (*what?)?;
             let is_newest = self.oracle.holds.get(&unit) == Some(&version);
@@ -326,6 +336,7 @@ impl Bench {
         let home = self.ftl.geometry.plane_of(collection.block);
         let plane = to.map_or(home, |number| self.plane(number));
         if !collection.moves.is_empty() {
+            self.seal(plane, Origin::Move);
             if self.ftl.pages_left(plane, Origin::Move) > 0 {
                 let units = collection.moves.len().min(self.ftl.geometry.units_per_page as usize);
                 let page: Vec<Move> = collection.moves.drain(..units).collect();
@@ -374,9 +385,8 @@ fn case() -> impl Strategy<Value = Case> {
 
 #[test]
 fn the_drive_holds_what_the_oracle_holds() {
-    let config = Config { cases: cases(250), failure_persistence: None, ..Config::default() };
     let (ran, erases, dropped) = (Cell::new(0u32), Cell::new(0u64), Cell::new(0u64));
-    let result = TestRunner::new(config).run(&case(), |case| {
+    let result = TestRunner::new(course(250)).run(&case(), |case| {
         if case.config.check().is_err() {
             return Ok(());
         }

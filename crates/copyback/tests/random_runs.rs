@@ -16,9 +16,9 @@ use copyback::nand::geometry::Geometry;
 use copyback::run::{Image, Options, Progress, RunError, precondition, simulate};
 use copyback::workload::{Op, Request};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 use std::cell::Cell;
-use support::{Listed, Setting, cases, configuration, fitted};
+use support::{Listed, Setting, configuration, course, fitted};
 
 /// Every knob and its settings, the plainest first: a failure shrinks towards it.
 const KNOBS: &[&[Setting]] = &[
@@ -187,9 +187,8 @@ struct Wish {
 fn wish() -> impl Strategy<Value = Wish> {
     let op = prop_oneof![6 => Just(Op::Write), 3 => Just(Op::Read), 1 => Just(Op::Trim)];
     let gap = prop_oneof![3 => Just(0), 2 => 0..2_000u64, 4 => 0..1_000_000u64, 1 => 0..20_000_000u64];
-    (op, any::<u32>(), any::<bool>(), 0..4u8, 0..12u8, gap).prop_map(|(op, place, hot, alignment, length, gap_ns)| {
-        Wish { op, place, hot, alignment, length, gap_ns }
-    })
+    (op, any::<u32>(), any::<bool>(), 0..4u8, 0..12u8, gap)
+        .prop_map(|(op, place, hot, alignment, length, gap_ns)| Wish { op, place, hot, alignment, length, gap_ns })
 }
 
 /// A drive, a seed and a workload. Its `Debug` form is what replays a failure.
@@ -204,9 +203,9 @@ struct Case {
 impl std::fmt::Debug for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "seed {} and the configuration\n{}and the requests", self.seed, self.text)?;
-        self.requests.iter().try_for_each(|r| {
-            writeln!(f, "{} ns: {:?} {} + {} bytes", r.arrival_ns, r.op, r.offset_bytes, r.len_bytes)
-        })
+        self.requests
+            .iter()
+            .try_for_each(|r| writeln!(f, "{} ns: {:?} {} + {} bytes", r.arrival_ns, r.op, r.offset_bytes, r.len_bytes))
     }
 }
 
@@ -230,7 +229,20 @@ fn case() -> impl Strategy<Value = Case> {
         let requests = wishes.iter().map(|w| {
             arrival_ns += w.gap_ns;
             let (unit, page) = (u64::from(geometry.unit_bytes), u64::from(geometry.page_bytes()));
-            let lengths = [unit, page, 512, 1, unit + 1, 2 * page, page + unit, 3 * page, 5 * page, 9 * page, 20 * page, unit / 2];
+            let lengths = [
+                unit,
+                page,
+                512,
+                1,
+                unit + 1,
+                2 * page,
+                page + unit,
+                3 * page,
+                5 * page,
+                9 * page,
+                20 * page,
+                unit / 2,
+            ];
             let place = if w.hot { w.place / 16 } else { w.place };
             let granularity = [unit, page, 512, 1][w.alignment as usize];
             fitted(&geometry, w.op, place, granularity, lengths[w.length as usize], arrival_ns)
@@ -240,16 +252,16 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 /// Events of a run that are too many for these workloads: whoever gets there goes round in circles.
-const PROGRESS_CALLS_MAX: u32 = 40;
+const PROGRESS_CALLS_MAX: u32 = 4;
 
 fn run(case: &Case, image: Image, check: bool, keep: bool) -> Result<Outcome, RunError> {
     let options = Options { seed: case.seed, requests: None, check, keep_gc_events: keep, keep_requests: keep };
     let mut calls = 0;
     let mut progress = |p: Progress| {
         calls += 1;
-        assert!(calls < PROGRESS_CALLS_MAX, "the run does not come to an end: {p:?}");
+        assert!(calls < PROGRESS_CALLS_MAX, "the run does not come to an end: {p:?}\n{}", case.text);
     };
-    simulate(&case.config, image, Box::new(Listed::new(&case.requests)), &options, &mut progress)
+    simulate(&case.config, image, Box::new(Listed::new(case.requests.clone())), &options, &mut progress)
 }
 
 /// Mapping units that a request touches.
@@ -335,7 +347,10 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
     for record in records {
         let asked = &case.requests[record.index as usize];
         prop_assert!(!std::mem::replace(&mut seen[record.index as usize], true), "{:?} came twice", record);
-        prop_assert_eq!((record.op, record.offset_bytes, record.len_bytes), (asked.op as u8, asked.offset_bytes, asked.len_bytes));
+        prop_assert_eq!(
+            (record.op, record.offset_bytes, record.len_bytes),
+            (asked.op as u8, asked.offset_bytes, asked.len_bytes)
+        );
         if case.config.host.mode == HostMode::Open {
             prop_assert_eq!(record.arrival_ns, asked.arrival_ns);
         }
@@ -392,9 +407,8 @@ fn holds(case: &Case) -> Result<bool, TestCaseError> {
 
 #[test]
 fn every_configuration_that_is_accepted_runs_well() {
-    let config = Config { cases: cases(600), failure_persistence: None, ..Config::default() };
     let (drawn, ran) = (Cell::new(0u32), Cell::new(0u32));
-    let result = TestRunner::new(config).run(&case(), |case| {
+    let result = TestRunner::new(course(1000)).run(&case(), |case| {
         drawn.set(drawn.get() + 1);
         ran.set(ran.get() + u32::from(holds(&case)?));
         Ok(())
@@ -403,5 +417,6 @@ fn every_configuration_that_is_accepted_runs_well() {
         panic!("{e}");
     }
     println!("{} of {} configurations ran", ran.get(), drawn.get());
-    assert!(ran.get() * 2 > drawn.get(), "only {} of {} configurations ran", ran.get(), drawn.get());
+    // Knobs that do not go together are refused, as they should be; what is left must be enough.
+    assert!(ran.get() * 5 > drawn.get(), "only {} of {} configurations ran", ran.get(), drawn.get());
 }

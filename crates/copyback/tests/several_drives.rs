@@ -53,7 +53,7 @@ struct Results {
 }
 
 fn run(drives: Vec<(&RunConfig, Ftl)>, requests: &[Request]) -> Result<Results, RunError> {
-    let mut source = Listed::new(requests);
+    let mut source = Listed::new(requests.to_vec());
     let setup = Setup {
         host: HostConfig::default(),
         source: &mut source,

@@ -51,6 +51,8 @@ pub struct Job {
     pub is_stepping: bool,
     /// Whether its block is chosen by the victim policy when it begins.
     pub picks_victim: bool,
+    /// Whether its moves gain nothing on their own plane.
+    pub has_to_leave: bool,
     /// When it began.
     pub start_ns: u64,
     /// Valid units when it began.
@@ -74,6 +76,7 @@ impl Job {
             dropped: 0,
             is_stepping: false,
             picks_victim: true,
+            has_to_leave: false,
             start_ns: 0,
             units_valid: 0,
             free_blocks: 0,

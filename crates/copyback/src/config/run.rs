@@ -93,7 +93,26 @@ impl RunConfig {
         self.unit.check(self)?;
         self.compose.check(self)?;
         self.admit.check()?;
-        self.check_spare()
+        self.check_spare()?;
+        self.check_past()
+    }
+
+    /// Whether an aged drive keeps the block that collection needs.
+    fn check_past(&self) -> Result<(), KeyError> {
+        let PreconditionConfig::Aged { used_max, .. } = self.precondition else { return Ok(()) };
+        let blocks = self.geometry.blocks_per_plane;
+        let used_blocks = (f64::from(blocks) * used_max).ceil() as u32;
+        if used_blocks + crate::ftl::GC_RESERVE_BLOCKS > blocks {
+            return Err(KeyError::new(
+                "precondition.used_max",
+                format!("{used_max} of {blocks} blocks a plane leaves none to collect with"),
+            )
+            .with_help(format!(
+                "use at most {}, or more blocks",
+                f64::from(blocks - crate::ftl::GC_RESERVE_BLOCKS) / f64::from(blocks)
+            )));
+        }
+        Ok(())
     }
 
     /// Blocks of a plane that never hold host data at rest: what GC needs to move a victim, and the open blocks.
@@ -128,6 +147,26 @@ impl RunConfig {
             )
             .with_help("raise `capacity.over_provisioning`, lower the trigger's levels, or use more, smaller blocks"));
         }
-        Ok(())
+        self.check_gain(data_blocks, units_per_block)
+    }
+
+    /// Whether a full plane always has a block whose collection frees a page: where all blocks that may be collected
+    /// share the invalid units evenly, each must still have a page's worth.
+    fn check_gain(&self, data_blocks: u64, units_per_block: u64) -> Result<(), KeyError> {
+        let full_blocks = u64::from(self.geometry.blocks_per_plane - self.blocks_held_back() + 1);
+        let least_invalid = (full_blocks - data_blocks) * units_per_block;
+        if least_invalid > full_blocks * (self.geometry.units_per_page() - 1) {
+            return Ok(());
+        }
+        Err(KeyError::new(
+            "capacity",
+            format!(
+                "{} spare blocks a plane are too few for pages of {} mapping units: each block might hold less than a \
+                 page of invalid data, and garbage collection would gain nothing",
+                full_blocks - data_blocks,
+                self.geometry.units_per_page(),
+            ),
+        )
+        .with_help("raise `capacity.over_provisioning`, or use more pages a block"))
     }
 }

@@ -65,6 +65,7 @@ impl Drive {
             let list = self.space_queue(die, plane);
             self.enqueue(list, id);
             self.dies[die.at()].waiting_for_space += 1;
+            self.waiting_for_space += 1;
             self.collect_for_space(die, plane, events);
             self.settle(die, events.now_ns());
             return;
@@ -103,16 +104,53 @@ impl Drive {
         self.geometry.planes_of(die).map(|p| self.plane_room(p)).sum::<u32>().saturating_sub(promised)
     }
 
-    /// Pages of a plane that no job under way counts on.
+    /// Pages of a plane that no move counts on, neither of its own job nor of another plane's, and that are not kept for
+    /// the moves of its next job.
     #[inline]
-    fn plane_room(&self, plane: PlaneId) -> u32 {
+    pub(super) fn plane_room(&self, plane: PlaneId) -> u32 {
         let left = self.ftl.pages_left(plane, Origin::Host);
+        left.saturating_sub(self.own_moves(plane) + self.incoming_pages(plane))
+    }
+
+    /// Pages of a plane onto which host writes that were admitted can go now. Where moves share the host's block, what is
+    /// kept for them is theirs only as far as they still need it.
+    #[inline]
+    pub(super) fn host_pages_left(&self, plane: PlaneId) -> u32 {
+        let own = self.own_moves(plane);
+        let left = if own > 0 && self.ftl.shares_block() {
+            self.ftl.pages_left(plane, Origin::Move).saturating_sub(own)
+        } else {
+            self.ftl.pages_left(plane, Origin::Host)
+        };
+        left.saturating_sub(self.incoming_pages(plane))
+    }
+
+    /// Pages that the job of a plane has still to program.
+    #[inline]
+    fn own_moves(&self, plane: PlaneId) -> u32 {
         let job = self.job_of_plane[plane.at()];
         if job.is_none() {
-            return left;
+            return 0;
         }
-        let moves = self.jobs[job.at()].moves_left() as u32;
-        left.saturating_sub(moves.div_ceil(self.geometry.units_per_page))
+        (self.jobs[job.at()].moves_left() as u32).div_ceil(self.geometry.units_per_page)
+    }
+
+    /// Pages that other planes' moves were promised. They may open a block of their own, so the first of a block's worth
+    /// takes all of it.
+    #[inline]
+    fn incoming_pages(&self, plane: PlaneId) -> u32 {
+        self.incoming_moves[plane.at()].next_multiple_of(self.geometry.pages_per_block)
+    }
+
+    /// Whether a plane takes another page of another plane's job and still has what it promised.
+    pub(super) fn accepts_move(&self, plane: PlaneId) -> bool {
+        let incoming = (self.incoming_moves[plane.at()] + 1).next_multiple_of(self.geometry.pages_per_block);
+        let bound = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
+        let die = self.geometry.die_of(plane);
+        let promised = self.credits_out[self.account(die, bound)];
+        let left = self.ftl.pages_left(plane, Origin::Host).checked_sub(self.own_moves(plane) + incoming);
+        let others = self.geometry.planes_of(die).filter(|&p| p != plane && bound.is_none());
+        left.is_some_and(|left| left + others.map(|p| self.plane_room(p)).sum::<u32>() >= promised)
     }
 
     /// A slot of a die's window became free: jobs first, then whoever waits.
@@ -144,11 +182,22 @@ impl Drive {
         while self.room(die, plane) > 0 {
             let Some(id) = self.queues.pop_front(list) else { return };
             self.dies[die.at()].waiting_for_space -= 1;
+            self.waiting_for_space -= 1;
             self.admit(TxnId(id), events);
         }
         // Who still waits lets the plane be collected further.
         if !self.queues.is_empty(list) {
             self.collect_for_space(die, plane, events);
+        }
+    }
+
+    /// Data may leave or come to any plane: whoever waits, anywhere, is looked at again.
+    pub(super) fn admit_waiters_everywhere(&mut self, events: &mut EventQueue) {
+        for plane in (0..self.geometry.planes).map(PlaneId) {
+            let die = self.geometry.die_of(plane);
+            if self.dies[die.at()].waiting_for_space > 0 {
+                self.admit_waiters(die, plane, events);
+            }
         }
     }
 

@@ -10,9 +10,19 @@ use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 
 impl Drive {
-    /// Starts collection where the level of the plane's scope asks for it.
+    /// A page was bound on a plane: starts collection where the level of the plane's scope asks for it, or a host write
+    /// that found all pages promised.
     #[inline]
     pub(super) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        let die = self.geometry.die_of(plane);
+        if self.settings.global && self.waiting_for_space > 0 {
+            self.admit_waiters_everywhere(events);
+        } else if self.dies[die.at()].waiting_for_space > 0 {
+            let waited_for = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
+            if !self.queues.is_empty(self.space_queue(die, waited_for)) {
+                self.collect_for_space(die, waited_for, events);
+            }
+        }
         match self.trigger.scope {
             Scope::Plane => {
                 let is_collecting = self.job_of_plane[plane.at()].is_some();
@@ -20,7 +30,7 @@ impl Drive {
                     self.start_collection(plane, events);
                 }
             }
-            Scope::Die => self.collect_die_if_low(self.geometry.die_of(plane), events),
+            Scope::Die => self.collect_die_if_low(die, events),
             Scope::Device => self.collect_device_if_low(events),
         }
     }
@@ -52,21 +62,68 @@ impl Drive {
         }
     }
 
-    /// Starts collection on the plane of a die that has the fewest free blocks, unless a plane of it collects already.
-    fn collect_lowest_of(&mut self, die: DieId, events: &mut EventQueue) {
-        if self.geometry.planes_of(die).any(|p| self.job_of_plane[p.at()].is_some()) {
-            return;
+    /// Starts collection on the plane of a die that has the fewest free blocks of those that gain by it, unless a plane
+    /// of it collects already; whether the die collects.
+    fn collect_lowest_of(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+        if self.has_job(die) {
+            return true;
         }
-        let lowest = self.geometry.planes_of(die).min_by_key(|&p| self.ftl.free_blocks_of(p));
-        self.start_collection(lowest.expect("a die has a plane"), events);
+        let gaining = self.geometry.planes_of(die).filter(|&p| self.can_gain(p));
+        let Some(lowest) = gaining.min_by_key(|&p| self.ftl.free_blocks_of(p)) else { return false };
+        self.start_collection(lowest, events);
+        true
+    }
+
+    fn has_job(&self, die: DieId) -> bool {
+        self.geometry.planes_of(die).any(|p| self.job_of_plane[p.at()].is_some())
+    }
+
+    /// Whether collection of a plane frees room there: a round must free a page, for moves are programmed in whole pages.
+    fn can_gain(&self, plane: PlaneId) -> bool {
+        self.ftl.can_gain(plane, self.geometry.units_per_page)
+    }
+
+    /// Whether the data of a plane may leave it, to make room for host writes that wait there. Levels alone are no reason:
+    /// planes that are full of valid data would send it round.
+    fn can_leave(&self, plane: PlaneId) -> bool {
+        self.settings.global
+            && self.dies[self.geometry.die_of(plane).at()].waiting_for_space > 0
+            && self.ftl.can_gain(plane, 0)
+            && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && self.accepts_move(p))
     }
 
     /// Host writes wait for space: their plane, or the lowest plane of their die, is collected whatever the levels say.
+    /// Where that is full of valid data, writes that are bound to no plane leave it, and others wait until data may leave.
     pub(super) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         if plane.is_none() {
-            self.collect_lowest_of(die, events);
+            if !self.collect_lowest_of(die, events) {
+                self.send_waiters_elsewhere(die, events);
+            }
         } else if self.job_of_plane[plane.at()].is_none() {
-            self.start_collection(plane, events);
+            if self.can_gain(plane) || self.can_leave(plane) {
+                self.start_collection(plane, events);
+            } else if self.settings.global && self.job_of_plane.iter().all(|j| j.is_none()) {
+                // None gains where pages are promised that were not bound yet; who binds them comes back here.
+                if let Some(gaining) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.can_gain(p)) {
+                    self.start_collection(gaining, events);
+                }
+            }
+        }
+    }
+
+    fn send_waiters_elsewhere(&mut self, die: DieId, events: &mut EventQueue) {
+        let list = self.space_queue(die, PlaneId::NONE);
+        while let Some(id) = self.queues.first(list).map(TxnId) {
+            let others = || (0..self.geometry.dies).map(DieId).filter(|&d| d != die);
+            let may_gain = |d: DieId| self.geometry.planes_of(d).any(|p| self.can_gain(p));
+            let with_room = others().find(|&d| self.room(d, PlaneId::NONE) > 0);
+            let Some(to) = with_room.or_else(|| others().find(|&d| self.has_job(d) || may_gain(d))) else { return };
+            self.queues.remove(list, id.0);
+            self.dies[die.at()].waiting_for_space -= 1;
+            self.waiting_for_space -= 1;
+            self.stop_waiting(id, events.now_ns());
+            self.txns[id].die = to;
+            self.submit(id, events);
         }
     }
 
@@ -104,7 +161,7 @@ impl Drive {
         let job = &mut self.jobs[id.at()];
         (job.source, job.plane, job.die, job.sequence) = (source, plane, self.geometry.die_of(plane), sequence);
         (job.next, job.programmed, job.dropped, job.is_stepping) = (0, 0, 0, false);
-        (job.picks_victim, job.block) = (true, BlockId::NONE);
+        (job.picks_victim, job.block, job.has_to_leave) = (true, BlockId::NONE, false);
         job.moves.clear();
         id
     }
@@ -155,12 +212,14 @@ impl Drive {
         let block = self.ftl.pick_victim(plane, self.ftl.counts().host_units)?;
         let valid = u32::from(self.ftl.blocks()[block].valid);
         let pages = valid.div_ceil(self.geometry.units_per_page);
-        let left = if self.settings.global {
-            (0..self.geometry.planes).map(|p| self.ftl.pages_left(PlaneId(p), Origin::Move)).sum()
-        } else {
-            self.ftl.pages_left(plane, Origin::Move)
-        };
-        (pages <= left).then_some(block)
+        let gains = pages < self.geometry.pages_per_block || self.can_gain(plane);
+        self.jobs[id.at()].has_to_leave = !gains;
+        if !gains && !self.can_leave(plane) {
+            return None;
+        }
+        let left = self.ftl.pages_left(plane, Origin::Move);
+        assert!(pages <= left, "{plane:?} has {left} pages for the {pages} that are valid in {block:?}");
+        Some(block)
     }
 
     /// A step of the job that has the die ended.
@@ -219,8 +278,10 @@ impl Drive {
             self.collect_further(plane, events);
         }
         self.release_slot(die, events);
-        if has_gained {
-            self.admit_waiters(die, plane, events);
+        // Those who still wait may have to be helped elsewhere where this plane gave nothing.
+        self.admit_waiters(die, plane, events);
+        if self.settings.global {
+            self.admit_waiters_everywhere(events);
         }
     }
 
@@ -269,9 +330,10 @@ impl Drive {
     }
 
     fn collect_block_timelessly(&mut self, plane: PlaneId, stamp: u64) -> bool {
-        let Some(block) = self.ftl.pick_collectable(plane, stamp) else { return false };
+        let Some(block) = self.ftl.pick_collectable(plane, self.geometry.units_per_page, stamp) else { return false };
         let moves = self.shadow.is_some().then(|| self.ftl.valid_units(block));
         let units = self.ftl.collect(block, stamp);
+        self.ftl.seal_page(plane, Origin::Move, stamp);
         if let Some(shadow) = &mut self.shadow {
             for m in moves.unwrap_or_default() {
                 shadow.relocate(m, self.ftl.lookup(m.unit));

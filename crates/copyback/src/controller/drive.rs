@@ -194,6 +194,8 @@ pub struct Drive {
     pub(super) job_of_plane: Vec<JobId>,
     /// Pages that were promised to admitted writes, by plane where the address decides it, else by die.
     pub(super) credits_out: Vec<u32>,
+    /// Pages of other planes' jobs that are on their way to a plane.
+    pub(super) incoming_moves: Vec<u32>,
     /// Where each plane's registers are known to be in use until.
     pub(super) plane_busy_until_ns: Vec<u64>,
     pub(super) plane_busy_ns: u64,
@@ -204,6 +206,8 @@ pub struct Drive {
     pub(super) is_collecting_device: bool,
     pub(super) is_collecting_die: Vec<bool>,
     pub(super) dies_leased: u32,
+    /// Transactions that wait for a page to land on.
+    pub(super) waiting_for_space: u32,
     pub(super) min_free_blocks: u32,
     /// Dies for which something changed at this moment, in the order of the changes.
     pub(super) touched: Vec<DieId>,
@@ -245,6 +249,7 @@ impl Drive {
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
             credits_out: vec![0; geometry.planes as usize],
+            incoming_moves: vec![0; geometry.planes as usize],
             plane_busy_until_ns: vec![0; geometry.planes as usize],
             plane_busy_ns: 0,
             die_busy_ns: 0,
@@ -253,6 +258,7 @@ impl Drive {
             is_collecting_device: false,
             is_collecting_die: vec![false; geometry.dies as usize],
             dies_leased: 0,
+            waiting_for_space: 0,
             min_free_blocks: lowest.unwrap_or(0),
             touched: Vec::with_capacity(geometry.dies as usize),
             work: FlashWork::default(),

@@ -1,9 +1,9 @@
-//! Issue: a die that is ready takes its next command. Here addresses are bound.
+//! Issue: a die that is ready takes its next command. Here the addresses of host transactions are bound; those of jobs
+//! are in `steps`.
 
 use super::drive::{Drive, NO_COMMAND, Queue};
 use super::order::{Class, Heads};
-use super::txn::{Role, Txn};
-use crate::background::job::Step;
+use super::txn::Role;
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::ftl::frontier::Origin;
 use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
@@ -40,12 +40,17 @@ impl Drive {
         if self.touched.is_empty() {
             return false;
         }
-        let mut next = 0;
+        // Nobody decides so often at one moment, unless decisions go round in circles.
+        const DECISIONS_MAX: u32 = 1 << 18;
+        let (mut next, mut decisions) = (0, 0);
         while next < self.touched.len() {
             let die = self.touched[next];
             next += 1;
             self.dies[die.at()].is_touched = false;
-            while self.take_next(die, events) {}
+            while self.take_next(die, events) {
+                decisions += 1;
+                assert!(decisions < DECISIONS_MAX, "{die:?} decides without end: {}", self.describe_waiting());
+            }
             self.settle(die, events.now_ns());
         }
         self.touched.clear();
@@ -93,7 +98,7 @@ impl Drive {
     }
 
     #[inline]
-    fn head(&self, die: DieId, queue: Queue) -> Option<TxnId> {
+    pub(super) fn head(&self, die: DieId, queue: Queue) -> Option<TxnId> {
         self.queues.first(self.queue(die, queue)).map(TxnId)
     }
 
@@ -106,147 +111,8 @@ impl Drive {
         Heads { came: [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)] }
     }
 
-    // ---- background -----------------------------------------------------------------------------------------------
-
-    fn take_background(&mut self, die: DieId, events: &mut EventQueue) {
-        if self.head(die, Queue::Move).is_some() {
-            self.take_move(die, events);
-        } else {
-            self.begin_job(die, events);
-        }
-    }
-
-    /// A page of moved data from another die's job.
-    fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
-        let list = self.queue(die, Queue::Move);
-        let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
-        let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
-        if self.ftl.pages_left(plane, Origin::Move) == 0 {
-            // Others were faster: the page goes to the plane that has most room now.
-            self.txns.remove(id);
-            self.send_move(job, self.roomiest_plane(), units);
-            return;
-        }
-        let page = self.bind_moves(job, plane, units);
-        let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
-        command.push(PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: id });
-        self.count_program(command.source, 1);
-        self.issue(die, command, events);
-        self.collect_if_low(plane, events);
-    }
-
-    /// The next step of the job that has the die; moves of other dies' jobs go between two steps.
-    fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
-        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
-        let Some(step) = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from) else {
-            if self.head(die, Queue::Move).is_some() {
-                self.take_move(die, events);
-                return true;
-            }
-            return false;
-        };
-        self.issue_step(die, id, step, events);
-        true
-    }
-
-    fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
-        let (plane, source) = (self.jobs[id.at()].plane, self.jobs[id.at()].source);
-        self.jobs[id.at()].is_stepping = true;
-        match step {
-            Step::Read { end } => self.issue_job_read(die, id, end, events),
-            Step::Program { units } => {
-                let to = if self.settings.global { self.roomiest_plane() } else { plane };
-                if self.geometry.die_of(to) != die {
-                    self.send_move(id, to, units);
-                    return;
-                }
-                let page = self.bind_moves(id, to, units);
-                let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
-                command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
-                self.count_program(source, 1);
-                self.issue(die, command, events);
-            }
-            Step::Erase => {
-                let page = self.geometry.page_of(self.geometry.first_unit(self.jobs[id.at()].block));
-                let mut command = Command::new(FlashOp::Erase, source, id, events.now_ns());
-                command.push(PlaneSlot { plane, page, units: 0, txn: TxnId::NONE });
-                self.issue(die, command, events);
-            }
-        }
-    }
-
-    fn issue_job_read(&mut self, die: DieId, id: JobId, end: usize, events: &mut EventQueue) {
-        let job = &mut self.jobs[id.at()];
-        let (plane, source, from, units) = (job.plane, job.source, job.moves[job.next].from, end - job.next);
-        job.next = end;
-        // The map entries of the moves that come next are fetched while this one is on its way.
-        if let Some(ahead) = job.moves.get(end + 1) {
-            self.ftl.prefetch_entry(ahead.unit);
-        }
-        let (op, page) = if self.settings.copyback {
-            (FlashOp::Copyback, self.bind_moves(id, plane, units))
-        } else {
-            (FlashOp::Read, self.geometry.page_of(from))
-        };
-        let mut command = Command::new(op, source, id, events.now_ns());
-        command.push(PlaneSlot { plane, page, units: units as u32, txn: TxnId::NONE });
-        match source {
-            Source::Gc => self.work.gc_page_reads += 1,
-            _ => self.work.other_page_reads += 1,
-        }
-        if op == FlashOp::Copyback {
-            self.count_program(source, 1);
-        }
-        self.issue(die, command, events);
-    }
-
-    /// Binds a page for the job's oldest units that were read.
-    fn bind_moves(&mut self, id: JobId, plane: PlaneId, units: usize) -> PageId {
-        let job = &mut self.jobs[id.at()];
-        let moves = &job.moves[job.programmed..job.programmed + units];
-        job.programmed += units;
-        if job.source == Source::Gc {
-            self.work.gc_units += units as u64;
-        } else {
-            self.work.other_units += units as u64;
-        }
-        let stamp = self.ftl.counts().host_units;
-        let page = if let Some(shadow) = &mut self.shadow {
-            let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();
-            let page = self.ftl.move_page(plane, moves, stamp);
-            let first = self.geometry.unit_of_page(page);
-            for (slot, m) in moves.iter().enumerate().filter(|(slot, _)| current[*slot]) {
-                shadow.relocate(*m, PhysicalUnit(first.0 + slot as u32));
-            }
-            page
-        } else {
-            self.ftl.move_page(plane, moves, stamp)
-        };
-        self.after_bind(plane);
-        page
-    }
-
-    /// The plane on which moves have most room.
-    fn roomiest_plane(&self) -> PlaneId {
-        let planes = (0..self.geometry.planes).map(PlaneId);
-        planes
-            .max_by_key(|&p| (self.ftl.pages_left(p, Origin::Move), std::cmp::Reverse(p)))
-            .expect("a drive has a plane")
-    }
-
-    /// Hands a page of moved data to another die.
-    fn send_move(&mut self, id: JobId, to: PlaneId, units: usize) {
-        let die = self.geometry.die_of(to);
-        let mut txn = Txn::new(Role::Move, LogicalUnit::NONE, units as u32, die, to);
-        txn.job = id;
-        let id = self.txns.add(txn);
-        let list = self.queue(die, Queue::Move);
-        self.enqueue(list, id);
-        self.touch(die);
-    }
-
     #[inline]
-    fn count_program(&mut self, source: Source, pages: u64) {
+    pub(super) fn count_program(&mut self, source: Source, pages: u64) {
         match source {
             Source::Host => self.work.host_page_programs += pages,
             Source::Gc => self.work.gc_page_programs += pages,
@@ -370,7 +236,7 @@ impl Drive {
         if self.settings.multi_plane {
             for partner in self.geometry.planes_of(die).filter(|&p| p != plane) {
                 let aligned = self.ftl.next_page_offset(partner, Origin::Host) == offset;
-                if !aligned || self.ftl.pages_left(partner, Origin::Host) == 0 {
+                if !aligned || self.host_pages_left(partner) == 0 {
                     continue;
                 }
                 let Some(block) = self.ftl.next_block(partner, Origin::Host) else { continue };
@@ -402,7 +268,7 @@ impl Drive {
         if plane.is_some() {
             return plane;
         }
-        let room = |p: PlaneId| (self.ftl.pages_left(p, Origin::Host), std::cmp::Reverse(p));
+        let room = |p: PlaneId| (self.host_pages_left(p), std::cmp::Reverse(p));
         self.geometry.planes_of(die).max_by_key(|&p| room(p)).expect("a die has a plane")
     }
 
@@ -473,7 +339,7 @@ impl Drive {
     }
 
     #[inline]
-    fn after_bind(&mut self, plane: PlaneId) {
+    pub(super) fn after_bind(&mut self, plane: PlaneId) {
         self.min_free_blocks = self.min_free_blocks.min(self.ftl.free_blocks_of(plane));
     }
 }

@@ -10,4 +10,5 @@ mod flow;
 mod issue;
 pub mod order;
 mod shadow;
+mod steps;
 pub mod txn;

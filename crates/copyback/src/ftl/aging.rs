@@ -6,6 +6,7 @@ use crate::background::gc::trigger::watermark::Scope;
 use crate::config::KeyError;
 use crate::config::{PreconditionConfig, RunConfig};
 use crate::ftl::GC_RESERVE_BLOCKS;
+use crate::ftl::frontier::Origin;
 use crate::sim::index::{LogicalUnit, PlaneId};
 use copyback_workload::rng;
 use rand::RngExt;
@@ -46,11 +47,32 @@ impl Ager {
     /// Writes one unit and collects where that brought its plane below its level.
     #[inline]
     pub fn write(&mut self, unit: LogicalUnit) -> Result<(), KeyError> {
-        let plane = self.ftl.timeless_plane(unit);
+        let mut plane = self.ftl.timeless_plane(unit);
+        if self.ftl.free_blocks_of(plane) <= GC_RESERVE_BLOCKS && !self.ftl.allocation.is_static() {
+            plane = self.make_room(unit)?;
+        }
         let ftl = &mut self.ftl;
         self.written += 1;
         ftl.append(plane, unit, self.written);
-        if ftl.free_blocks_of(plane) < self.soft_blocks { self.collect(plane) } else { Ok(()) }
+        if ftl.free_blocks_of(plane) >= self.soft_blocks {
+            return Ok(());
+        }
+        match self.collect(plane) {
+            // Where any plane will do, the others take the writes of one that is full of valid data.
+            Err(_) if !self.ftl.allocation.is_static() => Ok(()),
+            result => result,
+        }
+    }
+
+    /// No plane has room: those that were full of valid data may have lost some of it meanwhile.
+    #[cold]
+    fn make_room(&mut self, unit: LogicalUnit) -> Result<PlaneId, KeyError> {
+        let results: Vec<_> = (0..self.ftl.geometry.planes).map(|p| self.collect(PlaneId(p))).collect();
+        let plane = self.ftl.timeless_plane(unit);
+        if self.ftl.free_blocks_of(plane) > GC_RESERVE_BLOCKS {
+            return Ok(plane);
+        }
+        Err(results.into_iter().find_map(Result::err).expect("a plane that was collected has room"))
     }
 
     #[cold]
@@ -58,7 +80,7 @@ impl Ager {
         // A policy that does not look at what is valid may gain nothing for a while, but not for ever.
         let mut rounds_left = 4 * self.ftl.geometry.blocks_per_plane;
         while self.ftl.free_blocks_of(plane) < self.stop_blocks {
-            let block = self.ftl.pick_collectable(plane, self.written).filter(|_| rounds_left > 0);
+            let block = self.ftl.pick_collectable(plane, 1, self.written).filter(|_| rounds_left > 0);
             let Some(block) = block else {
                 return Err(KeyError::new(
                     "capacity",
@@ -170,6 +192,11 @@ pub fn aged(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
             }
         }
         PreconditionConfig::Aged { used_min, used_max, valid } => ager.age(used_min, used_max, valid, seed)?,
+    }
+    for plane in (0..ager.ftl.geometry.planes).map(PlaneId) {
+        for origin in [Origin::Host, Origin::Move] {
+            ager.ftl.seal_page(plane, origin, ager.written);
+        }
     }
     Ok(ager.ftl)
 }

@@ -5,7 +5,7 @@
 
 use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
-use super::blocks::{BlockState, Blocks};
+use super::blocks::{Block, BlockState, Blocks};
 use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Origin};
 use super::lists::Lists;
 use super::mapping::Mapping;
@@ -172,6 +172,12 @@ impl Ftl {
         (self.geometry.units_per_block - u32::from(self.blocks[open].written)) / self.geometry.units_per_page
     }
 
+    /// Whether moves and host writes go to the same open block of a plane.
+    #[inline]
+    pub fn shares_block(&self) -> bool {
+        self.frontier.open_block_of(Origin::Host) == self.frontier.open_block_of(Origin::Move)
+    }
+
     /// The offset of the page that the next program of this origin will take on the plane.
     #[inline]
     pub fn next_page_offset(&self, plane: PlaneId, origin: Origin) -> u32 {
@@ -179,13 +185,13 @@ impl Ftl {
         if open.is_none() {
             return 0;
         }
-        u32::from(self.blocks[open].written).div_ceil(self.geometry.units_per_page) % self.geometry.pages_per_block
+        u32::from(self.blocks[open].written) / self.geometry.units_per_page
     }
 
     /// The block offset of the page that the next program will take, if its block is open already.
     pub fn next_block(&self, plane: PlaneId, origin: Origin) -> Option<BlockId> {
         let open = self.planes[plane.at()].open[self.frontier.open_block_of(origin)];
-        if open.is_some() && self.has_whole_page(open) {
+        if open.is_some() {
             return Some(open);
         }
         self.free.first(plane.at()).map(BlockId)
@@ -199,7 +205,7 @@ impl Ftl {
     /// # Panics
     /// When the plane has no page left, or the page no room for the units.
     pub fn write_page(&mut self, plane: PlaneId, units: &[LogicalUnit], stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, Origin::Host, units.len(), stamp);
+        let (block, first) = self.bind_page(plane, Origin::Host, units.len());
         for (slot, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
             self.point(unit, PhysicalUnit(first.0 + slot as u32), block);
         }
@@ -214,7 +220,7 @@ impl Ftl {
     /// # Panics
     /// When the plane has no page left, or the page no room for the moves.
     pub fn move_page(&mut self, plane: PlaneId, moves: &[Move], stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, Origin::Move, moves.len(), stamp);
+        let (block, first) = self.bind_page(plane, Origin::Move, moves.len());
         for (slot, m) in moves.iter().enumerate() {
             if self.map.get(m.unit) == m.from {
                 self.point(m.unit, PhysicalUnit(first.0 + slot as u32), block);
@@ -228,32 +234,16 @@ impl Ftl {
     }
 
     /// Takes the next whole page of a plane's open block.
-    fn bind_page(&mut self, plane: PlaneId, origin: Origin, units: usize, stamp: u64) -> (BlockId, PhysicalUnit) {
+    fn bind_page(&mut self, plane: PlaneId, origin: Origin, units: usize) -> (BlockId, PhysicalUnit) {
         let units_per_page = self.geometry.units_per_page;
         assert!(units as u32 <= units_per_page, "{units} units do not fit into a page of {units_per_page}");
-        let mut block = self.open_block(plane, origin);
-        // Without a clock units are appended one by one; a page that was begun so is left as it is. If it is the block's
-        // last, the block is full.
-        if !self.has_whole_page(block) {
-            let state = &mut self.blocks[block];
-            self.counts.padding_units += u64::from(self.geometry.units_per_block) - u64::from(state.written);
-            state.written = self.geometry.units_per_block as u16;
-            self.close_if_full(plane, block, origin, stamp);
-            block = self.open_block(plane, origin);
-        }
+        let block = self.open_block(plane, origin);
         let state = &mut self.blocks[block];
-        let begun = u32::from(state.written) % units_per_page;
-        let skipped = if begun == 0 { 0 } else { units_per_page - begun };
-        let at = u32::from(state.written) + skipped;
+        let at = u32::from(state.written);
+        assert!(at.is_multiple_of(units_per_page), "a page of {block:?} was begun and not sealed");
         state.written = (at + units_per_page) as u16;
-        self.counts.padding_units += u64::from(skipped) + u64::from(units_per_page) - units as u64;
+        self.counts.padding_units += u64::from(units_per_page) - units as u64;
         (block, PhysicalUnit(block.0 * self.geometry.units_per_block + at))
-    }
-
-    /// Whether an open block still has a page of which nothing is written.
-    #[inline]
-    fn has_whole_page(&self, block: BlockId) -> bool {
-        u32::from(self.blocks[block].written) + self.geometry.units_per_page <= self.geometry.units_per_block
     }
 
     /// The plane's open block for this origin, with room for at least one unit.
@@ -277,7 +267,6 @@ impl Ftl {
 
     #[inline]
     fn close_if_full(&mut self, plane: PlaneId, block: BlockId, origin: Origin, stamp: u64) {
-        // What is left of a block may be less than a page when units were appended one by one.
         let left = self.geometry.units_per_block - u32::from(self.blocks[block].written);
         if left > 0 {
             return;
@@ -334,6 +323,14 @@ impl Ftl {
         assert!(state == BlockState::Closed, "the victim policy picked {picked:?}, which is {state:?}");
         assert!(self.geometry.plane_of(picked) == plane, "the victim policy picked {picked:?} outside {plane:?}");
         Some(picked)
+    }
+
+    /// Whether a full block of the plane has at least so many places without valid data: whoever collects for less, or
+    /// goes on where there is none, goes round in circles.
+    pub fn can_gain(&self, plane: PlaneId, least_units: u32) -> bool {
+        let valid_max = self.geometry.units_per_block - least_units;
+        let is_worth_it = |b: &Block| b.state == BlockState::Closed && u32::from(b.valid) <= valid_max;
+        self.blocks.of_plane(plane).iter().any(is_worth_it)
     }
 
     /// Makes a full block the victim of a collection and lists what is valid in it, page by page.
@@ -407,6 +404,20 @@ impl Ftl {
         self.close_if_full(plane, block, Origin::Host, stamp);
     }
 
+    /// Ends the page that was begun on a plane by appending: what is left of it is padding. Whole pages are bound only
+    /// behind whole pages.
+    pub fn seal_page(&mut self, plane: PlaneId, origin: Origin, stamp: u64) {
+        let block = self.planes[plane.at()].open[self.frontier.open_block_of(origin)];
+        if block.is_none() {
+            return;
+        }
+        let state = &mut self.blocks[block];
+        let whole = u32::from(state.written).next_multiple_of(self.geometry.units_per_page);
+        self.counts.padding_units += u64::from(whole) - u64::from(state.written);
+        state.written = whole as u16;
+        self.close_if_full(plane, block, origin, stamp);
+    }
+
     #[inline(always)]
     fn append_place(&mut self, plane: PlaneId, origin: Origin) -> (BlockId, PhysicalUnit) {
         let block = self.open_block(plane, origin);
@@ -415,12 +426,16 @@ impl Ftl {
         (block, PhysicalUnit(block.0 * self.geometry.units_per_block + u32::from(at)))
     }
 
-    /// The block that the victim policy would collect on a plane at once; `None` where the plane has nothing to collect,
-    /// or no room for what is valid in it.
-    pub fn pick_collectable(&mut self, plane: PlaneId, stamp: u64) -> Option<BlockId> {
+    /// The block that the victim policy would collect on a plane at once; `None` where no block of the plane gains at least
+    /// so many units, or where there is no room for what is valid in it.
+    pub fn pick_collectable(&mut self, plane: PlaneId, least_units: u32, stamp: u64) -> Option<BlockId> {
         let block = self.pick_victim(plane, stamp)?;
+        let valid = u32::from(self.blocks[block].valid);
+        if valid + least_units > self.geometry.units_per_block && !self.can_gain(plane, least_units) {
+            return None;
+        }
         let room_units = self.pages_left(plane, Origin::Move) * self.geometry.units_per_page;
-        (u32::from(self.blocks[block].valid) <= room_units).then_some(block)
+        (valid <= room_units).then_some(block)
     }
 
     /// Collects one block at once: its valid units are appended to its plane's block for moves. Returns how many.

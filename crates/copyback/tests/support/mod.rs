@@ -5,13 +5,14 @@
 use copyback::config::RunConfig;
 use copyback::nand::geometry::Geometry;
 use copyback::workload::{Error, Op, Priority, Request, RequestSource};
+use proptest::test_runner::{Config, RngSeed};
 
 /// A workload that stands in memory.
 pub struct Listed(std::vec::IntoIter<Request>);
 
 impl Listed {
-    pub fn new(requests: &[Request]) -> Self {
-        Self(requests.to_vec().into_iter())
+    pub fn new(requests: Vec<Request>) -> Self {
+        Self(requests.into_iter())
     }
 }
 
@@ -30,7 +31,15 @@ pub fn tightest_units(config: &RunConfig) -> u64 {
     let g = &config.geometry;
     let held_back = config.blocks_held_back().max(config.trigger.stop_blocks_per_plane(config));
     let planes = u64::from(g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die);
-    let data_blocks = g.blocks_per_plane.saturating_sub(held_back + 1);
+    let mut data_blocks = g.blocks_per_plane.saturating_sub(held_back + 1);
+    // The invalid units that are left must be more than blocks can hold without a page's worth in any of them.
+    let full_blocks = u64::from(g.blocks_per_plane - config.blocks_held_back() + 1);
+    let per_block = u64::from(g.pages_per_block) * g.units_per_page();
+    while data_blocks > 1
+        && (full_blocks - u64::from(data_blocks)) * per_block <= full_blocks * (g.units_per_page() - 1)
+    {
+        data_blocks -= 1;
+    }
     planes * u64::from(data_blocks) * u64::from(g.pages_per_block) * g.units_per_page()
 }
 
@@ -62,7 +71,14 @@ pub fn fitted(geometry: &Geometry, op: Op, place: u32, granularity: u64, len_byt
     request(arrival_ns, op, offset as u64 * granularity, len_bytes, 0)
 }
 
-/// Cases of a property test: `PROPTEST_CASES`, or as many as fit into a few seconds.
-pub fn cases(default: u32) -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+/// A property test's course: the same cases on each run, `TEST_CASES` of them or as many as fit into a few seconds,
+/// or others with another `TEST_SEED`.
+pub fn course(cases: u32) -> Config {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    Config {
+        cases: number("TEST_CASES").map_or(cases, |cases| cases as u32),
+        rng_seed: RngSeed::Fixed(number("TEST_SEED").unwrap_or(0)),
+        failure_persistence: None,
+        ..Config::default()
+    }
 }

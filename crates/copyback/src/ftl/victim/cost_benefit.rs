@@ -1,8 +1,9 @@
 //! The full block with the greatest (1 - u) / 2u · age, where u is its share of valid units.
 //!
 //! Source: Rosenblum and Ousterhout 1992, with the cost of reading and writing the valid data (2u) as Kawaguchi et al.
-//! 1995 have it; atc18 Section 4.2 names it. The age is counted in units written since the block was filled. A block
-//! without valid units comes before all others. Looks at every block of the plane.
+//! 1995 have it; atc18 Section 4.2 names it. The age is counted in units written since the block was filled, and one
+//! more, so that blocks filled at the same moment are compared by what they gain. A block without valid units comes before
+//! all others. Looks at every block of the plane.
 //!
 //! Parameters: none.
 
@@ -28,14 +29,13 @@ impl Policy {
     }
 }
 
-/// Benefit over cost. Exact in 64-bit floating point for all that matters, and the same on every machine: one
-/// subtraction, one multiplication and one division of whole numbers.
+/// Benefit over cost. The same on every machine: one subtraction, one multiplication and one division of whole numbers.
 fn score(block: &Block, units_per_block: u32, now: u64) -> f64 {
     if block.valid == 0 {
         return f64::INFINITY;
     }
     let valid = f64::from(block.valid);
-    (f64::from(units_per_block) - valid) * (now - block.closed_at) as f64 / (2.0 * valid)
+    (f64::from(units_per_block) - valid) * (now - block.closed_at + 1) as f64 / (2.0 * valid)
 }
 
 impl VictimPolicy for Policy {

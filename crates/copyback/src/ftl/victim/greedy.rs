@@ -94,9 +94,8 @@ impl VictimPolicy for Policy {
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
         let most = self.counts as u32;
         let from = self.fewest[view.plane.at()];
-        // The last count, a block without any invalid unit, is left out: to collect it gains nothing.
-        let valid = (from..most - 1).find(|&valid| !self.by_valid.is_empty(self.list(view.plane, valid)));
-        self.fewest[view.plane.at()] = valid.unwrap_or(most - 1);
+        let valid = (from..most).find(|&valid| !self.by_valid.is_empty(self.list(view.plane, valid)));
+        self.fewest[view.plane.at()] = valid.unwrap_or(most);
         let equal = self.by_valid.iter(self.list(view.plane, valid?)).take(self.tie_blocks);
         equal.map(BlockId).min_by_key(|&block| view.blocks[block].erases)
     }

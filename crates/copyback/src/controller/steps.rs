@@ -1,0 +1,150 @@
+//! Steps: the commands of the job that has a die, bound to addresses when they are issued, and the moves of other dies'
+//! jobs.
+//!
+//! A move fits into the victim's own plane: its last free block is kept for that. It goes to another plane only as far as
+//! that one can do without the room for its own host writes and its own moves.
+
+use super::drive::{Drive, Queue};
+use super::txn::{Role, Txn};
+use crate::background::job::Step;
+use crate::ftl::frontier::Origin;
+use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TxnId};
+use crate::sim::queue::EventQueue;
+
+impl Drive {
+    pub(super) fn take_background(&mut self, die: DieId, events: &mut EventQueue) {
+        if self.head(die, Queue::Move).is_some() {
+            self.take_move(die, events);
+        } else {
+            self.begin_job(die, events);
+        }
+    }
+
+    /// A page of moved data from another die's job.
+    fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Move);
+        let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
+        let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
+        self.incoming_moves[plane.at()] -= 1;
+        let page = self.bind_moves(job, plane, units);
+        let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
+        command.push(PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: id });
+        self.count_program(command.source, 1);
+        self.issue(die, command, events);
+        self.collect_if_low(plane, events);
+    }
+
+    /// The next step of the job that has the die; moves of other dies' jobs go between two steps.
+    pub(super) fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
+        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
+        let Some(step) = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from) else {
+            if self.head(die, Queue::Move).is_some() {
+                self.take_move(die, events);
+                return true;
+            }
+            return false;
+        };
+        self.issue_step(die, id, step, events);
+        true
+    }
+
+    fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+        let (plane, source) = (self.jobs[id.at()].plane, self.jobs[id.at()].source);
+        self.jobs[id.at()].is_stepping = true;
+        match step {
+            Step::Read { end } => self.issue_job_read(die, id, end, events),
+            Step::Program { units } => {
+                let to = if self.settings.global { self.destination_of(id) } else { plane };
+                if self.geometry.die_of(to) != die {
+                    self.send_move(id, to, units);
+                    return;
+                }
+                let page = self.bind_moves(id, to, units);
+                let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
+                command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
+                self.count_program(source, 1);
+                self.issue(die, command, events);
+            }
+            Step::Erase => {
+                let page = self.geometry.page_of(self.geometry.first_unit(self.jobs[id.at()].block));
+                let mut command = Command::new(FlashOp::Erase, source, id, events.now_ns());
+                command.push(PlaneSlot { plane, page, units: 0, txn: TxnId::NONE });
+                self.issue(die, command, events);
+            }
+        }
+    }
+
+    fn issue_job_read(&mut self, die: DieId, id: JobId, end: usize, events: &mut EventQueue) {
+        let job = &mut self.jobs[id.at()];
+        let (plane, source, from, units) = (job.plane, job.source, job.moves[job.next].from, end - job.next);
+        job.next = end;
+        // The map entries of the moves that come next are fetched while this one is on its way.
+        if let Some(ahead) = job.moves.get(end + 1) {
+            self.ftl.prefetch_entry(ahead.unit);
+        }
+        let (op, page) = if self.settings.copyback {
+            (FlashOp::Copyback, self.bind_moves(id, plane, units))
+        } else {
+            (FlashOp::Read, self.geometry.page_of(from))
+        };
+        let mut command = Command::new(op, source, id, events.now_ns());
+        command.push(PlaneSlot { plane, page, units: units as u32, txn: TxnId::NONE });
+        match source {
+            Source::Gc => self.work.gc_page_reads += 1,
+            _ => self.work.other_page_reads += 1,
+        }
+        if op == FlashOp::Copyback {
+            self.count_program(source, 1);
+        }
+        self.issue(die, command, events);
+    }
+
+    /// Binds a page for the job's oldest units that were read.
+    fn bind_moves(&mut self, id: JobId, plane: PlaneId, units: usize) -> PageId {
+        let job = &mut self.jobs[id.at()];
+        let moves = &job.moves[job.programmed..job.programmed + units];
+        job.programmed += units;
+        if job.source == Source::Gc {
+            self.work.gc_units += units as u64;
+        } else {
+            self.work.other_units += units as u64;
+        }
+        let stamp = self.ftl.counts().host_units;
+        let page = if let Some(shadow) = &mut self.shadow {
+            let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();
+            let page = self.ftl.move_page(plane, moves, stamp);
+            let first = self.geometry.unit_of_page(page);
+            for (slot, m) in moves.iter().enumerate().filter(|(slot, _)| current[*slot]) {
+                shadow.relocate(*m, PhysicalUnit(first.0 + slot as u32));
+            }
+            page
+        } else {
+            self.ftl.move_page(plane, moves, stamp)
+        };
+        self.after_bind(plane);
+        page
+    }
+
+    /// Where the job's next page goes: to the plane with most room. A job on a plane that is full of valid data takes it
+    /// elsewhere, for at home it would gain nothing.
+    fn destination_of(&self, id: JobId) -> PlaneId {
+        let job = &self.jobs[id.at()];
+        let room = |p: PlaneId| self.ftl.pages_left(p, Origin::Move);
+        let others = (0..self.geometry.planes).map(PlaneId).filter(|&p| p != job.plane && self.accepts_move(p));
+        let roomiest = others.max_by_key(|&p| (room(p), std::cmp::Reverse(p)));
+        roomiest.filter(|&p| job.has_to_leave || room(p) > room(job.plane)).unwrap_or(job.plane)
+    }
+
+    /// Hands a page of moved data to another die.
+    fn send_move(&mut self, id: JobId, to: PlaneId, units: usize) {
+        let die = self.geometry.die_of(to);
+        self.incoming_moves[to.at()] += 1;
+        let mut txn = Txn::new(Role::Move, LogicalUnit::NONE, units as u32, die, to);
+        txn.job = id;
+        let id = self.txns.add(txn);
+        let list = self.queue(die, Queue::Move);
+        self.enqueue(list, id);
+        self.touch(die);
+    }
+}
