@@ -67,7 +67,12 @@ impl Clocks {
     /// else runs on it.
     #[inline]
     pub fn switch(&mut self, now_ns: u64, occupant: Occupant, held_by_gc: bool) {
-        self.elapsed_ns = self.read(now_ns);
+        if (occupant, held_by_gc) == (self.running, self.held_by_gc) {
+            return;
+        }
+        let ran_ns = now_ns - self.since_ns;
+        self.elapsed_ns[self.running as usize] += ran_ns;
+        self.elapsed_ns[HELD] += if self.held_by_gc { ran_ns } else { 0 };
         (self.running, self.held_by_gc, self.since_ns) = (occupant, held_by_gc, now_ns);
     }
 

@@ -339,6 +339,12 @@ impl Drive {
         self.done.pop_front()
     }
 
+    /// Whether a transaction ended or was split and nobody heard of it yet.
+    #[inline(always)]
+    pub(crate) fn has_news(&self) -> bool {
+        !self.done.is_empty() || !self.split_of.is_empty()
+    }
+
     /// Transactions under way.
     pub fn txns_live(&self) -> usize {
         self.txns.live()

@@ -120,19 +120,14 @@ impl Drive {
     fn start_array(&mut self, die: DieId, at: u8, start_ns: u64, events: &mut EventQueue) {
         let command = &mut self.dies[die.at()].commands[at as usize];
         let (timing, geometry) = (&self.timing, &self.geometry);
-        let longest = |time: &dyn Fn(u32) -> u64| {
-            command
-                .parts()
-                .iter()
-                .map(|s| time(geometry.block_and_offset(s.page).1))
-                .max()
-                .expect("a command has a plane")
-        };
         let array_ns = match command.op {
-            FlashOp::Read => longest(&|offset| timing.read_ns(offset)),
-            FlashOp::Program => longest(&|offset| timing.program_ns(offset)),
             FlashOp::Erase => timing.erase_ns,
-            FlashOp::Copyback => longest(&|offset| timing.read_ns(offset) + timing.program_ns(offset)),
+            _ if timing.is_uniform() => timing.page_ns(command.op, 0),
+            // The slowest of the planes' pages.
+            op => {
+                let times = command.parts().iter().map(|s| timing.page_ns(op, geometry.block_and_offset(s.page).1));
+                times.max().expect("a command has a plane")
+            }
         };
         (command.array_start_ns, command.array_end_ns) = (start_ns, start_ns + array_ns);
         self.dies[die.at()].array = at;

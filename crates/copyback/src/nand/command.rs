@@ -154,6 +154,7 @@ impl Rules {
     ///
     /// # Panics
     /// With the rule that is broken.
+    #[inline]
     pub fn check(&self, geometry: &Geometry, command: &Command) {
         let parts = command.parts();
         assert!(!parts.is_empty(), "a command without a plane");

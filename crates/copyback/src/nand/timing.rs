@@ -1,5 +1,6 @@
 //! Resolved times of the flash, in nanoseconds.
 
+use super::command::FlashOp;
 use crate::config::TimingConfig;
 
 /// Times of one drive.
@@ -41,6 +42,23 @@ impl Timing {
     #[inline(always)]
     pub fn program_ns(&self, page_offset: u32) -> u64 {
         pick(&self.program_ns, page_offset)
+    }
+
+    /// Whether all pages of a block take the same times.
+    #[inline(always)]
+    pub fn is_uniform(&self) -> bool {
+        self.read_ns.len() == 1 && self.program_ns.len() == 1
+    }
+
+    /// Array time of an operation on the page at this offset of its block.
+    #[inline(always)]
+    pub fn page_ns(&self, op: FlashOp, page_offset: u32) -> u64 {
+        match op {
+            FlashOp::Read => self.read_ns(page_offset),
+            FlashOp::Program => self.program_ns(page_offset),
+            FlashOp::Copyback => self.read_ns(page_offset) + self.program_ns(page_offset),
+            FlashOp::Erase => self.erase_ns,
+        }
     }
 
     /// Time of `units` mapping units on the channel.

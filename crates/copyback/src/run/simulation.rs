@@ -170,7 +170,9 @@ impl<'a> Simulation<'a> {
     /// Everything that follows from what happened at this moment: requests begin, dies take commands, requests end.
     fn settle(&mut self) -> Result<(), RunError> {
         loop {
-            self.pump()?;
+            if self.may_begin() {
+                self.pump()?;
+            }
             let mut something_changed = false;
             for member in 0..self.members.len() {
                 if self.members[member].drive.kick_touched(&mut self.events) {
@@ -182,6 +184,17 @@ impl<'a> Simulation<'a> {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether a request may be waiting to begin or to be cut; asked at every event, so it has to be cheap.
+    #[inline]
+    fn may_begin(&self) -> bool {
+        let limit = match self.host.mode {
+            HostMode::Open if self.events.is_pending(ARRIVAL) => 0,
+            HostMode::Open => self.host.outstanding_max,
+            HostMode::Closed => self.host.queue_depth,
+        };
+        self.cutting.is_some() || (self.next.is_some() && self.requests.live() < limit)
     }
 
     fn report_progress(&self, progress: &mut dyn FnMut(Progress)) {
@@ -499,12 +512,18 @@ impl<'a> Simulation<'a> {
     // ---- requests end -----------------------------------------------------------------------------------------------
 
     /// Hears what ended on a drive, until nothing more does.
+    #[inline(always)]
     fn settle_member(&mut self, member: usize) {
-        loop {
-            while let Some(request) = self.members[member].drive.split_of.pop() {
-                self.requests[request].open += 1;
-            }
-            let Some(txn) = self.members[member].drive.take_done() else { return };
+        while self.members[member].drive.has_news() {
+            self.hear(member);
+        }
+    }
+
+    fn hear(&mut self, member: usize) {
+        while let Some(request) = self.members[member].drive.split_of.pop() {
+            self.requests[request].open += 1;
+        }
+        if let Some(txn) = self.members[member].drive.take_done() {
             self.end_txn(member, txn);
         }
     }

@@ -1,9 +1,9 @@
 //! The event queue: one pending time for each of a fixed set of slots, and the earliest of them first.
 //!
-//! A die, a channel, a timer and a host each own a slot, so an event is a slot and a time: nothing is allocated, nothing
-//! is cancelled by search, and re-scheduling is one store. The order is total: earlier times first, then lower slots.
-//! The slots stand under a tournament tree; changing one plays its path to the root anew, `log2(slots)` matches of
-//! which each reads one sibling.
+//! A die, a channel, a timer and a host each own a slot, so an event is a slot and a time, and nothing is allocated. The
+//! order is total: earlier times first, then lower slots. Pending slots stand in a binary heap, each with its time, so
+//! that the work depends on how many wait and not on how many there are; at most dies and channels at work wait, and most
+//! slots of a drive do not.
 
 /// A place in the queue that holds at most one pending event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,25 +12,43 @@ pub struct Slot(pub u32);
 /// The time of a slot that waits for nothing.
 const NEVER: u64 = u64::MAX;
 
+/// A pending time and its slot as one number: less is earlier, and of two equal times the lower slot's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u128);
+
+impl Entry {
+    #[inline(always)]
+    fn new(time_ns: u64, slot: u32) -> Self {
+        Self(u128::from(time_ns) << 64 | u128::from(slot))
+    }
+
+    #[inline(always)]
+    fn time_ns(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+
+    #[inline(always)]
+    fn slot(self) -> u32 {
+        self.0 as u32
+    }
+}
+
 /// A queue over a fixed number of slots.
 pub struct EventQueue {
-    /// Pending time of each slot, padded to a power of two with `NEVER`.
+    /// A heap: no entry comes before its parent, which stands at half its place, counted from 1.
+    heap: Vec<Entry>,
+    /// Whether the first entry was taken already. It makes room for the next that is scheduled, usually at once: what a
+    /// die does next is known when it has done something.
+    first_is_taken: bool,
+    /// Pending time of each slot.
     time_ns: Vec<u64>,
-    /// `winner[i]`: the slot that wins below inner node `i`; the root is node 1.
-    winner: Vec<u32>,
-    leaves: usize,
     now_ns: u64,
 }
 
 impl EventQueue {
     /// A queue of `slots` idle slots at time 0.
     pub fn new(slots: usize) -> Self {
-        let leaves = slots.next_power_of_two().max(2);
-        let mut queue = Self { time_ns: vec![NEVER; leaves], winner: vec![0; leaves], leaves, now_ns: 0 };
-        for node in (1..leaves).rev() {
-            queue.winner[node] = queue.play(node);
-        }
-        queue
+        Self { heap: Vec::with_capacity(slots), first_is_taken: false, time_ns: vec![NEVER; slots], now_ns: 0 }
     }
 
     /// The time of the event that was taken last.
@@ -52,50 +70,85 @@ impl EventQueue {
     #[inline]
     pub fn schedule(&mut self, slot: Slot, time_ns: u64) {
         assert!(time_ns >= self.now_ns, "an event at {time_ns} ns was scheduled at {} ns", self.now_ns);
-        self.set(slot.0 as usize, time_ns);
+        let before_ns = std::mem::replace(&mut self.time_ns[slot.0 as usize], time_ns);
+        if before_ns != NEVER {
+            self.withdraw(Entry::new(before_ns, slot.0));
+        }
+        if self.first_is_taken {
+            self.first_is_taken = false;
+            self.sink(Entry::new(time_ns, slot.0));
+        } else {
+            self.heap.push(Entry::new(time_ns, slot.0));
+            self.rise(self.heap.len());
+        }
     }
 
     /// Takes the earliest event, the lower slot where two are equal, and moves the clock to it.
     #[inline]
     pub fn pop(&mut self) -> Option<(u64, Slot)> {
-        let slot = self.winner[1] as usize;
-        let time_ns = self.time_ns[slot];
-        if time_ns == NEVER {
-            return None;
-        }
-        debug_assert!(time_ns >= self.now_ns);
-        self.now_ns = time_ns;
-        self.set(slot, NEVER);
-        Some((time_ns, Slot(slot as u32)))
+        self.close_gap();
+        let first = *self.heap.first()?;
+        self.first_is_taken = true;
+        debug_assert!(first.time_ns() >= self.now_ns);
+        self.now_ns = first.time_ns();
+        self.time_ns[first.slot() as usize] = NEVER;
+        Some((first.time_ns(), Slot(first.slot())))
     }
 
-    /// The time of the next event.
-    #[inline]
-    pub fn peek_ns(&self) -> Option<u64> {
-        let time_ns = self.time_ns[self.winner[1] as usize];
-        (time_ns != NEVER).then_some(time_ns)
-    }
-
+    /// The last entry takes the place of a first that was taken.
     #[inline(always)]
-    fn set(&mut self, slot: usize, time_ns: u64) {
-        self.time_ns[slot] = time_ns;
-        let mut node = (slot + self.leaves) / 2;
-        while node >= 1 {
-            self.winner[node] = self.play(node);
-            node /= 2;
+    fn close_gap(&mut self) {
+        if !self.first_is_taken {
+            return;
+        }
+        self.first_is_taken = false;
+        let last = self.heap.pop().expect("there was a first");
+        if !self.heap.is_empty() {
+            self.sink(last);
         }
     }
 
-    /// The match at an inner node: its left side wins a tie, for it holds the lower slots.
-    #[inline(always)]
-    fn play(&self, node: usize) -> u32 {
-        let (left, right) = (self.entrant(2 * node), self.entrant(2 * node + 1));
-        if self.time_ns[right as usize] < self.time_ns[left as usize] { right } else { left }
+    /// Takes an entry out of the middle. Rare: only a list of completions in DRAM has its head replaced.
+    #[cold]
+    fn withdraw(&mut self, entry: Entry) {
+        self.close_gap();
+        self.heap.retain(|&e| e != entry);
+        (1..=self.heap.len()).for_each(|place| self.rise(place));
     }
 
+    /// Lets the entry at a place rise above those that come after it.
     #[inline(always)]
-    fn entrant(&self, node: usize) -> u32 {
-        if node >= self.leaves { (node - self.leaves) as u32 } else { self.winner[node] }
+    fn rise(&mut self, mut place: usize) {
+        let heap = &mut self.heap[..];
+        let entry = heap[place - 1];
+        while place > 1 {
+            let parent = heap[place / 2 - 1];
+            if parent < entry {
+                break;
+            }
+            heap[place - 1] = parent;
+            place /= 2;
+        }
+        heap[place - 1] = entry;
+    }
+
+    /// Puts an entry in at the top and lets those rise that come before it.
+    #[inline(always)]
+    fn sink(&mut self, entry: Entry) {
+        let heap = &mut self.heap[..];
+        let mut place = 1;
+        while 2 * place <= heap.len() {
+            let mut child = 2 * place;
+            if child < heap.len() && heap[child] < heap[child - 1] {
+                child += 1;
+            }
+            if entry < heap[child - 1] {
+                break;
+            }
+            heap[place - 1] = heap[child - 1];
+            place = child;
+        }
+        heap[place - 1] = entry;
     }
 }
 
@@ -121,7 +174,6 @@ mod tests {
                     naive[slot as usize] = Some(now + delay);
                 } else {
                     let expected = naive.iter().enumerate().filter_map(|(i, t)| t.map(|t| (t, i))).min();
-                    prop_assert_eq!(queue.peek_ns(), expected.map(|(t, _)| t));
                     prop_assert_eq!(queue.pop(), expected.map(|(t, i)| (t, Slot(i as u32))));
                     if let Some((t, i)) = expected {
                         naive[i] = None;
