@@ -1,6 +1,6 @@
 //! The full block with the least u / (1 - u) · erases / age: cheap to move, little worn, filled long ago.
 //!
-//! Source: CAT, Chiang, Lee and Chang 1999. Erases and ages are counted from one, so that neither makes all blocks equal.
+//! Source: CAT, Chiang and Chang 1999. Erases and ages count from one, so that neither makes all blocks equal.
 //!
 //! Parameters: none.
 
