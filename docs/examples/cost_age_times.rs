@@ -4,7 +4,7 @@
 //!
 //! Parameters: none.
 
-use super::{VictimPolicy, View};
+use super::{Parameters, VictimPolicy, View};
 use crate::ftl::blocks::{Block, BlockState, Blocks};
 use crate::nand::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
@@ -13,6 +13,8 @@ use crate::sim::index::{BlockId, PlaneId};
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
+
+impl Parameters for Params {}
 
 /// No state.
 #[derive(Clone)]

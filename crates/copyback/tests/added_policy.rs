@@ -3,7 +3,7 @@
 //! The file is compiled here as it would be in the victims' folder: `super` and `crate` lead to the same names. That the
 //! README shows this very file, and lines of the registry that exist, is tested with the other documentation.
 
-use copyback::ftl::victim::{VictimPolicy, View};
+use copyback::ftl::victim::{Parameters, VictimPolicy, View};
 use copyback::{ftl, nand, sim};
 
 mod common;

@@ -64,3 +64,20 @@ fn write_amplification_counts_what_the_host_wrote() {
     assert_eq!((report.flash.host_units, report.buffer_units_left), (1, 1));
     assert_eq!(report.write_amplification.total, Some(1.0 / 3.0));
 }
+
+/// A queued read whose first unit is trimmed still reads the others.
+#[test]
+fn a_trim_takes_only_its_units_out_of_a_queued_read() {
+    let mut lines = PLANE.to_vec();
+    lines.push("geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 4");
+    lines.push("geometry.page_size = \"16 KiB\"\ngeometry.mapping_unit = \"4 KiB\"");
+    let requests = [
+        request(0, Op::Write, 0, 16_384, 0),
+        // The second write keeps the plane busy, so that the read waits and the trim comes first.
+        request(9_000_000, Op::Write, 16_384, 16_384, 0),
+        request(9_000_001, Op::Read, 0, 16_384, 0),
+        request(9_000_002, Op::Trim, 0, 4096, 0),
+    ];
+    let report = run(&lines, &requests).report;
+    assert_eq!(report.flash.host_page_reads, 1, "units 1 to 3 still hold data");
+}

@@ -332,6 +332,7 @@ impl Drive {
     fn collect_block_timelessly(&mut self, plane: PlaneId, stamp: u64) -> bool {
         let Some(block) = self.ftl.pick_collectable(plane, self.geometry.units_per_page, stamp) else { return false };
         let moves = self.shadow.is_some().then(|| self.ftl.valid_units(block));
+        let pages_read = self.ftl.valid_pages(block);
         let units = self.ftl.collect(block, stamp);
         self.ftl.seal_page(plane, Origin::Move, stamp);
         if let Some(shadow) = &mut self.shadow {
@@ -340,9 +341,8 @@ impl Drive {
             }
             shadow.erase(block, self.geometry.units_per_block);
         }
-        let pages = u64::from(units.div_ceil(self.geometry.units_per_page));
-        self.work.gc_page_reads += pages;
-        self.work.gc_page_programs += pages;
+        self.work.gc_page_reads += u64::from(pages_read);
+        self.work.gc_page_programs += u64::from(units.div_ceil(self.geometry.units_per_page));
         self.work.gc_units += u64::from(units);
         self.work.block_erases += 1;
         self.gc.rounds += 1;

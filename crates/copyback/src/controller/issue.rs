@@ -24,7 +24,7 @@ enum Readiness {
 }
 
 impl Drive {
-    /// Something changed for a die: it is looked at when everything that happens at this moment has happened, so that
+    /// Something changed for a die: it is looked at when all that follows from the event at hand has happened, so that
     /// requests which arrive together can share a command.
     #[inline(always)]
     pub(super) fn touch(&mut self, die: DieId) {
@@ -140,13 +140,17 @@ impl Drive {
     /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left the
     /// die follows it, and one whose data is gone ends.
     fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<PlaneSlot> {
-        let (first, units) = (self.txns[id].first, self.txns[id].units);
-        let place = self.ftl.lookup(first);
-        if place.is_none() {
+        // Units that were trimmed while the read waited hold nothing.
+        let (first, units) = (self.txns[id].first.0, self.txns[id].units);
+        let holds_data = |&u: &u32| self.ftl.lookup(LogicalUnit(u)).is_some();
+        let Some(start) = (first..first + units).find(holds_data) else {
             self.stop_waiting(id, events.now_ns());
             self.finish_txn(id, events);
             return None;
-        }
+        };
+        let (first, units) = (LogicalUnit(start), first + units - start);
+        (self.txns[id].first, self.txns[id].units) = (first, units);
+        let place = self.ftl.lookup(first);
         let page = self.geometry.page_of(place);
         let together = (1..units).take_while(|&i| {
             let next = self.ftl.lookup(LogicalUnit(first.0 + i));

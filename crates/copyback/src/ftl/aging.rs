@@ -140,7 +140,13 @@ impl Ager {
             }
             before = now;
         }
-        Ok(())
+        Err(KeyError::new(
+            "precondition.steady",
+            format!(
+                "write amplification still changed by more than {steady} after {ROUNDS_MAX} overwrites of everything"
+            ),
+        )
+        .with_help("allow a larger change, or say how much is overwritten with `precondition.overwrites`"))
     }
 
     /// Fills each plane to a random share of its pages and lets the stated share of them hold valid data.

@@ -350,6 +350,18 @@ impl Ftl {
         moves
     }
 
+    /// Pages of a block that hold a valid unit.
+    pub fn valid_pages(&self, block: BlockId) -> u32 {
+        let units_per_page = self.geometry.units_per_page;
+        let first = self.geometry.first_unit(block).0;
+        let is_valid = |place: u32| self.valid[(place / 64) as usize] >> (place % 64) & 1 == 1;
+        let holds_data = |page: &u32| {
+            let start = first + page * units_per_page;
+            (start..start + units_per_page).any(is_valid)
+        };
+        (0..self.geometry.pages_per_block).filter(holds_data).count() as u32
+    }
+
     fn list_valid(&self, block: BlockId, moves: &mut Vec<Move>) {
         moves.clear();
         let first = self.geometry.first_unit(block).0;

@@ -1,4 +1,4 @@
-//! An ordered list of builders; the first legal command wins, and without one the lead goes alone.
+//! A list of builders: each adds to the command what is legal, and without any the lead goes alone.
 //!
 //! Builders:
 //! - `multi-plane`: transactions of the same operation on other planes of the die join the lead, where page offsets (and
@@ -7,7 +7,8 @@
 //!   of the same die. ONFI read cache and program cache.
 //!
 //! Parameters:
-//! - `builders` (default `["multi-plane"]`): which are tried, in this order.
+//! - `builders` (default `["multi-plane"]`): which are tried. The two that there are do not exclude each other, so their order
+//!   makes no difference.
 //! - `scan_max` (default 16): transactions of a queue that are looked at for a partner.
 
 use crate::config::{KeyError, RunConfig};

@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
+impl super::Parameters for Params {}
+
 /// No state: ages stand in the blocks.
 #[derive(Clone)]
 pub struct Policy {}

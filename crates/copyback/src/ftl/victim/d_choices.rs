@@ -6,7 +6,7 @@
 //! - `d` (default 10): blocks that are drawn.
 
 use super::{Draw, VictimPolicy, View};
-use crate::config::KeyError;
+use crate::config::{KeyError, RunConfig};
 use crate::ftl::blocks::Blocks;
 use crate::nand::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
@@ -26,8 +26,8 @@ impl Default for Params {
     }
 }
 
-impl Params {
-    pub(super) fn check(&self) -> Result<(), KeyError> {
+impl super::Parameters for Params {
+    fn check(&self, _run: &RunConfig) -> Result<(), KeyError> {
         if (1..=1024).contains(&self.d) {
             return Ok(());
         }

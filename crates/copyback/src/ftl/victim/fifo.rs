@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
+impl super::Parameters for Params {}
+
 /// Full blocks of each plane in the order in which they were filled.
 #[derive(Clone)]
 pub struct Policy {

@@ -8,7 +8,7 @@
 //!   the one that came to this count first.
 
 use super::{VictimPolicy, View};
-use crate::config::KeyError;
+use crate::config::{KeyError, RunConfig};
 use crate::ftl::blocks::Blocks;
 use crate::ftl::lists::Lists;
 use crate::nand::geometry::Geometry;
@@ -29,8 +29,8 @@ impl Default for Params {
     }
 }
 
-impl Params {
-    pub(super) fn check(&self) -> Result<(), KeyError> {
+impl super::Parameters for Params {
+    fn check(&self, _run: &RunConfig) -> Result<(), KeyError> {
         if (1..=1024).contains(&self.tie_blocks) {
             return Ok(());
         }

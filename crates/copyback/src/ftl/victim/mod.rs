@@ -21,19 +21,6 @@ use copyback_workload::rng;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-axis! {
-    /// `[victim]`
-    VictimConfig, "victim", "which block is collected?", default Greedy,
-    {
-        "greedy" => greedy: Greedy,
-        "cost-benefit" => cost_benefit: CostBenefit,
-        "d-choices" => d_choices: DChoices,
-        "windowed-greedy" => windowed_greedy: WindowedGreedy,
-        "random" => random: Random,
-        "fifo" => fifo: Fifo,
-    }
-}
-
 /// What a policy may look at.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
@@ -57,8 +44,30 @@ pub trait VictimPolicy {
     fn pick(&mut self, view: View<'_>) -> Option<BlockId>;
 }
 
+/// What a configuration says of a policy.
+pub trait Parameters {
+    /// Checks the values; `run` is the whole configuration.
+    fn check(&self, _run: &RunConfig) -> Result<(), KeyError> {
+        Ok(())
+    }
+}
+
+/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the checks.
 macro_rules! victims {
-    ($( $variant:ident => $module:ident ),+ $(,)?) => {
+    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+        axis! {
+            /// `[victim]`
+            VictimConfig, "victim", "which block is collected?", default Greedy,
+            { $( $name => $module: $variant ),+ }
+        }
+
+        impl VictimConfig {
+            /// Checks the parameters.
+            pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+                match self { $( Self::$variant(p) => p.check(run) ),+ }
+            }
+        }
+
         /// The policy of a run.
         #[derive(Clone)]
         #[allow(missing_docs, clippy::large_enum_variant)]
@@ -92,24 +101,12 @@ macro_rules! victims {
 }
 
 victims! {
-    Greedy => greedy,
-    CostBenefit => cost_benefit,
-    DChoices => d_choices,
-    WindowedGreedy => windowed_greedy,
-    Random => random,
-    Fifo => fifo,
-}
-
-impl VictimConfig {
-    /// Checks the parameters.
-    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
-        match self {
-            Self::DChoices(p) => p.check(),
-            Self::WindowedGreedy(p) => p.check(run),
-            Self::Greedy(p) => p.check(),
-            Self::CostBenefit(_) | Self::Random(_) | Self::Fifo(_) => Ok(()),
-        }
-    }
+    "greedy" => greedy: Greedy,
+    "cost-benefit" => cost_benefit: CostBenefit,
+    "d-choices" => d_choices: DChoices,
+    "windowed-greedy" => windowed_greedy: WindowedGreedy,
+    "random" => random: Random,
+    "fifo" => fifo: Fifo,
 }
 
 /// Draws full blocks of a plane, each as likely as the other. Nearly all blocks of a drive in use are full, so a draw

@@ -16,6 +16,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
+impl super::Parameters for Params {}
+
 /// Where the draws come from.
 #[derive(Clone)]
 pub struct Policy {

@@ -27,8 +27,8 @@ impl Default for Params {
     }
 }
 
-impl Params {
-    pub(super) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+impl super::Parameters for Params {
+    fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
         if self.window.is_possible() && self.window.of(run.geometry.blocks_per_plane) > 0 {
             return Ok(());
         }
