@@ -89,10 +89,10 @@ pub struct Common {
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
     /// Seed of every random stream [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Stop after so many requests
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// Write the results as JSON (`-`: to standard output, instead of the summary)
     #[arg(long, value_name = "FILE")]
@@ -131,10 +131,10 @@ pub enum TraceCommand {
         #[arg(long, value_name = "N")]
         skip_bad: Option<u64>,
         /// Look at so many requests only
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
         requests: Option<u64>,
         /// Seed, for generated workloads [default: 1]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
         seed: Option<u64>,
         /// Print JSON
         #[arg(long)]
@@ -159,10 +159,10 @@ pub enum TraceCommand {
         #[arg(long, value_name = "N")]
         skip_bad: Option<u64>,
         /// Write so many requests only
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
         requests: Option<u64>,
         /// Seed, for generated workloads [default: 1]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
         seed: Option<u64>,
     },
 }

@@ -1,6 +1,6 @@
 //! `copyback compare`: one table, a row a scheme.
 
-use crate::args::CompareArgs;
+use crate::args::{Common, CompareArgs};
 use crate::execute::{self, Finished};
 use crate::failure::Failure;
 use crate::format;
@@ -19,14 +19,14 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     if output::write(common, &results)? {
         return Ok(());
     }
-    print(&plan, &finished)
+    print(&plan, &finished, common)
 }
 
-fn print(plan: &Plan, finished: &[Finished]) -> Result<(), Failure> {
+fn print(plan: &Plan, finished: &[Finished], common: &Common) -> Result<(), Failure> {
     let mut text = heading(plan, finished);
     text.push_str(&tables(plan, finished, table::terminal_columns()));
     text.push_str(&output::notes(plan, finished));
-    text.push_str(&next_steps(plan));
+    text.push_str(&next_steps(plan, common));
     crate::files::print(&text)
 }
 
@@ -46,6 +46,8 @@ struct Column {
     value: fn(&Report) -> Option<f64>,
     print: fn(f64) -> String,
     none: &'static str,
+    /// Why it is zero with both schemes, where no collection is the reason.
+    without_gc: &'static str,
 }
 
 fn latency(class: &Latency, value: f64) -> Option<f64> {
@@ -73,6 +75,7 @@ const FLASH: &[Column] = &[
         value: |r| r.write_amplification.total,
         print: |v| format!("{v:.3}"),
         none: "no writes",
+        without_gc: "in buffer",
     },
     Column {
         group: "",
@@ -80,6 +83,7 @@ const FLASH: &[Column] = &[
         value: |r| Some(r.flash.block_erases as f64),
         print: |v| format::count(v as u64),
         none: "",
+        without_gc: "no GC",
     },
 ];
 
@@ -89,7 +93,7 @@ const fn column(
     value: fn(&Report) -> Option<f64>,
     none: &'static str,
 ) -> Column {
-    Column { group, title, value, print: format::time, none }
+    Column { group, title, value, print: format::time, none, without_gc: "both 0" }
 }
 
 /// One table where the terminal is wide enough, else one for each group of columns.
@@ -131,7 +135,7 @@ fn against(column: &Column, report: &Report, first: &Report) -> String {
         (Some(_), None) => "first: none".into(),
         (Some(value), Some(from)) if from == 0.0 && value == 0.0 => {
             if report.gc.rounds == 0 && first.gc.rounds == 0 {
-                "no GC".into()
+                column.without_gc.into()
             } else {
                 "both 0".into()
             }
@@ -141,19 +145,57 @@ fn against(column: &Column, report: &Report, first: &Report) -> String {
     }
 }
 
-fn next_steps(plan: &Plan) -> String {
-    let mut steps = Vec::new();
+/// Columns in which commands are explained.
+const COMMAND_COLUMNS: usize = 80;
+
+/// Commands worth a try. They keep the drive and the workload that the user chose.
+fn next_steps(plan: &Plan, common: &Common) -> String {
+    let chosen = chosen(common);
+    let is_default = chosen.is_empty();
     let has = |scheme: &str| plan.runs.iter().any(|planned| planned.scheme == scheme);
+    let mut steps = Vec::new();
     if !has("dynamic-allocation") {
-        steps.push(("copyback compare --schemes baseline,dynamic-allocation,cost-benefit,ideal-no-gc", "more schemes"));
+        let command = format!("compare{chosen} --schemes baseline,dynamic-allocation,cost-benefit,ideal-no-gc");
+        steps.push((command, "more schemes"));
     }
-    steps.push(("copyback compare --set capacity.over_provisioning=0.28", "more spare flash"));
-    steps.push(("copyback compare --trace FILE --device tpds20", "your own trace, on a larger drive"));
-    steps.push(("copyback run --scheme baseline", "one scheme in depth: blame, utilisation, wear"));
-    steps.push(("copyback schemes", "what there is to choose from"));
-    let width = steps.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    if is_default {
+        steps.push(("compare --set capacity.over_provisioning=0.15".into(), "less spare flash"));
+        steps.push(("compare --trace FILE --device tpds20".into(), "your own trace, on a larger drive"));
+    }
+    let first = plan.runs.first().map_or("baseline", |planned| planned.scheme.as_str());
+    steps.push((format!("run{chosen} --scheme {first}"), "one scheme in depth: blame, utilisation, wear"));
+    steps.push(("schemes".into(), "what there is to choose from"));
+    // A long command stands for itself; it does not push the other explanations out of sight.
+    let widths = steps.iter().map(|(command, _)| command.chars().count());
+    let width = widths.filter(|width| *width <= COMMAND_COLUMNS).max().unwrap_or(0);
     let lines = steps
         .iter()
-        .map(|(command, why)| format!("  {command:<width$}  {}# {why}{}\n", DIM.render(), DIM.render_reset()));
+        .map(|(command, why)| format!("  copyback {command:<width$}  {}# {why}{}\n", DIM.render(), DIM.render_reset()));
     format!("\nTry next:\n{}", lines.collect::<String>())
+}
+
+/// The arguments that chose the drive and the workload.
+fn chosen(common: &Common) -> String {
+    let path = |path: &std::path::PathBuf| path.display().to_string();
+    let experiment = common.experiment.iter().map(|file| (None, path(file)));
+    let device = common.device.iter().map(|name| (Some("--device"), name.clone()));
+    let workload = common.workload.iter().map(|name| (Some("--workload"), name.clone()));
+    let trace = common.trace.iter().map(|file| (Some("--trace"), path(file)));
+    let sets = common.sets.iter().map(|set| (Some("--set"), set.clone()));
+    let mut text = String::new();
+    for (flag, value) in experiment.chain(device).chain(workload).chain(trace).chain(sets) {
+        flag.iter().for_each(|flag| text.push_str(&format!(" {flag}")));
+        text.push_str(&format!(" {}", quoted(&value)));
+    }
+    text
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }

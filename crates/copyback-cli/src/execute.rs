@@ -70,6 +70,10 @@ struct Shared {
 
 /// Runs everything. Results are in the plan's order and do not depend on `how.jobs`.
 pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
+    if let Some(Planned { resolved, .. }) = plan.runs.first() {
+        let capacity_bytes = Geometry::new(&resolved.run).logical_bytes();
+        workloads::try_trace(&resolved.workload, plan.seed, capacity_bytes, plan.requests)?;
+    }
     let mut users: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (i, planned) in plan.runs.iter().enumerate() {
         users.entry(run::image_key(&planned.resolved.run)).or_default().push(i);

@@ -24,6 +24,12 @@ pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
                 None => failure.with_help("name a file"),
             })
         }
+        // Whoever may not read it is told so now, not once a drive has been made.
+        Ok(data) if data.is_file() => match std::fs::File::open(path) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Failure::input(format!("cannot read {what} {shown}: {}", error.kind()))
+                .with_help("you need the permission to read it")),
+        },
         Ok(_) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let failure = Failure::input(format!("there is no {what} {shown}"));
@@ -36,7 +42,8 @@ pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
     }
 }
 
-fn nearest_file(path: &Path) -> Option<String> {
+/// The file that was perhaps meant.
+pub fn nearest_file(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name()?.to_str()?;
     let names = names_in(folder);
@@ -84,9 +91,18 @@ pub fn check_output(path: &Path) -> Result<(), Failure> {
     }
     let folder = folder_of(path);
     if folder.is_dir() {
-        return Ok(());
+        return check_writable(folder);
     }
     Err(Failure::input(format!("there is no folder {} to write {} in", folder.display(), path.display())))
+}
+
+/// Refuses a folder in which no file can be made, by making one: permissions alone do not tell.
+pub fn check_writable(folder: &Path) -> Result<(), Failure> {
+    match tempfile::Builder::new().prefix(".copyback-").tempfile_in(folder) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::input(format!("cannot write in folder {}: {}", folder.display(), error.kind()))
+            .with_help("name a folder that you may write in")),
+    }
 }
 
 /// Folder that a file stands in.

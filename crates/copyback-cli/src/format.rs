@@ -71,6 +71,12 @@ pub fn change(value: f64, from: f64) -> String {
     if change.abs() < 0.05 {
         return "same".into();
     }
+    // Nearly all gone is not all gone: as many nines as it has.
+    if value > 0.0 && change < -99.9 {
+        let lost = 100.0 - 100.0 * value / from;
+        let digits = (2..=6).find(|digits| 100.0 - lost >= 10f64.powi(-digits)).unwrap_or(6) as usize;
+        return format!("-{lost:.digits$} %");
+    }
     if change.abs() < 999.5 { format!("{change:+.1} %") } else { format!("{:.1}x", value / from) }
 }
 
@@ -95,5 +101,8 @@ mod tests {
         assert_eq!(change(50.0, 100.0), "-50.0 %");
         assert_eq!(change(100.0, 100.0), "same");
         assert_eq!(change(2000.0, 100.0), "20.0x");
+        assert_eq!(change(0.06, 100.0), "-99.94 %");
+        assert_eq!(change(0.003, 100.0), "-99.997 %");
+        assert_eq!(change(0.0, 100.0), "-100.0 %");
     }
 }

@@ -26,6 +26,12 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
     if let Some(planned) = plan.runs.iter().find(|planned| planned.scheme.contains(['/', '\\'])) {
         return Err(Failure::input(format!("`{}` cannot be part of a file's name", planned.scheme)));
     }
+    let whole = folder.ancestors().find(|above| above.as_os_str().is_empty() || above.exists());
+    let standing = whole.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !standing.is_dir() {
+        return Err(Failure::input(format!("{} is a file: {shown} cannot be in it", standing.display())));
+    }
+    files::check_writable(standing)?;
     let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
     let mut foreign: Vec<String> = entries
         .flatten()

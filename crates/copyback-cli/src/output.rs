@@ -6,7 +6,8 @@ use crate::failure::Failure;
 use crate::files;
 use crate::format;
 use crate::out_dir;
-use crate::plan::{Input, Plan};
+use crate::plan::{Input, Plan, Planned};
+use crate::workloads;
 use copyback::config::RunConfig;
 use copyback::config::layers::Resolved;
 use copyback::metrics::report::Report;
@@ -134,7 +135,7 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (planned, done) in plan.runs.iter().zip(finished) {
-        for note in &done.outcome.notes {
+        for note in done.outcome.notes.iter().filter(|note| !is_known(planned, note)) {
             let everywhere = finished.iter().all(|other| other.outcome.notes.contains(note));
             let line =
                 if everywhere { format!("Note: {note}\n") } else { format!("Note ({}): {note}\n", planned.scheme) };
@@ -143,7 +144,19 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
             }
         }
     }
+    if let Some(report) = finished.first().map(|done| &done.outcome.report).filter(|r| r.unwritten_units_read > 0) {
+        let units = format::count(report.unwritten_units_read);
+        lines.push(format!(
+            "Note: {units} mapping units were read that hold no data; the flash is not asked for them\n"
+        ));
+    }
     if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }
+}
+
+/// Whether a note says only how a built-in trace is stored, which its reader need not know.
+fn is_known(planned: &Planned, note: &str) -> bool {
+    let trace = planned.resolved.workload.trace.as_deref();
+    trace.is_some_and(workloads::is_built_in) && note.starts_with("format `")
 }
 
 /// A drive in a line.

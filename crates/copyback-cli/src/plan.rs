@@ -165,6 +165,7 @@ impl Experiment {
         let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };
         let preset = layer.take_text("workload.preset")?;
         let scheme = layer.take_text("scheme")?.map(|scheme| vec![scheme]);
+        let requests_place = layer.place_of("requests");
         let experiment = Self {
             name: layer.take_text("name")?.map(|name| name.value),
             device: layer.take_text("device")?,
@@ -175,6 +176,10 @@ impl Experiment {
             layer: None,
             folder,
         };
+        if experiment.requests == Some(0) {
+            let error = LayerError::new("`requests`: zero leaves nothing to run");
+            return Err(error.with_help("set 1 or more, or remove it").at(requests_place).into());
+        }
         for about in ["description", "source"] {
             layer.take_text(about)?;
         }

@@ -9,7 +9,7 @@ use crate::output::{self, Results};
 use crate::plan::{self, Plan};
 use crate::table::{self, BOLD, Cell};
 use copyback::config::layers::Resolved;
-use copyback::metrics::report::{Latency, Report};
+use copyback::metrics::report::{Latency, Report, Sample};
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -59,6 +59,7 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
         ("Garbage collection", collection(report)),
         ("In use", utilisation(report)),
         ("Wear", wear(report)),
+        ("Over time", over_time(&done.outcome.series)),
     ] {
         text.push_str(&format!("\n{}{title}{}\n{body}", BOLD.render(), BOLD.render_reset()));
     }
@@ -235,10 +236,10 @@ fn collection(report: &Report) -> String {
 
 fn utilisation(report: &Report) -> String {
     let used = &report.utilisation;
-    let during = used.plane_during_gc.map_or_else(|| "no GC".into(), percent);
+    let during = used.plane_during_gc.map_or_else(|| "no GC".into(), |share| format!("{} during GC", percent(share)));
     let flash = &report.flash;
     facts(vec![
-        ("planes", format!("{} ({during} during GC)", percent(used.plane))),
+        ("planes", format!("{} ({during})", percent(used.plane))),
         ("dies", percent(used.die)),
         ("channels", percent(used.channel)),
         ("page reads", format!("host {}, GC {}", count(flash.host_page_reads), count(flash.gc_page_reads))),
@@ -246,6 +247,37 @@ fn utilisation(report: &Report) -> String {
         ("multi-plane", format!("{} commands", count(flash.multi_plane_commands))),
         ("cached", format!("{} commands", count(flash.cached_commands))),
     ])
+}
+
+/// Intervals that a run is told in.
+const INTERVALS: usize = 10;
+
+/// How the run went: requests waiting and blocks left show whether the drive keeps up or drowns.
+fn over_time(series: &[Sample]) -> String {
+    if series.is_empty() {
+        return "  the run is too short\n".into();
+    }
+    let heading = ["  until", "requests", "mean response", "in the drive: mean", "most", "free blocks: mean", "fewest"];
+    let mut rows = vec![heading.iter().map(|text| Cell::styled(*text, BOLD)).collect::<Vec<_>>()];
+    for samples in series.chunks(series.len().div_ceil(INTERVALS)) {
+        let count_of = samples.len() as f64;
+        let done: u64 = samples.iter().map(|s| s.requests_done).sum();
+        let response_ns: u64 = samples.iter().map(|s| s.response_sum_ns).sum();
+        let depth: f64 = samples.iter().map(|s| f64::from(s.queue_depth)).sum();
+        let free: f64 = samples.iter().map(|s| s.free_blocks_mean).sum();
+        let response = if done == 0 { "none".into() } else { time(response_ns as f64 / done as f64) };
+        let cells = [
+            format!("  {}", time(samples.last().map_or(0, |s| s.time_ns) as f64)),
+            count(done),
+            response,
+            three_digits(depth / count_of),
+            count(samples.iter().map(|s| s.queue_depth).max().unwrap_or(0).into()),
+            three_digits(free / count_of),
+            count(samples.iter().map(|s| s.free_blocks_min).min().unwrap_or(0).into()),
+        ];
+        rows.push(cells.into_iter().map(Cell::new).collect());
+    }
+    table::lay_out(&rows)
 }
 
 fn wear(report: &Report) -> String {

@@ -33,6 +33,7 @@ pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
         TraceCommand::Convert { workload, output, format, to, device, skip_bad, requests, seed } => {
             let to = written_format(output, to.as_deref())?;
             files::check_output(output)?;
+            refuse_same_file(workload, output)?;
             let options = workloads::option_layer(format.as_deref(), *device, *skip_bad)?;
             let mut opened = opened(workload, options, *requests, *seed)?;
             let summary = write_trace(&mut opened.source, output, to)?;
@@ -67,6 +68,16 @@ fn written_format(output: &Path, to: Option<&str>) -> Result<WriteFormat, Failur
                 .with_help(help))
         }
     }
+}
+
+/// Refuses to write a trace over the one that it is made from: a mistake in the options would destroy it.
+fn refuse_same_file(input: &str, output: &Path) -> Result<(), Failure> {
+    let same = std::fs::canonicalize(input).is_ok_and(|input| std::fs::canonicalize(output).is_ok_and(|o| o == input));
+    if !same {
+        return Ok(());
+    }
+    let failure = Failure::input(format!("{} is the trace to convert: it would be overwritten", output.display()));
+    Err(failure.with_help("name another file"))
 }
 
 /// A workload cut off after so many requests.
@@ -107,16 +118,24 @@ fn spec(name: &str, options: Option<Layer>) -> Result<WorkloadSpec, Failure> {
             if Path::new(name).exists() || name.contains('/') {
                 return failure;
             }
-            Failure::input(format!("there is no trace or workload `{name}`")).with_help(suggestion(
-                name,
-                "workloads",
-                workloads::names(),
-            ))
+            let missing = Failure::input(format!("there is no trace or workload `{name}`"));
+            // A name with an ending was meant as a file.
+            match files::nearest_file(Path::new(name)).filter(|_| name.contains('.')) {
+                Some(near) => missing.with_help(format!("did you mean {near}? `copyback workloads` lists workloads")),
+                None => missing.with_help(suggestion(name, "workloads", workloads::names())),
+            }
         })?
     };
     stack.push(layer);
     options.into_iter().for_each(|layer| stack.push(layer));
     Ok(stack.resolve_workload()?)
+}
+
+fn overwrites(stats: &TraceStats) -> String {
+    if stats.writes.requests == 0 {
+        return "no writes".into();
+    }
+    format!("each page written {} times on average", three_digits(stats.overwrite_ratio))
 }
 
 fn info_text(name: &str, stats: &TraceStats) -> String {
@@ -144,7 +163,7 @@ fn info_text(name: &str, stats: &TraceStats) -> String {
                 size(stats.writes.footprint_bytes as f64)
             ),
         ),
-        ("overwrites", format!("each page written {} times on average", three_digits(stats.overwrite_ratio))),
+        ("overwrites", overwrites(stats)),
         ("sequential", format!("{:.1} % start where the last one ended", 100.0 * stats.sequential_share)),
         ("needs", format!("a drive of {} or more", size(stats.end_bytes as f64))),
     ];
@@ -184,7 +203,16 @@ fn bars(bins: &[Bin], print: impl Fn(u64) -> String) -> String {
     };
     let width = bins.iter().map(|bin| label(bin).len()).max().unwrap_or(0);
     let mut text = String::new();
-    for bin in &bins {
+    let is_empty = |bin: &Bin| bin.count == 0;
+    for (at, bin) in bins.iter().enumerate() {
+        // Nothing at all for a long way takes one line.
+        let of_a_gap = |at: usize| bins.get(at).is_some_and(is_empty);
+        if of_a_gap(at) && of_a_gap(at.wrapping_sub(1)) {
+            if !of_a_gap(at + 1) {
+                text.push_str(&format!("  {:>width$}\n", "..."));
+            }
+            continue;
+        }
         // What is there is seen, however little.
         let length = (bin.count * WIDTH).div_ceil(most);
         let share = 100.0 * bin.count as f64 / all.max(1) as f64;

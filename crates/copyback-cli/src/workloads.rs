@@ -76,9 +76,20 @@ fn unknown(name: &Located, path: &Path) -> Failure {
     LayerError::new(format!("unknown workload `{}`", name.value)).with_help(help).at(name.place.clone()).into()
 }
 
+/// Refuses what is no file, and pipes: a trace is read several times, to know its hash, to try it, and once for each
+/// scheme.
+fn check_trace_file(path: &Path) -> Result<(), Failure> {
+    files::check_file("trace", path)?;
+    if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
+        let what = format!("trace {} is no ordinary file, and is read more than once", path.display());
+        return Err(Failure::input(what).with_help("write it to a file first"));
+    }
+    Ok(())
+}
+
 /// The layer of a trace that the command line names.
 pub fn trace_layer(path: &Path) -> Result<Layer, Failure> {
-    files::check_file("trace", path)?;
+    check_trace_file(path)?;
     let Some(path) = path.to_str() else {
         return Err(Failure::input(format!("the name {} is not UTF-8", path.display())).with_help("rename the file"));
     };
@@ -116,12 +127,36 @@ fn recorded(path: &Path) -> Option<&'static Recorded> {
     RECORDED.iter().find(|r| r.name == name)
 }
 
+/// Whether a path names a trace that is compiled in.
+pub fn is_built_in(path: &Path) -> bool {
+    recorded(path).is_some()
+}
+
+/// Requests that are read of a trace before a drive is made for it: enough to meet most mistakes at once, few enough
+/// not to be felt.
+const TRIED_REQUESTS: u64 = 50_000;
+
+/// Reads the beginning of a trace as a run would. Making a drive takes long, and a trace that does not fit it, or is
+/// none, should not be found out only afterwards.
+pub fn try_trace(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64, requests: Option<u64>) -> Result<(), Failure> {
+    if spec.trace.as_deref().is_none_or(is_built_in) {
+        return Ok(());
+    }
+    let mut source = open(spec, seed, capacity_bytes)?;
+    for _ in 0..TRIED_REQUESTS.min(requests.unwrap_or(u64::MAX)) {
+        if source.next_request()?.is_none() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a trace that is not there, where its name stands.
 pub fn check_trace(path: &Path, place: Option<Place>) -> Result<(), Failure> {
     if recorded(path).is_some() {
         return Ok(());
     }
-    files::check_file("trace", path).map_err(|failure| failure.at(place))
+    check_trace_file(path).map_err(|failure| failure.at(place))
 }
 
 /// Hash of a trace's bytes.
@@ -161,5 +196,8 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
     std::io::Write::write_all(&mut file, recorded.trace).map_err(failed)?;
     let path = file.into_temp_path();
     let spec = WorkloadSpec { trace: Some(PathBuf::from(&*path)), ..spec.clone() };
-    Ok(Opened { source: open(&spec, seed, capacity_bytes)?, file: Some(path) })
+    let source = open(&spec, seed, capacity_bytes)?;
+    // Whoever reads it once holds it open: without its name, nothing is left behind however the program ends.
+    let is_done_with = cfg!(unix) && spec.passes.is_none();
+    Ok(Opened { source, file: (!is_done_with).then_some(path) })
 }

@@ -71,6 +71,116 @@ fn files_that_are_not_there_are_refused() {
     refused(&["run", "--out", folder.path().to_str().unwrap()], &["holds files that are no results", "mine.toml"]);
 }
 
+/// Whoever tests as root may write anywhere; a file in the place of a folder stops them, too.
+#[test]
+fn outputs_that_cannot_be_written_are_refused_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let below = file.join("results");
+    refused(&["run", "--out", below.to_str().unwrap()], &["is a file"]);
+    refused(&["run", "--out", file.to_str().unwrap()], &["is a file, not a folder"]);
+    refused(&["run", "--json", below.to_str().unwrap()], &["there is no folder"]);
+}
+
+#[test]
+fn a_trace_that_does_not_fit_is_refused_before_the_drive_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("far.csv");
+    let record = |at: u64| format!("{},host,0,Write,{at},4096,100\n", 128_166_372_000_000_000 + at);
+    std::fs::write(&trace, record(0) + &record(1 << 50)).unwrap();
+    let trace = trace.to_str().unwrap();
+    // A drive that would take minutes to make.
+    let arguments = ["run", "--device", "hpdc18-4plane", "--trace", trace];
+    let started = std::time::Instant::now();
+    refused(&arguments, &["request 2 ", "beyond the capacity", "workload.beyond_capacity", "fold"]);
+    assert!(started.elapsed().as_secs() < 10);
+    for (choice, says) in [("fold", "folded into it"), ("reject", "rejected")] {
+        let set = format!("workload.beyond_capacity={choice}");
+        let output = copyback(&["run", "--trace", trace, "--set", &set]);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert!(printed(&output).contains(says), "{}", printed(&output));
+    }
+}
+
+#[test]
+fn damaged_traces_are_refused_with_their_line_and_may_be_skipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mixed.csv");
+    let good = "128166372003061629,hm,1,Read,4096,4096,100\n";
+    std::fs::write(&path, format!("{good}{good}5 0 100 8 1\n{good}{good}")).unwrap();
+    let trace = path.to_str().unwrap();
+    refused(&["trace", "info", trace], &["mixed.csv, line 3", "--skip-bad 1"]);
+    refused(&["run", "--trace", trace], &["mixed.csv, line 3", "--skip-bad 1"]);
+    let output = copyback(&["trace", "info", trace, "--skip-bad", "1"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    std::fs::write(&path, "\n\n").unwrap();
+    refused(&["trace", "info", trace], &["only blank lines"]);
+    std::fs::write(&path, "").unwrap();
+    refused(&["trace", "info", trace], &["it is empty"]);
+    let typo = folder.path().join("mixd.csv");
+    refused(&["run", "--trace", typo.to_str().unwrap()], &["did you mean", "mixed.csv?"]);
+}
+
+#[test]
+fn a_trace_is_not_converted_onto_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.csv");
+    let text = "128166372003061629,hm,1,Read,4096,4096,100\n";
+    std::fs::write(&path, text).unwrap();
+    let trace = path.to_str().unwrap();
+    refused(&["trace", "convert", trace, trace], &["would be overwritten"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn a_run_says_how_it_went_over_time() {
+    let text = printed(&copyback(&["run", "--requests", "20000"]));
+    assert!(text.contains("Over time") && text.contains("in the drive: mean"), "{text}");
+    // The built-in trace's format is nobody's concern.
+    assert!(!text.contains("Note: format"), "{text}");
+    let fresh = printed(&copyback(&["run", "--requests", "1000", "--set", "precondition.mode=empty"]));
+    assert!(!fresh.contains("no GC during GC"), "{fresh}");
+}
+
+#[test]
+fn next_steps_keep_what_the_user_chose() {
+    let sets = ["--set", "precondition.mode=empty", "--set", "buffer.size=64 KiB", "--set", "buffer.policy=lru"];
+    let arguments = ["compare", "--device", "bench-64g", "--workload", "random-write", "--requests", "500"];
+    let text = printed(&copyback(&[&arguments[..], &sets].concat()));
+    assert!(text.contains("run --device bench-64g --workload random-write --set precondition.mode=empty"), "{text}");
+    assert!(text.contains("--set 'buffer.size=64 KiB' --set buffer.policy=lru --scheme baseline"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_as_a_trace() {
+    refused(&["run", "--trace", "/dev/null"], &["no ordinary file", "write it to a file first"]);
+    refused(&["trace", "info", "/dev/null"], &["no ordinary file"]);
+}
+
+/// The built-in trace's page, and what the program says of it.
+#[test]
+fn the_built_in_traces_page_agrees_with_the_program() {
+    let page = include_str!("../../../traces/README.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let info = copyback(&["trace", "info", "oltp", "--json"]);
+    let info: serde_json::Value = serde_json::from_str(&printed(&info)).unwrap();
+    let number = |path: &str| info.pointer(path).and_then(serde_json::Value::as_f64).unwrap();
+    assert_eq!(number("/requests"), 182_585.0);
+    for fact in [
+        format!("182,585 requests, {:.1} % of them reads", number("/read_percent")),
+        format!("reads of {:.1} KiB", number("/reads/mean_bytes") / 1024.0),
+        format!("writes of {:.1} KiB on average", number("/writes/mean_bytes") / 1024.0),
+        format!("{:.0} MiB touched", number("/footprint_bytes") / f64::from(1 << 20)),
+        format!("every page written {:.1} times", number("/overwrite_ratio")),
+        format!("4,{:03.0} requests a second", number("/requests_per_s") - 4000.0),
+        format!("over {:.1} s", number("/duration_ns") / 1e9),
+        format!("at least {:.0} MiB", number("/end_bytes") / f64::from(1 << 20)),
+    ] {
+        assert!(page.contains(&fact), "the page does not say `{fact}`");
+    }
+}
+
 #[test]
 fn an_experiment_with_a_mistake_shows_its_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -79,6 +189,10 @@ fn an_experiment_with_a_mistake_shows_its_line() {
     refused(&["run", path.to_str().unwrap()], &["mine.toml:4:1", "sofft = 0.1", "did you mean `soft`?"]);
     std::fs::write(&path, "device = \"smal\"\n").unwrap();
     refused(&["run", path.to_str().unwrap()], &["mine.toml:1:10", "did you mean `small`?"]);
+    std::fs::write(&path, "requests = 0\n").unwrap();
+    refused(&["run", path.to_str().unwrap()], &["mine.toml:1:12", "zero leaves nothing to run"]);
+    std::fs::write(&path, "sede = 3\n").unwrap();
+    refused(&["run", path.to_str().unwrap()], &["mine.toml:1:1", "did you mean `seed`?"]);
 }
 
 #[test]

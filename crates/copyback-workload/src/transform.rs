@@ -197,7 +197,10 @@ impl<S: RequestSource> Transformed<S> {
             "request {index} ({len} at byte {}) ends at {end}, beyond the capacity of {capacity}",
             request.offset_bytes
         ))
-        .with_help("set `beyond_capacity = \"fold\"` or `\"reject\"`, or take a larger device or a smaller workload")
+        .with_help(
+            "take a larger device or a smaller workload (`copyback trace info` says what drive it needs), or set \
+             `workload.beyond_capacity` to `fold` or `reject`",
+        )
     }
 }
 

@@ -310,7 +310,7 @@ fn mixed_and_truncated_files_are_refused() {
     let truncated = error(&[MSR, b"1281663720"].concat());
     assert!(truncated.message.contains("line 3") && truncated.message.contains("cut off"), "{truncated}");
     assert!(error(b"").message.contains("empty"));
-    assert!(error(b"# only a comment\n").message.contains("fits no known format"));
+    assert!(error(b"# only a comment\n").message.contains("only blank lines or comments"));
     let unknown = error(b"a text of no kind\nthat is a trace\n");
     assert!(unknown.message.contains("Tried: msr, spc"), "{unknown}");
 }

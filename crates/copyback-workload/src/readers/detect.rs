@@ -98,6 +98,10 @@ fn detect_text(head: &[u8], whole: bool) -> Option<Format> {
 fn unknown(file: &str, head: &[u8]) -> Error {
     let tried: Vec<&str> = Format::ALL.iter().filter(|format| **format != Format::Auto).map(|f| f.word()).collect();
     let first = head.split(|byte| *byte == b'\n').find(|line| !is_blank_or_comment(line)).unwrap_or_default();
+    if first.is_empty() {
+        return Error::new(format!("{file}: it holds no requests, only blank lines or comments"))
+            .with_help("give a trace that holds requests");
+    }
     let first = super::cursor::shown(first);
     Error::new(format!("{file}: its content fits no known format; it begins `{first}`. Tried: {}", tried.join(", ")))
         .with_help("if it is one of these but damaged, name it with `format`")

@@ -131,7 +131,9 @@ impl BadRecords {
         let allowed = self.allowed;
         let error = Error::new(format!("{place}: {message}"));
         if allowed == 0 {
-            return error.with_help("if the trace is only damaged here, `skip_bad = 1` leaves one such record out");
+            return error.with_help(
+                "if the trace is only damaged here, `skip_bad = 1` (`--skip-bad 1`) leaves one such record out",
+            );
         }
         error.with_help(format!("{allowed} malformed records were left out already, as `skip_bad = {allowed}` allows"))
     }

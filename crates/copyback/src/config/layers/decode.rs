@@ -5,7 +5,7 @@
 
 use super::merge::tag;
 use super::tree::{Node, Table, plain};
-use super::{LayerError, Place, Resolved, suggestion, tables};
+use super::{LayerError, Place, Resolved, nearest, suggestion, tables};
 use crate::config::{PageTimes, RunConfig};
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::units::Nanos;
@@ -81,15 +81,23 @@ pub(super) fn decode_workload(root: &Table) -> Result<WorkloadSpec, LayerError> 
         .map_err(|error| explain(inner, error.message(), &values, &["workload"], &fails::<WorkloadSpec>))
 }
 
+/// Keys of an experiment that stand in no table: whoever reads experiments takes them out.
+const EXPERIMENT_KEYS: &[&str] = &["device", "scheme", "schemes", "seed", "requests"];
+
 /// Refuses what is no table of a configuration.
 fn check_names(root: &Table) -> Result<(), LayerError> {
     for (name, entry) in root {
         if !tables().any(|table| table == name) {
             let help = match name.as_str() {
-                "device" | "scheme" | "schemes" | "seed" | "requests" => {
+                name if EXPERIMENT_KEYS.contains(&name) => {
                     format!("`{name}` belongs into an experiment, not into a preset or an override")
                 }
-                _ => suggestion(name, "tables", tables()),
+                _ => match nearest(name, EXPERIMENT_KEYS.iter().copied().chain(tables())) {
+                    Some(near) if EXPERIMENT_KEYS.contains(&near) => {
+                        format!("did you mean `{near}`? it belongs into an experiment")
+                    }
+                    _ => suggestion(name, "tables", tables()),
+                },
             };
             return Err(LayerError::new(format!("unknown table or key `{name}`")).with_help(help).at(seen(&entry.key)));
         }
@@ -178,11 +186,12 @@ fn wording(path: &str, message: &str, value: Option<&toml::Value>, values: &toml
         return LayerError::new(format!("`{path}.{field}` is missing"));
     }
     if let Some(better) = untagged(message, value) {
-        return LayerError::new(format!("`{path}`: {better}"));
+        return LayerError::new(format!("`{path}`: {}", better.trim_end()));
     }
     let plain =
         message.replace("expected u32", "expected a whole number").replace("expected u64", "expected a whole number");
-    LayerError::new(format!("`{path}`: {}", plain.replace("expected f64", "expected a number")))
+    let plain = plain.replace("expected f64", "expected a number").replace("expected a string", "expected a text");
+    LayerError::new(format!("`{path}`: {}", plain.trim_end()))
 }
 
 /// Values that may be one of several things: what the deserialiser forgot to say.

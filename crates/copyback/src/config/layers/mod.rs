@@ -139,6 +139,11 @@ impl Layer {
         self.root.contains_key(table)
     }
 
+    /// Where the value of a key of no table stands.
+    pub fn place_of(&self, key: &str) -> Option<Place> {
+        self.root.get(key).map(|entry| entry.value.clone())
+    }
+
     /// Whether it sets a key of a table.
     pub fn has_key(&self, table: &str, key: &str) -> bool {
         matches!(self.root.get(table), Some(tree::Entry { node: Node::Table(inner), .. }) if inner.contains_key(key))

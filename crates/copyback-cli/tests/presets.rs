@@ -1,0 +1,69 @@
+//! Every device with every scheme, all invariants checked while they run.
+//!
+//! A drive keeps everything of its preset but its depth: 32 blocks a plane of 16 pages make drives of the same channels,
+//! dies, planes, pages and times that are aged, and collect, within a second.
+
+use std::process::Command;
+
+fn copyback(arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_copyback"));
+    let output = command.args(arguments).env("NO_COLOR", "1").output().expect("the program starts");
+    let (text, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    text.into_owned()
+}
+
+/// Names in the first list that a command prints.
+fn names(command: &str) -> Vec<String> {
+    let text = copyback(&[command]);
+    let rows = text.lines().skip(1).take_while(|line| !line.is_empty());
+    // A long description goes on in lines that are indented further.
+    let rows = rows.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    rows.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+/// Runs a device with all schemes and returns how often each collected.
+fn collections(device: &str, more: &[&str]) -> Vec<(String, u64)> {
+    let schemes = names("schemes");
+    assert!(schemes.len() >= 10, "{schemes:?}");
+    let all = schemes.join(",");
+    let common = ["compare", "--device", device, "--schemes", &all, "--check", "--json", "-", "--jobs", "2"];
+    let results: serde_json::Value = serde_json::from_str(&copyback(&[&common[..], more].concat())).unwrap();
+    let results = results["results"].as_array().unwrap();
+    assert_eq!(results.len(), schemes.len());
+    let rounds = |result: &serde_json::Value| result["report"]["gc"]["rounds"].as_u64().unwrap();
+    schemes.into_iter().zip(results.iter().map(rounds)).collect()
+}
+
+#[test]
+fn invariants_hold_on_every_device_with_every_scheme() {
+    let devices = names("devices");
+    assert!(devices.len() >= 9, "{devices:?}");
+    for device in &devices {
+        let mut more = vec!["--workload", "mixed-70-30", "--requests", "10000"];
+        let mut set = |key| more.extend(["--set", key]);
+        set("geometry.blocks_per_plane=32");
+        set("geometry.pages_per_block=16");
+        match device.as_str() {
+            // Its capacity is a number of bytes, its trigger keeps a quarter free, its past fills all blocks but two.
+            "atc18" => {
+                set("capacity.over_provisioning=0.6");
+                set("precondition.mode=random");
+            }
+            // Buffers that a few thousand writes leave again.
+            "tpds20" | "tpds20-4plane" => set("buffer.size=64 KiB"),
+            _ => {}
+        }
+        for (scheme, rounds) in collections(device, &more) {
+            assert!(rounds > 0, "{scheme} never collects on {device}: nothing was tested");
+        }
+    }
+}
+
+/// One drive as it ships, aged to its steady state, on the recorded trace.
+#[test]
+fn invariants_hold_on_the_default_device_at_its_size() {
+    for (scheme, rounds) in collections("small", &["--requests", "4000"]) {
+        assert!(rounds > 0, "{scheme} never collects");
+    }
+}
