@@ -9,7 +9,7 @@ use copyback::ftl::frontier::Origin;
 use copyback::metrics::report::Outcome;
 use copyback::run::{Options, Progress, precondition, simulate};
 use copyback::sim::index::{LogicalUnit, PageId, PlaneId};
-use copyback::workload::{Op, Request};
+use copyback::workload::{Op, Request, rng};
 use support::{Listed, Setting, configuration, request};
 
 const PLANE: &[Setting] = &[
@@ -80,4 +80,41 @@ fn a_trim_takes_only_its_units_out_of_a_queued_read() {
     ];
     let report = run(&lines, &requests).report;
     assert_eq!(report.flash.host_page_reads, 1, "units 1 to 3 still hold data");
+}
+
+/// Writes that queue up are no reason to collect before the level is reached: on one plane, what is bound when does not
+/// depend on how fast the host asks, so neither does what is moved.
+#[test]
+fn a_backlog_moves_no_more_than_a_trickle() {
+    let mut lines = PLANE.to_vec();
+    lines.push("geometry.blocks_per_plane = 32\ngeometry.pages_per_block = 16\ngeometry.page_size = \"4 KiB\"");
+    lines.retain(|l| !l.contains("precondition"));
+    lines.push("trigger.policy = \"watermark\"\ntrigger.soft = 2\ncapacity.over_provisioning = 0.5");
+    lines.push("precondition.mode = \"random\"\nprecondition.overwrites = 2.0");
+    let moved = |gap_ns: u64| {
+        let write = |i: u64| request(i * gap_ns, Op::Write, rng::splitmix64(i) % 300 * 4096, 4096, 0);
+        let requests: Vec<_> = (0..2_000).map(write).collect();
+        let report = run(&lines, &requests).report;
+        (report.gc.rounds, report.flash.gc_units)
+    };
+    let trickle = moved(1_000_000_000);
+    assert!(trickle.0 > 10, "{trickle:?}");
+    assert_eq!(moved(0), trickle);
+}
+
+/// Pages leave a full buffer side by side: a burst is written as fast as all dies together take it.
+#[test]
+fn a_full_buffer_empties_onto_all_dies() {
+    let lines = [
+        "geometry.channels = 4\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1\ngeometry.planes_per_die = 1",
+        "geometry.blocks_per_plane = 32\ngeometry.pages_per_block = 16\ngeometry.page_size = \"4 KiB\"",
+        "timing.read = \"50 us\"\ntiming.program = \"1 ms\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
+        "buffer.policy = \"lru\"\nbuffer.size = \"64 KiB\"\nprecondition.mode = \"empty\"\ncapacity.over_provisioning = 0.5",
+    ];
+    let requests: Vec<_> = (0..416).map(|i| request(0, Op::Write, i * 4096, 4096, 0)).collect();
+    let report = run(&lines, &requests).report;
+    // 400 pages leave before the last 16 have come in: 100 on each of four dies, at a millisecond and a transfer each.
+    let one_ns = 1_000_000 + 4096 * 1_000_000_000 / 400_000_000;
+    assert!(report.simulated_ns < 101 * one_ns, "{} ns", report.simulated_ns);
+    assert_eq!(report.buffer_units_left, 16);
 }

@@ -167,6 +167,13 @@ fn damaged(file: &str, message: &str) -> Error {
 }
 
 fn check_layout(file_name: &str, file: &SerializedFileReader<File>) -> Result<(), Error> {
+    // The library takes places in the file on trust and stops the program where they make no sense.
+    for column in file.metadata().row_groups().iter().flat_map(|group| group.columns()) {
+        let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+        if start < 0 || column.data_page_offset() < 0 || column.compressed_size() < 0 {
+            return Err(damaged(file_name, "a column lies outside the file"));
+        }
+    }
     let metadata = file.metadata().file_metadata();
     let pairs = metadata.key_value_metadata();
     let version = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == VERSION_KEY)?.value.as_deref());

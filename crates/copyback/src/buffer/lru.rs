@@ -149,9 +149,10 @@ impl Buffer {
         entry
     }
 
-    /// Whether more has to leave before units of a page can come in, beyond what is leaving already.
-    pub fn must_evict(&self, units: u32) -> bool {
-        self.used_units - self.leaving_units + u64::from(units) > self.capacity_units
+    /// Whether a page has to leave, beyond those on their way, before so many units that wait could all come in; or as
+    /// many of them as the buffer holds at all.
+    pub fn must_evict(&self, waiting_units: u64) -> bool {
+        self.used_units - self.leaving_units + waiting_units.min(self.capacity_units) > self.capacity_units
     }
 
     /// Sends the page that was used least recently on its way: its dirty units, as runs of first unit and count.

@@ -10,18 +10,16 @@ use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 
 impl Drive {
-    /// A page was bound on a plane: starts collection where the level of the plane's scope asks for it, or a host write
-    /// that found all pages promised.
+    /// A page was bound on a plane: whoever waits for one there is looked at again, and collection starts where the level
+    /// of the plane's scope asks for it.
     #[inline]
     pub(super) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
         if self.settings.global && self.waiting_for_space > 0 {
             self.admit_waiters_everywhere(events);
         } else if self.dies[die.at()].waiting_for_space > 0 {
-            let waited_for = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
-            if !self.queues.is_empty(self.space_queue(die, waited_for)) {
-                self.collect_for_space(die, waited_for, events);
-            }
+            // Writes that share a page give back what the others were promised.
+            self.admit_waiters(die, plane, events);
         }
         match self.trigger.scope {
             Scope::Plane => {
@@ -92,9 +90,14 @@ impl Drive {
             && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && self.accepts_move(p))
     }
 
-    /// Host writes wait for space: their plane, or the lowest plane of their die, is collected whatever the levels say.
-    /// Where that is full of valid data, writes that are bound to no plane leave it, and others wait until data may leave.
+    /// Host writes wait for space. Where that is because others were promised all pages, nothing is to be done: as those
+    /// are bound, the levels are reached. Where no page is left, their plane, or the lowest plane of their die, is
+    /// collected whatever the levels say. If it is full of valid data, writes that are bound to no plane leave it, and
+    /// others wait until data may leave.
     pub(super) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+        if self.has_pages_left(die, plane) {
+            return;
+        }
         if plane.is_none() {
             if !self.collect_lowest_of(die, events) {
                 self.send_waiters_elsewhere(die, events);
@@ -109,6 +112,12 @@ impl Drive {
                 }
             }
         }
+    }
+
+    /// Whether host writes may still be bound on a plane, or on any plane of the die.
+    fn has_pages_left(&self, die: DieId, plane: PlaneId) -> bool {
+        let left = |p: PlaneId| self.ftl.pages_left(p, Origin::Host) > 0;
+        if plane.is_some() { left(plane) } else { self.geometry.planes_of(die).any(left) }
     }
 
     fn send_waiters_elsewhere(&mut self, die: DieId, events: &mut EventQueue) {

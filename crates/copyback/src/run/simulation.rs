@@ -45,6 +45,8 @@ struct Member {
     drive: Drive,
     buffer: Option<Buffer>,
     waiting_pieces: VecDeque<WaitingPiece>,
+    /// Units of those pieces together.
+    waiting_units: u64,
     first_slot: u32,
     buffer_read_hits: u64,
     buffer_write_hits: u64,
@@ -105,6 +107,7 @@ impl<'a> Simulation<'a> {
                 drive,
                 buffer,
                 waiting_pieces,
+                waiting_units: 0,
                 first_slot,
                 buffer_read_hits: 0,
                 buffer_write_hits: 0,
@@ -449,10 +452,12 @@ impl<'a> Simulation<'a> {
         self.requests[id].open += 1;
         let waiting = WaitingPiece { request: id, piece, since_ns: self.events.now_ns() };
         self.members[member].waiting_pieces.push_back(waiting);
+        self.members[member].waiting_units += u64::from(piece.units);
         self.fill_buffer(member);
     }
 
-    /// Lets waiting pieces into the buffer, in order, and evicts what has to go for the next.
+    /// Lets waiting pieces into the buffer, in order, and evicts what has to go for all that wait: pages leave side by side,
+    /// as far as there are dies.
     fn fill_buffer(&mut self, member: usize) {
         loop {
             let m = &mut self.members[member];
@@ -460,12 +465,13 @@ impl<'a> Simulation<'a> {
             let piece = waiting.piece;
             if let Some(hits) = buffer.write(piece.first, piece.units) {
                 m.buffer_write_hits += u64::from(hits);
+                m.waiting_units -= u64::from(piece.units);
                 let waiting = m.waiting_pieces.pop_front().expect("it was looked at");
                 self.requests[waiting.request].open -= 1;
                 self.enter_dram(member, waiting.request, waiting.since_ns);
                 continue;
             }
-            if !buffer.must_evict(piece.units) {
+            if !buffer.must_evict(m.waiting_units) {
                 return;
             }
             let runs = buffer.evict();
