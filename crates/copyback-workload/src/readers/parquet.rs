@@ -55,7 +55,8 @@ pub(crate) fn recognises(head: &[u8]) -> bool {
 
 impl ParquetReader {
     pub(crate) fn new(file_name: String, file: File, skip_bad: u64) -> Result<Self, Error> {
-        let file = SerializedFileReader::new(file).map_err(|error| damaged(&file_name, &error.to_string()))?;
+        let open = || SerializedFileReader::new(file).map_err(|error| damaged(&file_name, &error.to_string()));
+        let file = guarded(&file_name, open)?;
         check_layout(&file_name, &file)?;
         let bad = BadRecords::new(skip_bad);
         Ok(Self {
@@ -72,6 +73,11 @@ impl ParquetReader {
 
     /// Goes to the next row group that has rows; `false` at the end.
     fn next_row_group(&mut self) -> Result<bool, Error> {
+        let file_name = self.file_name.clone();
+        guarded(&file_name, || self.open_row_group())
+    }
+
+    fn open_row_group(&mut self) -> Result<bool, Error> {
         while self.next_row_group < self.file.num_row_groups() {
             let index = self.next_row_group;
             self.next_row_group += 1;
@@ -96,6 +102,11 @@ impl ParquetReader {
 
     /// Fills the column buffers from the present row group; how many rows they now hold.
     fn fill(&mut self) -> Result<usize, Error> {
+        let file_name = self.file_name.clone();
+        guarded(&file_name, || self.read_columns())
+    }
+
+    fn read_columns(&mut self) -> Result<usize, Error> {
         let Some(group) = &mut self.row_group else { return Ok(0) };
         let rows = group.rows_left.min(BATCH_ROWS);
         let mut shortest = rows;
@@ -161,19 +172,19 @@ fn narrow(column: ColumnReader) -> Option<ColumnReaderImpl<Int32Type>> {
     }
 }
 
+/// The library trusts what a file says of itself and stops the program on some damage: it becomes an error like any other.
+/// Whatever was half read is not looked at again.
+fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(damaged(file, "it contradicts itself")))
+}
+
 fn damaged(file: &str, message: &str) -> Error {
     Error::new(format!("{file}: this Parquet file cannot be read: {message}"))
         .with_help("it may have been cut off: copy it again, or convert the trace again")
 }
 
 fn check_layout(file_name: &str, file: &SerializedFileReader<File>) -> Result<(), Error> {
-    // The library takes places in the file on trust and stops the program where they make no sense.
-    for column in file.metadata().row_groups().iter().flat_map(|group| group.columns()) {
-        let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
-        if start < 0 || column.data_page_offset() < 0 || column.compressed_size() < 0 {
-            return Err(damaged(file_name, "a column lies outside the file"));
-        }
-    }
     let metadata = file.metadata().file_metadata();
     let pairs = metadata.key_value_metadata();
     let version = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == VERSION_KEY)?.value.as_deref());

@@ -237,6 +237,9 @@ impl Drive {
         self.jobs[id.at()].is_stepping = false;
         if command.op == FlashOp::Erase {
             self.end_job(die, id, events);
+        } else if self.dies[die.at()].lease == id && self.dies[die.at()].is_ready() {
+            // Nobody else may have the die, so the next step waits for nothing; most of a job's steps come this way.
+            self.take_step(die, id, events);
         }
     }
 

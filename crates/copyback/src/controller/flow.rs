@@ -160,7 +160,16 @@ impl Drive {
             self.start_array(die, staged, events.now_ns(), events);
         }
         self.end_in_array(die, &command, events);
-        self.touch(die);
+        self.touch_unless_stepping(die);
+    }
+
+    /// A die whose job went on to its next step takes nothing else.
+    #[inline]
+    fn touch_unless_stepping(&mut self, die: DieId) {
+        let d = &self.dies[die.at()];
+        if d.lease.is_none() || d.is_ready() {
+            self.touch(die);
+        }
     }
 
     /// A command that ends in the array: program, erase, copyback.
@@ -248,7 +257,7 @@ impl Drive {
             if command.job.is_some() {
                 self.on_step_end(die, &command, events);
             }
-            self.touch(die);
+            self.touch_unless_stepping(die);
         }
     }
 

@@ -34,12 +34,15 @@ impl Drive {
         }
     }
 
-    /// Lets every die for which something changed take what it can; whether there was one.
+    /// Whether something changed for a die that was not looked at yet.
+    #[inline(always)]
+    pub(crate) fn is_touched(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
+    /// Lets every die for which something changed take what it can.
     #[inline]
-    pub(crate) fn kick_touched(&mut self, events: &mut EventQueue) -> bool {
-        if self.touched.is_empty() {
-            return false;
-        }
+    pub(crate) fn kick_touched(&mut self, events: &mut EventQueue) {
         // Nobody decides so often at one moment, unless decisions go round in circles.
         const DECISIONS_MAX: u32 = 1 << 18;
         let (mut next, mut decisions) = (0, 0);
@@ -54,7 +57,6 @@ impl Drive {
             self.settle(die, events.now_ns());
         }
         self.touched.clear();
-        true
     }
 
     #[inline]

@@ -159,8 +159,7 @@ impl Rules {
         let parts = command.parts();
         assert!(!parts.is_empty(), "a command without a plane");
         for (i, a) in parts.iter().enumerate() {
-            let plane = geometry.plane_of(geometry.block_and_offset(a.page).0);
-            assert!(plane == a.plane, "{:?} is not on {:?}", a.page, a.plane);
+            assert!(geometry.plane_of_page(a.page) == a.plane, "{:?} is not on {:?}", a.page, a.plane);
             for b in &parts[..i] {
                 assert!(
                     geometry.die_of(a.plane) == geometry.die_of(b.plane) && self.go_together(geometry, a.page, b.page),

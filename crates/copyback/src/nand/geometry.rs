@@ -42,6 +42,7 @@ pub struct Geometry {
     per_block: FastDiv,
     pages_in_block: FastDiv,
     blocks_in_plane: FastDiv,
+    pages_in_plane: FastDiv,
     planes_in_die: FastDiv,
     dies_on_channel: FastDiv,
 }
@@ -81,6 +82,7 @@ impl Geometry {
             per_block: FastDiv::new(units_per_block),
             pages_in_block: FastDiv::new(g.pages_per_block),
             blocks_in_plane: FastDiv::new(g.blocks_per_plane),
+            pages_in_plane: FastDiv::new(g.blocks_per_plane * g.pages_per_block),
             planes_in_die: FastDiv::new(g.planes_per_die),
             dies_on_channel: FastDiv::new(g.chips_per_channel * g.dies_per_chip),
         }
@@ -119,6 +121,12 @@ impl Geometry {
     #[inline(always)]
     pub fn plane_of(&self, block: BlockId) -> PlaneId {
         PlaneId(self.blocks_in_plane.quotient(block.0))
+    }
+
+    /// The plane of a page.
+    #[inline(always)]
+    pub fn plane_of_page(&self, page: PageId) -> PlaneId {
+        PlaneId(self.pages_in_plane.quotient(page.0))
     }
 
     /// The block's offset in its plane.

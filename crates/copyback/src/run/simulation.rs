@@ -156,7 +156,9 @@ impl<'a> Simulation<'a> {
                     self.settle_member(member);
                 }
             }
-            self.settle()?;
+            if self.may_begin() || self.is_touched() {
+                self.settle()?;
+            }
             handled += 1;
             if handled.is_multiple_of(PROGRESS_EVERY) {
                 self.report_progress(progress);
@@ -176,17 +178,20 @@ impl<'a> Simulation<'a> {
             if self.may_begin() {
                 self.pump()?;
             }
-            let mut something_changed = false;
-            for member in 0..self.members.len() {
-                if self.members[member].drive.kick_touched(&mut self.events) {
-                    self.settle_member(member);
-                    something_changed = true;
-                }
-            }
-            if !something_changed {
+            if !self.is_touched() {
                 return Ok(());
             }
+            for member in 0..self.members.len() {
+                self.members[member].drive.kick_touched(&mut self.events);
+                self.settle_member(member);
+            }
         }
+    }
+
+    /// Whether something changed for a die and it was not looked at yet.
+    #[inline(always)]
+    fn is_touched(&self) -> bool {
+        self.members.iter().any(|m| m.drive.is_touched())
     }
 
     /// Whether a request may be waiting to begin or to be cut; asked at every event, so it has to be cheap.
