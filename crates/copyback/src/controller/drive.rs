@@ -114,7 +114,7 @@ impl Die {
 
 /// What the configuration decides about the engine, looked up once.
 pub(super) struct Settings {
-    pub multi_plane: bool,
+    pub builders: Vec<BuilderName>,
     pub cache_read: bool,
     pub cache_program: bool,
     pub scan_max: usize,
@@ -130,7 +130,7 @@ impl Settings {
         let UnitConfig::Block(unit) = &config.unit;
         let cache = compose.builders.contains(&BuilderName::Cache);
         Self {
-            multi_plane: compose.builders.contains(&BuilderName::MultiPlane) && config.commands.multi_plane,
+            builders: compose.builders.clone(),
             cache_read: cache && config.commands.cache_read,
             cache_program: cache && config.commands.cache_program,
             scan_max: compose.scan_max as usize,

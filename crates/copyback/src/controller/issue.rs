@@ -5,9 +5,8 @@ use super::drive::{Drive, NO_COMMAND, Queue};
 use super::order::{Class, Heads};
 use super::txn::Role;
 use crate::config::device::UNITS_PER_PAGE_MAX;
-use crate::ftl::frontier::Origin;
 use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
-use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TxnId};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PhysicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 
 /// What a die could take now.
@@ -130,8 +129,8 @@ impl Drive {
         let Some(slot) = self.bind_read(lead, die, events) else { return };
         let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
         self.add_read(&mut command, slot, events.now_ns());
-        if self.settings.multi_plane {
-            self.add_read_partners(die, &mut command, events);
+        for at in 0..self.settings.builders.len() {
+            self.settings.builders[at].join_reads(self, die, &mut command, events);
         }
         if command.planes > 1 {
             self.work.multi_plane_commands += 1;
@@ -141,7 +140,7 @@ impl Drive {
 
     /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left the
     /// die follows it, and one whose data is gone ends.
-    fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<PlaneSlot> {
+    pub(super) fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<PlaneSlot> {
         // Units that were trimmed while the read waited hold nothing.
         let (first, units) = (self.txns[id].first.0, self.txns[id].units);
         let holds_data = |&u: &u32| self.ftl.lookup(LogicalUnit(u)).is_some();
@@ -190,7 +189,7 @@ impl Drive {
         self.enqueue(list, rest);
     }
 
-    fn add_read(&mut self, command: &mut Command, slot: PlaneSlot, now_ns: u64) {
+    pub(super) fn add_read(&mut self, command: &mut Command, slot: PlaneSlot, now_ns: u64) {
         self.stop_waiting(slot.txn, now_ns);
         self.work.host_page_reads += 1;
         self.work.update_page_reads += u64::from(self.txns[slot.txn].role == Role::UpdateRead);
@@ -203,58 +202,15 @@ impl Drive {
         command.push(slot);
     }
 
-    /// Queued reads of other planes at the same offset join the command.
-    fn add_read_partners(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
-        let list = self.queue(die, Queue::Read);
-        let mut found = [TxnId::NONE; 3];
-        let mut count = 0;
-        let mut pages = [command.slots[0].page; 4];
-        for id in self.queues.iter(list).take(self.settings.scan_max).map(TxnId) {
-            let place = self.ftl.lookup(self.txns[id].first);
-            if place.is_none() || count + 1 == self.geometry.planes_per_die as usize {
-                continue;
-            }
-            let page = self.geometry.page_of(place);
-            let plane = self.geometry.plane_of(self.geometry.block_of(place));
-            let fits = |&other: &PageId| self.rules.go_together(&self.geometry, other, page);
-            if self.geometry.die_of(plane) == die && pages[..=count].iter().all(fits) {
-                found[count] = id;
-                count += 1;
-                pages[count] = page;
-            }
-        }
-        for &id in &found[..count] {
-            self.queues.remove(list, id.0);
-            let slot = self.bind_read(id, die, events).expect("the partner was just translated");
-            self.add_read(command, slot, events.now_ns());
-        }
-    }
-
     // ---- writes ---------------------------------------------------------------------------------------------------
 
     fn take_write(&mut self, die: DieId, events: &mut EventQueue) {
         let lead = self.head(die, Queue::Write).expect("a write is queued");
         let plane = self.plane_for(lead, die);
         let mut command = Command::new(FlashOp::Program, Source::Host, JobId::NONE, events.now_ns());
-        let offset = self.ftl.next_page_offset(plane, Origin::Host);
-        let lead_block = self.ftl.next_block(plane, Origin::Host);
         self.bind_write(die, plane, lead, &mut command, events.now_ns());
-        if self.settings.multi_plane {
-            for partner in self.geometry.planes_of(die).filter(|&p| p != plane) {
-                let aligned = self.ftl.next_page_offset(partner, Origin::Host) == offset;
-                if !aligned || self.host_pages_left(partner) == 0 {
-                    continue;
-                }
-                let Some(block) = self.ftl.next_block(partner, Origin::Host) else { continue };
-                let page = PageId(block.0 * self.geometry.pages_per_block + offset);
-                let fits = command.parts().iter().all(|s| self.rules.go_together(&self.geometry, s.page, page));
-                if !fits || lead_block.is_none() {
-                    continue;
-                }
-                if let Some(id) = self.first_write_for(die, partner) {
-                    self.bind_write(die, partner, id, &mut command, events.now_ns());
-                }
-            }
+        for at in 0..self.settings.builders.len() {
+            self.settings.builders[at].join_writes(self, die, &mut command, events);
         }
         let planes = u64::from(command.planes);
         self.count_program(Source::Host, planes);
@@ -279,13 +235,13 @@ impl Drive {
     }
 
     /// The first queued write that goes to a plane.
-    fn first_write_for(&self, die: DieId, plane: PlaneId) -> Option<TxnId> {
+    pub(super) fn first_write_for(&self, die: DieId, plane: PlaneId) -> Option<TxnId> {
         let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.settings.scan_max).map(TxnId);
         queued.into_iter().find(|&id| self.txns[id].plane.is_none() || self.txns[id].plane == plane)
     }
 
     /// Binds a page for a queued write, and for the writes behind it that fill the page up.
-    fn bind_write(&mut self, die: DieId, plane: PlaneId, lead: TxnId, command: &mut Command, now_ns: u64) {
+    pub(super) fn bind_write(&mut self, die: DieId, plane: PlaneId, lead: TxnId, command: &mut Command, now_ns: u64) {
         let list = self.queue(die, Queue::Write);
         let room = self.geometry.units_per_page;
         let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];

@@ -1,0 +1,69 @@
+//! Transactions of the same operation on other planes of the die join the lead in one multi-plane command, where page
+//! offsets agree, and block offsets and plane pairs on devices that ask for it.
+//!
+//! Source: hpdc18 Section 2.2.2, tpds20 Section 2; ONFI 5.1 multi-plane operations.
+
+use crate::controller::drive::{Drive, Queue};
+use crate::ftl::frontier::Origin;
+use crate::nand::command::Command;
+use crate::sim::index::{DieId, PageId, TxnId};
+use crate::sim::queue::EventQueue;
+
+/// Queued reads of other planes at the lead's offset join the command.
+pub(super) fn join_reads(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    drive.join_reads_of_other_planes(die, command, events);
+}
+
+/// Queued writes join on planes whose next page has the lead's offset.
+pub(super) fn join_writes(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    drive.join_writes_of_other_planes(die, command, events);
+}
+
+impl Drive {
+    /// Queued reads of other planes at the same offset join the command.
+    fn join_reads_of_other_planes(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Read);
+        let mut found = [TxnId::NONE; 3];
+        let mut count = 0;
+        let mut pages = [command.slots[0].page; 4];
+        for id in self.queues.iter(list).take(self.settings.scan_max).map(TxnId) {
+            let place = self.ftl.lookup(self.txns[id].first);
+            if place.is_none() || count + 1 == self.geometry.planes_per_die as usize {
+                continue;
+            }
+            let page = self.geometry.page_of(place);
+            let plane = self.geometry.plane_of(self.geometry.block_of(place));
+            let fits = |&other: &PageId| self.rules.go_together(&self.geometry, other, page);
+            if self.geometry.die_of(plane) == die && pages[..=count].iter().all(fits) {
+                found[count] = id;
+                count += 1;
+                pages[count] = page;
+            }
+        }
+        for &id in &found[..count] {
+            self.queues.remove(list, id.0);
+            let slot = self.bind_read(id, die, events).expect("the partner was just translated");
+            self.add_read(command, slot, events.now_ns());
+        }
+    }
+
+    /// Queued writes join on planes whose next page has the lead's offset.
+    fn join_writes_of_other_planes(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
+        let lead = command.slots[0];
+        let offset = self.geometry.block_and_offset(lead.page).1;
+        for partner in self.geometry.planes_of(die).filter(|&p| p != lead.plane) {
+            let aligned = self.ftl.next_page_offset(partner, Origin::Host) == offset;
+            if !aligned || self.host_pages_left(partner) == 0 {
+                continue;
+            }
+            let Some(block) = self.ftl.next_block(partner, Origin::Host) else { continue };
+            let page = PageId(block.0 * self.geometry.pages_per_block + offset);
+            if !command.parts().iter().all(|s| self.rules.go_together(&self.geometry, s.page, page)) {
+                continue;
+            }
+            if let Some(id) = self.first_write_for(die, partner) {
+                self.bind_write(die, partner, id, command, events.now_ns());
+            }
+        }
+    }
+}
