@@ -8,13 +8,14 @@ use super::clocks::{Clocks, Occupant};
 use super::compose::ComposeConfig;
 use super::compose::list::BuilderName;
 use super::order::{Order, OrderConfig};
-use super::shadow::Shadow;
 use super::txn::{Role, Txn, Txns};
 use crate::background::gc::trigger::{Trigger, TriggerConfig};
 use crate::background::gc::r#yield::Yield;
 use crate::background::job::Job;
+use crate::check::onfi::Watcher;
+use crate::check::shadow::Shadow;
 use crate::config::RunConfig;
-use crate::ftl::core::Ftl;
+use crate::ftl::core::{Counts, Ftl};
 use crate::ftl::lists::Lists;
 use crate::ftl::unit::UnitConfig;
 use crate::ftl::unit::block::Destination;
@@ -202,7 +203,10 @@ pub struct Drive {
     pub(super) die_busy_ns: u64,
     /// Sequence of the newest version that was bound, where writes of one unit may overtake each other.
     pub(super) bound: Option<Vec<u32>>,
+    /// What every place in flash holds, under `--check`.
     pub(super) shadow: Option<Shadow>,
+    /// Who watches commands, transfers and array times, under `--check`.
+    pub(super) watcher: Option<Box<Watcher>>,
     pub(super) is_collecting_device: bool,
     pub(super) is_collecting_die: Vec<bool>,
     pub(super) dies_leased: u32,
@@ -221,6 +225,8 @@ pub struct Drive {
     pub(super) done: VecDeque<TxnId>,
     /// Requests of which a transaction was split in two, once for each split.
     pub(crate) split_of: Vec<RequestId>,
+    /// What the drive had done before the run, and how much of its flash was programmed then.
+    pub(super) past: (Counts, u64),
     first_slot: u32,
 }
 
@@ -255,6 +261,7 @@ impl Drive {
             die_busy_ns: 0,
             bound: overtaking.then(|| crate::sim::table::filled(geometry.logical_units as usize, 0)),
             shadow: check.then(|| Shadow::new(&ftl)),
+            watcher: check.then(|| Box::new(Watcher::new(config, ftl.pages_programmed()))),
             is_collecting_device: false,
             is_collecting_die: vec![false; geometry.dies as usize],
             dies_leased: 0,
@@ -266,6 +273,7 @@ impl Drive {
             gc_events: Vec::new(),
             done: VecDeque::with_capacity(64),
             split_of: Vec::new(),
+            past: (ftl.counts(), ftl.units_programmed()),
             first_slot,
             ftl,
             geometry,
@@ -416,28 +424,5 @@ impl Drive {
             }
         }
         text
-    }
-
-    /// Compares everything with everything. Slow.
-    ///
-    /// # Panics
-    /// With the invariant that is broken.
-    pub fn check_all(&self) {
-        if let Err(what) = self.ftl.check_all() {
-            panic!("{what}");
-        }
-        for plane in (0..self.geometry.planes).map(PlaneId) {
-            let promised = self.credits_out[plane.at()];
-            let left = self.ftl.pages_left(plane, crate::ftl::frontier::Origin::Host);
-            let collecting = self.job_of_plane[plane.at()].is_some();
-            assert!(
-                promised <= left || collecting || !self.ftl.allocation.is_static(),
-                "{plane:?} promised {promised} pages and has {left}"
-            );
-        }
-        assert!(
-            self.dies.iter().filter(|d| d.lease.is_some()).count() as u32 == self.dies_leased,
-            "leases are miscounted"
-        );
     }
 }

@@ -1,5 +1,6 @@
 //! Flash commands, and whether a device takes them.
 
+use crate::check::hold;
 use crate::config::CommandsConfig;
 use crate::config::device::PLANES_MAX;
 use crate::nand::geometry::Geometry;
@@ -157,13 +158,14 @@ impl Rules {
     #[inline]
     pub fn check(&self, geometry: &Geometry, command: &Command) {
         let parts = command.parts();
-        assert!(!parts.is_empty(), "a command without a plane");
+        hold!(!parts.is_empty(), LegalCommand, "{:?} of no plane", command.op);
         for (i, a) in parts.iter().enumerate() {
-            assert!(geometry.plane_of_page(a.page) == a.plane, "{:?} is not on {:?}", a.page, a.plane);
+            hold!(geometry.plane_of_page(a.page) == a.plane, LegalCommand, "{:?} is not on {:?}", a.page, a.plane);
             for b in &parts[..i] {
-                assert!(
+                hold!(
                     geometry.die_of(a.plane) == geometry.die_of(b.plane) && self.go_together(geometry, a.page, b.page),
-                    "illegal multi-plane {:?}: {:?} with {:?}",
+                    LegalCommand,
+                    "multi-plane {:?} of {:?} with {:?}",
                     command.op,
                     a.page,
                     b.page

@@ -2,6 +2,7 @@
 
 use super::{Progress, RunError};
 use crate::buffer::lru::Buffer;
+use crate::check::{Invariant, broken};
 use crate::config::host::{HostMode, SubpageWrites};
 use crate::config::{HostConfig, RunConfig};
 use crate::controller::drive::Drive;
@@ -142,23 +143,7 @@ impl<'a> Simulation<'a> {
         }
         self.settle()?;
         let mut handled = 0u64;
-        while let Some((now_ns, slot)) = self.events.pop() {
-            if now_ns >= self.collector.next_sample_ns() {
-                self.sample(now_ns);
-            }
-            match slot {
-                ARRIVAL => {}
-                DRAM => self.end_in_dram(now_ns),
-                Slot(slot) => {
-                    let member = self.member_of_slot[slot as usize] as usize;
-                    let local = slot - self.members[member].first_slot;
-                    self.members[member].drive.on_event(local, &mut self.events);
-                    self.settle_member(member);
-                }
-            }
-            if self.may_begin() || self.is_touched() {
-                self.settle()?;
-            }
+        while self.step()? {
             handled += 1;
             if handled.is_multiple_of(PROGRESS_EVERY) {
                 self.report_progress(progress);
@@ -170,6 +155,29 @@ impl<'a> Simulation<'a> {
         self.report_progress(progress);
         self.check_end();
         Ok(())
+    }
+
+    /// Handles the next event and all that follows from it; whether there was one.
+    #[inline]
+    fn step(&mut self) -> Result<bool, RunError> {
+        let Some((now_ns, slot)) = self.events.pop() else { return Ok(false) };
+        if now_ns >= self.collector.next_sample_ns() {
+            self.sample(now_ns);
+        }
+        match slot {
+            ARRIVAL => {}
+            DRAM => self.end_in_dram(now_ns),
+            Slot(slot) => {
+                let member = self.member_of_slot[slot as usize] as usize;
+                let local = slot - self.members[member].first_slot;
+                self.members[member].drive.on_event(local, &mut self.events);
+                self.settle_member(member);
+            }
+        }
+        if self.may_begin() || self.is_touched() {
+            self.settle()?;
+        }
+        Ok(true)
     }
 
     /// Everything that follows from what happened at this moment: requests begin, dies take commands, requests end.
@@ -222,8 +230,9 @@ impl<'a> Simulation<'a> {
         let left = self.requests.live();
         if left > 0 || self.next.is_some() {
             let dies: String = self.members.iter().map(|m| m.drive.describe_waiting()).collect();
-            panic!("{left} requests wait for something that never comes: {dies}");
+            broken(Invariant::RunEnds, format_args!("{left} requests wait for something that never comes: {dies}"));
         }
+        self.members.iter().for_each(|m| m.drive.check_end(self.events.now_ns()));
         if self.check {
             self.members.iter().for_each(|m| m.drive.check_all());
         }
