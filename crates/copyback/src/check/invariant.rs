@@ -57,6 +57,7 @@ invariants! {
     TimeExplained Always "time-explained" "the parts of a request's response time, and those of a command's, add up to the nanosecond";
     RequestOnce Always "request-once" "a request ends once";
     Window Always "window" "a slot of a die's window is given back once";
+    RoundsGain Always "rounds-gain" "where a plane is collected again and again, a round frees a page in the end";
     DecisionsEnd Always "decisions-end" "decisions of one moment come to an end";
     RunEnds Always "run-ends" "when nothing more is to come, nobody waits";
     AllReturned AtEnd "all-returned" "at the end no transaction, slot, page credit, lease or job is left";

@@ -37,11 +37,11 @@ impl Drive {
     /// With the invariant that is broken.
     pub fn check_end(&self, now_ns: u64) {
         self.check_all_returned();
-        self.check_programs();
-        self.check_busy_times(now_ns);
         if let Err(found) = self.ftl.check_blocks() {
             broken(Invariant::BlocksAddUp, format_args!("{found}"));
         }
+        self.check_programs();
+        self.check_busy_times(now_ns);
     }
 
     fn check_all_returned(&self) {

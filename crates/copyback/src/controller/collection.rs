@@ -228,8 +228,22 @@ impl Drive {
             return None;
         }
         let left = self.ftl.pages_left(plane, Origin::Move);
+        self.count_idle_rounds(plane, pages);
         hold!(pages <= left, VictimRoom, "{plane:?} has {left} pages for the {pages} that are valid in {block:?}");
         Some(block)
+    }
+
+    /// A round that moves a whole block's worth of pages gains nothing; a policy may pick such blocks for a while.
+    fn count_idle_rounds(&mut self, plane: PlaneId, pages: u32) {
+        let has_to_leave = self.jobs[self.job_of_plane[plane.at()].at()].has_to_leave;
+        let rounds = &mut self.idle_rounds[plane.at()];
+        let gains = pages < self.geometry.pages_per_block || has_to_leave;
+        *rounds = if gains { 0 } else { *rounds + 1 };
+        hold!(
+            *rounds <= self.settings.idle_rounds_max,
+            RoundsGain,
+            "the last {rounds} rounds of {plane:?} freed no page: the victim policy passes over blocks that would"
+        );
     }
 
     /// A step of the job that has the die ended.

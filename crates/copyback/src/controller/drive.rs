@@ -123,6 +123,11 @@ pub(super) struct Settings {
     pub copyback: bool,
     pub global: bool,
     pub keep_gc_events: bool,
+    /// Nobody decides so often at one moment, unless decisions go round in circles.
+    pub decisions_max: u32,
+    /// Rounds of a plane in a row that may free no page: even a policy that picks at random finds a block that would,
+    /// where there is one.
+    pub idle_rounds_max: u32,
 }
 
 impl Settings {
@@ -139,6 +144,8 @@ impl Settings {
             copyback: unit.copyback,
             global: unit.destination == Destination::Global,
             keep_gc_events,
+            decisions_max: 1 << 18,
+            idle_rounds_max: 64 * config.geometry.blocks_per_plane,
         }
     }
 }
@@ -195,6 +202,8 @@ pub struct Drive {
     pub(super) job_of_plane: Vec<JobId>,
     /// Pages that were promised to admitted writes, by plane where the address decides it, else by die.
     pub(super) credits_out: Vec<u32>,
+    /// Rounds of each plane, the last in a row, that freed no page.
+    pub(super) idle_rounds: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
     pub(super) incoming_moves: Vec<u32>,
     /// Where each plane's registers are known to be in use until.
@@ -255,6 +264,7 @@ impl Drive {
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
             credits_out: vec![0; geometry.planes as usize],
+            idle_rounds: vec![0; geometry.planes as usize],
             incoming_moves: vec![0; geometry.planes as usize],
             plane_busy_until_ns: vec![0; geometry.planes as usize],
             plane_busy_ns: 0,

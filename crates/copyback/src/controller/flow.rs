@@ -319,9 +319,9 @@ impl Txn {
     /// Charges the time since the command was issued: flash, its own transfer, and work before it in the array are
     /// given; the channel has the rest.
     fn charge_issued(&mut self, issued_ns: u64, now_ns: u64, flash_ns: u64, transfer_ns: u64, behind_ns: u64) {
-        let (took_ns, parts_ns) = (now_ns - issued_ns, flash_ns + transfer_ns + behind_ns);
-        hold!(took_ns >= parts_ns, TimeExplained, "a command took {took_ns} ns, and its parts {parts_ns} ns");
-        let rest_ns = took_ns - parts_ns;
+        let least_ns = issued_ns + flash_ns + transfer_ns + behind_ns;
+        hold!(now_ns >= least_ns, TimeExplained, "a command of {issued_ns} ns ended at {now_ns} ns, not {least_ns} ns");
+        let rest_ns = now_ns - least_ns;
         self.blame_ns[Cause::Flash as usize] += flash_ns;
         self.blame_ns[Cause::Transfer as usize] += transfer_ns;
         self.blame_ns[Cause::HostIo as usize] += behind_ns;

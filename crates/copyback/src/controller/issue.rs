@@ -43,8 +43,6 @@ impl Drive {
     /// Lets every die for which something changed take what it can.
     #[inline]
     pub(crate) fn kick_touched(&mut self, events: &mut EventQueue) {
-        // Nobody decides so often at one moment, unless decisions go round in circles.
-        const DECISIONS_MAX: u32 = 1 << 18;
         let (mut next, mut decisions) = (0, 0);
         while next < self.touched.len() {
             let die = self.touched[next];
@@ -52,7 +50,7 @@ impl Drive {
             self.dies[die.at()].is_touched = false;
             while self.take_next(die, events) {
                 decisions += 1;
-                hold!(decisions < DECISIONS_MAX, DecisionsEnd, "{die:?}: {}", self.describe_waiting());
+                hold!(decisions < self.settings.decisions_max, DecisionsEnd, "{die:?}: {}", self.describe_waiting());
             }
             self.settle(die, events.now_ns());
         }

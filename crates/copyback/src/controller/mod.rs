@@ -11,4 +11,6 @@ mod flow;
 mod issue;
 pub mod order;
 mod steps;
+#[cfg(test)]
+mod tampering;
 pub mod txn;

@@ -2,7 +2,7 @@
 
 use super::{Progress, RunError};
 use crate::buffer::lru::Buffer;
-use crate::check::{Invariant, broken};
+use crate::check::{Invariant, broken, hold};
 use crate::config::host::{HostMode, SubpageWrites};
 use crate::config::{HostConfig, RunConfig};
 use crate::controller::drive::Drive;
@@ -137,11 +137,7 @@ impl<'a> Simulation<'a> {
 
     /// Runs to the end of the workload.
     pub fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), RunError> {
-        self.fetch()?;
-        if self.next.is_none() {
-            return Err(RunError::Empty);
-        }
-        self.settle()?;
+        self.start()?;
         let mut handled = 0u64;
         while self.step()? {
             handled += 1;
@@ -157,9 +153,18 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
+    /// What happens at time 0.
+    pub(crate) fn start(&mut self) -> Result<(), RunError> {
+        self.fetch()?;
+        if self.next.is_none() {
+            return Err(RunError::Empty);
+        }
+        self.settle()
+    }
+
     /// Handles the next event and all that follows from it; whether there was one.
     #[inline]
-    fn step(&mut self) -> Result<bool, RunError> {
+    pub(crate) fn step(&mut self) -> Result<bool, RunError> {
         let Some((now_ns, slot)) = self.events.pop() else { return Ok(false) };
         if now_ns >= self.collector.next_sample_ns() {
             self.sample(now_ns);
@@ -226,7 +231,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Nothing may be left when no event is.
-    fn check_end(&self) {
+    pub(crate) fn check_end(&self) {
         let left = self.requests.live();
         if left > 0 || self.next.is_some() {
             let dies: String = self.members.iter().map(|m| m.drive.describe_waiting()).collect();
@@ -559,6 +564,7 @@ impl<'a> Simulation<'a> {
             return;
         }
         let r = &mut self.requests[request];
+        hold!(r.open > 0, RequestOnce, "more parts of request {} ended than were begun", r.index);
         r.open -= 1;
         r.gc_affected |= txn.gc_affected;
         r.blame_ns = txn.blame_ns;
