@@ -6,8 +6,8 @@
 
 use super::compose::list::BuilderName;
 use super::drive::{BusPhase, Drive, NO_COMMAND, Queue};
-use crate::check::invariant::When;
 use crate::check::Invariant;
+use crate::check::invariant::When;
 use crate::config::RunConfig;
 use crate::ftl::aging::aged;
 use crate::ftl::blocks::BlockState;

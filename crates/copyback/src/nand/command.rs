@@ -155,10 +155,18 @@ impl Rules {
     ///
     /// # Panics
     /// With the rule that is broken.
-    #[inline]
+    #[inline(always)]
     pub fn check(&self, geometry: &Geometry, command: &Command) {
+        let lead = &command.slots[0];
+        let is_there = command.planes > 0 && geometry.plane_of_page(lead.page) == lead.plane;
+        hold!(is_there, LegalCommand, "{:?} of {:?} on {:?}", command.op, lead.page, lead.plane);
+        if command.planes > 1 {
+            self.check_partners(geometry, command);
+        }
+    }
+
+    fn check_partners(&self, geometry: &Geometry, command: &Command) {
         let parts = command.parts();
-        hold!(!parts.is_empty(), LegalCommand, "{:?} of no plane", command.op);
         for (i, a) in parts.iter().enumerate() {
             hold!(geometry.plane_of_page(a.page) == a.plane, LegalCommand, "{:?} is not on {:?}", a.page, a.plane);
             for b in &parts[..i] {
