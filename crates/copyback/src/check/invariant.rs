@@ -113,4 +113,18 @@ mod tests {
         }
         assert_eq!(Invariant::named_in("index out of bounds: the len is 3"), None);
     }
+    /// Is the table of the documentation that of the code?
+    #[test]
+    fn the_documentation_lists_all_of_them() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/validation.md");
+        let text = std::fs::read_to_string(path).expect("docs/validation.md is there");
+        let when = |i: &Invariant| match i.when() {
+            When::Always => "always",
+            When::AtEnd => "at the end of every run",
+            When::Check => "under `--check`",
+        };
+        let rows = Invariant::ALL.iter().map(|i| format!("| `{}` | {} | {} |\n", i.name(), when(i), i.says()));
+        let table = format!("| name | looked at | what it says |\n|---|---|---|\n{}", rows.collect::<String>());
+        assert!(text.contains(&table), "docs/validation.md should have\n{table}");
+    }
 }

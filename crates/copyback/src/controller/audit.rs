@@ -64,7 +64,7 @@ impl Drive {
     /// Places that were programmed, three times over: by what the blocks are filled to and how often they were erased, by
     /// the translation layer's counts, by commands. Collection that takes no time issues none.
     fn check_programs(&self) {
-        let (counts, programmed_before) = (self.ftl.counts().since(&self.past.0), self.past.1);
+        let (counts, programmed_before) = (self.counts(), self.past.1);
         let by_counts = counts.host_units + counts.moved_units + counts.padding_units;
         let erased = counts.erases * u64::from(self.geometry.units_per_block);
         let by_blocks = self.ftl.units_programmed() + erased - programmed_before;

@@ -373,6 +373,11 @@ impl Drive {
         &self.geometry
     }
 
+    /// What the drive did since the run began.
+    pub fn counts(&self) -> Counts {
+        self.ftl.counts().since(&self.past.0)
+    }
+
     /// Lets the clock of a die run for whoever has it now.
     #[inline]
     pub(super) fn settle(&mut self, die: DieId, now_ns: u64) {

@@ -12,6 +12,7 @@ use crate::host::cutter::{Cutter, Piece};
 use crate::host::{HostRequest, Requests};
 use crate::metrics::collector::Collector;
 use crate::metrics::report::{CAUSES, Cause, Sample};
+use crate::metrics::steady::{Mark, Steady, Track};
 use crate::sim::index::{LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Slot};
 use copyback_workload::{Op, Request, RequestSource};
@@ -71,6 +72,7 @@ pub struct Simulation<'a> {
     in_dram: VecDeque<InDram>,
     /// Measures.
     pub collector: Collector,
+    track: Track,
     max_queue_depth: u32,
     first_arrival_ns: Option<u64>,
     last_end_ns: u64,
@@ -128,6 +130,7 @@ impl<'a> Simulation<'a> {
             cutting: None,
             in_dram: VecDeque::new(),
             collector: Collector::new(setup.keep_requests),
+            track: Track::default(),
             max_queue_depth: 0,
             first_arrival_ns: None,
             last_end_ns: 0,
@@ -581,9 +584,33 @@ impl<'a> Simulation<'a> {
         self.collector.record(request, now_ns);
         self.last_end_ns = now_ns;
         self.requests.remove(id);
+        if self.collector.written_units >= self.track.next_units() {
+            self.track.add(self.mark());
+        }
     }
 
     // ---- measures ---------------------------------------------------------------------------------------------------
+
+    /// Where the run is.
+    fn mark(&self) -> Mark {
+        let mut mark = Mark {
+            host_units: self.collector.written_units,
+            requests: self.collector.done.iter().sum(),
+            now_ns: self.events.now_ns(),
+            ..Mark::default()
+        };
+        for drive in self.drives() {
+            let counts = drive.counts();
+            mark.flash_units += counts.host_units + counts.moved_units + counts.padding_units;
+            mark.erases += counts.erases;
+        }
+        mark
+    }
+
+    /// Whether the drives had settled, at the end of the run.
+    pub fn steady(&self) -> Steady {
+        self.track.judge(self.mark(), self.host.mode == HostMode::Closed)
+    }
 
     fn sample(&mut self, now_ns: u64) {
         let planes = self.members.iter().flat_map(|m| {
