@@ -3,12 +3,14 @@
 //! Columns `arrival_ns`, `offset_bytes`, `len_bytes` (u64), `op` (u8: 0 read, 1 write, 2 trim), `device` (u32) and
 //! `priority` (u8: 0 normal, 1 high); the key `copyback.trace.version` of the file's metadata names the layout.
 
+use super::cursor::shown;
 use super::{BadRecords, LineError, Record, RecordReader};
 use crate::{Error, Op, Priority, Request};
 use parquet::basic::Type as PhysicalType;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{Int32Type, Int64Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use std::cell::Cell;
 use std::fs::File;
 
 /// The layout that this program writes and reads.
@@ -28,6 +30,9 @@ pub(crate) const COLUMNS: [(&str, PhysicalType); 6] = [
 ];
 
 const BATCH_ROWS: usize = 4096;
+
+/// How much is shown of what the library says.
+const MESSAGE_CHARS_MAX: usize = 200;
 
 /// One row group's columns, read side by side.
 struct RowGroup {
@@ -172,14 +177,30 @@ fn narrow(column: ColumnReader) -> Option<ColumnReaderImpl<Int32Type>> {
     }
 }
 
+thread_local! {
+    /// Whether a panic of this thread, now, would be caught below.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is where a panic becomes an error. A panic hook, which runs before it is caught, asks this to stay
+/// silent: the user reads of the damage in the error.
+pub fn panic_is_caught() -> bool {
+    IS_GUARDED.get()
+}
+
 /// The library trusts what a file says of itself and stops the program on some damage: it becomes an error like any other.
 /// Whatever was half read is not looked at again.
 fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(damaged(file, "it contradicts itself")))
+    IS_GUARDED.set(true);
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    IS_GUARDED.set(false);
+    caught.unwrap_or_else(|_| Err(damaged(file, "it contradicts itself")))
 }
 
 fn damaged(file: &str, message: &str) -> Error {
+    // The library quotes names from the file, however long they are and whatever would disturb a terminal is in them.
+    let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    let message: String = message.chars().take(MESSAGE_CHARS_MAX).map(plain).collect();
     Error::new(format!("{file}: this Parquet file cannot be read: {message}"))
         .with_help("it may have been cut off: copy it again, or convert the trace again")
 }
@@ -192,7 +213,8 @@ fn check_layout(file_name: &str, file: &SerializedFileReader<File>) -> Result<()
         Some(VERSION) => {}
         Some(other) => {
             return Err(Error::new(format!(
-                "{file_name}: its trace layout is version {other}; this program reads {VERSION}"
+                "{file_name}: its trace layout is version {}; this program reads {VERSION}",
+                shown(other.as_bytes())
             ))
             .with_help("convert the trace again with this version of the program"));
         }
