@@ -6,6 +6,7 @@
 //! the two ever uses them.
 
 mod config;
+mod memory;
 mod readers;
 
 use copyback_workload::spec::Format;
@@ -18,6 +19,17 @@ const OTHER_TARGETS: [&str; 3] = ["open", "config", "set"];
 pub fn targets() -> Vec<&'static str> {
     let formats = Format::ALL.iter().filter(|format| **format != Format::Auto).map(|format| format.word());
     formats.chain(OTHER_TARGETS).collect()
+}
+
+/// Lets a reader catch a library's panic and make an error of it. libFuzzer's hook would end the program before; the usual
+/// one would only print what nobody needs to read.
+pub fn let_readers_catch_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !copyback_workload::panic_is_caught() {
+            usual(panic);
+        }
+    }));
 }
 
 /// Runs one input of a target.

@@ -10,6 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 /// Mutations of a trace's bytes, for each reader.
 const TRACE_MUTATIONS: u32 = 2000;
@@ -36,6 +37,12 @@ fn corpus(target: &str) -> Vec<(String, Vec<u8>)> {
     inputs
 }
 
+/// Once, as tests run side by side.
+fn prepare() {
+    static PREPARED: Once = Once::new();
+    PREPARED.call_once(properties::let_readers_catch_panics);
+}
+
 #[test]
 fn every_reader_has_a_target() {
     let manifest: toml::Table = std::fs::read_to_string(fuzz_folder().join("Cargo.toml")).unwrap().parse().unwrap();
@@ -49,6 +56,7 @@ fn every_reader_has_a_target() {
 
 #[test]
 fn the_corpus_holds() {
+    prepare();
     for target in properties::targets() {
         for (name, bytes) in corpus(target) {
             check(target, &bytes, &name);
@@ -58,6 +66,7 @@ fn the_corpus_holds() {
 
 #[test]
 fn mutations_of_traces_hold() {
+    prepare();
     let is_trace = |target: &&str| !matches!(*target, "config" | "set");
     properties::targets().into_iter().filter(is_trace).for_each(|target| mutate(target, TRACE_MUTATIONS));
 }
