@@ -15,8 +15,8 @@ use std::sync::Once;
 /// Mutations of a trace's bytes, for each reader.
 const TRACE_MUTATIONS: u32 = 2000;
 
-/// Mutations of a configuration, which takes far longer to refuse: finding the key at fault is a search.
-const CONFIG_MUTATIONS: u32 = 600;
+/// Mutations of a configuration or of `--set` arguments.
+const CONFIG_MUTATIONS: u32 = 2000;
 
 /// The longest mutation.
 const MUTATION_BYTES_MAX: usize = 1 << 14;

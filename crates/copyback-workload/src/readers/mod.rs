@@ -12,6 +12,7 @@ pub(crate) mod five_column;
 pub(crate) mod lines;
 pub(crate) mod msr;
 pub(crate) mod parquet;
+mod parquet_lengths;
 pub(crate) mod records;
 pub(crate) mod spc;
 pub(crate) mod strace;

@@ -4,7 +4,7 @@
 //! `priority` (u8: 0 normal, 1 high); the key `copyback.trace.version` of the file's metadata names the layout.
 
 use super::cursor::shown;
-use super::{BadRecords, LineError, Record, RecordReader};
+use super::{BadRecords, LineError, Record, RecordReader, parquet_lengths};
 use crate::{Error, Op, Priority, Request};
 use parquet::basic::Type as PhysicalType;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -45,6 +45,8 @@ struct RowGroup {
 pub(crate) struct ParquetReader {
     file_name: String,
     file: SerializedFileReader<File>,
+    /// The same file, to look at its bytes.
+    raw_file: File,
     next_row_group: usize,
     row_group: Option<RowGroup>,
     wide: [Vec<i64>; 3],
@@ -59,7 +61,10 @@ pub(crate) fn recognises(head: &[u8]) -> bool {
 }
 
 impl ParquetReader {
-    pub(crate) fn new(file_name: String, file: File, skip_bad: u64) -> Result<Self, Error> {
+    pub(crate) fn new(file_name: String, mut file: File, skip_bad: u64) -> Result<Self, Error> {
+        parquet_lengths::check_footer(&mut file).map_err(|wrong| damaged(&file_name, &wrong))?;
+        let failed = |error: std::io::Error| damaged(&file_name, &error.to_string());
+        let raw_file = file.try_clone().map_err(failed)?;
         let open = || SerializedFileReader::new(file).map_err(|error| damaged(&file_name, &error.to_string()));
         let file = guarded(&file_name, open)?;
         check_layout(&file_name, &file)?;
@@ -67,6 +72,7 @@ impl ParquetReader {
         Ok(Self {
             file_name,
             file,
+            raw_file,
             next_row_group: 0,
             row_group: None,
             wide: Default::default(),
@@ -86,6 +92,8 @@ impl ParquetReader {
         while self.next_row_group < self.file.num_row_groups() {
             let index = self.next_row_group;
             self.next_row_group += 1;
+            let lengths = parquet_lengths::check_pages(&mut self.raw_file, self.file.metadata().row_group(index));
+            lengths.map_err(|wrong| damaged(&self.file_name, &wrong))?;
             let failed = |error: parquet::errors::ParquetError| damaged(&self.file_name, &error.to_string());
             let group = self.file.get_row_group(index).map_err(failed)?;
             let rows_left = usize::try_from(group.metadata().num_rows())
