@@ -84,8 +84,10 @@ fn page_bytes(header: &[u8]) -> Option<u64> {
     let [_, _, unpacked_bytes, packed_bytes] = page.numbers;
     // A value of a dictionary takes four bytes or eight.
     let dictionary_bytes_min = page.dictionary_values.checked_mul(4)?;
-    let fits = (0..=PAGE_BYTES_MAX).contains(&unpacked_bytes) && dictionary_bytes_min <= unpacked_bytes;
-    if !fits { None } else { u64::try_from(packed_bytes).ok()?.checked_add(header_bytes) }
+    if !(0..=PAGE_BYTES_MAX).contains(&unpacked_bytes) || dictionary_bytes_min > unpacked_bytes {
+        return None;
+    }
+    u64::try_from(packed_bytes).ok()?.checked_add(header_bytes)
 }
 
 /// What is of interest in a structure.
