@@ -64,6 +64,15 @@ fn msr_of_several_hosts_keeps_them_apart() {
 }
 
 #[test]
+fn many_hosts_are_not_all_listed() {
+    let lines: String = (0..30).map(|host| format!("{},host-{host},0,Read,0,512,1\n", host + 10)).collect();
+    let (read, notes) = rows(lines.as_bytes());
+    assert_eq!(read[29].4, 29 * 65_536);
+    assert_eq!(notes.len(), 10, "{notes:?}");
+    assert!(notes[8].contains("host `host-8`") && notes[9].contains("21 more hosts"), "{notes:?}");
+}
+
+#[test]
 fn spc() {
     let (read, _) = rows(b"0,20941264,8192,W,0.551706\n1,2,512,r,0.551707,x\n");
     assert_eq!(read, [(0, Op::Write, 20_941_264 * 512, 8192, 0), (1000, Op::Read, 1024, 512, 1)]);

@@ -11,6 +11,7 @@ pub(crate) mod fiu;
 pub(crate) mod five_column;
 pub(crate) mod lines;
 pub(crate) mod msr;
+mod names;
 pub(crate) mod parquet;
 mod parquet_lengths;
 pub(crate) mod records;
