@@ -60,7 +60,12 @@ fn read_all(spec: &WorkloadSpec) -> Outcome {
         }
     }
     assert!(!requests.is_empty(), "a trace without requests is an error");
-    Ok((requests, source.notes()))
+    let notes = source.notes();
+    assert!(notes.len() < 30, "nobody reads {} notes", notes.len());
+    for note in &notes {
+        assert!(!note.contains(char::is_control), "this note may disturb a terminal: {note:?}");
+    }
+    Ok((requests, notes))
 }
 
 /// The bytes in a file, as readers take files. A new one each time: some file systems write a file that is truncated and
