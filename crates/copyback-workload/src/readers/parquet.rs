@@ -52,6 +52,7 @@ pub(crate) struct ParquetReader {
     wide: [Vec<i64>; 3],
     narrow: [Vec<i32>; 3],
     row_count: u64,
+    request_count: u64,
     bad: BadRecords,
 }
 
@@ -78,6 +79,7 @@ impl ParquetReader {
             wide: Default::default(),
             narrow: Default::default(),
             row_count: 0,
+            request_count: 0,
             bad,
         })
     }
@@ -244,7 +246,7 @@ fn check_layout(file_name: &str, file: &SerializedFileReader<File>) -> Result<()
 impl RecordReader for ParquetReader {
     fn read_batch(&mut self, records: &mut Vec<Record>) -> Result<bool, Error> {
         if self.row_group.is_none() && !self.next_row_group()? {
-            if self.row_count == 0 {
+            if self.request_count == 0 {
                 return Err(Error::new(format!("{}: it holds no requests", self.file_name)));
             }
             return Ok(false);
@@ -252,7 +254,10 @@ impl RecordReader for ParquetReader {
         for row in 0..self.fill()? {
             self.row_count += 1;
             match self.row(row).and_then(|request| self.bad.check(request)) {
-                Ok(Some(request)) => records.push(Record { place: self.row_count, request }),
+                Ok(Some(request)) => {
+                    self.request_count += 1;
+                    records.push(Record { place: self.row_count, request });
+                }
                 Ok(None) => {}
                 Err(_) if self.bad.may_skip() => {}
                 Err(error) => {
