@@ -21,8 +21,9 @@ pub fn check_layers(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut texts = [DEVICES[0].text, SCHEMES[0].text, WORKLOAD, ""].map(str::to_owned);
     let parts: Vec<&str> = text.split(&format!("{SEPARATOR}\n")).collect();
-    let first = texts.len().saturating_sub(parts.len());
-    for (text, part) in texts[if parts.len() == 1 { first } else { 0 }..].iter_mut().zip(parts) {
+    // One text alone is the experiment, the last of the four.
+    let first = if parts.len() == 1 { texts.len() - 1 } else { 0 };
+    for (text, part) in texts[first..].iter_mut().zip(parts) {
         if !part.is_empty() {
             part.clone_into(text);
         }
