@@ -11,7 +11,8 @@ use crate::host::cutter::{Cutter, Piece};
 use crate::host::{HostRequest, Requests};
 use crate::metrics::collector::Collector;
 use crate::metrics::report::{CAUSES, Cause, Sample};
-use crate::sim::index::{LogicalUnit, PlaneId, RequestId, TxnId};
+use crate::nand::command::Source;
+use crate::sim::index::{BlockId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Slot};
 use copyback_workload::{Op, Request, RequestSource};
 use std::collections::VecDeque;
@@ -136,29 +137,9 @@ impl<'a> Simulation<'a> {
 
     /// Runs to the end of the workload.
     pub fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), RunError> {
-        self.fetch()?;
-        if self.next.is_none() {
-            return Err(RunError::Empty);
-        }
-        self.settle()?;
+        self.start()?;
         let mut handled = 0u64;
-        while let Some((now_ns, slot)) = self.events.pop() {
-            if now_ns >= self.collector.next_sample_ns() {
-                self.sample(now_ns);
-            }
-            match slot {
-                ARRIVAL => {}
-                DRAM => self.end_in_dram(now_ns),
-                Slot(slot) => {
-                    let member = self.member_of_slot[slot as usize] as usize;
-                    let local = slot - self.members[member].first_slot;
-                    self.members[member].drive.on_event(local, &mut self.events);
-                    self.settle_member(member);
-                }
-            }
-            if self.may_begin() || self.is_touched() {
-                self.settle()?;
-            }
+        while self.step()? {
             handled += 1;
             if handled.is_multiple_of(PROGRESS_EVERY) {
                 self.report_progress(progress);
@@ -170,6 +151,49 @@ impl<'a> Simulation<'a> {
         self.report_progress(progress);
         self.check_end();
         Ok(())
+    }
+
+    /// The first requests begin. Once, before the first step.
+    pub fn start(&mut self) -> Result<(), RunError> {
+        self.fetch()?;
+        if self.next.is_none() {
+            return Err(RunError::Empty);
+        }
+        self.settle()
+    }
+
+    /// Handles the next event and all that follows from it; whether there was one.
+    #[inline(always)]
+    pub fn step(&mut self) -> Result<bool, RunError> {
+        let Some((now_ns, slot)) = self.events.pop() else { return Ok(false) };
+        if now_ns >= self.collector.next_sample_ns() {
+            self.sample(now_ns);
+        }
+        match slot {
+            ARRIVAL => {}
+            DRAM => self.end_in_dram(now_ns),
+            Slot(slot) => {
+                let member = self.member_of_slot[slot as usize] as usize;
+                let local = slot - self.members[member].first_slot;
+                self.members[member].drive.on_event(local, &mut self.events);
+                self.settle_member(member);
+            }
+        }
+        if self.may_begin() || self.is_touched() {
+            self.settle()?;
+        }
+        Ok(true)
+    }
+
+    /// Has a full block relocated between two steps, as a scrubber or a wear leveller would; whether the drive can now.
+    pub fn relocate(&mut self, member: usize, block: BlockId, source: Source) -> Result<bool, RunError> {
+        let drive = &mut self.members[member].drive;
+        if !drive.may_relocate(block) {
+            return Ok(false);
+        }
+        drive.start_relocation(block, source);
+        self.settle()?;
+        Ok(true)
     }
 
     /// Everything that follows from what happened at this moment: requests begin, dies take commands, requests end.
@@ -218,7 +242,10 @@ impl<'a> Simulation<'a> {
     }
 
     /// Nothing may be left when no event is.
-    fn check_end(&self) {
+    ///
+    /// # Panics
+    /// With what is left.
+    pub fn check_end(&self) {
         let left = self.requests.live();
         if left > 0 || self.next.is_some() {
             let dies: String = self.members.iter().map(|m| m.drive.describe_waiting()).collect();
