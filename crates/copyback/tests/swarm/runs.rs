@@ -1,177 +1,36 @@
-//! Does every run that the configuration allows end well, whatever is combined with what?
+//! Does every run that the configuration allows end well, whatever is combined with what and whatever disturbs it?
 //!
-//! Small drives, each with one setting of every knob drawn at random, serve random requests with all checks on: version
-//! stamps of every unit, legality of every command, all invariants. What a report must add up to is computed here from
-//! the requests alone. A run gives the same report twice, with and without checks and records, on an image that was
-//! cloned and on one that was made anew.
-//!
-//! `PROPTEST_CASES` sets how many drives are drawn. A failure prints the configuration and the requests that replay it.
+//! A small drive with one setting of every knob serves random requests with all checks on: version stamps of every unit,
+//! legality of every command, all invariants. Hosts misbehave, and blocks are relocated at random moments, as a scrubber
+//! or a wear leveller would. What a report must add up to is computed here from the requests alone; where the timing
+//! oracle understands the drive, it says when each request ends. A run gives the same report twice, with and without
+//! checks and records, on an image that was cloned and on one that was made anew.
 
-mod support;
-
-use copyback::config::RunConfig;
+use crate::knobs::{Choice, Mark, choice};
+use crate::support::{Listed, Setting, fitted};
+use crate::timing_oracle::{self, Page};
+use copyback::background::gc::r#yield::YieldConfig;
+use copyback::buffer::BufferConfig;
 use copyback::config::host::HostMode;
+use copyback::config::{HostConfig, PreconditionConfig, RunConfig};
+use copyback::ftl::aging;
+use copyback::ftl::core::Ftl;
 use copyback::metrics::report::{Cause, Outcome, Report, RequestRecord};
+use copyback::nand::command::Source;
 use copyback::nand::geometry::Geometry;
-use copyback::run::{Image, Options, Progress, RunError, precondition, simulate};
+use copyback::run::simulation::{Setup, Simulation};
+use copyback::run::{Options, Progress, RunError, outcome_of, precondition, simulate};
+use copyback::sim::index::{BlockId, LogicalUnit};
 use copyback::workload::{Op, Request};
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
-use std::cell::Cell;
-use support::{Listed, Setting, configuration, course, fitted};
+use proptest::sample::select;
+use std::collections::HashMap;
 
-/// Every knob and its settings, the plainest first: a failure shrinks towards it.
-const KNOBS: &[&[Setting]] = &[
-    &[
-        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1",
-        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 2",
-        "geometry.channels = 2\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1",
-        "geometry.channels = 1\ngeometry.chips_per_channel = 3\ngeometry.dies_per_chip = 1",
-        "geometry.channels = 2\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 2",
-        "geometry.channels = 2\ngeometry.chips_per_channel = 2\ngeometry.dies_per_chip = 2",
-    ],
-    &[
-        "geometry.planes_per_die = 1",
-        "geometry.planes_per_die = 2",
-        "geometry.planes_per_die = 3",
-        "geometry.planes_per_die = 4",
-    ],
-    &[
-        "geometry.blocks_per_plane = 8",
-        "geometry.blocks_per_plane = 9",
-        "geometry.blocks_per_plane = 12",
-        "geometry.blocks_per_plane = 17",
-        "geometry.blocks_per_plane = 24",
-    ],
-    &[
-        "geometry.pages_per_block = 4",
-        "geometry.pages_per_block = 1",
-        "geometry.pages_per_block = 2",
-        "geometry.pages_per_block = 3",
-        "geometry.pages_per_block = 8",
-        "geometry.pages_per_block = 13",
-    ],
-    &[
-        "geometry.page_size = \"4 KiB\"",
-        "geometry.page_size = \"8 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
-        "geometry.page_size = \"1536 B\"\ngeometry.mapping_unit = \"512 B\"",
-        "geometry.page_size = \"16 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
-        "geometry.page_size = \"16 KiB\"",
-        "geometry.page_size = \"16 KiB\"\ngeometry.mapping_unit = \"1 KiB\"",
-    ],
-    &[
-        "timing.read = \"50 us\"",
-        "timing.read = [\"40 us\", \"60 us\", \"90 us\"]",
-        "timing.read = \"1 ns\"",
-        "timing.read = \"3 ms\"",
-    ],
-    &[
-        "timing.program = \"500 us\"",
-        "timing.program = [\"400 us\", \"1500 us\"]",
-        "timing.program = \"1 ns\"",
-        "timing.program = \"30 us\"",
-    ],
-    &["timing.erase = \"3 ms\"", "timing.erase = \"1 ns\"", "timing.erase = \"10 us\""],
-    &[
-        "timing.channel = \"400 MB/s\"",
-        "timing.channel = \"40 MB/s\"",
-        "timing.channel = \"1 MB/s\"",
-        "timing.channel = \"9 GB/s\"",
-    ],
-    &["", "timing.command = \"200 ns\"", "timing.command = \"70 us\""],
-    &["", "timing.cache_busy = \"3 us\""],
-    &["", "commands.multi_plane = false"],
-    &["", "commands.same_block = true"],
-    &["", "commands.plane_pairs = true"],
-    &["", "commands.cache_read = false"],
-    &["", "commands.cache_program = false"],
-    // Without a capacity the drive is as full as it may be.
-    &[
-        "capacity.over_provisioning = 1.0",
-        "",
-        "",
-        "capacity.over_provisioning = 0.5",
-        "capacity.over_provisioning = 0.28",
-        "capacity.over_provisioning = 3.0",
-        "capacity.reserved = 0.4",
-    ],
-    &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\"", "allocation.policy = \"dynamic\""],
-    &["frontier.policy = \"single\"", "frontier.policy = \"split\""],
-    &[
-        "buffer.policy = \"none\"",
-        "buffer.policy = \"none\"",
-        "buffer.policy = \"lru\"\nbuffer.size = \"16 KiB\"",
-        "buffer.policy = \"lru\"\nbuffer.size = \"48 KiB\"\nbuffer.latency = \"0 ns\"",
-        "buffer.policy = \"lru\"\nbuffer.size = \"1 MiB\"",
-    ],
-    &[
-        "trigger.policy = \"watermark\"",
-        "trigger.policy = \"watermark\"\ntrigger.scope = \"die\"",
-        "trigger.policy = \"watermark\"\ntrigger.scope = \"device\"",
-    ],
-    &[
-        "trigger.soft = 2",
-        "trigger.soft = 0",
-        "trigger.soft = 1",
-        "trigger.soft = 2\ntrigger.stop = 4",
-        "trigger.soft = 0.2",
-        "trigger.soft = 0.1\ntrigger.stop = 0.3",
-    ],
-    &[
-        "unit.policy = \"block\"",
-        "unit.policy = \"block\"\nunit.destination = \"global\"",
-        "unit.policy = \"block\"\nunit.copyback = true",
-    ],
-    &[
-        "victim.policy = \"greedy\"",
-        "victim.policy = \"greedy\"\nvictim.tie_blocks = 1",
-        "victim.policy = \"cost-benefit\"",
-        "victim.policy = \"d-choices\"\nvictim.d = 3",
-        "victim.policy = \"windowed-greedy\"\nvictim.window = 0.3",
-        "victim.policy = \"random\"",
-        "victim.policy = \"fifo\"",
-    ],
-    &["yield.policy = \"never\"", "yield.policy = \"never\"", "yield.policy = \"ideal\""],
-    &[
-        "compose.policy = \"list\"\ncompose.builders = []",
-        "compose.policy = \"list\"",
-        "compose.policy = \"list\"\ncompose.builders = [\"cache\"]",
-        "compose.policy = \"list\"\ncompose.builders = [\"cache\", \"multi-plane\"]",
-        "compose.policy = \"list\"\ncompose.builders = [\"multi-plane\", \"cache\"]\ncompose.scan_max = 1",
-    ],
-    &[
-        "admit.policy = \"all\"",
-        "admit.policy = \"window\"\nadmit.slots = 1",
-        "admit.policy = \"window\"\nadmit.slots = 2",
-        "admit.policy = \"window\"\nadmit.slots = 4",
-    ],
-    &[
-        "order.policy = \"priority\"",
-        "order.policy = \"priority\"\norder.first = \"read-write-gc\"",
-        "order.policy = \"fifo\"",
-    ],
-    &["host.mode = \"open\"", "host.mode = \"closed\""],
-    &["host.queue_depth = 1", "host.queue_depth = 4", "host.queue_depth = 64"],
-    &["", "host.outstanding_max = 1", "host.outstanding_max = 7"],
-    &["host.subpage_writes = \"read-modify-write\"", "host.subpage_writes = \"overwrite\""],
-    &[
-        "precondition.mode = \"empty\"",
-        "precondition.mode = \"sequential\"",
-        "precondition.mode = \"sequential\"\nprecondition.fill = 0.7",
-        "precondition.mode = \"random\"\nprecondition.overwrites = 1.5",
-        "precondition.mode = \"random\"\nprecondition.steady = 0.2",
-        "precondition.mode = \"random\"\nprecondition.fill = 0.5\nprecondition.overwrites = 0.3",
-        "precondition.mode = \"aged\"",
-        "precondition.mode = \"aged\"\nprecondition.used_min = 0.2\nprecondition.used_max = 0.7\nprecondition.valid = 0.5",
-    ],
-];
-
-/// The order of a static allocation: any of the 24.
-fn allocation_order(number: usize) -> String {
-    let mut letters = vec!['C', 'W', 'D', 'P'];
-    let (first, second, third) = (number / 6 % 4, number / 2 % 3, number % 2);
-    [letters.remove(first), letters.remove(second), letters.remove(third), letters[0]].iter().collect()
-}
+/// How hosts behave, the mildest first.
+pub const HOSTS: &[&str] = &["mixed", "sequential", "burst", "one-place", "trimming", "standstill", "pauses"];
+/// What else disturbs a run, for the count.
+pub const FAULTS: &[(&str, &[&str])] =
+    &[("host", HOSTS), ("relocations", &["none", "few", "many"]), ("requests", &["all", "cut"])];
 
 /// A request before the drive is known: operation, place, alignment, length and the time since the one before.
 #[derive(Clone, Copy, Debug)]
@@ -191,77 +50,227 @@ fn wish() -> impl Strategy<Value = Wish> {
         .prop_map(|(op, place, hot, alignment, length, gap_ns)| Wish { op, place, hot, alignment, length, gap_ns })
 }
 
-/// A drive, a seed and a workload. Its `Debug` form is what replays a failure.
+impl Wish {
+    /// What becomes of the wish in the hands of a host.
+    fn of_host(mut self, host: &str, number: usize, count: usize) -> Self {
+        match host {
+            "sequential" => self.place = ((number as u64) << 32).div_euclid(count as u64) as u32,
+            "burst" => self.gap_ns = 0,
+            // Three places, so that reads, writes and trims of the same units are under way together.
+            "one-place" => self.place = self.place % 3 * (u32::MAX / 200),
+            "trimming" => {
+                self.op = [Op::Trim, Op::Read, Op::Write][self.place as usize % 3];
+                self.place %= u32::MAX / 8;
+                self.gap_ns /= 16;
+            }
+            // A millisecond becomes an hour.
+            "standstill" => self.gap_ns *= if number % 50 == 49 { 3_600_000 } else { 0 },
+            "pauses" => self.gap_ns *= 100,
+            _ => {}
+        }
+        self
+    }
+
+    /// The request on a drive of this shape.
+    fn on(&self, geometry: &Geometry, arrival_ns: u64) -> Request {
+        let (unit, page) = (u64::from(geometry.unit_bytes), u64::from(geometry.page_bytes()));
+        let lengths =
+            [unit, page, 512, 1, unit + 1, 2 * page, page + unit, 3 * page, 5 * page, 9 * page, 20 * page, unit / 2];
+        let place = if self.hot { self.place / 16 } else { self.place };
+        let granularity = [unit, page, 512, 1][self.alignment as usize];
+        fitted(geometry, self.op, place, granularity, lengths[self.length as usize], arrival_ns)
+    }
+}
+
+/// A full block is relocated after so many events: the first that can be, from this one on.
+#[derive(Clone, Copy, Debug)]
+struct Relocation {
+    after_events: u64,
+    block: u32,
+    source: u8,
+}
+
+fn relocations() -> impl Strategy<Value = Vec<Relocation>> {
+    let one = (0..4_000u64, any::<u32>(), 0..4u8).prop_map(|(after_events, block, source)| Relocation {
+        after_events,
+        block,
+        source,
+    });
+    prop_oneof![
+        6 => Just(Vec::new()),
+        1 => prop::collection::vec(one.clone(), 1..4),
+        1 => prop::collection::vec(one, 4..60),
+    ]
+    .prop_map(|mut all| {
+        all.sort_by_key(|r| r.after_events);
+        all
+    })
+}
+
+/// A drive, a seed, a workload, and what disturbs it. Its `Debug` form is what a failure shows.
 #[derive(Clone)]
-struct Case {
-    config: RunConfig,
+pub struct Case {
+    pub config: RunConfig,
     text: String,
-    seed: u64,
-    requests: Vec<Request>,
+    pub marks: Vec<Mark>,
+    pub seed: u64,
+    pub requests: Vec<Request>,
+    /// Stop after so many requests.
+    cut: Option<u64>,
+    relocations: Vec<Relocation>,
 }
 
 impl std::fmt::Debug for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "seed {} and the configuration\n{}and the requests", self.seed, self.text)?;
-        self.requests
-            .iter()
-            .try_for_each(|r| writeln!(f, "{} ns: {:?} {} + {} bytes", r.arrival_ns, r.op, r.offset_bytes, r.len_bytes))
+        const SHOWN: usize = 60;
+        writeln!(f, "seed {} and the configuration\n{}", self.seed, self.text)?;
+        for r in &self.relocations {
+            writeln!(f, "after {} events block {} is relocated", r.after_events, r.block)?;
+        }
+        let requests = self.asked();
+        for r in requests.iter().take(SHOWN) {
+            writeln!(f, "{} ns: {:?} {} + {} bytes", r.arrival_ns, r.op, r.offset_bytes, r.len_bytes)?;
+        }
+        if requests.len() > SHOWN { writeln!(f, "... {} requests in all", requests.len()) } else { Ok(()) }
     }
 }
 
-fn case() -> impl Strategy<Value = Case> {
-    let settings: Vec<_> = KNOBS.iter().map(|settings| 0..settings.len()).collect();
-    let spare_units = prop_oneof![2 => Just(0u64), 1 => 0..9u64];
+impl Case {
+    /// The requests that the run takes.
+    pub fn asked(&self) -> &[Request] {
+        let count = self.cut.map_or(self.requests.len(), |cut| cut as usize);
+        &self.requests[..count.min(self.requests.len())]
+    }
+
+    /// Whether the program, which relocates nothing by itself, can run the same.
+    pub fn is_plain(&self) -> bool {
+        self.relocations.is_empty()
+    }
+}
+
+/// Runs on drives whose settings are all let through by `is_allowed`; without faults only plain ones.
+pub fn case(is_allowed: fn(Setting) -> bool, with_faults: bool) -> impl Strategy<Value = Case> {
     let workload = prop_oneof![
         1 => prop::collection::vec(wish(), 1..40),
         3 => prop::collection::vec(wish(), 100..500),
     ];
-    (settings, 0..24usize, spare_units, 0..4u64, workload).prop_map(|(chosen, order, spare_units, seed, wishes)| {
-        let mut lines: Vec<Setting> = chosen.iter().zip(KNOBS).map(|(&at, settings)| settings[at]).collect();
-        let order = format!("allocation.order = \"{}\"", allocation_order(order));
-        if lines.contains(&"allocation.policy = \"static\"") {
-            // A knob's settings are static text; the 24 orders are too many to write down.
-            lines.push(Box::leak(order.into_boxed_str()));
-        }
-        let (config, text) = configuration(&lines, spare_units);
-        let geometry = Geometry::new(&config);
-        let mut arrival_ns = 0;
-        let requests = wishes.iter().map(|w| {
-            arrival_ns += w.gap_ns;
-            let (unit, page) = (u64::from(geometry.unit_bytes), u64::from(geometry.page_bytes()));
-            let lengths = [
-                unit,
-                page,
-                512,
-                1,
-                unit + 1,
-                2 * page,
-                page + unit,
-                3 * page,
-                5 * page,
-                9 * page,
-                20 * page,
-                unit / 2,
-            ];
-            let place = if w.hot { w.place / 16 } else { w.place };
-            let granularity = [unit, page, 512, 1][w.alignment as usize];
-            fitted(&geometry, w.op, place, granularity, lengths[w.length as usize], arrival_ns)
-        });
-        Case { requests: requests.collect(), config, text, seed }
+    let cut = prop_oneof![4 => Just(None), 1 => (1..400u64).prop_map(Some)];
+    let relocations = if with_faults { relocations().boxed() } else { Just(Vec::new()).boxed() };
+    let host = prop_oneof![1 => Just(HOSTS[0]), 2 => select(HOSTS)];
+    (choice(is_allowed), 0..4u64, workload, host, cut, relocations).prop_map(
+        |(choice, seed, wishes, host, cut, relocations)| assembled(&choice, seed, &wishes, host, cut, relocations),
+    )
+}
+
+fn assembled(
+    choice: &Choice,
+    seed: u64,
+    wishes: &[Wish],
+    host: &'static str,
+    cut: Option<u64>,
+    relocations: Vec<Relocation>,
+) -> Case {
+    let (config, text, mut marks) = choice.configuration();
+    let geometry = Geometry::new(&config);
+    let mut arrival_ns = 0;
+    let requests = wishes.iter().enumerate().map(|(number, wish)| {
+        let wish = wish.of_host(host, number, wishes.len());
+        arrival_ns += wish.gap_ns;
+        wish.on(&geometry, arrival_ns)
+    });
+    let requests: Vec<Request> = requests.collect();
+    let how_many = ["none", "few", "many"][usize::from(!relocations.is_empty()) + usize::from(relocations.len() > 3)];
+    let is_cut = cut.is_some_and(|cut| cut < requests.len() as u64);
+    marks.extend([("host", host), ("relocations", how_many), ("requests", if is_cut { "cut" } else { "all" })]);
+    Case { config, text, marks, seed, requests, cut, relocations }
+}
+
+// ---- running ----------------------------------------------------------------------------------------------------------
+
+/// Events of a run that are too many for these workloads: whoever gets there goes round in circles.
+const EVENTS_MAX: u64 = 1 << 20;
+/// The progress function is called every 2^18 events.
+const PROGRESS_CALLS_MAX: u64 = EVENTS_MAX >> 18;
+
+/// Runs work of the library; a broken invariant is a text like any other error.
+pub fn caught<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, TestCaseError> {
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
+    });
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(e)) => Err(TestCaseError::fail(e.to_string())),
+        Err(panic) => Err(TestCaseError::fail(format!("invariant broken: {panic}"))),
+    }
+}
+
+/// Drives with their pasts under one host, all checked; what the records say, and the drives' own work.
+pub fn run_together(
+    drives: Vec<(&RunConfig, Ftl)>,
+    host: &HostConfig,
+    requests: &[Request],
+) -> Result<(Vec<RequestRecord>, Vec<copyback::metrics::report::FlashWork>), TestCaseError> {
+    caught(|| {
+        let mut source = Listed::new(requests.to_vec());
+        let (host, source) = (host.clone(), &mut source);
+        let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: true };
+        let mut simulation = Simulation::new(drives, setup);
+        simulation.run(&mut comes_to_an_end())?;
+        let work = simulation.drives().map(|d| d.work.clone()).collect();
+        Ok((simulation.collector.records.take().unwrap_or_default(), work))
     })
 }
 
-/// Events of a run that are too many for these workloads: whoever gets there goes round in circles.
-const PROGRESS_CALLS_MAX: u32 = 4;
-
-fn run(case: &Case, image: Image, check: bool, keep: bool) -> Result<Outcome, RunError> {
-    let options = Options { seed: case.seed, requests: None, check, keep_gc_events: keep, keep_requests: keep };
+fn comes_to_an_end() -> impl FnMut(Progress) {
     let mut calls = 0;
-    let mut progress = |p: Progress| {
+    move |p| {
         calls += 1;
-        assert!(calls < PROGRESS_CALLS_MAX, "the run does not come to an end: {p:?}\n{}", case.text);
-    };
-    simulate(&case.config, image, Box::new(Listed::new(case.requests.clone())), &options, &mut progress)
+        assert!(calls < PROGRESS_CALLS_MAX, "the run does not come to an end: {p:?}");
+    }
+}
+
+/// Runs a case step by step, with its relocations; how many there were.
+fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outcome, u64), TestCaseError> {
+    caught(|| {
+        let past = ftl.counts();
+        let mut source = Listed::new(case.requests.clone());
+        let setup = Setup {
+            host: case.config.host.clone(),
+            source: &mut source,
+            requests: case.cut,
+            check,
+            keep_gc_events: keep,
+            keep_requests: keep,
+        };
+        let mut simulation = Simulation::new(vec![(&case.config, ftl)], setup);
+        simulation.start()?;
+        let (mut events, mut relocated) = (0, 0);
+        let mut due = case.relocations.iter().peekable();
+        loop {
+            while let Some(relocation) = due.next_if(|r| r.after_events <= events) {
+                relocated += u64::from(relocate(&mut simulation, relocation)?);
+            }
+            if !simulation.step()? {
+                break;
+            }
+            events += 1;
+            assert!(events < EVENTS_MAX, "the run does not come to an end");
+        }
+        simulation.check_end();
+        Ok((outcome_of(simulation, past), relocated))
+    })
+}
+
+fn relocate(simulation: &mut Simulation<'_>, wanted: &Relocation) -> Result<bool, RunError> {
+    let blocks = simulation.drives().next().expect("there is a drive").geometry().blocks;
+    let source = [Source::Scrub, Source::Wear, Source::Map, Source::Parity][usize::from(wanted.source)];
+    for block in (0..blocks).map(|b| BlockId((wanted.block % blocks + b) % blocks)) {
+        if simulation.relocate(0, block, source)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Mapping units that a request touches.
@@ -271,10 +280,10 @@ fn units_of(geometry: &Geometry, r: &Request) -> u64 {
 }
 
 /// What a report must add up to, whatever the configuration.
-fn check_report(case: &Case, report: &Report) -> Result<(), TestCaseError> {
+fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), TestCaseError> {
     let geometry = Geometry::new(&case.config);
-    let count = |op: Op| case.requests.iter().filter(|r| r.op == op).count() as u64;
-    let sum = |op: Op, f: &dyn Fn(&Request) -> u64| case.requests.iter().filter(|r| r.op == op).map(f).sum::<u64>();
+    let count = |op: Op| case.asked().iter().filter(|r| r.op == op).count() as u64;
+    let sum = |op: Op, f: &dyn Fn(&Request) -> u64| case.asked().iter().filter(|r| r.op == op).map(f).sum::<u64>();
     prop_assert_eq!([report.reads, report.writes, report.trims], [Op::Read, Op::Write, Op::Trim].map(count));
     prop_assert_eq!(report.read_bytes, sum(Op::Read, &|r| r.len_bytes));
     prop_assert_eq!(report.written_bytes, sum(Op::Write, &|r| r.len_bytes));
@@ -294,17 +303,19 @@ fn check_report(case: &Case, report: &Report) -> Result<(), TestCaseError> {
     let places = units_per_page * (flash.host_page_programs + flash.gc_page_programs + flash.other_page_programs);
     let units = flash.host_units + flash.gc_units + flash.other_units + flash.padding_units;
     let begun_max = u64::from(geometry.planes) * 2 * (units_per_page - 1);
-    let is_ideal = case.text.contains("yield.policy = \"ideal\"");
+    let is_ideal = matches!(case.config.yield_, YieldConfig::Ideal(_));
     prop_assert!(units <= places + begun_max, "{units} units in {places} places");
     prop_assert!(is_ideal || units >= places, "{units} units in {places} places");
-    if !is_ideal && case.text.contains("mode = \"empty\"") {
+    if !is_ideal && case.config.precondition == PreconditionConfig::Empty {
         prop_assert_eq!(units, places);
     }
-    prop_assert_eq!((flash.other_units, flash.other_page_reads, flash.other_page_programs), (0, 0, 0));
+    if case.relocations.is_empty() {
+        prop_assert_eq!((flash.other_units, flash.other_page_reads, flash.other_page_programs), (0, 0, 0));
+    }
 
     // What the host wrote was programmed, unless a buffer took it.
     let host_written = sum(Op::Write, &|r| units_of(&geometry, r));
-    let has_buffer = case.text.contains("\"lru\"");
+    let has_buffer = !matches!(case.config.buffer, BufferConfig::None(_));
     if !has_buffer {
         prop_assert_eq!(flash.host_units, host_written);
         prop_assert_eq!(report.buffer_units_left, 0);
@@ -319,9 +330,8 @@ fn check_report(case: &Case, report: &Report) -> Result<(), TestCaseError> {
         prop_assert!((total - expected).abs() < 1e-9 * expected.max(1.0), "{total}, not {expected}");
     }
 
-    prop_assert_eq!(report.gc.rounds, flash.block_erases);
+    prop_assert_eq!(report.gc.rounds + relocated, flash.block_erases);
     prop_assert!(flash.gc_units <= report.gc.units_moved);
-    prop_assert!(flash.dropped_moves <= flash.gc_units);
     prop_assert!(flash.update_page_reads <= flash.host_page_reads);
     for share in [report.utilisation.plane, report.utilisation.die, report.utilisation.channel] {
         prop_assert!((0.0..=1.0).contains(&share), "{:?}", report.utilisation);
@@ -339,13 +349,13 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
     let (read_ns, program_ns) = (least(timing.read.list()), least(timing.program.list()));
     let least_read_ns = timing.command.0 + read_ns + transfer_ns(1);
     let least_write_ns = timing.command.0 + program_ns + transfer_ns(geometry.units_per_page);
-    let has_buffer = case.text.contains("\"lru\"");
-    let has_trims = case.requests.iter().any(|r| r.op == Op::Trim);
+    let has_buffer = !matches!(case.config.buffer, BufferConfig::None(_));
+    let has_trims = case.asked().iter().any(|r| r.op == Op::Trim);
 
-    let mut seen = vec![false; case.requests.len()];
+    let mut seen = vec![false; case.asked().len()];
     let mut before_ns = 0;
     for record in records {
-        let asked = &case.requests[record.index as usize];
+        let asked = &case.asked()[record.index as usize];
         prop_assert!(!std::mem::replace(&mut seen[record.index as usize], true), "{:?} came twice", record);
         prop_assert_eq!(
             (record.op, record.offset_bytes, record.len_bytes),
@@ -368,7 +378,7 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
             Op::Read | Op::Write => {}
         }
         // Where everything holds data and nothing is lost, a read needs flash.
-        let is_full = case.text.contains("mode = \"random\"\nprecondition.overwrites = 1.5");
+        let is_full = matches!(case.config.precondition, PreconditionConfig::Random { fill: 1.0, .. });
         if is_full && asked.op == Op::Read && !has_buffer && !has_trims {
             prop_assert!(flash_ns > 0, "{:?}", record);
         }
@@ -377,46 +387,82 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
     Ok(())
 }
 
-fn json(outcome: &Outcome) -> String {
-    serde_json::to_string(&outcome.report).unwrap()
-}
-
-/// Whether the configuration could be run.
-fn holds(case: &Case) -> Result<bool, TestCaseError> {
-    if case.config.check().is_err() {
+/// What the timing oracle says, where it understands the drive; whether it did.
+fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<bool, TestCaseError> {
+    if !timing_oracle::understands(&case.config) || !case.relocations.is_empty() {
         return Ok(false);
     }
-    let image = match precondition(&case.config, case.seed) {
-        Ok(image) => image,
-        Err(RunError::Config(_)) => return Ok(false),
-        Err(e) => return Err(TestCaseError::fail(format!("the past failed: {e}"))),
-    };
-    let failed = |e: RunError| TestCaseError::fail(e.to_string());
-    let outcome = run(case, image.clone(), true, true).map_err(failed)?;
-    check_report(case, &outcome.report)?;
-    check_records(case, &outcome.requests)?;
-    let again = run(case, image, false, false).map_err(failed)?;
-    prop_assert_eq!(json(&again), json(&outcome), "checks and records changed the results");
-    let anew = precondition(&case.config, case.seed).map_err(failed)?;
-    let anew = run(case, anew, true, true).map_err(failed)?;
-    prop_assert_eq!(json(&anew), json(&outcome), "the same run gave two results");
-    prop_assert_eq!(anew.requests, outcome.requests);
-    prop_assert_eq!(anew.gc_events, outcome.gc_events);
+    let g = &ftl.geometry;
+    let at_first = (0..g.logical_units).filter_map(|unit| {
+        let place = ftl.lookup(LogicalUnit(unit));
+        place.is_some().then(|| {
+            let page = place.0 / g.units_per_page;
+            let plane = (page / (g.pages_per_block * g.blocks_per_plane)) as usize;
+            let offset = (page % g.pages_per_block) as usize;
+            (unit as usize, Page { plane, name: u64::from(page), offset })
+        })
+    });
+    let at_first: HashMap<usize, Page> = at_first.collect();
+    let was_empty = case.config.precondition == PreconditionConfig::Empty;
+    let predicted = timing_oracle::predict(&case.config, at_first, case.asked());
+    if !predicted.counts_for(&case.config, &outcome.report, was_empty) {
+        return Ok(false);
+    }
+    for record in &outcome.requests {
+        let (end_ns, expected_ns) = (record.arrival_ns + record.response_ns, predicted.end_ns[record.index as usize]);
+        prop_assert!(
+            end_ns == expected_ns,
+            "by the timing oracle it ends at {} ns, not {}: {:?}",
+            expected_ns,
+            end_ns,
+            record
+        );
+    }
+    let flash = &outcome.report.flash;
+    let expected = (predicted.page_reads, predicted.page_programs);
+    prop_assert_eq!((flash.host_page_reads, flash.host_page_programs), expected);
     Ok(true)
 }
 
-#[test]
-fn every_configuration_that_is_accepted_runs_well() {
-    let (drawn, ran) = (Cell::new(0u32), Cell::new(0u32));
-    let result = TestRunner::new(course(1000)).run(&case(), |case| {
-        drawn.set(drawn.get() + 1);
-        ran.set(ran.get() + u32::from(holds(&case)?));
-        Ok(())
-    });
-    if let Err(e) = result {
-        panic!("{e}");
+fn json(outcome: &Outcome) -> String {
+    serde_json::to_string(&outcome.report).expect("a report is plain data")
+}
+
+/// What a case was good for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Verdict {
+    /// The configuration could be run.
+    pub ran: bool,
+    /// The timing oracle agreed.
+    pub was_timed: bool,
+}
+
+/// Runs the case in several ways and compares.
+pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
+    if case.config.check().is_err() {
+        return Ok(Verdict::default());
     }
-    println!("{} of {} configurations ran", ran.get(), drawn.get());
-    // Knobs that do not go together are refused, as they should be; what is left must be enough.
-    assert!(ran.get() * 5 > drawn.get(), "only {} of {} configurations ran", ran.get(), drawn.get());
+    let image = match precondition(&case.config, case.seed) {
+        Ok(image) => image,
+        Err(RunError::Config(_)) => return Ok(Verdict::default()),
+        Err(e) => return Err(TestCaseError::fail(format!("the past failed: {e}"))),
+    };
+    let ftl = caught(|| Ok(aging::aged(&case.config, case.seed)?))?;
+    let (outcome, relocated) = run_disturbed(case, ftl.clone(), true, true)?;
+    check_report(case, &outcome.report, relocated)?;
+    check_records(case, &outcome.requests)?;
+    let was_timed = check_times(case, &ftl, &outcome)?;
+
+    let (unchecked, _) = run_disturbed(case, ftl, false, false)?;
+    prop_assert_eq!(json(&unchecked), json(&outcome), "checks and records changed the results");
+    if case.is_plain() {
+        let options =
+            Options { seed: case.seed, requests: case.cut, check: true, keep_gc_events: true, keep_requests: true };
+        let source = Box::new(Listed::new(case.requests.clone()));
+        let whole = caught(|| simulate(&case.config, image, source, &options, &mut comes_to_an_end()))?;
+        prop_assert_eq!(json(&whole), json(&outcome), "the same run gave two results");
+        prop_assert_eq!(whole.requests, outcome.requests);
+        prop_assert_eq!(whole.gc_events, outcome.gc_events);
+    }
+    Ok(Verdict { ran: true, was_timed })
 }
