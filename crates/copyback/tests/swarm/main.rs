@@ -142,6 +142,7 @@ fn ask<C: std::fmt::Debug + Clone>(
         rng_seed: RngSeed::Fixed(number),
         failure_persistence: None,
         max_shrink_iters: 4_000,
+        max_shrink_time: SHRINKING_MS_MAX,
         ..Config::default()
     };
     let is_first = Cell::new(true);
@@ -222,8 +223,10 @@ struct Budget {
     time: Option<Duration>,
 }
 
-/// A case that takes longer than this hangs: cases take milliseconds.
-const CASE_SECONDS_MAX: u64 = 60;
+/// Shrinking ends then with what it has.
+const SHRINKING_MS_MAX: u32 = 60_000;
+/// A case that takes longer than this, shrinking included, hangs: cases take milliseconds.
+const CASE_SECONDS_MAX: u64 = 120;
 
 /// What a worker is doing: the number of its case and since when.
 type Doing = Mutex<Option<(u64, Instant)>>;

@@ -187,8 +187,9 @@ fn assembled(
 
 // ---- running ----------------------------------------------------------------------------------------------------------
 
-/// Events of a run that are too many for these workloads: whoever gets there goes round in circles.
-const EVENTS_MAX: u64 = 1 << 20;
+/// Events of a run that are too many for these workloads: whoever gets there goes round in circles. The most that was seen
+/// of a run that ended is a fifth of it: random victims on a full drive whose trigger asks for all of its spare.
+const EVENTS_MAX: u64 = 1 << 23;
 /// The progress function is called every 2^18 events.
 const PROGRESS_CALLS_MAX: u64 = EVENTS_MAX >> 18;
 
