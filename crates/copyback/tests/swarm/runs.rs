@@ -8,7 +8,7 @@
 
 use crate::knobs::{Choice, Mark, choice};
 use crate::support::{Listed, Setting, fitted};
-use crate::timing_oracle::{self, Page};
+use crate::timing_oracle::{self, Place};
 use copyback::background::gc::r#yield::YieldConfig;
 use copyback::buffer::BufferConfig;
 use copyback::config::host::HostMode;
@@ -24,7 +24,6 @@ use copyback::sim::index::{BlockId, LogicalUnit};
 use copyback::workload::{Op, Request};
 use proptest::prelude::*;
 use proptest::sample::select;
-use std::collections::HashMap;
 
 /// How hosts behave, the mildest first.
 pub const HOSTS: &[&str] = &["mixed", "sequential", "burst", "one-place", "trimming", "standstill", "pauses"];
@@ -187,8 +186,8 @@ fn assembled(
 
 // ---- running ----------------------------------------------------------------------------------------------------------
 
-/// Events of a run that are too many for these workloads: whoever gets there goes round in circles. The most that was seen
-/// of a run that ended is a fifth of it: random victims on a full drive whose trigger asks for all of its spare.
+/// Events of a run that are too many for these workloads: whoever gets there goes round in circles. Drives that are full and
+/// whose trigger asks for all of their spare need the most.
 const EVENTS_MAX: u64 = 1 << 23;
 /// The progress function is called every 2^18 events.
 const PROGRESS_CALLS_MAX: u64 = EVENTS_MAX >> 18;
@@ -223,7 +222,8 @@ pub fn run_together(
     })
 }
 
-fn comes_to_an_end() -> impl FnMut(Progress) {
+/// Stops a run that goes round in circles.
+pub fn comes_to_an_end() -> impl FnMut(Progress) {
     let mut calls = 0;
     move |p| {
         calls += 1;
@@ -388,26 +388,22 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// What the timing oracle says, where it understands the drive; whether it did.
-fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<bool, TestCaseError> {
+/// What the timing oracle says, where it understands the drive; how many rounds of collection it foretold.
+fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<u64>, TestCaseError> {
     if !timing_oracle::understands(&case.config) || !case.relocations.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
     let g = &ftl.geometry;
     let at_first = (0..g.logical_units).filter_map(|unit| {
         let place = ftl.lookup(LogicalUnit(unit));
-        place.is_some().then(|| {
-            let page = place.0 / g.units_per_page;
-            let plane = (page / (g.pages_per_block * g.blocks_per_plane)) as usize;
-            let offset = (page % g.pages_per_block) as usize;
-            (unit as usize, Page { plane, name: u64::from(page), offset })
-        })
+        let (page, slot) = ((place.0 / g.units_per_page) as usize, (place.0 % g.units_per_page) as usize);
+        let (pages, blocks) = (g.pages_per_block as usize, g.blocks_per_plane as usize);
+        let (block, page) = (page / pages, page % pages);
+        place.is_some().then_some((unit as usize, Place { plane: block / blocks, block: block % blocks, page, slot }))
     });
-    let at_first: HashMap<usize, Page> = at_first.collect();
-    let was_empty = case.config.precondition == PreconditionConfig::Empty;
-    let predicted = timing_oracle::predict(&case.config, at_first, case.asked());
-    if !predicted.counts_for(&case.config, &outcome.report, was_empty) {
-        return Ok(false);
+    let predicted = timing_oracle::predict(&case.config, at_first.collect(), case.asked(), &outcome.gc_events);
+    if !predicted.counts_for(&case.config, &outcome.report) {
+        return Ok(None);
     }
     for record in &outcome.requests {
         let (end_ns, expected_ns) = (record.arrival_ns + record.response_ns, predicted.end_ns[record.index as usize]);
@@ -419,10 +415,13 @@ fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<bool, TestCa
             record
         );
     }
+    if predicted.collects {
+        prop_assert_eq!(&outcome.gc_events, &predicted.rounds, "rounds of collection, and those of the timing oracle");
+    }
     let flash = &outcome.report.flash;
     let expected = (predicted.page_reads, predicted.page_programs);
     prop_assert_eq!((flash.host_page_reads, flash.host_page_programs), expected);
-    Ok(true)
+    Ok(Some(predicted.rounds.len() as u64))
 }
 
 fn json(outcome: &Outcome) -> String {
@@ -434,8 +433,8 @@ fn json(outcome: &Outcome) -> String {
 pub struct Verdict {
     /// The configuration could be run.
     pub ran: bool,
-    /// The timing oracle agreed.
-    pub was_timed: bool,
+    /// The timing oracle agreed, on so many rounds of collection.
+    pub timed_rounds: Option<u64>,
 }
 
 /// Runs the case in several ways and compares.
@@ -452,7 +451,7 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     let (outcome, relocated) = run_disturbed(case, ftl.clone(), true, true)?;
     check_report(case, &outcome.report, relocated)?;
     check_records(case, &outcome.requests)?;
-    let was_timed = check_times(case, &ftl, &outcome)?;
+    let timed_rounds = check_times(case, &ftl, &outcome)?;
 
     let (unchecked, _) = run_disturbed(case, ftl, false, false)?;
     prop_assert_eq!(json(&unchecked), json(&outcome), "checks and records changed the results");
@@ -465,5 +464,5 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
         prop_assert_eq!(whole.requests, outcome.requests);
         prop_assert_eq!(whole.gc_events, outcome.gc_events);
     }
-    Ok(Verdict { ran: true, was_timed })
+    Ok(Verdict { ran: true, timed_rounds })
 }

@@ -144,13 +144,9 @@ pub fn holds(case: &Case, path: &std::path::Path) -> Result<bool, TestCaseError>
     let spec = WorkloadSpec { trace: Some(path.to_owned()), ..WorkloadSpec::default() };
     let capacity_bytes = copyback::nand::geometry::Geometry::new(config).logical_bytes();
     let options = Options { seed: case.run.seed, check: true, keep_requests: true, ..Options::default() };
-    let mut calls = 0;
-    let mut progress = |_| {
-        calls += 1;
-        assert!(calls < 8, "the run does not come to an end");
-    };
     let source = open(&spec, case.run.seed, capacity_bytes).map_err(RunError::Workload);
-    let result = source.and_then(|source| simulate(config, image.clone(), source, &options, &mut progress));
+    let result =
+        source.and_then(|source| simulate(config, image.clone(), source, &options, &mut runs::comes_to_an_end()));
     match (result, &case.damage) {
         (Err(e @ RunError::Invariant { .. }), _) => return Err(failed(&e)),
         (Ok(outcome), Damage::None) if case.format.0 == "parquet" => {

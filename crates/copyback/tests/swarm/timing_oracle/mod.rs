@@ -4,25 +4,44 @@
 //! gets the configuration, where each unit's data lies at first, and the requests, and says when each of them ends, to
 //! the nanosecond. It follows what `docs/fidelity.md` and `docs/architecture.md` state. What it does not know it refuses
 //! ([`understands`]): dynamic allocation, buffers, and commands of several planes or through the cache register.
-//! Collection must not have happened, or have taken no time ([`Prediction::counts_for`]).
+//!
+//! On a drive that was new at first, planes collect by themselves and block their dies: the oracle is told which blocks
+//! were collected, as victims are the policies' own, and foretells when ([`collection`]). On other drives collection must
+//! not have happened, or have taken no time ([`Prediction::counts_for`]).
 
+mod collection;
+
+use collection::{Job, Plane};
+use copyback::background::gc::trigger::TriggerConfig;
+use copyback::background::gc::trigger::watermark::Scope;
+use copyback::background::gc::r#yield::YieldConfig;
 use copyback::buffer::BufferConfig;
-use copyback::config::RunConfig;
 use copyback::config::host::{HostMode, SubpageWrites};
+use copyback::config::{PreconditionConfig, RunConfig};
 use copyback::controller::admit::AdmitConfig;
 use copyback::controller::compose::ComposeConfig;
 use copyback::controller::order::OrderConfig;
+use copyback::controller::order::priority::First;
 use copyback::ftl::allocation::AllocationConfig;
-use copyback::metrics::report::Report;
+use copyback::ftl::unit::UnitConfig;
+use copyback::ftl::unit::block::Destination;
+use copyback::metrics::report::{GcEvent, Report};
 use copyback::workload::{Op, Request};
 use std::collections::HashMap;
 
-/// A physical page, as far as time goes: its plane, a name that no other page of the run has, and its place in its block.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Page {
+/// Where a unit's data is. Blocks count inside their plane, pages inside their block, slots inside their page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
     pub plane: usize,
-    pub name: u64,
-    pub offset: usize,
+    pub block: usize,
+    pub page: usize,
+    pub slot: usize,
+}
+
+impl Place {
+    fn is_in_page_of(self, other: Self) -> bool {
+        (self.plane, self.block, self.page) == (other.plane, other.block, other.page)
+    }
 }
 
 /// Whether the oracle knows what a drive with this configuration does, collection apart.
@@ -33,28 +52,45 @@ pub fn understands(config: &RunConfig) -> bool {
         && compose.builders.is_empty()
 }
 
+/// Whether it knows how the drive collects, too.
+fn knows_collection(config: &RunConfig) -> bool {
+    let TriggerConfig::Watermark(trigger) = &config.trigger;
+    let UnitConfig::Block(unit) = &config.unit;
+    config.precondition == PreconditionConfig::Empty
+        && matches!(config.yield_, YieldConfig::Never(_))
+        && trigger.scope == Scope::Plane
+        && unit.destination == Destination::Local
+}
+
 /// What the oracle says.
 pub struct Prediction {
     /// When each request ends.
     pub end_ns: Vec<u64>,
     pub page_reads: u64,
     pub page_programs: u64,
+    /// Rounds of collection, in the order of their ends.
+    pub rounds: Vec<GcEvent>,
+    /// Whether collection was foretold, too.
+    pub collects: bool,
     /// Most writes that stood in the queue of one plane.
     queued_max: usize,
 }
 
 impl Prediction {
-    /// Whether nothing happened that the oracle does not know of: no collection, or one without time that leaves pages
-    /// what they are to it; and no write had to wait for a page.
-    pub fn counts_for(&self, config: &RunConfig, report: &Report, was_empty: bool) -> bool {
+    /// Whether nothing happened that the oracle does not know of. Where it does not collect: no collection, or one without
+    /// time that leaves pages what they are to it; and no write had to wait for a page.
+    pub fn counts_for(&self, config: &RunConfig, report: &Report) -> bool {
+        if self.collects {
+            return true;
+        }
         let g = &config.geometry;
         let is_uniform = config.timing.read.list().len() == 1 && config.timing.program.list().len() == 1;
         let (no_rounds, whole_pages) = (report.gc.rounds == 0, g.units_per_page() == 1);
         let moves_do_not_show = no_rounds || (report.gc.die_time_ns == 0 && whole_pages && is_uniform);
-        let offsets_are_known = is_uniform || (no_rounds && was_empty);
+        let pages_are_known = is_uniform || (no_rounds && config.precondition == PreconditionConfig::Empty);
         // One free block is kept for moves; the others are what queued writes may count on, at least.
         let pages_left = report.min_free_blocks.saturating_sub(1) as usize * g.pages_per_block as usize;
-        moves_do_not_show && offsets_are_known && self.queued_max < pages_left
+        moves_do_not_show && pages_are_known && self.queued_max < pages_left
     }
 }
 
@@ -71,27 +107,59 @@ struct Txn {
     successor: Option<usize>,
 }
 
+#[derive(Clone, Copy, PartialEq)]
+enum CommandKind {
+    Read,
+    Program,
+    /// Ends in the array like a program, and has no data on the channel.
+    Copyback,
+    Erase,
+}
+
 /// A command of a die.
 struct Command {
+    /// The transactions that end with it; none where it is a step of the die's job.
     txns: Vec<usize>,
-    is_read: bool,
+    /// Whether it is a step of the die's job.
+    is_step: bool,
+    kind: CommandKind,
     array_ns: u64,
     /// The transfer that it makes or waits for.
     stage: Stage,
     transfer_ns: u64,
+    /// A program's data.
+    data_ns: u64,
+    /// A read's data.
     out_ns: u64,
+}
+
+impl Command {
+    fn new() -> Self {
+        let (txns, is_step, kind, stage) = (Vec::new(), false, CommandKind::Erase, Stage::In);
+        Self { txns, is_step, kind, array_ns: 0, stage, transfer_ns: 0, data_ns: 0, out_ns: 0 }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
-    /// Command cycles of a read.
-    Cycles,
-    /// A program's data.
-    Load,
+    /// Command cycles, and a program's data.
+    In,
     /// In the array until then.
     Array(u64),
     /// A read's data.
     Out,
+}
+
+/// For whom a page is programmed.
+#[derive(Clone, Copy, PartialEq)]
+enum Stream {
+    Host,
+    Move,
+}
+
+/// Times may alternate from page to page of a block.
+fn time_of(times_ns: &[u64], page: usize) -> u64 {
+    times_ns[page % times_ns.len()]
 }
 
 #[derive(Default)]
@@ -102,6 +170,9 @@ struct Die {
     /// In front of the window.
     outside: Vec<usize>,
     inside: usize,
+    waiting_jobs: Vec<Job>,
+    /// The job that has the die.
+    lease: Option<Job>,
 }
 
 /// The die whose transfer is under way and its end; dies that wait.
@@ -127,16 +198,24 @@ struct Oracle<'a> {
     /// Dies for which something changed, in that order.
     changed: Vec<usize>,
     /// Where each unit's newest data is.
-    page_of: HashMap<usize, Page>,
-    /// Pages programmed on each plane.
-    programmed: Vec<usize>,
+    place_of: HashMap<usize, Place>,
+    planes: Vec<Plane>,
+    /// Rounds of collection that are to come, as the drive has had them.
+    given: Vec<GcEvent>,
     result: Prediction,
 }
 
-/// Says when each request ends. `page_of` is where the drive's data lies at first.
-pub fn predict(config: &RunConfig, page_of: HashMap<usize, Page>, requests: &[Request]) -> Prediction {
+/// Says when each request ends. `place_of` is where the drive's data lies at first; of the `rounds` of collection only which
+/// block each took is looked at, and that there was one to take when it began.
+pub fn predict(
+    config: &RunConfig,
+    place_of: HashMap<usize, Place>,
+    requests: &[Request],
+    rounds: &[GcEvent],
+) -> Prediction {
     let g = &config.geometry;
     let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
+    let collects = knows_collection(config);
     let mut oracle = Oracle {
         config,
         now_ns: 0,
@@ -149,9 +228,17 @@ pub fn predict(config: &RunConfig, page_of: HashMap<usize, Page>, requests: &[Re
         dies: (0..dies).map(|_| Die::default()).collect(),
         channels: (0..g.channels).map(|_| Channel::default()).collect(),
         changed: Vec::new(),
-        page_of,
-        programmed: vec![0; (dies * g.planes_per_die) as usize],
-        result: Prediction { end_ns: vec![u64::MAX; requests.len()], page_reads: 0, page_programs: 0, queued_max: 0 },
+        place_of,
+        planes: (0..dies * g.planes_per_die).map(|_| Plane::new(config, collects)).collect(),
+        given: rounds.to_vec(),
+        result: Prediction {
+            end_ns: vec![u64::MAX; requests.len()],
+            page_reads: 0,
+            page_programs: 0,
+            rounds: Vec::new(),
+            collects,
+            queued_max: 0,
+        },
     };
     oracle.settle();
     while oracle.step() {
@@ -240,7 +327,7 @@ impl Oracle<'_> {
         self.open[number] = 1;
         if request.op == Op::Trim {
             for unit in start.div_ceil(unit_bytes)..end / unit_bytes {
-                self.page_of.remove(&(unit as usize));
+                self.place_of.remove(&(unit as usize));
             }
         } else {
             let units: Vec<usize> = (start / unit_bytes..end.div_ceil(unit_bytes)).map(|u| u as usize).collect();
@@ -257,8 +344,8 @@ impl Oracle<'_> {
 
     /// Units that lie in one physical page are read together; those without data need nothing.
     fn read(&mut self, number: usize, piece: &[usize]) {
-        let found: Vec<(usize, Page)> = piece.iter().filter_map(|u| Some((*u, *self.page_of.get(u)?))).collect();
-        for group in found.chunk_by(|(a, in_a), (b, in_b)| a + 1 == *b && in_a == in_b) {
+        let found: Vec<(usize, Place)> = piece.iter().filter_map(|u| Some((*u, *self.place_of.get(u)?))).collect();
+        for group in found.chunk_by(|(a, at_a), (b, at_b)| a + 1 == *b && at_a.is_in_page_of(*at_b)) {
             let txn = self.add(number, true, group.iter().map(|(unit, _)| *unit).collect());
             self.submit(txn);
         }
@@ -271,7 +358,7 @@ impl Oracle<'_> {
             let first = unit as u64 * unit_bytes;
             start > first || end < first + unit_bytes
         };
-        let has_data = |unit: &usize| self.page_of.contains_key(unit);
+        let has_data = |unit: &usize| self.place_of.contains_key(unit);
         let merges = self.config.host.subpage_writes == SubpageWrites::ReadModifyWrite;
         let rest: Vec<usize> = piece.iter().copied().filter(|u| merges && is_partial(u) && has_data(u)).collect();
         self.txns[txn].waits_for = rest.len();
@@ -329,9 +416,14 @@ impl Oracle<'_> {
         self.txns[txn].plane / self.config.geometry.planes_per_die as usize
     }
 
-    /// Into its die's queue if the window has a slot.
+    /// Into its die's queue, if there is a page for it and the window has a slot.
     fn submit(&mut self, txn: usize) {
-        let die = self.die_of(txn);
+        let (die, plane) = (self.die_of(txn), self.txns[txn].plane);
+        if !self.txns[txn].is_read && self.room(plane) == 0 {
+            self.planes[plane].waiting.push(txn);
+            self.collect_for_space(plane);
+            return;
+        }
         if !self.has_slot(die) {
             self.dies[die].outside.push(txn);
             return;
@@ -341,9 +433,8 @@ impl Oracle<'_> {
             self.dies[die].reads.push(txn);
         } else {
             self.dies[die].writes.push(txn);
-            let plane = self.txns[txn].plane;
-            let queued = self.dies[die].writes.iter().filter(|&&w| self.txns[w].plane == plane).count();
-            self.result.queued_max = self.result.queued_max.max(queued);
+            self.planes[plane].promised += 1;
+            self.result.queued_max = self.result.queued_max.max(self.planes[plane].promised);
         }
         self.change(die);
     }
@@ -364,9 +455,19 @@ impl Oracle<'_> {
         } else {
             self.part_ends(self.txns[txn].request);
         }
-        let die = self.die_of(txn);
+        self.free_slot(self.die_of(txn));
+    }
+
+    /// Waiting jobs get a free slot first.
+    fn free_slot(&mut self, die: usize) {
         self.dies[die].inside -= 1;
-        if self.has_slot(die) && !self.dies[die].outside.is_empty() {
+        if self.dies[die].waiting_jobs.is_empty() || self.dies[die].lease.is_some() {
+            self.fill_window(die);
+        }
+    }
+
+    fn fill_window(&mut self, die: usize) {
+        while self.has_slot(die) && !self.dies[die].outside.is_empty() {
             let first = self.dies[die].outside.remove(0);
             self.submit(first);
         }
@@ -374,21 +475,34 @@ impl Oracle<'_> {
 
     // ---- dies -----------------------------------------------------------------------------------------------------
 
-    /// A die that has nothing to do takes the next command; whether another may follow.
+    /// A die that has nothing to do takes the next command; whether another decision may follow.
     fn take_command(&mut self, number: usize) -> bool {
         let die = &self.dies[number];
-        if die.command.is_some() || (die.reads.is_empty() && die.writes.is_empty()) {
+        if die.command.is_some() {
             return false;
         }
-        let came = |queue: &[usize]| queue.first().map_or(usize::MAX, |&txn| self.txns[txn].sequence);
-        let reads_first = match &self.config.order {
-            OrderConfig::Priority(_) => true,
-            OrderConfig::Fifo(_) => came(&die.reads) < came(&die.writes),
+        if die.lease.is_some() {
+            self.take_step(number);
+            return true;
+        }
+        let came = |queue: &[usize]| queue.first().map(|&txn| self.txns[txn].sequence);
+        let job = die.waiting_jobs.first().filter(|_| self.has_slot(number)).map(|job| job.sequence);
+        let heads = [job, came(&die.reads), came(&die.writes)];
+        let in_turn = match &self.config.order {
+            OrderConfig::Fifo(_) => {
+                let first = heads.iter().flatten().min();
+                [0, 1, 2].into_iter().find(|&class| heads[class].is_some() && heads[class].as_ref() == first)
+            }
+            OrderConfig::Priority(p) => {
+                let classes = if p.first == First::GcReadWrite { [0, 1, 2] } else { [1, 2, 0] };
+                classes.into_iter().find(|&class| heads[class].is_some())
+            }
         };
-        if !die.reads.is_empty() && (reads_first || die.writes.is_empty()) {
-            self.issue_read(number);
-        } else {
-            self.issue_write(number);
+        match in_turn {
+            None => return false,
+            Some(0) => self.begin_job(number),
+            Some(1) => self.issue_read(number),
+            Some(_) => self.issue_write(number),
         }
         true
     }
@@ -402,15 +516,16 @@ impl Oracle<'_> {
         let txn = self.dies[die].reads.remove(0);
         // What was trimmed meanwhile at its beginning is not read; what lies in another page is read by itself.
         let mut units = self.txns[txn].units.clone();
-        while !units.is_empty() && !self.page_of.contains_key(&units[0]) {
+        while !units.is_empty() && !self.place_of.contains_key(&units[0]) {
             units.remove(0);
         }
         let Some(first) = units.first() else {
             self.txn_ends(txn);
             return;
         };
-        let page = self.page_of[first];
-        let together = units.iter().take_while(|unit| self.page_of.get(unit) == Some(&page)).count();
+        let place = self.place_of[first];
+        let is_there = |unit: &&usize| self.place_of.get(unit).is_some_and(|p| p.is_in_page_of(place));
+        let together = units.iter().take_while(is_there).count();
         let rest = units.split_off(together);
         if !rest.is_empty() {
             let other = self.add(self.txns[txn].request, true, rest);
@@ -423,13 +538,28 @@ impl Oracle<'_> {
             self.dies[die].reads.push(other);
         }
         self.result.page_reads += 1;
-        let times = self.config.timing.read.list();
-        let array_ns = times[page.offset % times.len()];
-        let command_ns = self.config.timing.command.0;
-        let out_ns = self.transfer_ns(units.len());
-        let (stage, transfer_ns) = (Stage::Cycles, command_ns);
-        self.dies[die].command = Some(Command { txns: vec![txn], is_read: true, array_ns, stage, transfer_ns, out_ns });
-        if command_ns > 0 {
+        self.start_read(die, vec![txn], false, place.page, units.len());
+    }
+
+    /// Reads units of the page at this offset of its block.
+    fn start_read(&mut self, die: usize, txns: Vec<usize>, is_step: bool, page: usize, units: usize) {
+        let array_ns = time_of(&self.config.timing.read.list(), page);
+        let out_ns = self.transfer_ns(units);
+        self.start(die, Command { txns, is_step, kind: CommandKind::Read, array_ns, out_ns, ..Command::new() });
+    }
+
+    /// Programs the page at this offset of its block.
+    fn start_program(&mut self, die: usize, txns: Vec<usize>, is_step: bool, page: usize) {
+        let array_ns = time_of(&self.config.timing.program.list(), page);
+        let data_ns = self.transfer_ns(self.config.geometry.units_per_page() as usize);
+        self.start(die, Command { txns, is_step, kind: CommandKind::Program, array_ns, data_ns, ..Command::new() });
+    }
+
+    fn start(&mut self, die: usize, mut command: Command) {
+        command.transfer_ns = self.config.timing.command.0 + command.data_ns;
+        let needs_channel = command.transfer_ns > 0;
+        self.dies[die].command = Some(command);
+        if needs_channel {
             self.want_channel(die);
         } else {
             self.start_array(die);
@@ -455,20 +585,15 @@ impl Oracle<'_> {
             self.dies[die].writes.remove(at);
             txns.push(follower);
         }
-        let offset = self.programmed[plane] % self.config.geometry.pages_per_block as usize;
-        // Names of pages that were there before are smaller.
-        let page = Page { plane, name: (1 << 40) + self.programmed[plane] as u64, offset };
-        self.programmed[plane] += 1;
+        self.planes[plane].promised -= txns.len();
         self.result.page_programs += 1;
-        for unit in txns.iter().flat_map(|&txn| &self.txns[txn].units) {
-            self.page_of.insert(*unit, page);
+        let units: Vec<usize> = txns.iter().flat_map(|&txn| self.txns[txn].units.clone()).collect();
+        let (block, page) = self.planes[plane].next_page(Stream::Host);
+        for (slot, unit) in units.into_iter().enumerate() {
+            self.place_of.insert(unit, Place { plane, block, page, slot });
         }
-        let times = self.config.timing.program.list();
-        let array_ns = times[offset % times.len()];
-        let transfer_ns = self.config.timing.command.0 + self.transfer_ns(room);
-        let stage = Stage::Load;
-        self.dies[die].command = Some(Command { txns, is_read: false, array_ns, stage, transfer_ns, out_ns: 0 });
-        self.want_channel(die);
+        self.start_program(die, txns, false, page);
+        self.page_was_taken(plane);
     }
 
     fn start_array(&mut self, die: usize) {
@@ -479,7 +604,7 @@ impl Oracle<'_> {
 
     fn array_ends(&mut self, die: usize) {
         let command = self.dies[die].command.as_mut().expect("a command is under way");
-        if command.is_read {
+        if command.kind == CommandKind::Read {
             (command.stage, command.transfer_ns) = (Stage::Out, command.out_ns);
             self.want_channel(die);
         } else {
@@ -489,6 +614,14 @@ impl Oracle<'_> {
 
     fn command_ends(&mut self, die: usize) {
         let command = self.dies[die].command.take().expect("a command is under way");
+        if command.is_step && command.kind != CommandKind::Erase {
+            // Nobody else may have the die: the job goes on at once.
+            self.take_step(die);
+            return;
+        }
+        if command.is_step {
+            self.end_job(die);
+        }
         for txn in command.txns {
             self.txn_ends(txn);
         }
@@ -504,11 +637,13 @@ impl Oracle<'_> {
         self.grant(channel);
     }
 
-    /// One transfer at a time, first come first served.
+    /// One transfer at a time, first come first served; where collection goes first, its transfers do, too.
     fn grant(&mut self, channel: usize) {
+        let gc_first = matches!(&self.config.order, OrderConfig::Priority(p) if p.first == First::GcReadWrite);
+        let is_urgent = |die: &usize| gc_first && self.dies[*die].lease.is_some();
         let c = &mut self.channels[channel];
         if c.transfer.is_none() && !c.waiting.is_empty() {
-            let die = c.waiting.remove(0);
+            let die = c.waiting.remove(c.waiting.iter().position(is_urgent).unwrap_or(0));
             let command = self.dies[die].command.as_ref().expect("a command is under way");
             c.transfer = Some((die, self.now_ns + command.transfer_ns));
         }
