@@ -118,3 +118,21 @@ fn a_full_buffer_empties_onto_all_dies() {
     assert!(report.simulated_ns < 101 * one_ns, "{} ns", report.simulated_ns);
     assert_eq!(report.buffer_units_left, 16);
 }
+
+/// A unit that is trimmed before collection reads its page is not read, also where its page holds other data.
+#[test]
+fn collection_leaves_a_trimmed_unit_of_a_page_behind() {
+    let mut lines = PLANE.to_vec();
+    lines.push("geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 4");
+    lines.push("geometry.page_size = \"8 KiB\"\ngeometry.mapping_unit = \"4 KiB\"");
+    let write = |arrival_ns: u64, page: u64| request(arrival_ns, Op::Write, page * 8192, 8192, 0);
+    // Five blocks are full, the first half of block 0 is overwritten, and the last write opens the block that leaves one.
+    let written = (0..20).chain([0, 1, 4, 8, 12]);
+    let mut requests: Vec<_> = written.zip(0..).map(|(page, i)| write(i * 1_000_000, page)).collect();
+    // Pages 2 and 3 are moved as soon as it has ended, after 20,480 ns on the channel and 500 us in the array. While page
+    // 2 is being read, the second unit of page 3 is trimmed.
+    requests.push(request(24_530_000, Op::Trim, 7 * 4096, 4096, 0));
+    let report = run(&lines, &requests).report;
+    assert_eq!((report.gc.rounds, report.gc.units_moved), (1, 4), "{:?}", report.gc);
+    assert_eq!((report.flash.gc_units, report.flash.dropped_moves), (3, 1), "{:?}", report.flash);
+}
