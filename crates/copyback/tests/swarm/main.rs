@@ -265,10 +265,12 @@ fn swarm(budget: Budget, is_talking: bool) -> Result<Tally, Failure> {
             let result = run_case(number, &strategies, &tally);
             *doing[worker].lock().expect("no worker panics") = None;
             let mut slot = results[worker].lock().expect("no worker panics");
-            slot.0 = tally.into_inner();
-            if let Err(failure) = result {
-                slot.1 = Some(failure);
-                stop.store(true, Ordering::Relaxed);
+            match result {
+                Ok(()) => slot.0 = tally.into_inner(),
+                Err(failure) => {
+                    slot.1 = Some(failure);
+                    stop.store(true, Ordering::Relaxed);
+                }
             }
         }
     };

@@ -148,12 +148,17 @@ impl Oracle<'_> {
         self.change(die);
     }
 
-    /// The job gets its die. If the drive collected here at this moment, that was its block; if not, none was worth it.
+    /// The job gets its die, and the block that the drive collected here at this moment.
+    ///
+    /// # Panics
+    /// When the drive did not, and some block was worth it.
     pub(super) fn begin_job(&mut self, die: usize) {
         let mut job = self.dies[die].waiting_jobs.remove(0);
         self.dies[die].inside += 1;
         let is_this = |round: &GcEvent| round.plane as usize == job.plane && round.start_ns == self.now_ns;
         let Some(at) = self.given.iter().position(is_this) else {
+            let (plane, now_ns) = (job.plane, self.now_ns);
+            assert!(!self.can_gain(plane), "by the timing oracle plane {plane} collects at {now_ns} ns, and did not");
             self.retire(die, &job);
             return;
         };
