@@ -633,6 +633,15 @@ impl Oracle<'_> {
     fn want_channel(&mut self, die: usize) {
         let dies_on_channel = self.config.geometry.chips_per_channel * self.config.geometry.dies_per_chip;
         let channel = die / dies_on_channel as usize;
+        let c = &self.channels[channel];
+        if let Some((other, end_ns)) = c.transfer
+            && (end_ns, c.waiting.is_empty()) == (self.now_ns, true)
+            && self.dies[other].command.as_ref().is_some_and(|command| command.stage == Stage::In)
+        {
+            // The transfer ends at this very moment, and its array's time begins whoever has the channel next: who asks
+            // first has it, before more urgent ones that ask later in this moment.
+            self.transfer_ends(channel);
+        }
         self.channels[channel].waiting.push(die);
         self.grant(channel);
     }
