@@ -7,7 +7,7 @@ mod support;
 use copyback::ftl::core::Ftl;
 use copyback::ftl::frontier::Origin;
 use copyback::metrics::report::Outcome;
-use copyback::run::{Options, Progress, precondition, simulate};
+use copyback::run::{Options, Progress, RunError, precondition, simulate};
 use copyback::sim::index::{LogicalUnit, PageId, PlaneId};
 use copyback::workload::{Op, Request, rng};
 use support::{Listed, Setting, configuration, request};
@@ -135,4 +135,18 @@ fn collection_leaves_a_trimmed_unit_of_a_page_behind() {
     let report = run(&lines, &requests).report;
     assert_eq!((report.gc.rounds, report.gc.units_moved), (1, 4), "{:?}", report.gc);
     assert_eq!((report.flash.gc_units, report.flash.dropped_moves), (3, 1), "{:?}", report.flash);
+}
+
+/// A plane on which no logical page lives cannot be aged: an error that says so, not a panic.
+#[test]
+fn a_plane_without_data_cannot_be_aged() {
+    let lines = [
+        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1\ngeometry.planes_per_die = 2",
+        "geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 1\ngeometry.page_size = \"16 KiB\"",
+        "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
+        "precondition.mode = \"aged\"\nprecondition.used_max = 0.7\nprecondition.used_min = 0.2",
+        "capacity.logical = 16384",
+    ];
+    let refused = precondition(&configuration(&lines, 0).0, 0).err().expect("plane 1 holds no logical page");
+    assert!(matches!(&refused, RunError::Config(e) if e.key == "precondition.mode"), "{refused}");
 }
