@@ -14,6 +14,7 @@ use copyback::buffer::BufferConfig;
 use copyback::config::host::HostMode;
 use copyback::config::{HostConfig, PreconditionConfig, RunConfig};
 use copyback::ftl::aging;
+use copyback::ftl::allocation::AllocationConfig;
 use copyback::ftl::core::Ftl;
 use copyback::metrics::report::{Cause, Outcome, Report, RequestRecord};
 use copyback::nand::command::Source;
@@ -235,6 +236,7 @@ pub fn comes_to_an_end() -> impl FnMut(Progress) {
 fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outcome, u64), TestCaseError> {
     caught(|| {
         let past = ftl.counts();
+        let held_before = held(&ftl);
         let mut source = Listed::new(case.requests.clone());
         let setup = Setup {
             host: case.config.host.clone(),
@@ -259,8 +261,45 @@ fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outc
             assert!(events < EVENTS_MAX, "the run does not come to an end");
         }
         simulation.check_end();
+        check_contents(case, &held_before, &simulation.drives().next().expect("there is a drive").ftl);
         Ok((outcome_of(simulation, past), relocated))
     })
+}
+
+/// Which units hold data.
+fn held(ftl: &Ftl) -> Vec<bool> {
+    (0..ftl.geometry.logical_units).map(|unit| ftl.lookup(LogicalUnit(unit)).is_some()).collect()
+}
+
+/// What is held in the end follows from the requests in the order of their arrival: the last that concerns a unit decides.
+/// A trim does not where writes that came before it may be bound after it (static allocation), and a buffer keeps what it
+/// has.
+///
+/// # Panics
+/// With a unit that is lost, or that should not be there.
+fn check_contents(case: &Case, held_before: &[bool], ftl: &Ftl) {
+    if !matches!(case.config.buffer, BufferConfig::None(_)) {
+        return;
+    }
+    let trims_are_final = matches!(case.config.allocation, AllocationConfig::Dynamic(_));
+    let unit_bytes = u64::from(ftl.geometry.unit_bytes);
+    let mut expected: Vec<Option<bool>> = held_before.iter().copied().map(Some).collect();
+    for r in case.asked() {
+        let (start, end) = (r.offset_bytes, r.offset_bytes + r.len_bytes);
+        match r.op {
+            Op::Read => {}
+            Op::Write => {
+                (start / unit_bytes..end.div_ceil(unit_bytes)).for_each(|u| expected[u as usize] = Some(true));
+            }
+            Op::Trim => {
+                let after = trims_are_final.then_some(false);
+                (start.div_ceil(unit_bytes)..end / unit_bytes).for_each(|u| expected[u as usize] = after);
+            }
+        }
+    }
+    for ((unit, expected), held) in expected.into_iter().enumerate().zip(held(ftl)) {
+        assert!(expected.is_none_or(|e| e == held), "unit {unit} holds data: {held}, by the requests {expected:?}");
+    }
 }
 
 fn relocate(simulation: &mut Simulation<'_>, wanted: &Relocation) -> Result<bool, RunError> {
