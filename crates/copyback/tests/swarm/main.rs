@@ -236,9 +236,9 @@ struct Budget {
 }
 
 /// Shrinking ends then with what it has.
-const SHRINKING_MS_MAX: u32 = 60_000;
+const SHRINKING_MS_MAX: u32 = 30_000;
 /// A case that takes longer than this, shrinking included, hangs: cases take milliseconds.
-const CASE_SECONDS_MAX: u64 = 120;
+const CASE_SECONDS_MAX: u64 = 60;
 
 /// What a worker is doing: the number of its case and since when.
 type Doing = Mutex<Option<(u64, Instant)>>;

@@ -150,10 +150,7 @@ impl Case {
 
 /// Runs on drives whose settings are all let through by `is_allowed`; without faults only plain ones.
 pub fn case(is_allowed: fn(Setting) -> bool, with_faults: bool) -> impl Strategy<Value = Case> {
-    let workload = prop_oneof![
-        1 => prop::collection::vec(wish(), 1..40),
-        3 => prop::collection::vec(wish(), 100..500),
-    ];
+    let workload = prop::collection::vec(wish(), 1..500);
     let cut = prop_oneof![4 => Just(None), 1 => (1..400u64).prop_map(Some)];
     let relocations = if with_faults { relocations().boxed() } else { Just(Vec::new()).boxed() };
     let host = prop_oneof![1 => Just(HOSTS[0]), 2 => select(HOSTS)];
