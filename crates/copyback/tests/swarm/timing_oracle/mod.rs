@@ -20,6 +20,7 @@ use copyback::config::host::{HostMode, SubpageWrites};
 use copyback::config::{PreconditionConfig, RunConfig};
 use copyback::controller::admit::AdmitConfig;
 use copyback::controller::compose::ComposeConfig;
+use copyback::controller::compose::list::BuilderName;
 use copyback::controller::order::OrderConfig;
 use copyback::controller::order::priority::First;
 use copyback::ftl::allocation::AllocationConfig;
@@ -47,9 +48,10 @@ impl Place {
 /// Whether the oracle knows what a drive with this configuration does, collection apart.
 pub fn understands(config: &RunConfig) -> bool {
     let ComposeConfig::List(compose) = &config.compose;
+    let has_partners = config.commands.multi_plane && config.geometry.planes_per_die > 1;
     matches!(config.allocation, AllocationConfig::Static(_))
         && matches!(config.buffer, BufferConfig::None(_))
-        && compose.builders.is_empty()
+        && compose.builders.iter().all(|builder| *builder == BuilderName::MultiPlane && !has_partners)
 }
 
 /// Whether it knows how the drive collects, too.
