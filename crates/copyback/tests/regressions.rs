@@ -7,7 +7,7 @@ mod support;
 use copyback::ftl::core::Ftl;
 use copyback::ftl::frontier::Origin;
 use copyback::metrics::report::Outcome;
-use copyback::run::{Options, Progress, precondition, simulate};
+use copyback::run::{Options, Progress, RunError, precondition, simulate};
 use copyback::sim::index::{LogicalUnit, PageId, PlaneId};
 use copyback::workload::{Op, Request, rng};
 use support::{Listed, Setting, configuration, request};
@@ -117,4 +117,36 @@ fn a_full_buffer_empties_onto_all_dies() {
     let one_ns = 1_000_000 + 4096 * 1_000_000_000 / 400_000_000;
     assert!(report.simulated_ns < 101 * one_ns, "{} ns", report.simulated_ns);
     assert_eq!(report.buffer_units_left, 16);
+}
+
+/// A unit that is trimmed before collection reads its page is not read, also where its page holds other data.
+#[test]
+fn collection_leaves_a_trimmed_unit_of_a_page_behind() {
+    let mut lines = PLANE.to_vec();
+    lines.push("geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 4");
+    lines.push("geometry.page_size = \"8 KiB\"\ngeometry.mapping_unit = \"4 KiB\"");
+    let write = |arrival_ns: u64, page: u64| request(arrival_ns, Op::Write, page * 8192, 8192, 0);
+    // Five blocks are full, the first half of block 0 is overwritten, and the last write opens the block that leaves one.
+    let written = (0..20).chain([0, 1, 4, 8, 12]);
+    let mut requests: Vec<_> = written.zip(0..).map(|(page, i)| write(i * 1_000_000, page)).collect();
+    // Pages 2 and 3 are moved as soon as it has ended, after 20,480 ns on the channel and 500 us in the array. While page
+    // 2 is being read, the second unit of page 3 is trimmed.
+    requests.push(request(24_530_000, Op::Trim, 7 * 4096, 4096, 0));
+    let report = run(&lines, &requests).report;
+    assert_eq!((report.gc.rounds, report.gc.units_moved), (1, 4), "{:?}", report.gc);
+    assert_eq!((report.flash.gc_units, report.flash.dropped_moves), (3, 1), "{:?}", report.flash);
+}
+
+/// A plane on which no logical page lives cannot be aged: an error that says so, not a panic.
+#[test]
+fn a_plane_without_data_cannot_be_aged() {
+    let lines = [
+        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1\ngeometry.planes_per_die = 2",
+        "geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 1\ngeometry.page_size = \"16 KiB\"",
+        "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
+        "precondition.mode = \"aged\"\nprecondition.used_max = 0.7\nprecondition.used_min = 0.2",
+        "capacity.logical = 16384",
+    ];
+    let refused = precondition(&configuration(&lines, 0).0, 0).err().expect("plane 1 holds no logical page");
+    assert!(matches!(&refused, RunError::Config(e) if e.key == "precondition.mode"), "{refused}");
 }

@@ -106,7 +106,12 @@ impl Job {
         let first = page(self.moves[self.next]);
         let mut end = self.next + 1;
         while end < self.moves.len() && page(self.moves[end]) == first {
-            end += 1;
+            if is_current(self.moves[end]) {
+                end += 1;
+            } else {
+                self.moves.remove(end);
+                self.dropped += 1;
+            }
         }
         Some(Step::Read { end })
     }

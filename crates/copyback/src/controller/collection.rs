@@ -4,6 +4,7 @@ use super::drive::{Drive, WAITING_JOBS_MAX};
 use crate::background::gc::trigger::watermark::Scope;
 use crate::background::job::Job;
 use crate::check::hold;
+use crate::ftl::blocks::BlockState;
 use crate::ftl::frontier::Origin;
 use crate::metrics::report::GcEvent;
 use crate::nand::command::{Command, FlashOp, Source};
@@ -146,6 +147,12 @@ impl Drive {
         let id = self.new_job(Source::Gc, plane);
         self.job_of_plane[plane.at()] = id;
         self.attach(id);
+    }
+
+    /// Whether a block may be relocated now: it is full, and its plane has no job.
+    pub fn may_relocate(&self, block: BlockId) -> bool {
+        let is_full = self.ftl.blocks()[block].state == BlockState::Closed;
+        is_full && self.job_of_plane[self.geometry.plane_of(block).at()].is_none()
     }
 
     /// Relocates and erases a full block for a task other than garbage collection.

@@ -193,6 +193,12 @@ impl Ager {
             let plane = self.ftl.timeless_plane(unit);
             of_plane[plane.at()].push(unit);
         }
+        if let Some(plane) = of_plane.iter().position(Vec::is_empty) {
+            let message =
+                format!("`aged` fills every plane, but none of the drive's logical pages is on plane {plane}");
+            return Err(KeyError::new("precondition.mode", message)
+                .with_help("give the drive at least one logical page for each plane, or another past"));
+        }
         let plane_units = f64::from(geometry.blocks_per_plane) * f64::from(geometry.units_per_block);
         for (plane, units) in of_plane.iter_mut().enumerate() {
             let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;

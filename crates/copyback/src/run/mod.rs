@@ -11,6 +11,8 @@ use crate::metrics::report::Outcome;
 use copyback_workload::RequestSource;
 use simulation::{Setup, Simulation};
 
+pub use outcome::of as outcome_of;
+
 /// What a run is to do beyond its configuration.
 #[derive(Clone, Debug)]
 pub struct Options {

@@ -13,7 +13,8 @@ use crate::host::{HostRequest, Requests};
 use crate::metrics::collector::Collector;
 use crate::metrics::report::{CAUSES, Cause, Sample};
 use crate::metrics::steady::{Mark, Steady, Track};
-use crate::sim::index::{LogicalUnit, PlaneId, RequestId, TxnId};
+use crate::nand::command::Source;
+use crate::sim::index::{BlockId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Slot};
 use copyback_workload::{Op, Request, RequestSource};
 use std::collections::VecDeque;
@@ -156,8 +157,8 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// What happens at time 0.
-    pub(crate) fn start(&mut self) -> Result<(), RunError> {
+    /// The first requests begin. Once, before the first step.
+    pub fn start(&mut self) -> Result<(), RunError> {
         self.fetch()?;
         if self.next.is_none() {
             return Err(RunError::Empty);
@@ -166,8 +167,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Handles the next event and all that follows from it; whether there was one.
-    #[inline]
-    pub(crate) fn step(&mut self) -> Result<bool, RunError> {
+    #[inline(always)]
+    pub fn step(&mut self) -> Result<bool, RunError> {
         let Some((now_ns, slot)) = self.events.pop() else { return Ok(false) };
         if now_ns >= self.collector.next_sample_ns() {
             self.sample(now_ns);
@@ -185,6 +186,17 @@ impl<'a> Simulation<'a> {
         if self.may_begin() || self.is_touched() {
             self.settle()?;
         }
+        Ok(true)
+    }
+
+    /// Has a full block relocated between two steps, as a scrubber or a wear leveller would; whether the drive can now.
+    pub fn relocate(&mut self, member: usize, block: BlockId, source: Source) -> Result<bool, RunError> {
+        let drive = &mut self.members[member].drive;
+        if !drive.may_relocate(block) {
+            return Ok(false);
+        }
+        drive.start_relocation(block, source);
+        self.settle()?;
         Ok(true)
     }
 
@@ -234,7 +246,10 @@ impl<'a> Simulation<'a> {
     }
 
     /// Nothing may be left when no event is.
-    pub(crate) fn check_end(&self) {
+    ///
+    /// # Panics
+    /// With what is left.
+    pub fn check_end(&self) {
         let left = self.requests.live();
         if left > 0 || self.next.is_some() {
             let dies: String = self.members.iter().map(|m| m.drive.describe_waiting()).collect();

@@ -5,7 +5,6 @@
 use copyback::config::RunConfig;
 use copyback::nand::geometry::Geometry;
 use copyback::workload::{Error, Op, Priority, Request, RequestSource};
-use proptest::test_runner::{Config, RngSeed};
 
 /// A workload that stands in memory.
 pub struct Listed(std::vec::IntoIter<Request>);
@@ -48,8 +47,9 @@ pub type Setting = &'static str;
 
 /// Parses lines of dotted keys. Without a line for the capacity the drive is as full as `RunConfig::check` accepts, less
 /// `spare_units`.
-pub fn configuration(lines: &[Setting], spare_units: u64) -> (RunConfig, String) {
-    let mut text = lines.iter().filter(|l| !l.is_empty()).map(|l| format!("{l}\n")).collect::<String>();
+pub fn configuration(lines: &[impl AsRef<str>], spare_units: u64) -> (RunConfig, String) {
+    let lines = lines.iter().map(AsRef::as_ref).filter(|l: &&str| !l.is_empty());
+    let mut text = lines.map(|l| format!("{l}\n")).collect::<String>();
     if !text.contains("capacity.") {
         let probe: RunConfig = parse(&format!("{text}capacity.over_provisioning = 1.0\n"));
         let units = tightest_units(&probe).saturating_sub(spare_units).max(1);
@@ -69,16 +69,4 @@ pub fn fitted(geometry: &Geometry, op: Op, place: u32, granularity: u64, len_byt
     let last = (capacity - len_bytes) / granularity;
     let offset = (u128::from(place) * u128::from(last + 1)) >> 32;
     request(arrival_ns, op, offset as u64 * granularity, len_bytes, 0)
-}
-
-/// A property test's course: the same cases on each run, `TEST_CASES` of them or as many as fit into a few seconds,
-/// or others with another `TEST_SEED`.
-pub fn course(cases: u32) -> Config {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    Config {
-        cases: number("TEST_CASES").map_or(cases, |cases| cases as u32),
-        rng_seed: RngSeed::Fixed(number("TEST_SEED").unwrap_or(0)),
-        failure_persistence: None,
-        ..Config::default()
-    }
 }

@@ -6,61 +6,14 @@
 //! place that holds its newest version, valid counts are those of a recount from scratch, and what was programmed adds
 //! up to host, moved and padding units. Operations that the drive has no room for are left out, as a caller has to.
 
-mod support;
-
+use crate::knobs::{Mark, choice};
 use copyback::config::RunConfig;
 use copyback::ftl::blocks::BlockState;
 use copyback::ftl::core::{Ftl, Move};
 use copyback::ftl::frontier::Origin;
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
-use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
-use support::{Setting, configuration, course};
-
-const KNOBS: &[&[Setting]] = &[
-    &["geometry.channels = 1", "geometry.channels = 2"],
-    &["geometry.chips_per_channel = 1", "geometry.chips_per_channel = 2"],
-    &["geometry.dies_per_chip = 1", "geometry.dies_per_chip = 2"],
-    &[
-        "geometry.planes_per_die = 1",
-        "geometry.planes_per_die = 2",
-        "geometry.planes_per_die = 3",
-        "geometry.planes_per_die = 4",
-    ],
-    &["geometry.blocks_per_plane = 8", "geometry.blocks_per_plane = 13", "geometry.blocks_per_plane = 24"],
-    &[
-        "geometry.pages_per_block = 2",
-        "geometry.pages_per_block = 3",
-        "geometry.pages_per_block = 8",
-        "geometry.pages_per_block = 16",
-    ],
-    &[
-        "geometry.page_size = \"4 KiB\"",
-        "geometry.page_size = \"8 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
-        "geometry.page_size = \"12 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
-        "geometry.page_size = \"16 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
-    ],
-    &["", "capacity.over_provisioning = 1.0"],
-    &[
-        "allocation.policy = \"static\"",
-        "allocation.policy = \"static\"\nallocation.order = \"PDWC\"",
-        "allocation.policy = \"dynamic\"",
-    ],
-    &["frontier.policy = \"single\"", "frontier.policy = \"split\""],
-    &[
-        "victim.policy = \"greedy\"",
-        "victim.policy = \"greedy\"\nvictim.tie_blocks = 1",
-        "victim.policy = \"cost-benefit\"",
-        "victim.policy = \"d-choices\"\nvictim.d = 2",
-        "victim.policy = \"windowed-greedy\"\nvictim.window = 0.4",
-        "victim.policy = \"random\"",
-        "victim.policy = \"fifo\"",
-    ],
-];
-const REST: Setting = "timing.read = \"1 us\"\ntiming.program = \"1 us\"\ntiming.erase = \"1 us\"\ntiming.channel = \"1 GB/s\"\n\
-    trigger.policy = \"watermark\"\ntrigger.soft = 2";
 
 /// An operation; numbers are taken modulo what the drive has.
 #[derive(Clone, Copy, Debug)]
@@ -359,10 +312,12 @@ impl Bench {
     }
 }
 
+/// A drive and what is done to it.
 #[derive(Clone)]
-struct Case {
-    config: RunConfig,
+pub struct Case {
+    pub config: RunConfig,
     text: String,
+    pub marks: Vec<Mark>,
     steps: Vec<Step>,
 }
 
@@ -373,40 +328,37 @@ impl std::fmt::Debug for Case {
     }
 }
 
-fn case() -> impl Strategy<Value = Case> {
-    let settings: Vec<_> = KNOBS.iter().map(|settings| 0..settings.len()).collect();
-    (settings, prop::collection::vec(step(), 1..600)).prop_map(|(chosen, steps)| {
-        let mut lines: Vec<Setting> = chosen.iter().zip(KNOBS).map(|(&at, settings)| settings[at]).collect();
-        lines.push(REST);
-        let (config, text) = configuration(&lines, 0);
-        Case { config, text, steps }
+/// Operations on drives of all kinds; what is not of the translation layer plays no part.
+pub fn case() -> impl Strategy<Value = Case> {
+    (choice(|_| true), prop::collection::vec(step(), 1..600)).prop_map(|(choice, steps)| {
+        let (config, text, marks) = choice.configuration();
+        Case { config, text, marks, steps }
     })
 }
 
-#[test]
-fn the_drive_holds_what_the_oracle_holds() {
-    let (ran, erases, dropped) = (Cell::new(0u32), Cell::new(0u64), Cell::new(0u64));
-    let result = TestRunner::new(course(250)).run(&case(), |case| {
-        if case.config.check().is_err() {
-            return Ok(());
-        }
-        let ftl = Ftl::new(&case.config, 7);
-        let mut bench = Bench { ftl, oracle: Oracle::default(), collection: None, stamp: 0 };
-        for (at, &step) in case.steps.iter().enumerate() {
-            bench.step(step);
-            if at % 16 == 0 {
-                bench.oracle.compare(&bench.ftl);
-            }
-        }
-        bench.oracle.compare(&bench.ftl);
-        ran.set(ran.get() + 1);
-        erases.set(erases.get() + bench.ftl.counts().erases);
-        dropped.set(dropped.get() + bench.ftl.counts().dropped_moves);
-        Ok(())
-    });
-    if let Err(e) = result {
-        panic!("{e}");
+/// What a case was good for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Verdict {
+    /// The configuration could be used.
+    pub ran: bool,
+    pub erases: u64,
+    pub dropped: u64,
+}
+
+/// Does the drive hold what the oracle holds, after every few steps?
+pub fn holds(case: &Case) -> Verdict {
+    if case.config.check().is_err() {
+        return Verdict::default();
     }
-    // A sequence that never collects, or never is too late, asks only half the question.
-    assert!(erases.get() > u64::from(ran.get()) && dropped.get() > 0, "{} runs: {erases:?}, {dropped:?}", ran.get());
+    let ftl = Ftl::new(&case.config, 7);
+    let mut bench = Bench { ftl, oracle: Oracle::default(), collection: None, stamp: 0 };
+    for (at, &step) in case.steps.iter().enumerate() {
+        bench.step(step);
+        if at % 16 == 0 {
+            bench.oracle.compare(&bench.ftl);
+        }
+    }
+    bench.oracle.compare(&bench.ftl);
+    let counts = bench.ftl.counts();
+    Verdict { ran: true, erases: counts.erases, dropped: counts.dropped_moves }
 }

@@ -1,0 +1,287 @@
+//! Knobs: what a swarm turns. A new policy is one row in [`KNOBS`], a new scheme is found among the presets.
+//!
+//! A drive is drawn by taking one setting of every knob. Which of them ran, and how often, is counted: a setting that never
+//! ran was never asked about.
+
+use crate::support::{self, Setting};
+use copyback::config::RunConfig;
+use copyback::config::presets::{Preset, SCHEMES};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Every knob and its settings, the plainest first: a failure shrinks towards it.
+pub const KNOBS: &[&[Setting]] = &[
+    &[
+        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1",
+        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 2",
+        "geometry.channels = 2\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1",
+        "geometry.channels = 1\ngeometry.chips_per_channel = 3\ngeometry.dies_per_chip = 1",
+        "geometry.channels = 2\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 2",
+        "geometry.channels = 2\ngeometry.chips_per_channel = 2\ngeometry.dies_per_chip = 2",
+    ],
+    &[
+        "geometry.planes_per_die = 1",
+        "geometry.planes_per_die = 2",
+        "geometry.planes_per_die = 3",
+        "geometry.planes_per_die = 4",
+    ],
+    &[
+        "geometry.blocks_per_plane = 8",
+        "geometry.blocks_per_plane = 9",
+        "geometry.blocks_per_plane = 12",
+        "geometry.blocks_per_plane = 17",
+        "geometry.blocks_per_plane = 24",
+        "geometry.blocks_per_plane = 40",
+    ],
+    &[
+        "geometry.pages_per_block = 4",
+        "geometry.pages_per_block = 1",
+        "geometry.pages_per_block = 2",
+        "geometry.pages_per_block = 3",
+        "geometry.pages_per_block = 8",
+        "geometry.pages_per_block = 13",
+    ],
+    &[
+        "geometry.page_size = \"4 KiB\"",
+        "geometry.page_size = \"8 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
+        "geometry.page_size = \"1536 B\"\ngeometry.mapping_unit = \"512 B\"",
+        "geometry.page_size = \"16 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
+        "geometry.page_size = \"16 KiB\"",
+        "geometry.page_size = \"16 KiB\"\ngeometry.mapping_unit = \"1 KiB\"",
+    ],
+    &[
+        "timing.read = \"50 us\"",
+        "timing.read = [\"40 us\", \"60 us\", \"90 us\"]",
+        "timing.read = \"1 ns\"",
+        "timing.read = \"3 ms\"",
+        "timing.read = \"1 s\"",
+    ],
+    &[
+        "timing.program = \"500 us\"",
+        "timing.program = [\"400 us\", \"1500 us\"]",
+        "timing.program = \"1 ns\"",
+        "timing.program = \"30 us\"",
+        "timing.program = \"1 s\"",
+    ],
+    &["timing.erase = \"3 ms\"", "timing.erase = \"1 ns\"", "timing.erase = \"10 us\"", "timing.erase = \"1 s\""],
+    &[
+        "timing.channel = \"400 MB/s\"",
+        "timing.channel = \"40 MB/s\"",
+        "timing.channel = \"1 MB/s\"",
+        "timing.channel = \"9 GB/s\"",
+        "timing.channel = \"2 KB/s\"",
+    ],
+    &["", "timing.command = \"200 ns\"", "timing.command = \"70 us\""],
+    &["", "timing.cache_busy = \"3 us\""],
+    &["", "commands.multi_plane = false"],
+    &["", "commands.same_block = true"],
+    &["", "commands.plane_pairs = true"],
+    &["", "commands.cache_read = false"],
+    &["", "commands.cache_program = false"],
+    // Without a capacity the drive is as full as it may be.
+    &[
+        "capacity.over_provisioning = 1.0",
+        "# as full as it may be",
+        "# as full as it may be",
+        "capacity.over_provisioning = 0.5",
+        "capacity.over_provisioning = 0.28",
+        "capacity.over_provisioning = 3.0",
+        "capacity.reserved = 0.4",
+    ],
+    &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\"", "allocation.policy = \"dynamic\""],
+    &["frontier.policy = \"single\"", "frontier.policy = \"split\""],
+    &[
+        "buffer.policy = \"none\"",
+        "buffer.policy = \"none\"",
+        "buffer.policy = \"lru\"\nbuffer.size = \"16 KiB\"",
+        "buffer.policy = \"lru\"\nbuffer.size = \"48 KiB\"\nbuffer.latency = \"0 ns\"",
+        "buffer.policy = \"lru\"\nbuffer.size = \"1 MiB\"",
+    ],
+    &[
+        "trigger.policy = \"watermark\"",
+        "trigger.policy = \"watermark\"\ntrigger.scope = \"die\"",
+        "trigger.policy = \"watermark\"\ntrigger.scope = \"device\"",
+    ],
+    &[
+        "trigger.soft = 2",
+        "trigger.soft = 0",
+        "trigger.soft = 1",
+        "trigger.soft = 2\ntrigger.stop = 4",
+        "trigger.soft = 0.2",
+        "trigger.soft = 0.1\ntrigger.stop = 0.3",
+    ],
+    &[
+        "unit.policy = \"block\"",
+        "unit.policy = \"block\"\nunit.destination = \"global\"",
+        "unit.policy = \"block\"\nunit.copyback = true",
+    ],
+    &[
+        "victim.policy = \"greedy\"",
+        "victim.policy = \"greedy\"\nvictim.tie_blocks = 1",
+        "victim.policy = \"cost-benefit\"",
+        "victim.policy = \"d-choices\"\nvictim.d = 3",
+        "victim.policy = \"windowed-greedy\"\nvictim.window = 0.3",
+        "victim.policy = \"random\"",
+        "victim.policy = \"fifo\"",
+    ],
+    &["yield.policy = \"never\"", "yield.policy = \"never\"", "yield.policy = \"ideal\""],
+    &[
+        "compose.policy = \"list\"\ncompose.builders = []",
+        "compose.policy = \"list\"",
+        "compose.policy = \"list\"\ncompose.builders = [\"cache\"]",
+        "compose.policy = \"list\"\ncompose.builders = [\"cache\", \"multi-plane\"]",
+        "compose.policy = \"list\"\ncompose.builders = [\"multi-plane\", \"cache\"]\ncompose.scan_max = 1",
+    ],
+    &[
+        "admit.policy = \"all\"",
+        "admit.policy = \"window\"\nadmit.slots = 1",
+        "admit.policy = \"window\"\nadmit.slots = 2",
+        "admit.policy = \"window\"\nadmit.slots = 4",
+    ],
+    &[
+        "order.policy = \"priority\"",
+        "order.policy = \"priority\"\norder.first = \"read-write-gc\"",
+        "order.policy = \"fifo\"",
+    ],
+    &["host.mode = \"open\"", "host.mode = \"closed\""],
+    &["host.queue_depth = 1", "host.queue_depth = 4", "host.queue_depth = 64"],
+    &["", "host.outstanding_max = 1", "host.outstanding_max = 7"],
+    &["host.subpage_writes = \"read-modify-write\"", "host.subpage_writes = \"overwrite\""],
+    &[
+        "precondition.mode = \"empty\"",
+        "precondition.mode = \"sequential\"",
+        "precondition.mode = \"sequential\"\nprecondition.fill = 0.7",
+        "precondition.mode = \"random\"\nprecondition.overwrites = 1.5",
+        "precondition.mode = \"random\"\nprecondition.steady = 0.2",
+        "precondition.mode = \"random\"\nprecondition.fill = 0.5\nprecondition.overwrites = 0.3",
+        "precondition.mode = \"aged\"",
+        "precondition.mode = \"aged\"\nprecondition.used_min = 0.2\nprecondition.used_max = 0.7\nprecondition.valid = 0.5",
+    ],
+];
+
+/// A knob and one of its settings, for the count.
+pub type Mark = (&'static str, &'static str);
+
+/// What a knob is called: the key that its first setting sets.
+fn name_of(settings: &[Setting]) -> &'static str {
+    let first = settings.iter().find(|s| s.contains('.')).expect("a knob does something");
+    first.split(' ').next().expect("a setting begins with its key")
+}
+
+/// One setting of every knob.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    settings: Vec<Setting>,
+    /// Number of the order of a static allocation.
+    order: usize,
+    /// Its tables replace what the knobs say about the same axes.
+    scheme: Option<Preset>,
+    spare_units: u64,
+}
+
+/// Settings of all knobs, of those that `is_allowed` lets through; the scheme of a preset now and then.
+pub fn choice(is_allowed: fn(Setting) -> bool) -> impl Strategy<Value = Choice> {
+    let allowed = |settings: &&[Setting]| settings.iter().copied().filter(|&s| is_allowed(s)).collect::<Vec<Setting>>();
+    let settings: Vec<_> = KNOBS.iter().map(|settings| select(allowed(settings))).collect();
+    let scheme = prop::option::weighted(0.3, select(SCHEMES));
+    let spare_units = prop_oneof![2 => Just(0u64), 1 => 0..9u64];
+    (settings, 0..24usize, scheme, spare_units).prop_map(|(settings, order, scheme, spare_units)| Choice {
+        settings,
+        order,
+        scheme,
+        spare_units,
+    })
+}
+
+impl Choice {
+    /// The configuration, the text that it was read from, and what was chosen.
+    pub fn configuration(&self) -> (RunConfig, String, Vec<Mark>) {
+        let preset = self.scheme.map(|s| s.text.parse::<toml::Table>().expect("a preset is TOML"));
+        let preset = preset.unwrap_or_default();
+        let is_kept = |setting: &str| setting.split('.').next().is_none_or(|table| !preset.contains_key(table));
+        let chosen = || self.settings.iter().zip(KNOBS).filter(|(setting, _)| is_kept(setting));
+        let mut lines: Vec<String> = chosen().map(|(setting, _)| (*setting).to_owned()).collect();
+        for (axis, table) in preset.iter().filter_map(|(axis, value)| Some((axis, value.as_table()?))) {
+            lines.extend(table.iter().map(|(key, value)| format!("{axis}.{key} = {value}")));
+        }
+        if lines.iter().any(|line| line == "allocation.policy = \"static\"") {
+            lines.push(format!("allocation.order = \"{}\"", allocation_order(self.order)));
+        }
+        let (config, text) = support::configuration(&lines, self.spare_units);
+        let mut marks: Vec<Mark> = chosen().map(|(&setting, settings)| (name_of(settings), setting)).collect();
+        marks.push(("scheme", self.scheme.map_or("", |s| s.name)));
+        (config, text, marks)
+    }
+}
+
+/// The order of a static allocation: any of the 24.
+fn allocation_order(number: usize) -> String {
+    let mut letters = vec!['C', 'W', 'D', 'P'];
+    let (first, second, third) = (number / 6 % 4, number / 2 % 3, number % 2);
+    [letters.remove(first), letters.remove(second), letters.remove(third), letters[0]].iter().collect()
+}
+
+/// How often each setting of each knob was in a case that ran.
+#[derive(Clone, Default)]
+pub struct Coverage {
+    rows: Vec<(&'static str, Vec<(&'static str, u64)>)>,
+}
+
+impl Coverage {
+    /// No case ran yet; `more` are the knobs of other files.
+    pub fn new(more: &[(&'static str, &[&'static str])]) -> Self {
+        let mut coverage = Self::default();
+        let schemes: Vec<&str> = std::iter::once("").chain(SCHEMES.iter().map(|s| s.name)).collect();
+        let knobs = KNOBS.iter().map(|settings| (name_of(settings), *settings));
+        for (knob, settings) in knobs.chain([("scheme", &schemes[..])]).chain(more.iter().copied()) {
+            settings.iter().for_each(|setting| *coverage.at((knob, setting)) += 0);
+        }
+        coverage
+    }
+
+    fn at(&mut self, (knob, setting): Mark) -> &mut u64 {
+        let row = self.rows.iter().position(|(k, _)| *k == knob).unwrap_or_else(|| {
+            self.rows.push((knob, Vec::new()));
+            self.rows.len() - 1
+        });
+        let row = &mut self.rows[row].1;
+        let at = row.iter().position(|(s, _)| *s == setting).unwrap_or_else(|| {
+            row.push((setting, 0));
+            row.len() - 1
+        });
+        &mut row[at].1
+    }
+
+    /// A case ran.
+    pub fn add(&mut self, marks: &[Mark]) {
+        marks.iter().for_each(|&mark| *self.at(mark) += 1);
+    }
+
+    /// Adds what another one counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (knob, settings) in &other.rows {
+            settings.iter().for_each(|&(setting, count)| *self.at((knob, setting)) += count);
+        }
+    }
+
+    /// Settings that were in no case that ran.
+    pub fn never_ran(&self) -> Vec<Mark> {
+        let all = self.rows.iter().flat_map(|(knob, settings)| settings.iter().map(move |s| (*knob, *s)));
+        all.filter(|(_, (_, count))| *count == 0).map(|(knob, (setting, _))| (knob, setting)).collect()
+    }
+}
+
+impl std::fmt::Display for Coverage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (knob, settings) in &self.rows {
+            let one = |(setting, count): &(&str, u64)| {
+                // A setting's keys are those of its knob or stand beside them: the values say which it is.
+                let values: Vec<&str> = setting.lines().filter_map(|l| l.split_once(" = ").map(|(_, v)| v)).collect();
+                let label = if values.is_empty() { setting.to_string() } else { values.join(" ") };
+                format!("{} {count}", if label.is_empty() { "-".to_owned() } else { label })
+            };
+            writeln!(f, "  {knob}: {}", settings.iter().map(one).collect::<Vec<_>>().join(", "))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,394 @@
+//! Does anything break if everything is combined with everything?
+//!
+//! A swarm draws cases: drives with one setting of every knob, hosts, faults. A case's number decides its kind and all that
+//! is drawn, so the number alone replays it. A short budget of them runs with all other tests; `make swarm` runs for as long
+//! as it is told. A failure prints the command that replays it, shrinks the case, and keeps what is left as a configuration
+//! and a trace.
+//!
+//! `SWARM_SEED`: number of the first case; `SWARM_CASES`: how many; `SWARM_SECONDS`: or for how long.
+
+mod ftl_oracle;
+mod keep;
+mod knobs;
+mod runs;
+mod several;
+#[path = "../support/mod.rs"]
+mod support;
+mod timing_oracle;
+mod traces;
+
+use knobs::{Coverage, Mark};
+use proptest::prelude::*;
+use proptest::strategy::BoxedStrategy;
+use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
+use std::cell::{Cell, RefCell};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a case asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A drive with everything, and whatever disturbs it.
+    Run,
+    /// A drive that the timing oracle understands.
+    Timing,
+    /// The translation layer by itself.
+    Ftl,
+    /// Several drives in one run.
+    Several,
+    /// A trace that is damaged.
+    Trace,
+}
+
+const KINDS: &[(&str, Kind)] = &[
+    ("run", Kind::Run),
+    ("timing", Kind::Timing),
+    ("ftl", Kind::Ftl),
+    ("several", Kind::Several),
+    ("trace", Kind::Trace),
+];
+
+impl Kind {
+    /// The kind of a case, by its number.
+    fn of(number: u64) -> Self {
+        match number % 16 {
+            0..=7 => Self::Run,
+            8..=10 => Self::Timing,
+            11..=12 => Self::Ftl,
+            13 => Self::Several,
+            _ => Self::Trace,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self).expect("every kind has a name").0
+    }
+}
+
+/// What came of the cases so far.
+#[derive(Clone)]
+struct Tally {
+    drawn: u64,
+    ran: u64,
+    /// Cases of which the timing oracle foretold every end.
+    timed: u64,
+    /// Rounds of collection in them.
+    timed_rounds: u64,
+    erases: u64,
+    dropped_moves: u64,
+    coverage: Coverage,
+}
+
+impl Tally {
+    fn new() -> Self {
+        let kinds: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
+        let more: Vec<_> = runs::FAULTS.iter().chain(traces::KNOBS).copied().chain([("kind", &kinds[..])]).collect();
+        Self {
+            drawn: 0,
+            ran: 0,
+            timed: 0,
+            timed_rounds: 0,
+            erases: 0,
+            dropped_moves: 0,
+            coverage: Coverage::new(&more),
+        }
+    }
+
+    fn note(&mut self, kind: Kind, ran: bool, marks: &[Mark]) {
+        if ran {
+            self.ran += 1;
+            self.coverage.add(marks);
+            self.coverage.add(&[("kind", kind.name())]);
+        }
+    }
+}
+
+/// The strategies of all kinds, made once.
+struct Strategies {
+    run: BoxedStrategy<runs::Case>,
+    timing: BoxedStrategy<runs::Case>,
+    ftl: BoxedStrategy<ftl_oracle::Case>,
+    several: BoxedStrategy<several::Case>,
+    trace: BoxedStrategy<traces::Case>,
+}
+
+impl Strategies {
+    fn new() -> Self {
+        Self {
+            run: runs::case(|_| true, true).boxed(),
+            timing: runs::case(may_be_timed, false).boxed(),
+            ftl: ftl_oracle::case().boxed(),
+            several: several::case().boxed(),
+            trace: traces::case().boxed(),
+        }
+    }
+}
+
+/// Settings of drives that the timing oracle is likely to understand.
+fn may_be_timed(setting: support::Setting) -> bool {
+    let unknown = ["\"dynamic\"", "\"lru\"", "\"global\"", "trigger.scope"];
+    let is_other =
+        |key: &str, wanted: &[&str]| setting.starts_with(key) && !wanted.iter().any(|w| setting.ends_with(w));
+    !is_other("compose.", &["[]", "\"list\""])
+        && !is_other("precondition.", &["\"empty\"", "fill = 0.7"])
+        && unknown.iter().all(|word| !setting.contains(word))
+}
+
+/// A case that failed, shrunk.
+struct Failure {
+    number: u64,
+    text: String,
+}
+
+/// Draws a case and asks `holds`; the smallest case that fails, if it does not hold.
+fn ask<C: std::fmt::Debug + Clone>(
+    number: u64,
+    strategy: &BoxedStrategy<C>,
+    holds: impl Fn(&C) -> Result<(), TestCaseError>,
+    keep: impl Fn(&C) -> String,
+) -> Result<(), Failure> {
+    let config = Config {
+        cases: 1,
+        rng_seed: RngSeed::Fixed(number),
+        failure_persistence: None,
+        max_shrink_iters: 4_000,
+        max_shrink_time: SHRINKING_MS_MAX,
+        ..Config::default()
+    };
+    let is_first = Cell::new(true);
+    let result = TestRunner::new(config).run(strategy, |case| {
+        let result = silence::during(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| holds(&case))));
+        let result = result.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+            Err(TestCaseError::fail(text.unwrap_or_else(|| "a panic".to_owned())))
+        });
+        if let (Err(e), true) = (&result, is_first.replace(false)) {
+            eprintln!("\ncase {number} ({}): {e}\n{}\nshrinking ...", Kind::of(number).name(), keep::command(number));
+        }
+        result
+    });
+    match result {
+        Ok(()) => Ok(()),
+        Err(TestError::Fail(reason, case)) => {
+            let text = format!("{reason}\n{}\n{case:?}\n{}", keep::command(number), keep(&case));
+            Err(Failure { number, text })
+        }
+        Err(TestError::Abort(reason)) => Err(Failure { number, text: reason.to_string() }),
+    }
+}
+
+/// Runs the case of a number.
+fn run_case(number: u64, strategies: &Strategies, tally: &RefCell<Tally>) -> Result<(), Failure> {
+    let kind = Kind::of(number);
+    tally.borrow_mut().drawn += 1;
+    let of_run = |case: &runs::Case| {
+        let verdict = runs::holds(case)?;
+        tally.borrow_mut().timed += u64::from(verdict.timed_rounds.is_some());
+        tally.borrow_mut().timed_rounds += verdict.timed_rounds.unwrap_or(0);
+        tally.borrow_mut().note(kind, verdict.ran, &case.marks);
+        Ok(())
+    };
+    let keep_run = |case: &runs::Case| keep::run(number, case);
+    match kind {
+        Kind::Run => ask(number, &strategies.run, of_run, keep_run),
+        Kind::Timing => ask(number, &strategies.timing, of_run, keep_run),
+        Kind::Ftl => {
+            let of_ftl = |case: &ftl_oracle::Case| {
+                let verdict = ftl_oracle::holds(case);
+                let mut tally = tally.borrow_mut();
+                tally.erases += verdict.erases;
+                tally.dropped_moves += verdict.dropped;
+                tally.note(kind, verdict.ran, &case.marks);
+                Ok(())
+            };
+            ask(number, &strategies.ftl, of_ftl, |_| String::new())
+        }
+        Kind::Several => {
+            let of_several = |case: &several::Case| {
+                let ran = several::holds(case)?;
+                tally.borrow_mut().note(kind, ran, &case.marks());
+                Ok(())
+            };
+            ask(number, &strategies.several, of_several, |_| String::new())
+        }
+        Kind::Trace => {
+            let path = keep::scratch(number);
+            let of_trace = |case: &traces::Case| {
+                let ran = traces::holds(case, &path)?;
+                tally.borrow_mut().note(kind, ran, &case.marks());
+                Ok(())
+            };
+            let result = ask(number, &strategies.trace, of_trace, |case| keep::trace(number, case, &path));
+            let _ = std::fs::remove_file(&path);
+            result
+        }
+    }
+}
+
+/// How many cases are run, and from which on.
+#[derive(Clone, Copy)]
+struct Budget {
+    first: u64,
+    cases: u64,
+    time: Option<Duration>,
+}
+
+/// Shrinking ends then with what it has.
+const SHRINKING_MS_MAX: u32 = 30_000;
+/// A case that takes longer than this, shrinking included, hangs: cases take milliseconds.
+const CASE_SECONDS_MAX: u64 = 60;
+
+/// What a worker is doing: the number of its case and since when.
+type Doing = Mutex<Option<(u64, Instant)>>;
+
+/// Runs cases on all cores until the budget is used up or one fails.
+fn swarm(budget: Budget, is_talking: bool) -> Result<Tally, Failure> {
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let doing: Vec<Doing> = (0..workers).map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<(Tally, Option<Failure>)>> =
+        (0..workers).map(|_| Mutex::new((Tally::new(), None))).collect();
+    let started = Instant::now();
+    let is_over = || budget.time.is_some_and(|time| started.elapsed() >= time);
+    let work = |worker: usize| {
+        let strategies = Strategies::new();
+        while !stop.load(Ordering::Relaxed) && !is_over() {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= budget.cases {
+                break;
+            }
+            let number = budget.first.wrapping_add(at);
+            *doing[worker].lock().expect("no worker panics") = Some((number, Instant::now()));
+            let tally = RefCell::new(results[worker].lock().expect("no worker panics").0.clone());
+            let result = run_case(number, &strategies, &tally);
+            *doing[worker].lock().expect("no worker panics") = None;
+            let mut slot = results[worker].lock().expect("no worker panics");
+            match result {
+                Ok(()) => slot.0 = tally.into_inner(),
+                Err(failure) => {
+                    slot.1 = Some(failure);
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    };
+    let summed = || {
+        let mut sum = Tally::new();
+        for result in &results {
+            let tally = &result.lock().expect("no worker panics").0;
+            sum.drawn += tally.drawn;
+            sum.ran += tally.ran;
+            sum.timed += tally.timed;
+            sum.timed_rounds += tally.timed_rounds;
+            sum.erases += tally.erases;
+            sum.dropped_moves += tally.dropped_moves;
+            sum.coverage.merge(&tally.coverage);
+        }
+        sum
+    };
+    std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..workers).map(|worker| scope.spawn(move || work(worker))).collect();
+        let mut said = Instant::now();
+        while handles.iter().any(|h| !h.is_finished()) {
+            std::thread::sleep(Duration::from_millis(20));
+            watch(&doing);
+            if is_talking && said.elapsed() >= Duration::from_secs(10) {
+                said = Instant::now();
+                eprintln!("{} s: {}", started.elapsed().as_secs(), told(&summed()));
+            }
+        }
+    });
+    let sum = summed();
+    let failures = results.into_iter().filter_map(|r| r.into_inner().expect("no worker panics").1);
+    failures.min_by_key(|f| f.number).map_or(Ok(sum), Err)
+}
+
+/// Ends the program where a worker hangs: nothing else can.
+fn watch(doing: &[Doing]) {
+    for doing in doing {
+        if let Some((number, since)) = *doing.lock().expect("no worker panics")
+            && since.elapsed() > Duration::from_secs(CASE_SECONDS_MAX)
+        {
+            eprintln!("case {number} or its shrinking has gone on for {CASE_SECONDS_MAX} s\n{}", keep::command(number));
+            std::process::exit(1);
+        }
+    }
+}
+
+/// One line of progress.
+fn told(tally: &Tally) -> String {
+    let Tally { drawn, ran, timed, timed_rounds, .. } = tally;
+    format!(
+        "{drawn} cases, {ran} ran, {} refused; {timed} timed by the oracle, with {timed_rounds} rounds of collection",
+        drawn - ran
+    )
+}
+
+/// The engine reports broken invariants by panics, which are caught; what they print would drown the rest.
+mod silence {
+    use std::cell::Cell;
+    use std::sync::Once;
+
+    thread_local! {
+        static IS_SILENT: Cell<bool> = const { Cell::new(false) };
+    }
+    static HOOK: Once = Once::new();
+
+    /// Lets work of this thread panic without a word.
+    pub fn during<T>(work: impl FnOnce() -> T) -> T {
+        HOOK.call_once(|| {
+            let before = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |info| {
+                if !IS_SILENT.get() {
+                    before(info);
+                }
+            }));
+        });
+        IS_SILENT.set(true);
+        let result = work();
+        IS_SILENT.set(false);
+        result
+    }
+}
+
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+fn run(budget: Budget, is_talking: bool) -> Tally {
+    match swarm(budget, is_talking) {
+        Ok(tally) => tally,
+        Err(failure) => panic!("case {} does not hold: {}", failure.number, failure.text),
+    }
+}
+
+/// The same short swarm each time, as part of all tests.
+#[test]
+fn a_short_swarm_finds_nothing() {
+    let budget = Budget { first: 0, cases: 1_000, time: None };
+    let tally = run(budget, false);
+    println!("{}", told(&tally));
+    // Knobs that do not go together are refused, as they should be; what is left must be enough, and mixed.
+    assert!(tally.ran * 5 > tally.drawn, "only {} of {} cases ran", tally.ran, tally.drawn);
+    assert!(tally.timed > 30 && tally.timed_rounds > 500, "the timing oracle knew too little: {}", told(&tally));
+    assert!(tally.erases > 0 && tally.dropped_moves > 0, "the translation layer collected nothing, or never too late");
+    assert_eq!(tally.coverage.never_ran(), [], "settings that no case ran with");
+}
+
+/// As long as it is told: `make swarm`.
+#[test]
+#[ignore = "runs for minutes: make swarm"]
+fn a_long_swarm_finds_nothing() {
+    let cases = setting("SWARM_CASES");
+    let seconds = setting("SWARM_SECONDS").or(if cases.is_none() { Some(600) } else { None });
+    let first = setting("SWARM_SEED").unwrap_or(1_000_000);
+    println!("cases from {first} on");
+    let time = seconds.map(Duration::from_secs);
+    let tally = run(Budget { first, cases: cases.unwrap_or(u64::MAX), time }, true);
+    println!("{}\nhow often each setting ran:\n{}", told(&tally), tally.coverage);
+    if tally.drawn >= 10_000 {
+        assert_eq!(tally.coverage.never_ran(), [], "settings that no case ran with");
+    }
+}

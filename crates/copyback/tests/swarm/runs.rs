@@ -1,0 +1,504 @@
+//! Does every run that the configuration allows end well, whatever is combined with what and whatever disturbs it?
+//!
+//! A small drive with one setting of every knob serves random requests with all checks on: version stamps of every unit,
+//! legality of every command, all invariants. Hosts misbehave, and blocks are relocated at random moments, as a scrubber
+//! or a wear leveller would. What a report must add up to is computed here from the requests alone; where the timing
+//! oracle understands the drive, it says when each request ends. A run gives the same report twice, with and without
+//! checks and records, on an image that was cloned and on one that was made anew.
+
+use crate::knobs::{Choice, Mark, choice};
+use crate::support::{Listed, Setting, fitted};
+use crate::timing_oracle::{self, Place};
+use copyback::background::gc::r#yield::YieldConfig;
+use copyback::buffer::BufferConfig;
+use copyback::config::host::HostMode;
+use copyback::config::{HostConfig, PreconditionConfig, RunConfig};
+use copyback::ftl::aging;
+use copyback::ftl::allocation::AllocationConfig;
+use copyback::ftl::core::Ftl;
+use copyback::metrics::report::{Cause, Outcome, Report, RequestRecord};
+use copyback::nand::command::Source;
+use copyback::nand::geometry::Geometry;
+use copyback::run::simulation::{Setup, Simulation};
+use copyback::run::{Options, Progress, RunError, outcome_of, precondition, simulate};
+use copyback::sim::index::{BlockId, LogicalUnit};
+use copyback::workload::{Op, Request};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// How hosts behave, the mildest first.
+pub const HOSTS: &[&str] = &["mixed", "sequential", "burst", "one-place", "trimming", "standstill", "pauses"];
+/// What else disturbs a run, for the count.
+pub const FAULTS: &[(&str, &[&str])] =
+    &[("host", HOSTS), ("relocations", &["none", "few", "many"]), ("requests", &["all", "cut"])];
+
+/// A request before the drive is known: operation, place, alignment, length and the time since the one before.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    op: Op,
+    place: u32,
+    hot: bool,
+    alignment: u8,
+    length: u8,
+    gap_ns: u64,
+}
+
+fn wish() -> impl Strategy<Value = Wish> {
+    let op = prop_oneof![6 => Just(Op::Write), 3 => Just(Op::Read), 1 => Just(Op::Trim)];
+    let gap = prop_oneof![3 => Just(0), 2 => 0..2_000u64, 4 => 0..1_000_000u64, 1 => 0..20_000_000u64];
+    (op, any::<u32>(), any::<bool>(), 0..4u8, 0..12u8, gap)
+        .prop_map(|(op, place, hot, alignment, length, gap_ns)| Wish { op, place, hot, alignment, length, gap_ns })
+}
+
+impl Wish {
+    /// What becomes of the wish in the hands of a host.
+    fn of_host(mut self, host: &str, number: usize, count: usize) -> Self {
+        match host {
+            "sequential" => self.place = ((number as u64) << 32).div_euclid(count as u64) as u32,
+            "burst" => self.gap_ns = 0,
+            // Three places, so that reads, writes and trims of the same units are under way together.
+            "one-place" => self.place = self.place % 3 * (u32::MAX / 200),
+            "trimming" => {
+                self.op = [Op::Trim, Op::Read, Op::Write][self.place as usize % 3];
+                self.place %= u32::MAX / 8;
+                self.gap_ns /= 16;
+            }
+            // A millisecond becomes an hour.
+            "standstill" => self.gap_ns *= if number % 50 == 49 { 3_600_000 } else { 0 },
+            "pauses" => self.gap_ns *= 100,
+            _ => {}
+        }
+        self
+    }
+
+    /// The request on a drive of this shape.
+    fn on(&self, geometry: &Geometry, arrival_ns: u64) -> Request {
+        let (unit, page) = (u64::from(geometry.unit_bytes), u64::from(geometry.page_bytes()));
+        let lengths =
+            [unit, page, 512, 1, unit + 1, 2 * page, page + unit, 3 * page, 5 * page, 9 * page, 20 * page, unit / 2];
+        let place = if self.hot { self.place / 16 } else { self.place };
+        let granularity = [unit, page, 512, 1][self.alignment as usize];
+        fitted(geometry, self.op, place, granularity, lengths[self.length as usize], arrival_ns)
+    }
+}
+
+/// A full block is relocated after so many events: the first that can be, from this one on.
+#[derive(Clone, Copy, Debug)]
+struct Relocation {
+    after_events: u64,
+    block: u32,
+    source: u8,
+}
+
+fn relocations() -> impl Strategy<Value = Vec<Relocation>> {
+    let one = (0..4_000u64, any::<u32>(), 0..4u8).prop_map(|(after_events, block, source)| Relocation {
+        after_events,
+        block,
+        source,
+    });
+    prop_oneof![
+        6 => Just(Vec::new()),
+        1 => prop::collection::vec(one.clone(), 1..4),
+        1 => prop::collection::vec(one, 4..60),
+    ]
+    .prop_map(|mut all| {
+        all.sort_by_key(|r| r.after_events);
+        all
+    })
+}
+
+/// A drive, a seed, a workload, and what disturbs it. Its `Debug` form is what a failure shows.
+#[derive(Clone)]
+pub struct Case {
+    pub config: RunConfig,
+    text: String,
+    pub marks: Vec<Mark>,
+    pub seed: u64,
+    pub requests: Vec<Request>,
+    /// Stop after so many requests.
+    cut: Option<u64>,
+    relocations: Vec<Relocation>,
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const SHOWN: usize = 60;
+        writeln!(f, "seed {} and the configuration\n{}", self.seed, self.text)?;
+        for r in &self.relocations {
+            writeln!(f, "after {} events block {} is relocated", r.after_events, r.block)?;
+        }
+        let requests = self.asked();
+        for r in requests.iter().take(SHOWN) {
+            writeln!(f, "{} ns: {:?} {} + {} bytes", r.arrival_ns, r.op, r.offset_bytes, r.len_bytes)?;
+        }
+        if requests.len() > SHOWN { writeln!(f, "... {} requests in all", requests.len()) } else { Ok(()) }
+    }
+}
+
+impl Case {
+    /// The requests that the run takes.
+    pub fn asked(&self) -> &[Request] {
+        let count = self.cut.map_or(self.requests.len(), |cut| cut as usize);
+        &self.requests[..count.min(self.requests.len())]
+    }
+
+    /// Whether the program, which relocates nothing by itself, can run the same.
+    pub fn is_plain(&self) -> bool {
+        self.relocations.is_empty()
+    }
+}
+
+/// Runs on drives whose settings are all let through by `is_allowed`; without faults only plain ones.
+pub fn case(is_allowed: fn(Setting) -> bool, with_faults: bool) -> impl Strategy<Value = Case> {
+    let workload = prop::collection::vec(wish(), 1..500);
+    let cut = prop_oneof![4 => Just(None), 1 => (1..400u64).prop_map(Some)];
+    let relocations = if with_faults { relocations().boxed() } else { Just(Vec::new()).boxed() };
+    let host = prop_oneof![1 => Just(HOSTS[0]), 2 => select(HOSTS)];
+    (choice(is_allowed), 0..4u64, workload, host, cut, relocations).prop_map(
+        |(choice, seed, wishes, host, cut, relocations)| assembled(&choice, seed, &wishes, host, cut, relocations),
+    )
+}
+
+fn assembled(
+    choice: &Choice,
+    seed: u64,
+    wishes: &[Wish],
+    host: &'static str,
+    cut: Option<u64>,
+    relocations: Vec<Relocation>,
+) -> Case {
+    let (config, text, mut marks) = choice.configuration();
+    let geometry = Geometry::new(&config);
+    let mut arrival_ns = 0;
+    let requests = wishes.iter().enumerate().map(|(number, wish)| {
+        let wish = wish.of_host(host, number, wishes.len());
+        arrival_ns += wish.gap_ns;
+        wish.on(&geometry, arrival_ns)
+    });
+    let requests: Vec<Request> = requests.collect();
+    let how_many = ["none", "few", "many"][usize::from(!relocations.is_empty()) + usize::from(relocations.len() > 3)];
+    let is_cut = cut.is_some_and(|cut| cut < requests.len() as u64);
+    marks.extend([("host", host), ("relocations", how_many), ("requests", if is_cut { "cut" } else { "all" })]);
+    Case { config, text, marks, seed, requests, cut, relocations }
+}
+
+// ---- running ----------------------------------------------------------------------------------------------------------
+
+/// Events of a run that are too many for these workloads: whoever gets there goes round in circles. Drives that are full and
+/// whose trigger asks for all of their spare need the most.
+const EVENTS_MAX: u64 = 1 << 23;
+/// The progress function is called every 2^18 events.
+const PROGRESS_CALLS_MAX: u64 = EVENTS_MAX >> 18;
+
+/// Runs work of the library; a broken invariant is a text like any other error.
+pub fn caught<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, TestCaseError> {
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
+    });
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(e)) => Err(TestCaseError::fail(e.to_string())),
+        Err(panic) => Err(TestCaseError::fail(format!("invariant broken: {panic}"))),
+    }
+}
+
+/// Drives with their pasts under one host, all checked; what the records say, and the drives' own work.
+pub fn run_together(
+    drives: Vec<(&RunConfig, Ftl)>,
+    host: &HostConfig,
+    requests: &[Request],
+) -> Result<(Vec<RequestRecord>, Vec<copyback::metrics::report::FlashWork>), TestCaseError> {
+    caught(|| {
+        let mut source = Listed::new(requests.to_vec());
+        let (host, source) = (host.clone(), &mut source);
+        let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: true };
+        let mut simulation = Simulation::new(drives, setup);
+        simulation.run(&mut comes_to_an_end())?;
+        let work = simulation.drives().map(|d| d.work.clone()).collect();
+        Ok((simulation.collector.records.take().unwrap_or_default(), work))
+    })
+}
+
+/// Stops a run that goes round in circles.
+pub fn comes_to_an_end() -> impl FnMut(Progress) {
+    let mut calls = 0;
+    move |p| {
+        calls += 1;
+        assert!(calls < PROGRESS_CALLS_MAX, "the run does not come to an end: {p:?}");
+    }
+}
+
+/// Runs a case step by step, with its relocations; how many there were.
+fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outcome, u64), TestCaseError> {
+    caught(|| {
+        let past = ftl.counts();
+        let held_before = held(&ftl);
+        let mut source = Listed::new(case.requests.clone());
+        let setup = Setup {
+            host: case.config.host.clone(),
+            source: &mut source,
+            requests: case.cut,
+            check,
+            keep_gc_events: keep,
+            keep_requests: keep,
+        };
+        let mut simulation = Simulation::new(vec![(&case.config, ftl)], setup);
+        simulation.start()?;
+        let (mut events, mut relocated) = (0, 0);
+        let mut due = case.relocations.iter().peekable();
+        loop {
+            while let Some(relocation) = due.next_if(|r| r.after_events <= events) {
+                relocated += u64::from(relocate(&mut simulation, relocation)?);
+            }
+            if !simulation.step()? {
+                break;
+            }
+            events += 1;
+            assert!(events < EVENTS_MAX, "the run does not come to an end");
+        }
+        simulation.check_end();
+        check_contents(case, &held_before, &simulation.drives().next().expect("there is a drive").ftl);
+        Ok((outcome_of(simulation, past), relocated))
+    })
+}
+
+/// Which units hold data.
+fn held(ftl: &Ftl) -> Vec<bool> {
+    (0..ftl.geometry.logical_units).map(|unit| ftl.lookup(LogicalUnit(unit)).is_some()).collect()
+}
+
+/// What is held in the end follows from the requests in the order of their arrival: the last that concerns a unit decides.
+/// A trim does not where writes that came before it may be bound after it (static allocation), and a buffer keeps what it
+/// has.
+///
+/// # Panics
+/// With a unit that is lost, or that should not be there.
+fn check_contents(case: &Case, held_before: &[bool], ftl: &Ftl) {
+    if !matches!(case.config.buffer, BufferConfig::None(_)) {
+        return;
+    }
+    let trims_are_final = matches!(case.config.allocation, AllocationConfig::Dynamic(_));
+    let unit_bytes = u64::from(ftl.geometry.unit_bytes);
+    let mut expected: Vec<Option<bool>> = held_before.iter().copied().map(Some).collect();
+    for r in case.asked() {
+        let (start, end) = (r.offset_bytes, r.offset_bytes + r.len_bytes);
+        match r.op {
+            Op::Read => {}
+            Op::Write => {
+                (start / unit_bytes..end.div_ceil(unit_bytes)).for_each(|u| expected[u as usize] = Some(true));
+            }
+            Op::Trim => {
+                let after = trims_are_final.then_some(false);
+                (start.div_ceil(unit_bytes)..end / unit_bytes).for_each(|u| expected[u as usize] = after);
+            }
+        }
+    }
+    for ((unit, expected), held) in expected.into_iter().enumerate().zip(held(ftl)) {
+        assert!(expected.is_none_or(|e| e == held), "unit {unit} holds data: {held}, by the requests {expected:?}");
+    }
+}
+
+fn relocate(simulation: &mut Simulation<'_>, wanted: &Relocation) -> Result<bool, RunError> {
+    let blocks = simulation.drives().next().expect("there is a drive").geometry().blocks;
+    let source = [Source::Scrub, Source::Wear, Source::Map, Source::Parity][usize::from(wanted.source)];
+    for block in (0..blocks).map(|b| BlockId((wanted.block % blocks + b) % blocks)) {
+        if simulation.relocate(0, block, source)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Mapping units that a request touches.
+fn units_of(geometry: &Geometry, r: &Request) -> u64 {
+    let unit = u64::from(geometry.unit_bytes);
+    (r.offset_bytes + r.len_bytes).div_ceil(unit) - r.offset_bytes / unit
+}
+
+/// What a report must add up to, whatever the configuration.
+fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), TestCaseError> {
+    let geometry = Geometry::new(&case.config);
+    let count = |op: Op| case.asked().iter().filter(|r| r.op == op).count() as u64;
+    let sum = |op: Op, f: &dyn Fn(&Request) -> u64| case.asked().iter().filter(|r| r.op == op).map(f).sum::<u64>();
+    prop_assert_eq!([report.reads, report.writes, report.trims], [Op::Read, Op::Write, Op::Trim].map(count));
+    prop_assert_eq!(report.read_bytes, sum(Op::Read, &|r| r.len_bytes));
+    prop_assert_eq!(report.written_bytes, sum(Op::Write, &|r| r.len_bytes));
+    let response = &report.response;
+    prop_assert_eq!((response.read.count, response.write.count), (report.reads, report.writes));
+    prop_assert_eq!(response.all.count, report.reads + report.writes);
+    let limit = match case.config.host.mode {
+        HostMode::Open => case.config.host.outstanding_max,
+        HostMode::Closed => case.config.host.queue_depth,
+    };
+    prop_assert!(report.max_queue_depth <= limit, "{} requests were inside at once", report.max_queue_depth);
+
+    // Every place of a programmed page is somebody's. Without a clock units are appended one by one, so there pages are
+    // rounded up for each block, and a page that the past began is left unfinished.
+    let flash = &report.flash;
+    let units_per_page = u64::from(geometry.units_per_page);
+    let places = units_per_page * (flash.host_page_programs + flash.gc_page_programs + flash.other_page_programs);
+    let units = flash.host_units + flash.gc_units + flash.other_units + flash.padding_units;
+    let begun_max = u64::from(geometry.planes) * 2 * (units_per_page - 1);
+    let is_ideal = matches!(case.config.yield_, YieldConfig::Ideal(_));
+    prop_assert!(units <= places + begun_max, "{units} units in {places} places");
+    prop_assert!(is_ideal || units >= places, "{units} units in {places} places");
+    if !is_ideal && case.config.precondition == PreconditionConfig::Empty {
+        prop_assert_eq!(units, places);
+    }
+    if case.relocations.is_empty() {
+        prop_assert_eq!((flash.other_units, flash.other_page_reads, flash.other_page_programs), (0, 0, 0));
+    }
+
+    // What the host wrote was programmed, unless a buffer took it.
+    let host_written = sum(Op::Write, &|r| units_of(&geometry, r));
+    let has_buffer = !matches!(case.config.buffer, BufferConfig::None(_));
+    if !has_buffer {
+        prop_assert_eq!(flash.host_units, host_written);
+        prop_assert_eq!(report.buffer_units_left, 0);
+    }
+    prop_assert!(flash.host_units + report.buffer_units_left <= host_written);
+    let wa = &report.write_amplification;
+    prop_assert_eq!(wa.total.is_some(), host_written > 0);
+    if let Some(total) = wa.total {
+        let parts = [wa.host, wa.gc, wa.other, wa.padding].map(Option::unwrap);
+        prop_assert!((parts.iter().sum::<f64>() - total).abs() < 1e-9 * total.max(1.0), "{:?}", wa);
+        let expected = units as f64 / host_written as f64;
+        prop_assert!((total - expected).abs() < 1e-9 * expected.max(1.0), "{total}, not {expected}");
+    }
+
+    prop_assert_eq!(report.gc.rounds + relocated, flash.block_erases);
+    prop_assert!(flash.gc_units <= report.gc.units_moved);
+    prop_assert!(flash.update_page_reads <= flash.host_page_reads);
+    for share in [report.utilisation.plane, report.utilisation.die, report.utilisation.channel] {
+        prop_assert!((0.0..=1.0).contains(&share), "{:?}", report.utilisation);
+    }
+    prop_assert!(report.utilisation.plane_during_gc.is_none_or(|share| (0.0..=1.0).contains(&share)));
+    Ok(())
+}
+
+/// Each request is done once, takes as long as its parts, and no shorter than flash allows.
+fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseError> {
+    let geometry = Geometry::new(&case.config);
+    let timing = &case.config.timing;
+    let transfer_ns = |units: u32| timing.channel.transfer_ns(u64::from(units) * u64::from(geometry.unit_bytes));
+    let least = |list: Vec<u64>| list.into_iter().min().unwrap();
+    let (read_ns, program_ns) = (least(timing.read.list()), least(timing.program.list()));
+    let least_read_ns = timing.command.0 + read_ns + transfer_ns(1);
+    let least_write_ns = timing.command.0 + program_ns + transfer_ns(geometry.units_per_page);
+    let has_buffer = !matches!(case.config.buffer, BufferConfig::None(_));
+    let has_trims = case.asked().iter().any(|r| r.op == Op::Trim);
+
+    let mut seen = vec![false; case.asked().len()];
+    let mut before_ns = 0;
+    for record in records {
+        let asked = &case.asked()[record.index as usize];
+        prop_assert!(!std::mem::replace(&mut seen[record.index as usize], true), "{:?} came twice", record);
+        prop_assert_eq!(
+            (record.op, record.offset_bytes, record.len_bytes),
+            (asked.op as u8, asked.offset_bytes, asked.len_bytes)
+        );
+        if case.config.host.mode == HostMode::Open {
+            prop_assert_eq!(record.arrival_ns, asked.arrival_ns);
+        }
+        prop_assert_eq!(record.blame_ns.iter().sum::<u64>(), record.response_ns);
+        let end_ns = record.arrival_ns + record.response_ns;
+        prop_assert!(end_ns >= before_ns, "{:?} came after a later one", record);
+        before_ns = end_ns;
+        let flash_ns = record.blame_ns[Cause::Flash as usize];
+        match asked.op {
+            Op::Read if flash_ns > 0 => prop_assert!(record.response_ns >= least_read_ns, "{:?}", record),
+            Op::Write if !has_buffer => {
+                prop_assert!(record.response_ns >= least_write_ns && flash_ns >= program_ns, "{:?}", record);
+            }
+            Op::Trim => prop_assert!(!record.gc_affected, "{:?}", record),
+            Op::Read | Op::Write => {}
+        }
+        // Where everything holds data and nothing is lost, a read needs flash.
+        let is_full = matches!(case.config.precondition, PreconditionConfig::Random { fill: 1.0, .. });
+        if is_full && asked.op == Op::Read && !has_buffer && !has_trims {
+            prop_assert!(flash_ns > 0, "{:?}", record);
+        }
+    }
+    prop_assert!(seen.iter().all(|&s| s), "a request is missing");
+    Ok(())
+}
+
+/// What the timing oracle says, where it understands the drive; how many rounds of collection it foretold.
+fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<u64>, TestCaseError> {
+    if !timing_oracle::understands(&case.config) || !case.relocations.is_empty() {
+        return Ok(None);
+    }
+    let g = &ftl.geometry;
+    let at_first = (0..g.logical_units).filter_map(|unit| {
+        let place = ftl.lookup(LogicalUnit(unit));
+        let (page, slot) = ((place.0 / g.units_per_page) as usize, (place.0 % g.units_per_page) as usize);
+        let (pages, blocks) = (g.pages_per_block as usize, g.blocks_per_plane as usize);
+        let (block, page) = (page / pages, page % pages);
+        place.is_some().then_some((unit as usize, Place { plane: block / blocks, block: block % blocks, page, slot }))
+    });
+    let predicted = timing_oracle::predict(&case.config, at_first.collect(), case.asked(), &outcome.gc_events);
+    if !predicted.counts_for(&case.config, &outcome.report) {
+        return Ok(None);
+    }
+    for record in &outcome.requests {
+        let (end_ns, expected_ns) = (record.arrival_ns + record.response_ns, predicted.end_ns[record.index as usize]);
+        prop_assert!(
+            end_ns == expected_ns,
+            "by the timing oracle it ends at {} ns, not {}: {:?}",
+            expected_ns,
+            end_ns,
+            record
+        );
+    }
+    if predicted.collects {
+        prop_assert_eq!(&outcome.gc_events, &predicted.rounds, "rounds of collection, and those of the timing oracle");
+    }
+    let flash = &outcome.report.flash;
+    let expected = (predicted.page_reads, predicted.page_programs);
+    prop_assert_eq!((flash.host_page_reads, flash.host_page_programs), expected);
+    Ok(Some(predicted.rounds.len() as u64))
+}
+
+fn json(outcome: &Outcome) -> String {
+    serde_json::to_string(&outcome.report).expect("a report is plain data")
+}
+
+/// What a case was good for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Verdict {
+    /// The configuration could be run.
+    pub ran: bool,
+    /// The timing oracle agreed, on so many rounds of collection.
+    pub timed_rounds: Option<u64>,
+}
+
+/// Runs the case in several ways and compares.
+pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
+    if case.config.check().is_err() {
+        return Ok(Verdict::default());
+    }
+    let image = match precondition(&case.config, case.seed) {
+        Ok(image) => image,
+        Err(RunError::Config(_)) => return Ok(Verdict::default()),
+        Err(e) => return Err(TestCaseError::fail(format!("the past failed: {e}"))),
+    };
+    let ftl = caught(|| Ok(aging::aged(&case.config, case.seed)?))?;
+    let (outcome, relocated) = run_disturbed(case, ftl.clone(), true, true)?;
+    check_report(case, &outcome.report, relocated)?;
+    check_records(case, &outcome.requests)?;
+    let timed_rounds = check_times(case, &ftl, &outcome)?;
+
+    let (unchecked, _) = run_disturbed(case, ftl, false, false)?;
+    prop_assert_eq!(json(&unchecked), json(&outcome), "checks and records changed the results");
+    if case.is_plain() {
+        let options =
+            Options { seed: case.seed, requests: case.cut, check: true, keep_gc_events: true, keep_requests: true };
+        let source = Box::new(Listed::new(case.requests.clone()));
+        let whole = caught(|| simulate(&case.config, image, source, &options, &mut comes_to_an_end()))?;
+        prop_assert_eq!(json(&whole), json(&outcome), "the same run gave two results");
+        prop_assert_eq!(whole.requests, outcome.requests);
+        prop_assert_eq!(whole.gc_events, outcome.gc_events);
+    }
+    Ok(Verdict { ran: true, timed_rounds })
+}

@@ -1,0 +1,68 @@
+//! Does a drive among others give exactly the results that it gives alone?
+//!
+//! Drives of one run share a clock and an open host that lets every request in when it arrives, so each drive's requests
+//! take exactly as long, with the same blame, as in a run of their own.
+
+use crate::knobs::Mark;
+use crate::runs::{self, run_together};
+use copyback::config::{HostConfig, RunConfig};
+use copyback::ftl::aging;
+use copyback::ftl::core::Ftl;
+use copyback::metrics::report::RequestRecord;
+use copyback::workload::Request;
+use proptest::prelude::*;
+
+/// Drives with their requests; those whose configuration is refused take no part.
+#[derive(Clone, Debug)]
+pub struct Case {
+    drives: Vec<runs::Case>,
+}
+
+impl Case {
+    pub fn marks(&self) -> Vec<Mark> {
+        self.accepted().flat_map(|d| d.marks.clone()).collect()
+    }
+
+    fn accepted(&self) -> impl Iterator<Item = &runs::Case> {
+        self.drives.iter().filter(|d| d.config.check().is_ok())
+    }
+}
+
+/// Up to five drives, of which some are refused.
+pub fn case() -> impl Strategy<Value = Case> {
+    prop::collection::vec(runs::case(|_| true, false), 3..6).prop_map(|drives| Case { drives })
+}
+
+/// Whether at least two drives ran together, each as if alone.
+pub fn holds(case: &Case) -> Result<bool, TestCaseError> {
+    let aged = |d: &runs::Case| Some((d.config.clone(), aging::aged(&d.config, d.seed).ok()?, d.asked().to_vec()));
+    let drives: Vec<(RunConfig, Ftl, Vec<Request>)> = case.accepted().filter_map(aged).take(3).collect();
+    let [first, _, ..] = &drives[..] else { return Ok(false) };
+    let subpage_writes = first.0.host.subpage_writes;
+    let host = HostConfig { subpage_writes, ..HostConfig::default() };
+    let numbered = |(device, (_, _, asked)): (u32, &(RunConfig, Ftl, Vec<Request>))| -> Vec<Request> {
+        asked.iter().map(|r| Request { device, ..*r }).collect()
+    };
+    let mut all: Vec<Request> = (0..).zip(&drives).flat_map(numbered).collect();
+    all.sort_by_key(|r| r.arrival_ns);
+    let members = drives.iter().map(|(config, ftl, _)| (config, ftl.clone())).collect();
+    let (together, work) = run_together(members, &host, &all)?;
+    prop_assert_eq!(together.len(), all.len());
+    for (device, (config, ftl, asked)) in drives.iter().enumerate() {
+        let (alone, own_work) = run_together(vec![(config, ftl.clone())], &host, asked)?;
+        prop_assert_eq!(&work[device], &own_work[0], "work of drive {}", device);
+        // Numbers count over all drives there and over one here.
+        let of_device: Vec<u64> =
+            (0..).zip(&all).filter(|(_, r)| r.device == device as u32).map(|(at, _)| at).collect();
+        let mut among: Vec<RequestRecord> = Vec::new();
+        for record in &together {
+            if let Ok(index) = of_device.binary_search(&record.index) {
+                among.push(RequestRecord { index: index as u64, ..*record });
+            }
+        }
+        let mut both = [among, alone];
+        both.iter_mut().for_each(|records| records.sort_by_key(|r| r.index));
+        prop_assert_eq!(&both[0], &both[1], "requests of drive {}", device);
+    }
+    Ok(true)
+}

@@ -1,0 +1,248 @@
+//! How planes collect: blocks in the order in which they are erased, one kept for moves, a job that has its die from its
+//! first command to its last.
+
+use super::{Command, CommandKind, Oracle, Place, Stream, time_of};
+use copyback::background::gc::trigger::TriggerConfig;
+use copyback::config::RunConfig;
+use copyback::ftl::frontier::FrontierConfig;
+use copyback::ftl::unit::UnitConfig;
+use copyback::metrics::report::GcEvent;
+
+/// A plane's blocks and who wants pages of it.
+pub(super) struct Plane {
+    /// Erased blocks, the next one to be opened first.
+    free: Vec<usize>,
+    /// Blocks that are being filled and their next pages: the host's and that for moves, which may be the same.
+    open: [Option<(usize, usize)>; 2],
+    has_one_frontier: bool,
+    full: Vec<usize>,
+    pages_per_block: usize,
+    /// Whether pages are counted at all; else there is always another.
+    is_limited: bool,
+    has_job: bool,
+    /// Pages promised to writes in their die's queue.
+    pub promised: usize,
+    /// Writes that wait for a page.
+    pub waiting: Vec<usize>,
+}
+
+/// A round of collection. Moves are a unit and where it was when the round began.
+pub(super) struct Job {
+    pub sequence: usize,
+    plane: usize,
+    round: Option<GcEvent>,
+    to_read: Vec<(usize, Place)>,
+    in_controller: Vec<(usize, Place)>,
+}
+
+impl Plane {
+    pub fn new(config: &RunConfig, is_limited: bool) -> Self {
+        // A drive with a past has blocks of its own: those that are opened later must have other numbers.
+        let free = if is_limited { (0..config.geometry.blocks_per_plane as usize).collect() } else { vec![1 << 20] };
+        Self {
+            free,
+            open: [None; 2],
+            has_one_frontier: matches!(config.frontier, FrontierConfig::Single(_)),
+            full: Vec::new(),
+            pages_per_block: config.geometry.pages_per_block as usize,
+            is_limited,
+            has_job: false,
+            promised: 0,
+            waiting: Vec::new(),
+        }
+    }
+
+    fn frontier(&self, stream: Stream) -> usize {
+        usize::from(stream == Stream::Move && !self.has_one_frontier)
+    }
+
+    /// The block and page that the next program takes.
+    pub fn next_page(&mut self, stream: Stream) -> (usize, usize) {
+        let at = self.frontier(stream);
+        let (block, page) = self.open[at].unwrap_or_else(|| (self.free.remove(0), 0));
+        if !self.is_limited && self.free.is_empty() {
+            self.free.push(block + 1);
+        }
+        self.open[at] = Some((block, page + 1));
+        if page + 1 == self.pages_per_block {
+            self.open[at] = None;
+            self.full.push(block);
+        }
+        (block, page)
+    }
+
+    /// Pages that the host may still program: one free block is kept for moves.
+    fn host_pages(&self) -> usize {
+        let in_open = self.open[0].map_or(0, |(_, page)| self.pages_per_block - page);
+        self.free.len().saturating_sub(1) * self.pages_per_block + in_open
+    }
+}
+
+impl Oracle<'_> {
+    /// Pages of a plane that can be promised to another write.
+    pub(super) fn room(&self, plane: usize) -> usize {
+        let p = &self.planes[plane];
+        if !p.is_limited {
+            return usize::MAX;
+        }
+        let die = plane / self.config.geometry.planes_per_die as usize;
+        let job = self.dies[die].lease.as_ref().filter(|job| job.plane == plane);
+        let moves = job.map_or(0, |job| job.to_read.len() + job.in_controller.len());
+        let own = moves.div_ceil(self.config.geometry.units_per_page() as usize);
+        p.host_pages().saturating_sub(own).saturating_sub(p.promised)
+    }
+
+    /// Writes wait for space: once no page is left, their plane is collected, if that frees a page.
+    pub(super) fn collect_for_space(&mut self, plane: usize) {
+        if self.planes[plane].host_pages() == 0 && !self.planes[plane].has_job && self.can_gain(plane) {
+            self.start_job(plane);
+        }
+    }
+
+    fn can_gain(&self, plane: usize) -> bool {
+        let per_page = self.config.geometry.units_per_page() as usize;
+        let per_block = per_page * self.planes[plane].pages_per_block;
+        self.planes[plane].full.iter().any(|&block| self.valid_units(plane, block).len() + per_page <= per_block)
+    }
+
+    /// What is valid in a block, in the order of the places.
+    fn valid_units(&self, plane: usize, block: usize) -> Vec<(usize, Place)> {
+        let is_there = |place: &Place| place.plane == plane && place.block == block;
+        let mut valid: Vec<(usize, Place)> =
+            self.place_of.iter().filter(|(_, place)| is_there(place)).map(|(&unit, &place)| (unit, place)).collect();
+        valid.sort_by_key(|&(_, place)| place);
+        valid
+    }
+
+    /// A page of the plane was bound for the host: those who wait for one are let in as far as pages reach, and collection
+    /// starts where the level asks for it.
+    pub(super) fn page_was_taken(&mut self, plane: usize) {
+        if !self.planes[plane].is_limited {
+            return;
+        }
+        self.let_waiting_in(plane);
+        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        let soft = trigger.soft.of(self.config.geometry.blocks_per_plane) as usize;
+        if !self.planes[plane].has_job && self.planes[plane].free.len() < soft {
+            self.start_job(plane);
+        }
+    }
+
+    fn let_waiting_in(&mut self, plane: usize) {
+        while self.room(plane) > 0 && !self.planes[plane].waiting.is_empty() {
+            let txn = self.planes[plane].waiting.remove(0);
+            self.submit(txn);
+        }
+        if !self.planes[plane].waiting.is_empty() {
+            self.collect_for_space(plane);
+        }
+    }
+
+    fn start_job(&mut self, plane: usize) {
+        let sequence = self.sequences;
+        self.sequences += 1;
+        self.planes[plane].has_job = true;
+        let job = Job { sequence, plane, round: None, to_read: Vec::new(), in_controller: Vec::new() };
+        let die = plane / self.config.geometry.planes_per_die as usize;
+        self.dies[die].waiting_jobs.push(job);
+        self.change(die);
+    }
+
+    /// The job gets its die, and the block that the drive collected here at this moment.
+    ///
+    /// # Panics
+    /// When the drive did not, and some block was worth it.
+    pub(super) fn begin_job(&mut self, die: usize) {
+        let mut job = self.dies[die].waiting_jobs.remove(0);
+        self.dies[die].inside += 1;
+        let is_this = |round: &GcEvent| round.plane as usize == job.plane && round.start_ns == self.now_ns;
+        let Some(at) = self.given.iter().position(is_this) else {
+            let (plane, now_ns) = (job.plane, self.now_ns);
+            assert!(!self.can_gain(plane), "by the timing oracle plane {plane} collects at {now_ns} ns, and did not");
+            self.retire(die, &job);
+            return;
+        };
+        let given = self.given.remove(at);
+        let block = (given.block % self.config.geometry.blocks_per_plane) as usize;
+        job.to_read = self.valid_units(job.plane, block);
+        let plane = &mut self.planes[job.plane];
+        plane.full.retain(|&full| full != block);
+        let (units_valid, free_blocks) = (job.to_read.len() as u32, plane.free.len() as u32);
+        job.round = Some(GcEvent { start_ns: self.now_ns, die: die as u32, units_valid, free_blocks, ..given });
+        self.dies[die].lease = Some(job);
+        self.fill_window(die);
+    }
+
+    /// The next step: a page's worth of units that were read is programmed, else the next page is read, and the block is
+    /// erased when all were moved. What the host has trimmed meanwhile is not read.
+    pub(super) fn take_step(&mut self, die: usize) {
+        let per_page = self.config.geometry.units_per_page() as usize;
+        let mut job = self.dies[die].lease.take().expect("a job has the die");
+        job.to_read.retain(|(unit, place)| self.place_of.get(unit) == Some(place));
+        if job.in_controller.len() < per_page
+            && let Some(&(_, first)) = job.to_read.first()
+        {
+            let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
+            let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
+            let UnitConfig::Block(unit) = &self.config.unit;
+            if unit.copyback {
+                let page = self.place_moves(job.plane, &units);
+                self.dies[die].lease = Some(job);
+                self.start_copyback(die, page);
+            } else {
+                job.in_controller.extend(units);
+                self.dies[die].lease = Some(job);
+                self.start_read(die, Vec::new(), true, first.page, count);
+            }
+            return;
+        }
+        if job.in_controller.is_empty() {
+            self.dies[die].lease = Some(job);
+            let array_ns = self.config.timing.erase.0;
+            self.start(die, Command { is_step: true, kind: CommandKind::Erase, array_ns, ..Command::new() });
+            return;
+        }
+        let count = job.in_controller.len().min(per_page);
+        let units: Vec<(usize, Place)> = job.in_controller.drain(..count).collect();
+        let page = self.place_moves(job.plane, &units);
+        self.dies[die].lease = Some(job);
+        self.start_program(die, Vec::new(), true, page);
+    }
+
+    fn start_copyback(&mut self, die: usize, page: usize) {
+        let timing = &self.config.timing;
+        let array_ns = time_of(&timing.read.list(), page) + time_of(&timing.program.list(), page);
+        self.start(die, Command { is_step: true, kind: CommandKind::Copyback, array_ns, ..Command::new() });
+    }
+
+    /// Binds a page for moved units; what was trimmed meanwhile is stale there.
+    fn place_moves(&mut self, plane: usize, units: &[(usize, Place)]) -> usize {
+        let (block, page) = self.planes[plane].next_page(Stream::Move);
+        for (slot, (unit, from)) in units.iter().enumerate() {
+            if self.place_of.get(unit) == Some(from) {
+                self.place_of.insert(*unit, Place { plane, block, page, slot });
+            }
+        }
+        page
+    }
+
+    /// The block is erased.
+    pub(super) fn end_job(&mut self, die: usize) {
+        let job = self.dies[die].lease.take().expect("a job has the die");
+        let round = job.round.expect("it has a block");
+        self.planes[job.plane].free.push((round.block % self.config.geometry.blocks_per_plane) as usize);
+        self.result.rounds.push(GcEvent { end_ns: self.now_ns, ..round });
+        self.retire(die, &job);
+    }
+
+    fn retire(&mut self, die: usize, job: &Job) {
+        self.planes[job.plane].has_job = false;
+        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        let stop = trigger.stop.unwrap_or(trigger.soft).of(self.config.geometry.blocks_per_plane) as usize;
+        if job.round.is_some() && self.planes[job.plane].free.len() < stop {
+            self.start_job(job.plane);
+        }
+        self.free_slot(die);
+        self.let_waiting_in(job.plane);
+    }
+}
