@@ -125,10 +125,10 @@ pub struct ValidateArgs {
     /// Fewer and shorter cases
     #[arg(long)]
     pub quick: bool,
-    /// Only these groups, or gates with this in their names (write-amplification, waiting, bandwidth, sustained)
-    #[arg(long, value_name = "WORD,...", value_delimiter = ',')]
+    /// Only one group (write-amplification, waiting, bandwidth, sustained), or gates with this in their names (repeatable)
+    #[arg(long, value_name = "WORD")]
     pub only: Vec<String>,
-    /// Seeds of each random case [default: 5, with --quick 3]
+    /// Seeds of each random case [default: 5, with --quick 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub seeds: Option<u32>,
     /// The first seed [default: 1]

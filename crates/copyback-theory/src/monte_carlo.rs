@@ -12,7 +12,7 @@ pub enum Victim {
     /// The fewest valid pages; of the equal blocks that lost no page for the longest time, so many of them, the one with
     /// the fewest erases. Under uniform writes equal blocks are exchangeable, and it is the same as `Greedy`. Under skewed
     /// ones what lost no page for long is cold, and which of the equal blocks is taken changes write amplification by
-    /// up to 5 %.
+    /// some per cent.
     WearAwareGreedy {
         /// Equal blocks that are compared by their erases.
         ties: usize,

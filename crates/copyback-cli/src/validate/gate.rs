@@ -176,9 +176,11 @@ impl Gate {
         };
         let least = mean(&|figure| low(figure) / high(figure) - 1.0);
         let is_inside = deviation <= self.tolerance && deviation >= least - self.tolerance;
+        // Half of the band that passes.
+        let half_band = self.tolerance - 0.5 * least;
         let verdict = match (is_inside, interval_95) {
             (false, _) => Verdict::Fail,
-            (true, Some(half_width)) if half_width > self.tolerance => Verdict::Noisy,
+            (true, Some(half_width)) if half_width > half_band => Verdict::Noisy,
             (true, _) => Verdict::Pass,
         };
         let is_range = matches!(figures.first(), Some(Figure { theory: Theory::Between { .. }, .. }));
@@ -312,6 +314,10 @@ mod tests {
         // 4.303·10 %/√3 is the interval's half.
         let judged = gate(0.25).judge(Group::Waiting, &figures).unwrap();
         assert!((judged.interval_95.unwrap() - 0.248).abs() < 0.001 && judged.verdict == Verdict::Pass, "{judged:?}");
+        // Between floor and ceiling there is more room: ±1 % and half of 20 %.
+        let between = |simulated| Figure { simulated, theory: Theory::Between { floor: 80.0, ceiling: 100.0 } };
+        assert_eq!(verdict(0.01, &[88.0, 90.0, 92.0].map(between)), Verdict::Pass);
+        assert_eq!(verdict(0.01, &[84.0, 90.0, 96.0].map(between)), Verdict::Noisy);
     }
 
     fn how(jobs: usize, seeds: u64) -> How {

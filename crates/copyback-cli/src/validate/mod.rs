@@ -25,7 +25,7 @@ use subject::Scope;
 /// Seeds of each random case.
 const SEEDS: u64 = 5;
 /// The same with `--quick`.
-const SEEDS_QUICK: u64 = 3;
+const SEEDS_QUICK: u64 = 4;
 
 impl From<copyback_theory::DomainError> for Failure {
     fn from(error: copyback_theory::DomainError) -> Self {

@@ -92,7 +92,7 @@ fn note(mark: &str, about: &str) -> String {
     for word in about.split_whitespace() {
         let line = lines.last_mut().expect("there is always a line");
         if line.chars().count() + 1 + word.chars().count() > COLUMNS {
-            lines.push(format!("    {word}"));
+            lines.push(format!("     {word}"));
         } else {
             line.push(' ');
             line.push_str(word);
