@@ -20,6 +20,8 @@ pub enum Command {
     Run(RunArgs),
     /// Simulate one drive with several schemes side by side, and print them in one table
     Compare(CompareArgs),
+    /// Compare the simulator with closed forms and published values; exit code 1 where they disagree
+    Validate(ValidateArgs),
     /// Describe or convert a workload
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -106,6 +108,35 @@ pub struct Common {
     /// Check every invariant of the simulation while it runs (slower)
     #[arg(long)]
     pub check: bool,
+    /// Runs that go side by side; results do not depend on it [default: number of cores]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+    /// No progress on the terminal
+    #[arg(long, short = 'q')]
+    pub quiet: bool,
+}
+
+/// `copyback validate`
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// Validate one device: a preset's name or a TOML file [default: the policies, and the flash of all presets]
+    #[arg(long, short = 'd', value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Fewer and shorter cases
+    #[arg(long)]
+    pub quick: bool,
+    /// Only one group (write-amplification, waiting, bandwidth, sustained), or gates with this in their names (repeatable)
+    #[arg(long, value_name = "WORD")]
+    pub only: Vec<String>,
+    /// Seeds of each random case [default: 5, with --quick 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub seeds: Option<u32>,
+    /// The first seed [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+    /// Write the results as JSON (`-`: to standard output, instead of the table)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
     /// Runs that go side by side; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,

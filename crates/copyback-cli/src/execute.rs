@@ -149,7 +149,7 @@ impl Shared {
 }
 
 /// Calls `work` for 0 to `count` on so many threads; the results are in order, the first error in that order wins.
-fn in_parallel<T: Send>(
+pub fn in_parallel<T: Send>(
     jobs: usize,
     count: usize,
     work: impl Fn(usize) -> Result<T, Failure> + Sync,

@@ -17,6 +17,7 @@ mod run;
 mod steady;
 mod table;
 mod trace;
+mod validate;
 mod workloads;
 
 use args::{Cli, Command};
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Run(args) => run::run(args),
         Command::Compare(args) => compare::compare(args),
+        Command::Validate(args) => validate::validate(args),
         Command::Trace(command) => trace::trace(command),
         Command::Schemes { name } => listing::schemes(name.as_deref()),
         Command::Devices { name } => listing::devices(name.as_deref()),

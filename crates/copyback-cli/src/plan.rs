@@ -188,7 +188,7 @@ impl Experiment {
 }
 
 /// What a scheme is called in results: its preset's name, or its file's without the ending.
-fn label(name: &str) -> String {
+pub fn label(name: &str) -> String {
     match presets::find(SCHEMES, name) {
         Some(preset) => preset.name.to_owned(),
         None => Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned()),
@@ -203,6 +203,11 @@ fn refuse_twice(schemes: &[Located]) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The layer of a device that the command line names.
+pub fn load_device(name: &str, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
+    load(&DEVICE, &argument(name), Path::new(""), inputs)
 }
 
 /// Loads a preset, or a file where the name is one.

@@ -64,6 +64,14 @@ impl Bar {
         }
     }
 
+    /// One of the parts that the bar counts is done.
+    pub fn step(&self, what: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(what.to_owned());
+            bar.inc(1);
+        }
+    }
+
     /// Shows how far the run is.
     pub fn update(&self, progress: Progress) {
         let Some(bar) = &self.bar else { return };

@@ -8,6 +8,7 @@ use super::txn::Txn;
 use crate::check::hold;
 use crate::check::onfi::Carries;
 use crate::metrics::report::Cause;
+use crate::nand::channel::Turn;
 use crate::nand::command::{Command, FlashOp, Source};
 use crate::sim::index::{ChannelId, DieId, TxnId};
 use crate::sim::queue::EventQueue;
@@ -78,8 +79,12 @@ impl Drive {
             self.start_transfer(die, events);
             return;
         }
-        let urgent = self.dies[die.at()].commands[at as usize].source != Source::Host;
-        self.channels.wait(channel, die, urgent);
+        let turn = match (phase, self.dies[die.at()].commands[at as usize].source) {
+            (BusPhase::Command, _) => Turn::Cycles,
+            (_, Source::Host) => Turn::Data,
+            _ => Turn::Urgent,
+        };
+        self.channels.wait(channel, die, turn);
         if !events.is_pending(self.channel_slot(channel)) {
             events.schedule(self.channel_slot(channel), self.channels.busy_until_ns(channel));
         }
@@ -110,6 +115,14 @@ impl Drive {
         let listener = self.channels.take_listener(channel);
         if listener.is_some() {
             self.on_transfer_end(listener, events);
+            // The die may go on with the cycles of its next command, which go before the data that waits. So it is looked
+            // at before the channel is granted: the channel's event comes again at this moment.
+            let may_send_cycles = self.timing.command_ns > 0 && self.dies[listener.at()].is_touched;
+            let slot = self.channel_slot(channel);
+            if may_send_cycles && self.channels.has_waiters(channel) && !events.is_pending(slot) {
+                events.schedule(slot, events.now_ns());
+                return;
+            }
         }
         if self.channels.busy_until_ns(channel) <= events.now_ns()
             && let Some(die) = self.channels.next_waiter(channel)

@@ -2,6 +2,10 @@
 //!
 //! A channel that is free is granted in line, without an event. Who finds it busy waits; then the channel's own event,
 //! at the end of the transfer under way, grants the next. A die wants at most one transfer at a time.
+//!
+//! Command cycles without data go before all data. They are short, and what they start runs beside the transfers. Behind
+//! the data of the other dies they would hold up their own die until all of them had sent theirs; then all dies would
+//! sense at once, and the channel be idle meanwhile.
 
 use crate::check::hold;
 use crate::ftl::lists::Lists;
@@ -14,23 +18,39 @@ struct Channel {
     busy_ns: u64,
     /// The die that has to hear of the end of the transfer under way.
     listener: DieId,
+    /// Dies that wait for it.
+    waiting: u32,
 }
+
+/// What a die waits for the channel with: the first goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Turn {
+    /// Command cycles without data.
+    Cycles,
+    /// Data of background work, where that goes before the host's.
+    Urgent,
+    /// Data.
+    Data,
+}
+
+const TURNS: usize = 3;
 
 /// All channels of a drive.
 pub struct Channels {
     channels: Vec<Channel>,
-    /// For each channel the waiters that go first, then the others.
+    /// For each channel the waiters of each turn.
     waiters: Lists,
     urgent_first: bool,
 }
 
 impl Channels {
-    /// Free channels for `dies` dies. `urgent_first`: transfers of background work overtake those of the host.
+    /// Free channels for `dies` dies. `urgent_first`: urgent data overtakes other data.
     pub fn new(channels: u32, dies: u32, urgent_first: bool) -> Self {
-        let free = Channel { busy_until_ns: 0, busy_ns: 0, listener: DieId::NONE };
+        let free = Channel { busy_until_ns: 0, busy_ns: 0, listener: DieId::NONE, waiting: 0 };
         Self {
             channels: vec![free; channels as usize],
-            waiters: Lists::new(2 * channels as usize, dies as usize),
+            waiters: Lists::new(TURNS * channels as usize, dies as usize),
             urgent_first,
         }
     }
@@ -46,19 +66,22 @@ impl Channels {
     /// Whether a die waits.
     #[inline(always)]
     pub fn has_waiters(&self, channel: ChannelId) -> bool {
-        !self.waiters.is_empty(2 * channel.at()) || !self.waiters.is_empty(2 * channel.at() + 1)
+        self.channels[channel.at()].waiting > 0
     }
 
     /// Lets a die wait.
-    pub fn wait(&mut self, channel: ChannelId, die: DieId, urgent: bool) {
-        let list = 2 * channel.at() + usize::from(!(urgent && self.urgent_first));
-        self.waiters.push_back(list, die.0);
+    pub fn wait(&mut self, channel: ChannelId, die: DieId, turn: Turn) {
+        let turn = if turn == Turn::Urgent && !self.urgent_first { Turn::Data } else { turn };
+        self.channels[channel.at()].waiting += 1;
+        self.waiters.push_back(TURNS * channel.at() + turn as usize, die.0);
     }
 
     /// The waiter whose turn it is, taken off.
     pub fn next_waiter(&mut self, channel: ChannelId) -> Option<DieId> {
-        let list = 2 * channel.at();
-        self.waiters.pop_front(list).or_else(|| self.waiters.pop_front(list + 1)).map(DieId)
+        let first = TURNS * channel.at();
+        let die = (first..first + TURNS).find_map(|list| self.waiters.pop_front(list))?;
+        self.channels[channel.at()].waiting -= 1;
+        Some(DieId(die))
     }
 
     /// Occupies the channel from `now_ns` for `duration_ns`; `listener` hears of the end, if it is a die.

@@ -1,0 +1,145 @@
+//! Random writes to a drive in its steady state, against what its dies and channels can do at most.
+//!
+//! Writes of one page at uniformly random places, a closed loop with many requests under way, blocking collection that
+//! moves and erases one plane at a time. Write amplification A, and how many pages went into a command of the host on
+//! average, k, are measured in the same run; everything else is the device's data sheet.
+
+use super::gate::{Case, Figure, Gate, Group, Theory};
+use super::subject::{Device, Requests, Scope, request, simulate};
+use crate::failure::Failure;
+use copyback::config::RunConfig;
+use copyback::metrics::report::Report;
+use copyback_theory::sustained::Costs;
+use copyback_workload::{Op, rng};
+
+const EQUAL: &str = "N_die/t, t = t_P/k + t_x + (A − 1)(t_R + t_P + 2t_x) + A·t_B/b";
+const ONE_DIE: &str = "a die with 64 writes waiting is never idle; a round of collection that the run's ends cut off \
+                       counts in A and not in time, or the other way round";
+const BOUND: &str = "ceiling min(N_die/t, N_ch/((2A − 1)t_x)); floor: dies as M/G/1 queues, waits for the channel";
+const WHOLE: &str = "as for one die; the ends of the run weigh more where dies run empty at different moments";
+
+/// Requests that are under way for each die.
+const DEPTH_OF_DIE: u32 = 64;
+
+/// The drive and its writes.
+#[derive(Clone)]
+struct Drive {
+    config: RunConfig,
+    requests: u32,
+    writes: u64,
+}
+
+impl Drive {
+    /// `is_lone`: one die with a channel of its own.
+    fn new(device: &Device, is_lone: bool, is_quick: bool) -> Result<Self, Failure> {
+        let dies = if is_lone { 1 } else { device.dies() };
+        // The drive takes 65,536 pages in at once.
+        let requests = (DEPTH_OF_DIE * dies).min(60_000);
+        let op = device.over_provisioning()?;
+        // What is held back, and the level of collection, need four spare blocks of a plane.
+        let spare = (5.0 * (1.0 + op) / op).ceil();
+        let blocks = if spare < 4096.0 { (spare as u32).max(64) } else { 4096 };
+        let builders = if device.config.commands.multi_plane { "\"multi-plane\"" } else { "" };
+        let scheme = format!(
+            "precondition = {{ mode = \"random\" }}\ntrigger = {{ policy = \"watermark\", soft = 2 }}\n\
+             capacity = {{ over_provisioning = {op:?} }}\nyield = {{ policy = \"never\" }}\n\
+             host = {{ mode = \"closed\", queue_depth = {requests} }}\n\
+             compose = {{ policy = \"list\", builders = [{builders}] }}",
+        );
+        let config = device.with(&scheme, |g| {
+            if is_lone {
+                (g.channels, g.chips_per_channel, g.dies_per_chip) = (1, 1, 1);
+            }
+            (g.blocks_per_plane, g.pages_per_block) = (blocks, g.pages_per_block.clamp(8, 64));
+            g.mapping_unit = None;
+        })?;
+        let planes = u64::from(dies * config.geometry.planes_per_die);
+        let pages = planes * u64::from(blocks) * u64::from(config.geometry.pages_per_block);
+        let times = if is_quick { 2 } else { 6 };
+        let writes = (times * pages).clamp(20_000, if is_quick { 400_000 } else { 3_000_000 });
+        Ok(Self { config, requests, writes })
+    }
+
+    fn costs(&self) -> Costs {
+        let (geometry, timing) = (&self.config.geometry, &self.config.timing);
+        let mean = |kinds: Vec<u64>| {
+            let page = |page: u32| kinds[page as usize % kinds.len()] as f64;
+            (0..geometry.pages_per_block).map(page).sum::<f64>() / f64::from(geometry.pages_per_block)
+        };
+        Costs {
+            dies: f64::from(geometry.channels * geometry.chips_per_channel * geometry.dies_per_chip),
+            channels: f64::from(geometry.channels),
+            pages_per_block: f64::from(geometry.pages_per_block),
+            read_ns: mean(timing.read.list()),
+            program_ns: mean(timing.program.list()),
+            erase_ns: timing.erase.0 as f64,
+            transfer_ns: timing.channel.transfer_ns(geometry.page_size.0) as f64,
+            command_ns: timing.command.0 as f64,
+        }
+    }
+
+    fn run(&self, seed: u64) -> Result<Report, Failure> {
+        let geometry = copyback::nand::geometry::Geometry::new(&self.config);
+        let page_bytes = u64::from(geometry.page_bytes());
+        let pages = geometry.logical_bytes() / page_bytes;
+        let mut stream = rng::stream(seed, "validate.addresses");
+        let mut left = self.writes;
+        let source = Requests(move || {
+            left = left.checked_sub(1)?;
+            Some(request(Op::Write, 0, rng::below(&mut stream, pages) * page_bytes, page_bytes))
+        });
+        Ok(simulate(&self.config, Box::new(source), seed, false)?.report)
+    }
+}
+
+/// Write amplification, and mean pages in a command of the host.
+fn measured(report: &Report) -> (f64, f64) {
+    let flash = &report.flash;
+    let programs = flash.host_page_programs;
+    let commands = programs - flash.multi_plane_page_programs + flash.multi_plane_commands;
+    (report.write_amplification.total.unwrap_or(1.0), programs as f64 / commands as f64)
+}
+
+/// One die of the device: never idle, so its rate is known.
+fn one_die(device: &Device, is_quick: bool) -> Result<Case, Failure> {
+    let drive = Drive::new(device, true, is_quick)?;
+    let name = format!("{}, one die", device.name);
+    let gates = vec![Gate { name, source: EQUAL, tolerance: 0.01, reason: ONE_DIE }];
+    let run = move |seed| {
+        let report = drive.run(seed)?;
+        let (a, k) = measured(&report);
+        let costs = drive.costs();
+        let pages_per_s = costs.rate_of_dies(costs.die_ns(a, k)?);
+        let page_mb = drive.config.geometry.page_size.0 as f64 / 1e6;
+        Ok(vec![Figure::equal(report.bytes_per_s / 1e6, pages_per_s * page_mb)])
+    };
+    Ok(Case { group: Group::Sustained, gates, is_random: true, run: Box::new(run) })
+}
+
+/// The whole device: below its ceiling, and above its floor.
+fn whole(device: &Device, is_quick: bool) -> Result<Case, Failure> {
+    let drive = Drive::new(device, false, is_quick)?;
+    let name = format!("{}, {} dies on {} channels", device.name, device.dies(), device.config.geometry.channels);
+    let gates = vec![Gate { name, source: BOUND, tolerance: 0.01, reason: WHOLE }];
+    let run = move |seed| {
+        let report = drive.run(seed)?;
+        let (a, k) = measured(&report);
+        let costs = drive.costs();
+        let page_mb = drive.config.geometry.page_size.0 as f64 / 1e6;
+        let ceiling = costs.ceiling(a, k)? * page_mb;
+        let floor = costs.floor(a, k, f64::from(drive.requests))? * page_mb;
+        Ok(vec![Figure { simulated: report.bytes_per_s / 1e6, theory: Theory::Between { floor, ceiling } }])
+    };
+    Ok(Case { group: Group::Sustained, gates, is_random: true, run: Box::new(run) })
+}
+
+/// The group's cases.
+pub fn cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
+    let count = if scope.is_quick { 2 } else { scope.devices.len() };
+    let mut cases = Vec::new();
+    for device in scope.devices.iter().take(count) {
+        cases.push(one_die(device, scope.is_quick)?);
+        cases.push(whole(device, scope.is_quick)?);
+    }
+    Ok(cases)
+}
