@@ -1,7 +1,7 @@
 //! Issue: a die that is ready takes its next command. Here the addresses of host transactions are bound; those of jobs
 //! are in `steps`.
 
-use super::drive::{Drive, NO_COMMAND, Queue};
+use super::drive::{BusPhase, Drive, NO_COMMAND, Queue};
 use super::order::{Class, Heads};
 use super::txn::Role;
 use crate::check::hold;
@@ -58,7 +58,7 @@ impl Drive {
     }
 
     #[inline]
-    fn readiness(&self, die: DieId) -> Readiness {
+    fn readiness(&self, die: DieId, now_ns: u64) -> Readiness {
         let d = &self.dies[die.at()];
         if d.is_ready() {
             return Readiness::Ready;
@@ -71,16 +71,26 @@ impl Drive {
         {
             return Readiness::CachedProgram;
         }
-        let leaving = d.array == NO_COMMAND && d.bus_phase == super::drive::BusPhase::Out;
-        if self.settings.cache_read && leaving && under_way(d.bus) == (FlashOp::Read, Source::Host) {
+        let leaving = d.array == NO_COMMAND && d.bus_phase == BusPhase::Out;
+        let may_follow = self.settings.cache_read && leaving && under_way(d.bus) == (FlashOp::Read, Source::Host);
+        if may_follow && !self.has_left(die, now_ns) {
             return Readiness::CachedRead;
         }
         Readiness::Busy
     }
 
+    /// Whether the last data of the read that is leaving a die has left at this very moment: its event comes yet, and then
+    /// the die is ready.
+    fn has_left(&self, die: DieId, now_ns: u64) -> bool {
+        let d = &self.dies[die.at()];
+        let command = &d.commands[d.bus as usize];
+        let is_last = command.out + 1 == command.planes;
+        is_last && self.channels.has_ended(self.geometry.channel_of(die), die, now_ns)
+    }
+
     /// One decision: whether something changed, so that another may follow.
     fn take_next(&mut self, die: DieId, events: &mut EventQueue) -> bool {
-        let readiness = self.readiness(die);
+        let readiness = self.readiness(die, events.now_ns());
         if readiness == Readiness::Busy {
             return false;
         }

@@ -110,6 +110,13 @@ impl Channels {
         std::mem::replace(&mut self.channels[channel.at()].listener, DieId::NONE)
     }
 
+    /// Whether the transfer of a die has ended, and the die has not heard of it.
+    #[inline(always)]
+    pub fn has_ended(&self, channel: ChannelId, die: DieId, now_ns: u64) -> bool {
+        let c = &self.channels[channel.at()];
+        c.listener == die && c.busy_until_ns <= now_ns
+    }
+
     /// When the transfer under way ends.
     #[inline(always)]
     pub fn busy_until_ns(&self, channel: ChannelId) -> u64 {

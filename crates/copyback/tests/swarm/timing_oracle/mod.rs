@@ -182,6 +182,8 @@ struct Die {
 struct Channel {
     transfer: Option<(usize, u64)>,
     waiting: Vec<usize>,
+    /// Whether nobody has it before the dies were looked at, at this moment.
+    is_held: bool,
 }
 
 struct Oracle<'a> {
@@ -269,6 +271,8 @@ impl Oracle<'_> {
         for (number, channel) in self.channels.iter().enumerate() {
             if let Some((_, end_ns)) = channel.transfer {
                 events.push((end_ns, 2, number));
+            } else if channel.is_held {
+                events.push((self.now_ns, 2, number));
             }
         }
         let Some(&(time_ns, kind, number)) = events.iter().min() else { return false };
@@ -276,6 +280,7 @@ impl Oracle<'_> {
         match kind {
             0 => {}
             1 => self.array_ends(number),
+            _ if std::mem::take(&mut self.channels[number].is_held) => self.grant(number),
             _ => self.transfer_ends(number),
         }
         true
@@ -648,13 +653,19 @@ impl Oracle<'_> {
         self.grant(channel);
     }
 
-    /// One transfer at a time, first come first served; where collection goes first, its transfers do, too.
+    /// One transfer at a time: cycles without data first, then first come first served; where collection goes first, its
+    /// transfers do, too.
     fn grant(&mut self, channel: usize) {
         let gc_first = matches!(&self.config.order, OrderConfig::Priority(p) if p.first == First::GcReadWrite);
         let is_urgent = |die: &usize| gc_first && self.dies[*die].lease.is_some();
         let c = &mut self.channels[channel];
-        if c.transfer.is_none() && !c.waiting.is_empty() {
-            let die = c.waiting.remove(c.waiting.iter().position(is_urgent).unwrap_or(0));
+        let is_cycles = |die: &usize| {
+            let command = self.dies[*die].command.as_ref();
+            command.is_some_and(|c| c.stage == Stage::In && c.kind != CommandKind::Program)
+        };
+        if c.transfer.is_none() && !c.waiting.is_empty() && !c.is_held {
+            let first = c.waiting.iter().position(is_cycles).or_else(|| c.waiting.iter().position(is_urgent));
+            let die = c.waiting.remove(first.unwrap_or(0));
             let command = self.dies[die].command.as_ref().expect("a command is under way");
             c.transfer = Some((die, self.now_ns + command.transfer_ns));
         }
@@ -665,6 +676,10 @@ impl Oracle<'_> {
         let command = self.dies[die].command.as_ref().expect("a command is under way");
         if command.stage == Stage::Out {
             self.command_ends(die);
+            // The die may send the cycles of its next command: it is looked at before another one has the channel.
+            let has_cycles = self.config.timing.command.0 > 0;
+            let is_wanted = !self.channels[channel].waiting.is_empty();
+            self.channels[channel].is_held = has_cycles && is_wanted && self.changed.contains(&die);
         } else {
             self.start_array(die);
         }
