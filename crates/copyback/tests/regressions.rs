@@ -118,3 +118,14 @@ fn a_full_buffer_empties_onto_all_dies() {
     assert!(report.simulated_ns < 101 * one_ns, "{} ns", report.simulated_ns);
     assert_eq!(report.buffer_units_left, 16);
 }
+
+/// A drive with so much room that it is overwritten twice before its erased blocks are used up is not steady by then.
+#[test]
+fn a_steady_past_has_collected() {
+    let mut lines = PLANE[..2].to_vec();
+    lines.push("trigger.policy = \"watermark\"\ntrigger.soft = 2\nprecondition.mode = \"random\"\ncapacity.over_provisioning = 6.0");
+    lines.push("geometry.blocks_per_plane = 64\ngeometry.pages_per_block = 8\ngeometry.page_size = \"4 KiB\"");
+    let (config, text) = configuration(&lines, 0);
+    let past = precondition(&config, 0).unwrap_or_else(|e| panic!("{e}\n{text}")).past();
+    assert!(past.erases > 0 && past.host_units > 64 * 8, "{past:?}");
+}
