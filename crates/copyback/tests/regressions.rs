@@ -150,3 +150,14 @@ fn a_plane_without_data_cannot_be_aged() {
     let refused = precondition(&configuration(&lines, 0).0, 0).err().expect("plane 1 holds no logical page");
     assert!(matches!(&refused, RunError::Config(e) if e.key == "precondition.mode"), "{refused}");
 }
+
+/// A drive with so much room that it is overwritten twice before its erased blocks are used up is not steady by then.
+#[test]
+fn a_steady_past_has_collected() {
+    let mut lines = PLANE[..2].to_vec();
+    lines.push("trigger.policy = \"watermark\"\ntrigger.soft = 2\nprecondition.mode = \"random\"\ncapacity.over_provisioning = 6.0");
+    lines.push("geometry.blocks_per_plane = 64\ngeometry.pages_per_block = 8\ngeometry.page_size = \"4 KiB\"");
+    let (config, text) = configuration(&lines, 0);
+    let past = precondition(&config, 0).unwrap_or_else(|e| panic!("{e}\n{text}")).past();
+    assert!(past.erases > 0 && past.host_units > 64 * 8, "{past:?}");
+}

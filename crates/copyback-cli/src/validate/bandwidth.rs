@@ -80,7 +80,7 @@ impl Drive {
         let stripe_bytes = pages * config.geometry.page_size.0;
         // Whole blocks of pages, so that each kind of page counts alike in the half that is measured.
         let per_block = u64::from(config.geometry.pages_per_block);
-        let blocks = if is_quick { 4 } else { 16 };
+        let blocks = if is_quick { 256_u64 } else { 1024 }.div_ceil(per_block);
         // Of 16 blocks a plane at 60 % over-provisioning, 10 hold data.
         let round = 10 * per_block;
         let (op, stripes, mut at) = (self.op, blocks * per_block, 0);

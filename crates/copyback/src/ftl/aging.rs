@@ -131,11 +131,17 @@ impl Ager {
         stream: &mut Xoshiro256PlusPlus,
     ) -> Result<(), KeyError> {
         const ROUNDS_MAX: u32 = 40;
-        let mut before = f64::INFINITY;
-        for _ in 0..ROUNDS_MAX {
+        let (mut before, mut rounds) = (f64::INFINITY, 0);
+        while rounds < ROUNDS_MAX {
             let start = self.ftl.counts();
             self.overwrite(units, u64::from(units), stream)?;
-            let now = self.ftl.counts().since(&start).write_amplification().unwrap_or(1.0);
+            let counts = self.ftl.counts().since(&start);
+            // As long as erased blocks last, write amplification is 1 and does not change, which is no steady state.
+            if counts.erases == 0 {
+                continue;
+            }
+            rounds += 1;
+            let now = counts.write_amplification().unwrap_or(1.0);
             if (now - before).abs() <= steady * now {
                 return Ok(());
             }
