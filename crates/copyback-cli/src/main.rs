@@ -14,6 +14,7 @@ mod output;
 mod plan;
 mod progress;
 mod run;
+mod steady;
 mod table;
 mod trace;
 mod workloads;

@@ -150,6 +150,7 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
             "Note: {units} mapping units were read that hold no data; the flash is not asked for them\n"
         ));
     }
+    lines.extend(crate::steady::notes(plan, finished));
     if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }
 }
 

@@ -7,6 +7,7 @@ use crate::files;
 use crate::format::{count, large, percent, size, three_digits, time};
 use crate::output::{self, Results};
 use crate::plan::{self, Plan};
+use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use copyback::config::layers::Resolved;
 use copyback::metrics::report::{Latency, Report, Sample};
@@ -56,6 +57,7 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
         ("Response times", latencies(report, terminal_columns)),
         ("Where the time went", blame(report)),
         ("Write amplification", write_amplification(report)),
+        ("Steady state", facts(steady::rows(&report.steady))),
         ("Garbage collection", collection(report)),
         ("In use", utilisation(report)),
         ("Wear", wear(report)),

@@ -1,11 +1,13 @@
 //! Opening a trace's file: what is wrong with its path, and which wrappers its bytes come in.
 //!
-//! Compression is recognised by magic bytes, never by a file's name, and may be nested.
+//! Compression is recognised by magic bytes, never by a file's name, and may be nested. What little data can unpack to has
+//! a limit, and so has the memory that a decompressor takes: a trace may come from anywhere.
 
 use crate::Error;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Bytes, from whatever wrappers they came in.
@@ -13,6 +15,17 @@ pub(crate) type ByteStream = Box<dyn Read + Send>;
 
 /// How many wrappers may be nested: more is an accident or an attack.
 const WRAPPERS_MAX: usize = 4;
+
+/// How many times its own size a trace may unpack to. Text of a trace compresses to a tenth or a fiftieth; a stream of
+/// zeros to a thousandth and far less, and would keep the program reading for days.
+const EXPANSION_MAX: u64 = 1000;
+
+/// Up to here the limit above does not count: so much is read in a moment, and a short trace of few different lines may
+/// well compress better than any other.
+const EXPANSION_FREE_BYTES: u64 = 64 << 20;
+
+/// What a decompressor of xz may allocate. Its strongest preset needs 65 MiB; a damaged header may ask for 4 GiB.
+const XZ_MEMORY_BYTES_MAX: u64 = 256 << 20;
 
 /// A tar header is one such block, and file contents are padded to it.
 const TAR_BLOCK_BYTES: usize = 512;
@@ -55,13 +68,15 @@ fn near_names(path: &Path) -> Option<String> {
 }
 
 /// Takes off compression and a tar header, as often as they come.
-pub(crate) fn unwrap(mut stream: ByteStream, notes: &SharedNotes) -> Result<ByteStream, io::Error> {
+pub(crate) fn unwrap(stream: ByteStream, notes: &SharedNotes) -> Result<ByteStream, io::Error> {
+    let packed_bytes = Arc::new(AtomicU64::new(0));
+    let mut stream: ByteStream = Box::new(Packed { inner: stream, packed_bytes: packed_bytes.clone() });
     for _ in 0..WRAPPERS_MAX {
         let (head, whole) = peek(stream, TAR_BLOCK_BYTES)?;
         stream = whole;
         let Some((name, unwrapped)) = unwrap_one(&head, &mut stream, notes)? else { return Ok(stream) };
         add_note(notes, format!("unwrapped {name}"));
-        stream = unwrapped;
+        stream = Box::new(Unpacked { inner: unwrapped, unpacked_bytes: 0, packed_bytes: packed_bytes.clone() });
     }
     let message = format!("it is compressed or archived more than {WRAPPERS_MAX} times over");
     Err(io::Error::new(io::ErrorKind::InvalidData, message))
@@ -80,13 +95,68 @@ fn unwrap_one(
     } else if head.starts_with(b"BZh") && head.get(4..10) == Some(&[0x31, 0x41, 0x59, 0x26, 0x53, 0x59]) {
         ("bzip2", Box::new(bzip2::bufread::MultiBzDecoder::new(take())))
     } else if head.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0]) {
-        ("xz", Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(take())))
+        ("xz", Box::new(liblzma::bufread::XzDecoder::new_stream(take(), xz_stream()?)))
     } else if head.get(257..262) == Some(b"ustar") {
         ("tar", Box::new(TarContent::new(take(), notes.clone())))
     } else {
         return Ok(None);
     };
     Ok(Some((name, unwrapped)))
+}
+
+/// A decompressor of one xz stream after the other.
+fn xz_stream() -> Result<liblzma::stream::Stream, io::Error> {
+    let flags = liblzma::stream::CONCATENATED;
+    Ok(liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY_BYTES_MAX, flags)?)
+}
+
+/// The file's own bytes, counted.
+struct Packed {
+    inner: ByteStream,
+    packed_bytes: Arc<AtomicU64>,
+}
+
+impl Read for Packed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read_bytes = self.inner.read(buffer)?;
+        self.packed_bytes.fetch_add(read_bytes as u64, Ordering::Relaxed);
+        Ok(read_bytes)
+    }
+}
+
+/// What came out of a wrapper, held against what was read of the file so far.
+struct Unpacked {
+    inner: ByteStream,
+    unpacked_bytes: u64,
+    packed_bytes: Arc<AtomicU64>,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read_bytes = self.inner.read(buffer).map_err(explain_memory)?;
+        self.unpacked_bytes += read_bytes as u64;
+        let packed_bytes = self.packed_bytes.load(Ordering::Relaxed);
+        if self.unpacked_bytes > EXPANSION_FREE_BYTES && self.unpacked_bytes / EXPANSION_MAX > packed_bytes {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!(
+                    "{packed_bytes} bytes of the file unpack to more than {EXPANSION_MAX} times as many: that is no \
+                     trace; unpack it yourself if it is one after all"
+                ),
+            ));
+        }
+        Ok(read_bytes)
+    }
+}
+
+fn explain_memory(error: io::Error) -> io::Error {
+    let xz = error.get_ref().and_then(|inner| inner.downcast_ref::<liblzma::stream::Error>());
+    if !matches!(xz, Some(liblzma::stream::Error::MemLimit)) {
+        return error;
+    }
+    let memory = crate::units::format_bytes(XZ_MEMORY_BYTES_MAX);
+    let message = format!("unpacking this xz file takes more than {memory} of memory: unpack it yourself");
+    io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 /// The first bytes (fewer at the end of the stream), and a stream that still begins with them.

@@ -24,4 +24,5 @@ pub mod write;
 
 pub use error::Error;
 pub use open::open;
+pub use readers::parquet::panic_is_caught;
 pub use request::{Op, Priority, Request, RequestSource};

@@ -8,6 +8,10 @@ use std::collections::{HashMap, VecDeque};
 /// The size of the pieces in which files are laid out on the drive, as a file system's allocator would.
 const EXTENT_BYTES: u64 = 1 << 20;
 
+/// How many extents can be packed: 4 TiB of them. Each is remembered, so that otherwise a few requests of damaged lengths
+/// would fill the memory.
+const EXTENTS_MAX: u64 = 1 << 22;
+
 /// Gives every device's extents places on the drive, in the order of their first use.
 pub(crate) struct Packed<S> {
     inner: S,
@@ -15,29 +19,44 @@ pub(crate) struct Packed<S> {
     places: HashMap<(u32, u64), u64>,
     /// The only device that gets places, if one was selected: the others' would leave holes.
     only: Option<u32>,
+    laid_out: u64,
     split_count: u64,
     pending: VecDeque<Request>,
 }
 
 impl<S> Packed<S> {
     pub(crate) fn new(inner: S, only: Option<u32>) -> Self {
-        Self { inner, places: HashMap::new(), only, split_count: 0, pending: VecDeque::new() }
+        Self { inner, places: HashMap::new(), only, laid_out: 0, split_count: 0, pending: VecDeque::new() }
     }
 
-    fn place(&mut self, device: u32, extent: u64) -> u64 {
+    fn place(&mut self, device: u32, extent: u64) -> Result<u64, Error> {
         let next = self.places.len() as u64;
-        *self.places.entry((device, extent)).or_insert(next)
+        if let Some(place) = self.places.get(&(device, extent)) {
+            return Ok(*place);
+        }
+        if next == EXTENTS_MAX {
+            return Err(self.too_many());
+        }
+        self.places.insert((device, extent), next);
+        Ok(next)
+    }
+
+    #[cold]
+    fn too_many(&self) -> Error {
+        let (index, most) = (self.laid_out, format_bytes(EXTENTS_MAX * EXTENT_BYTES));
+        Error::new(format!("request {index}: the trace's devices or files cover more than {most}, too much to pack"))
+            .with_help("select one with `device`, or set `layout = \"as-is\"` to keep the trace's addresses")
     }
 
     /// Cuts a request at the borders of extents that are not neighbours on the drive.
-    fn lay_out(&mut self, request: Request) {
+    fn lay_out(&mut self, request: Request) -> Result<(), Error> {
         let mut at = request.offset_bytes;
         let end = request.offset_bytes + request.len_bytes;
         let before = self.pending.len();
         while at < end {
             let extent = at / EXTENT_BYTES;
             let piece_end = end.min((extent + 1).saturating_mul(EXTENT_BYTES));
-            let offset_bytes = self.place(request.device, extent) * EXTENT_BYTES + at % EXTENT_BYTES;
+            let offset_bytes = self.place(request.device, extent)? * EXTENT_BYTES + at % EXTENT_BYTES;
             let len_bytes = piece_end - at;
             let count = self.pending.len();
             match self.pending.back_mut() {
@@ -49,6 +68,7 @@ impl<S> Packed<S> {
             at = piece_end;
         }
         self.split_count += u64::from(self.pending.len() > before + 1);
+        Ok(())
     }
 }
 
@@ -60,7 +80,8 @@ impl<S: RequestSource> RequestSource for Packed<S> {
                 // Handed on as it is, to be left out and counted where devices are selected.
                 return Ok(Some(request));
             }
-            self.lay_out(request);
+            self.laid_out += 1;
+            self.lay_out(request)?;
         }
         Ok(self.pending.pop_front())
     }

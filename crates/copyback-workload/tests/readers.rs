@@ -1,6 +1,6 @@
 //! Does every reader read its format, and refuse what is not, naming the place?
 
-use copyback_workload::spec::{BlockAction, Layout, WorkloadSpec, ZeroMeans};
+use copyback_workload::spec::{BlockAction, Format, Layout, WorkloadSpec, ZeroMeans};
 use copyback_workload::{Error, Op, Request, RequestSource, open};
 use std::io::Write;
 use tempfile::NamedTempFile;
@@ -61,6 +61,15 @@ fn msr_of_several_hosts_keeps_them_apart() {
     let (read, notes) = rows(b"10,a,0,Read,0,512,1\n20,b,0,Read,0,512,1\n30,a,0,Read,0,512,1\n");
     assert_eq!(read.iter().map(|row| row.4).collect::<Vec<_>>(), [0, 65_536, 0]);
     assert!(notes.iter().any(|note| note.contains("host `b`")), "{notes:?}");
+}
+
+#[test]
+fn many_hosts_are_not_all_listed() {
+    let lines: String = (0..30).map(|host| format!("{},host-{host},0,Read,0,512,1\n", host + 10)).collect();
+    let (read, notes) = rows(lines.as_bytes());
+    assert_eq!(read[29].4, 29 * 65_536);
+    assert_eq!(notes.len(), 10, "{notes:?}");
+    assert!(notes[8].contains("host `host-8`") && notes[9].contains("21 more hosts"), "{notes:?}");
 }
 
 #[test]
@@ -286,6 +295,37 @@ fn every_compression_also_nested() {
     }
     let many = [gzip(MSR), gzip(b"128166372003061649,usr,1,Write,1024,512,7\n")].concat();
     assert_eq!(rows(&many).0.len(), 3, "gzip files may be joined");
+}
+
+#[test]
+fn compressed_data_that_unpack_without_end_are_refused() {
+    // Comments, so that no line is too long; gzip makes a thousandth of them, and gzip of that hardly anything.
+    let mut once = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let block = b"#\n".repeat(1 << 19);
+    for _ in 0..80 {
+        once.write_all(&block).unwrap();
+    }
+    let mut twice = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    twice.write_all(&once.finish().unwrap()).unwrap();
+    let twice = twice.finish().unwrap();
+    let refused = read_with(&twice, |spec| spec.format = Some(Format::Msr)).unwrap_err();
+    let expected = format!("{} bytes of the file unpack to more than 1000 times as many", twice.len());
+    assert!(refused.message.contains(&expected), "{refused}");
+}
+
+#[test]
+fn xz_that_asks_for_much_memory_is_refused() {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    encoder.write_all(MSR).unwrap();
+    let mut xz = encoder.finish().unwrap();
+    // The first block's header says which dictionary the decompressor has to allocate: here 1 GiB, whatever is used.
+    assert_eq!(&xz[12..16], [2, 0, 0x21, 1], "a header of twelve bytes with one filter, LZMA2");
+    xz[16] = 36;
+    let mut crc = flate2::Crc::new();
+    crc.update(&xz[12..20]);
+    xz[20..24].copy_from_slice(&crc.sum().to_le_bytes());
+    let refused = error(&xz);
+    assert!(refused.message.contains("takes more than 256 MiB of memory: unpack it yourself"), "{refused}");
 }
 
 #[test]

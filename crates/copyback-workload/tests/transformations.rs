@@ -145,3 +145,20 @@ fn a_footprint_beyond_the_device_is_refused() {
     let error = open(&toml::from_str(&keys).unwrap(), 1, 1 << 20).err().unwrap();
     assert!(error.message.contains("1 GiB") && error.message.contains("1 MiB"), "{error}");
 }
+
+#[test]
+fn files_that_cover_more_than_can_be_packed_are_refused() {
+    // Few bytes of a damaged trace: each request covers a million extents, each of which would be remembered.
+    let lines = (0..5).map(|tib: u64| format!("0 file trim {} {}\n", tib << 40, 1_u64 << 40));
+    let text: String = std::iter::once("fio version 3 iolog\n".to_owned()).chain(lines).collect();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let spec = copyback_workload::spec::WorkloadSpec::of_trace(file.path());
+    let mut source = open(&spec, 1, u64::MAX).unwrap();
+    for _ in 0..4 {
+        assert_eq!(source.next_request().unwrap().unwrap().len_bytes, 1 << 40);
+    }
+    let refused = source.next_request().unwrap_err();
+    assert!(refused.message.starts_with("request 5: ") && refused.message.contains("4 TiB"), "{refused}");
+    assert!(refused.help.unwrap().contains("as-is"));
+}

@@ -2,6 +2,7 @@
 
 pub mod background;
 pub mod buffer;
+pub mod check;
 pub mod config;
 pub mod controller;
 pub mod ftl;

@@ -150,3 +150,18 @@ fn a_plane_without_data_cannot_be_aged() {
     let refused = precondition(&configuration(&lines, 0).0, 0).err().expect("plane 1 holds no logical page");
     assert!(matches!(&refused, RunError::Config(e) if e.key == "precondition.mode"), "{refused}");
 }
+
+/// A cached read may be sent until the moment at which the last data of the read before has left, and not only before it.
+#[test]
+fn a_cached_read_at_the_end_of_the_read_before() {
+    let mut lines = PLANE.to_vec();
+    lines.push("geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 4\ngeometry.page_size = \"4 KiB\"");
+    lines.push("timing.command = \"200 ns\"\ncompose.policy = \"list\"\ncompose.builders = [\"cache\"]");
+    lines.retain(|l| !l.contains("precondition"));
+    lines.push("trigger.policy = \"watermark\"\ntrigger.soft = 2\nprecondition.mode = \"sequential\"");
+    let first_ns = 200 + 50_000 + 4096 * 1_000_000_000 / 400_000_000;
+    let requests = [0, first_ns].map(|arrival_ns| request(arrival_ns, Op::Read, 0, 4096, 0));
+    let outcome = run(&lines, &requests);
+    let took: Vec<u64> = outcome.requests.iter().map(|r| r.response_ns).collect();
+    assert_eq!(took, [first_ns, first_ns]);
+}

@@ -2,6 +2,7 @@
 //! a time in microseconds since the start.
 
 use super::cursor::{Cursor, shown, to_ns};
+use super::names::{NAMES_MAX, Names};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
 
@@ -12,7 +13,7 @@ const HEADER_START: &[u8] = b"fio version ";
 #[derive(Default)]
 pub(crate) struct Fio {
     version: u64,
-    files: Vec<Vec<u8>>,
+    files: Names,
     /// The time so far, of version 2.
     waited_ns: u64,
     waits: u64,
@@ -20,11 +21,7 @@ pub(crate) struct Fio {
 
 impl Fio {
     fn file_index(&mut self, name: &[u8]) -> Result<u32, LineError> {
-        let index = self.files.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.files.push(name.to_vec());
-            self.files.len() - 1
-        });
-        u32::try_from(index).map_err(|_| LineError("more than 2^32 files".to_owned()))
+        u32::try_from(self.files.index_of(name)).map_err(|_| LineError("more than 2^32 files".to_owned()))
     }
 
     fn header(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
@@ -85,13 +82,10 @@ impl LineFormat for Fio {
                 "the iolog has no waits: all requests arrive at time zero; replay it in a closed loop".to_owned(),
             );
         }
-        notes.extend(named_devices(&self.files));
+        notes.extend(named_devices(self.files.list()));
         notes
     }
 }
-
-/// How many names are listed.
-const NAMES_MAX: usize = 8;
 
 /// Which device number each file got.
 pub(crate) fn named_devices(files: &[Vec<u8>]) -> Vec<String> {

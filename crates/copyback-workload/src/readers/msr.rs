@@ -1,6 +1,7 @@
 //! MSR Cambridge CSV: filetime (100 ns since 1601), host, disk, Read|Write, byte offset, bytes, response time.
 
 use super::cursor::{Cursor, shown, to_ns};
+use super::names::{NAMES_MAX, Names};
 use super::{LineError, LineFormat, Parsed, request};
 use crate::Op;
 
@@ -10,15 +11,15 @@ const DISKS_PER_HOST: u32 = 1 << 16;
 /// Reads MSR Cambridge CSV.
 #[derive(Default)]
 pub(crate) struct Msr {
-    hosts: Vec<Vec<u8>>,
+    hosts: Names,
     last_host: usize,
 }
 
 impl Msr {
     #[inline]
     fn device(&mut self, host: &[u8], disk: u32) -> Result<u32, LineError> {
-        if self.hosts.get(self.last_host).is_none_or(|last| last != host) {
-            self.last_host = self.host_index(host);
+        if self.hosts.list().get(self.last_host).is_none_or(|last| last != host) {
+            self.last_host = self.hosts.index_of(host);
         }
         if disk >= DISKS_PER_HOST {
             return Err(LineError(format!("disk {disk} is not below {DISKS_PER_HOST}")));
@@ -26,13 +27,6 @@ impl Msr {
         let host = u32::try_from(self.last_host).ok().filter(|host| *host < DISKS_PER_HOST);
         let host = host.ok_or_else(|| LineError(format!("more than {DISKS_PER_HOST} hosts")))?;
         Ok(host * DISKS_PER_HOST + disk)
-    }
-
-    fn host_index(&mut self, host: &[u8]) -> usize {
-        self.hosts.iter().position(|known| known == host).unwrap_or_else(|| {
-            self.hosts.push(host.to_vec());
-            self.hosts.len() - 1
-        })
     }
 }
 
@@ -63,12 +57,18 @@ impl LineFormat for Msr {
     }
 
     fn notes(&self) -> Vec<String> {
-        let others = self.hosts.iter().enumerate().skip(1);
-        others
+        let others = self.hosts.list().iter().enumerate().skip(1);
+        let mut notes: Vec<String> = others
+            .take(NAMES_MAX)
             .map(|(index, host)| {
                 let first = index as u64 * u64::from(DISKS_PER_HOST);
                 format!("host `{}` is not the trace's first: its disk 0 is device {first}", shown(host))
             })
-            .collect()
+            .collect();
+        let more = self.hosts.list().len().saturating_sub(NAMES_MAX + 1);
+        if more > 0 {
+            notes.push(format!("… and {more} more hosts, each {DISKS_PER_HOST} devices further"));
+        }
+        notes
     }
 }

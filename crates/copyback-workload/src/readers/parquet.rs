@@ -3,12 +3,14 @@
 //! Columns `arrival_ns`, `offset_bytes`, `len_bytes` (u64), `op` (u8: 0 read, 1 write, 2 trim), `device` (u32) and
 //! `priority` (u8: 0 normal, 1 high); the key `copyback.trace.version` of the file's metadata names the layout.
 
-use super::{BadRecords, LineError, Record, RecordReader};
+use super::cursor::shown;
+use super::{BadRecords, LineError, Record, RecordReader, parquet_lengths};
 use crate::{Error, Op, Priority, Request};
 use parquet::basic::Type as PhysicalType;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{Int32Type, Int64Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use std::cell::Cell;
 use std::fs::File;
 
 /// The layout that this program writes and reads.
@@ -29,6 +31,9 @@ pub(crate) const COLUMNS: [(&str, PhysicalType); 6] = [
 
 const BATCH_ROWS: usize = 4096;
 
+/// How much is shown of what the library says.
+const MESSAGE_CHARS_MAX: usize = 200;
+
 /// One row group's columns, read side by side.
 struct RowGroup {
     wide: [ColumnReaderImpl<Int64Type>; 3],
@@ -40,11 +45,14 @@ struct RowGroup {
 pub(crate) struct ParquetReader {
     file_name: String,
     file: SerializedFileReader<File>,
+    /// The same file, to look at its bytes.
+    raw_file: File,
     next_row_group: usize,
     row_group: Option<RowGroup>,
     wide: [Vec<i64>; 3],
     narrow: [Vec<i32>; 3],
     row_count: u64,
+    request_count: u64,
     bad: BadRecords,
 }
 
@@ -54,7 +62,10 @@ pub(crate) fn recognises(head: &[u8]) -> bool {
 }
 
 impl ParquetReader {
-    pub(crate) fn new(file_name: String, file: File, skip_bad: u64) -> Result<Self, Error> {
+    pub(crate) fn new(file_name: String, mut file: File, skip_bad: u64) -> Result<Self, Error> {
+        parquet_lengths::check_footer(&mut file).map_err(|wrong| damaged(&file_name, &wrong))?;
+        let failed = |error: std::io::Error| damaged(&file_name, &error.to_string());
+        let raw_file = file.try_clone().map_err(failed)?;
         let open = || SerializedFileReader::new(file).map_err(|error| damaged(&file_name, &error.to_string()));
         let file = guarded(&file_name, open)?;
         check_layout(&file_name, &file)?;
@@ -62,11 +73,13 @@ impl ParquetReader {
         Ok(Self {
             file_name,
             file,
+            raw_file,
             next_row_group: 0,
             row_group: None,
             wide: Default::default(),
             narrow: Default::default(),
             row_count: 0,
+            request_count: 0,
             bad,
         })
     }
@@ -81,6 +94,8 @@ impl ParquetReader {
         while self.next_row_group < self.file.num_row_groups() {
             let index = self.next_row_group;
             self.next_row_group += 1;
+            let lengths = parquet_lengths::check_pages(&mut self.raw_file, self.file.metadata().row_group(index));
+            lengths.map_err(|wrong| damaged(&self.file_name, &wrong))?;
             let failed = |error: parquet::errors::ParquetError| damaged(&self.file_name, &error.to_string());
             let group = self.file.get_row_group(index).map_err(failed)?;
             let rows_left = usize::try_from(group.metadata().num_rows())
@@ -172,14 +187,30 @@ fn narrow(column: ColumnReader) -> Option<ColumnReaderImpl<Int32Type>> {
     }
 }
 
+thread_local! {
+    /// Whether a panic of this thread, now, would be caught below.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is where a panic becomes an error. A panic hook, which runs before it is caught, asks this to stay
+/// silent: the user reads of the damage in the error.
+pub fn panic_is_caught() -> bool {
+    IS_GUARDED.get()
+}
+
 /// The library trusts what a file says of itself and stops the program on some damage: it becomes an error like any other.
 /// Whatever was half read is not looked at again.
 fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(damaged(file, "it contradicts itself")))
+    IS_GUARDED.set(true);
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    IS_GUARDED.set(false);
+    caught.unwrap_or_else(|_| Err(damaged(file, "it contradicts itself")))
 }
 
 fn damaged(file: &str, message: &str) -> Error {
+    // The library quotes names from the file, however long they are and whatever would disturb a terminal is in them.
+    let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    let message: String = message.chars().take(MESSAGE_CHARS_MAX).map(plain).collect();
     Error::new(format!("{file}: this Parquet file cannot be read: {message}"))
         .with_help("it may have been cut off: copy it again, or convert the trace again")
 }
@@ -192,7 +223,8 @@ fn check_layout(file_name: &str, file: &SerializedFileReader<File>) -> Result<()
         Some(VERSION) => {}
         Some(other) => {
             return Err(Error::new(format!(
-                "{file_name}: its trace layout is version {other}; this program reads {VERSION}"
+                "{file_name}: its trace layout is version {}; this program reads {VERSION}",
+                shown(other.as_bytes())
             ))
             .with_help("convert the trace again with this version of the program"));
         }
@@ -214,7 +246,7 @@ fn check_layout(file_name: &str, file: &SerializedFileReader<File>) -> Result<()
 impl RecordReader for ParquetReader {
     fn read_batch(&mut self, records: &mut Vec<Record>) -> Result<bool, Error> {
         if self.row_group.is_none() && !self.next_row_group()? {
-            if self.row_count == 0 {
+            if self.request_count == 0 {
                 return Err(Error::new(format!("{}: it holds no requests", self.file_name)));
             }
             return Ok(false);
@@ -222,7 +254,10 @@ impl RecordReader for ParquetReader {
         for row in 0..self.fill()? {
             self.row_count += 1;
             match self.row(row).and_then(|request| self.bad.check(request)) {
-                Ok(Some(request)) => records.push(Record { place: self.row_count, request }),
+                Ok(Some(request)) => {
+                    self.request_count += 1;
+                    records.push(Record { place: self.row_count, request });
+                }
                 Ok(None) => {}
                 Err(_) if self.bad.may_skip() => {}
                 Err(error) => {

@@ -28,6 +28,16 @@ pub enum PreconditionConfig {
         #[serde(default = "steady")]
         steady: f64,
     },
+    /// SNIA Solid State Storage PTS: written in order twice over, then at random in rounds, until write amplification is
+    /// steady by the rule of the specification: over five rounds in a row its range is at most 20 % of its mean, and its
+    /// slope at most 10 %. Ten blocks have to be erased in a round, lest a drive that does not collect yet looks steady.
+    /// Not reached within 25 rounds is an error.
+    Snia {
+        /// What a round writes, in multiples of the logical capacity (default 0.5). The specification's rounds are minutes
+        /// of a drive's time; here no time passes.
+        #[serde(default = "round")]
+        round: f64,
+    },
     /// tpds20: each plane is filled to a random share between `used_min` and `used_max` of its pages, of which
     /// `valid` hold data.
     Aged {
@@ -48,6 +58,9 @@ fn whole() -> f64 {
 }
 fn steady() -> f64 {
     0.005
+}
+fn round() -> f64 {
+    0.5
 }
 fn used_min() -> f64 {
     0.93
@@ -88,6 +101,13 @@ impl PreconditionConfig {
                         .with_help("use a relative change such as 0.005"));
                 }
                 Ok(())
+            }
+            Self::Snia { round } => {
+                if (0.01..=100.0).contains(&round) {
+                    return Ok(());
+                }
+                Err(KeyError::new("precondition.round", format!("{round} is not possible"))
+                    .with_help("use a number of capacities from 0.01 to 100"))
             }
             Self::Aged { used_min, used_max, valid } => {
                 share("used_min", used_min)?;

@@ -5,6 +5,7 @@
 use super::clocks::charge;
 use super::drive::{Drive, Queue};
 use super::txn::Role;
+use crate::check::hold;
 use crate::ftl::allocation::{Load, Place};
 use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
@@ -155,7 +156,9 @@ impl Drive {
 
     /// A slot of a die's window became free: jobs first, then whoever waits.
     pub(super) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
-        self.dies[die.at()].slots_used -= 1;
+        let used = self.dies[die.at()].slots_used;
+        hold!(used > 0, Window, "{die:?} is given back a slot, and none is in use");
+        self.dies[die.at()].slots_used = used - 1;
         if self.dies[die.at()].slots_used >= self.settings.slots {
             return;
         }

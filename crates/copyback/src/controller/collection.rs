@@ -3,6 +3,7 @@
 use super::drive::{Drive, WAITING_JOBS_MAX};
 use crate::background::gc::trigger::watermark::Scope;
 use crate::background::job::Job;
+use crate::check::hold;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::frontier::Origin;
 use crate::metrics::report::GcEvent;
@@ -160,7 +161,7 @@ impl Drive {
     /// When the block is not full, or a job is under way on its plane.
     pub fn start_relocation(&mut self, block: BlockId, source: Source) {
         let plane = self.geometry.plane_of(block);
-        assert!(self.job_of_plane[plane.at()].is_none(), "{plane:?} has a job already");
+        hold!(self.job_of_plane[plane.at()].is_none(), OneJob, "{plane:?} has a job already");
         let id = self.new_job(source, plane);
         self.jobs[id.at()].picks_victim = false;
         self.jobs[id.at()].block = block;
@@ -185,7 +186,7 @@ impl Drive {
     fn attach(&mut self, id: JobId) {
         let die = self.jobs[id.at()].die;
         let d = &mut self.dies[die.at()];
-        assert!((d.waiting_jobs_count as usize) < WAITING_JOBS_MAX, "too many jobs wait for {die:?}");
+        hold!((d.waiting_jobs_count as usize) < WAITING_JOBS_MAX, OneJob, "too many jobs wait for {die:?}");
         d.waiting_jobs[d.waiting_jobs_count as usize] = id;
         d.waiting_jobs_count += 1;
         self.touch(die);
@@ -234,8 +235,22 @@ impl Drive {
             return None;
         }
         let left = self.ftl.pages_left(plane, Origin::Move);
-        assert!(pages <= left, "{plane:?} has {left} pages for the {pages} that are valid in {block:?}");
+        self.count_idle_rounds(plane, pages);
+        hold!(pages <= left, VictimRoom, "{plane:?} has {left} pages for the {pages} that are valid in {block:?}");
         Some(block)
+    }
+
+    /// A round that moves a whole block's worth of pages gains nothing; a policy may pick such blocks for a while.
+    fn count_idle_rounds(&mut self, plane: PlaneId, pages: u32) {
+        let has_to_leave = self.jobs[self.job_of_plane[plane.at()].at()].has_to_leave;
+        let rounds = &mut self.idle_rounds[plane.at()];
+        let gains = pages < self.geometry.pages_per_block || has_to_leave;
+        *rounds = if gains { 0 } else { *rounds + 1 };
+        hold!(
+            *rounds <= self.settings.idle_rounds_max,
+            RoundsGain,
+            "the last {rounds} rounds of {plane:?} freed no page: the victim policy passes over blocks that would"
+        );
     }
 
     /// A step of the job that has the die ended.
@@ -267,9 +282,6 @@ impl Drive {
         let (start_ns, units_valid, free_blocks) = (job.start_ns, job.units_valid, job.free_blocks);
         self.work.dropped_moves += u64::from(job.dropped);
         self.ftl.erase(block);
-        if let Some(shadow) = &mut self.shadow {
-            shadow.erase(block, self.geometry.units_per_block);
-        }
         if source == Source::Gc {
             self.gc.rounds += 1;
             self.gc.units += u64::from(units_valid);
@@ -356,9 +368,16 @@ impl Drive {
         self.ftl.seal_page(plane, Origin::Move, stamp);
         if let Some(shadow) = &mut self.shadow {
             for m in moves.unwrap_or_default() {
-                shadow.relocate(m, self.ftl.lookup(m.unit));
+                shadow.copy_at_once(m, self.ftl.lookup(m.unit));
             }
-            shadow.erase(block, self.geometry.units_per_block);
+            shadow.begin_erase(block, &self.ftl);
+        }
+        if let Some(watcher) = &mut self.watcher {
+            let first = self.ftl.blocks().id(plane, 0).0;
+            for (offset, b) in self.ftl.blocks().of_plane(plane).iter().enumerate() {
+                let pages = u32::from(b.written) / self.geometry.units_per_page;
+                watcher.on_timeless(BlockId(first + offset as u32), pages);
+            }
         }
         self.work.gc_page_reads += u64::from(pages_read);
         self.work.gc_page_programs += u64::from(units.div_ceil(self.geometry.units_per_page));

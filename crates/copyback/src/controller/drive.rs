@@ -8,13 +8,14 @@ use super::clocks::{Clocks, Occupant};
 use super::compose::ComposeConfig;
 use super::compose::list::BuilderName;
 use super::order::{Order, OrderConfig};
-use super::shadow::Shadow;
 use super::txn::{Role, Txn, Txns};
 use crate::background::gc::trigger::{Trigger, TriggerConfig};
 use crate::background::gc::r#yield::Yield;
 use crate::background::job::Job;
+use crate::check::onfi::Watcher;
+use crate::check::shadow::Shadow;
 use crate::config::RunConfig;
-use crate::ftl::core::Ftl;
+use crate::ftl::core::{Counts, Ftl};
 use crate::ftl::lists::Lists;
 use crate::ftl::unit::UnitConfig;
 use crate::ftl::unit::block::Destination;
@@ -122,6 +123,11 @@ pub(super) struct Settings {
     pub copyback: bool,
     pub global: bool,
     pub keep_gc_events: bool,
+    /// Nobody decides so often at one moment, unless decisions go round in circles.
+    pub decisions_max: u32,
+    /// Rounds of a plane in a row that may free no page: even a policy that picks at random finds a block that would,
+    /// where there is one.
+    pub idle_rounds_max: u32,
 }
 
 impl Settings {
@@ -138,6 +144,8 @@ impl Settings {
             copyback: unit.copyback,
             global: unit.destination == Destination::Global,
             keep_gc_events,
+            decisions_max: 1 << 18,
+            idle_rounds_max: 64 * config.geometry.blocks_per_plane,
         }
     }
 }
@@ -194,6 +202,8 @@ pub struct Drive {
     pub(super) job_of_plane: Vec<JobId>,
     /// Pages that were promised to admitted writes, by plane where the address decides it, else by die.
     pub(super) credits_out: Vec<u32>,
+    /// Rounds of each plane, the last in a row, that freed no page.
+    pub(super) idle_rounds: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
     pub(super) incoming_moves: Vec<u32>,
     /// Where each plane's registers are known to be in use until.
@@ -202,7 +212,10 @@ pub struct Drive {
     pub(super) die_busy_ns: u64,
     /// Sequence of the newest version that was bound, where writes of one unit may overtake each other.
     pub(super) bound: Option<Vec<u32>>,
+    /// What every place in flash holds, under `--check`.
     pub(super) shadow: Option<Shadow>,
+    /// Who watches commands, transfers and array times, under `--check`.
+    pub(super) watcher: Option<Box<Watcher>>,
     pub(super) is_collecting_device: bool,
     pub(super) is_collecting_die: Vec<bool>,
     pub(super) dies_leased: u32,
@@ -221,6 +234,8 @@ pub struct Drive {
     pub(super) done: VecDeque<TxnId>,
     /// Requests of which a transaction was split in two, once for each split.
     pub(crate) split_of: Vec<RequestId>,
+    /// What the drive had done before the run, and how much of its flash was programmed then.
+    pub(super) past: (Counts, u64),
     first_slot: u32,
 }
 
@@ -249,12 +264,14 @@ impl Drive {
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
             credits_out: vec![0; geometry.planes as usize],
+            idle_rounds: vec![0; geometry.planes as usize],
             incoming_moves: vec![0; geometry.planes as usize],
             plane_busy_until_ns: vec![0; geometry.planes as usize],
             plane_busy_ns: 0,
             die_busy_ns: 0,
             bound: overtaking.then(|| crate::sim::table::filled(geometry.logical_units as usize, 0)),
             shadow: check.then(|| Shadow::new(&ftl)),
+            watcher: check.then(|| Box::new(Watcher::new(config, ftl.pages_programmed()))),
             is_collecting_device: false,
             is_collecting_die: vec![false; geometry.dies as usize],
             dies_leased: 0,
@@ -266,6 +283,7 @@ impl Drive {
             gc_events: Vec::new(),
             done: VecDeque::with_capacity(64),
             split_of: Vec::new(),
+            past: (ftl.counts(), ftl.units_programmed()),
             first_slot,
             ftl,
             geometry,
@@ -355,6 +373,11 @@ impl Drive {
         &self.geometry
     }
 
+    /// What the drive did since the run began.
+    pub fn counts(&self) -> Counts {
+        self.ftl.counts().since(&self.past.0)
+    }
+
     /// Lets the clock of a die run for whoever has it now.
     #[inline]
     pub(super) fn settle(&mut self, die: DieId, now_ns: u64) {
@@ -416,28 +439,5 @@ impl Drive {
             }
         }
         text
-    }
-
-    /// Compares everything with everything. Slow.
-    ///
-    /// # Panics
-    /// With the invariant that is broken.
-    pub fn check_all(&self) {
-        if let Err(what) = self.ftl.check_all() {
-            panic!("{what}");
-        }
-        for plane in (0..self.geometry.planes).map(PlaneId) {
-            let promised = self.credits_out[plane.at()];
-            let left = self.ftl.pages_left(plane, crate::ftl::frontier::Origin::Host);
-            let collecting = self.job_of_plane[plane.at()].is_some();
-            assert!(
-                promised <= left || collecting || !self.ftl.allocation.is_static(),
-                "{plane:?} promised {promised} pages and has {left}"
-            );
-        }
-        assert!(
-            self.dies.iter().filter(|d| d.lease.is_some()).count() as u32 == self.dies_leased,
-            "leases are miscounted"
-        );
     }
 }

@@ -5,6 +5,8 @@
 
 use super::drive::{BusPhase, Drive, NO_COMMAND};
 use super::txn::Txn;
+use crate::check::hold;
+use crate::check::onfi::Carries;
 use crate::metrics::report::Cause;
 use crate::nand::command::{Command, FlashOp, Source};
 use crate::sim::index::{ChannelId, DieId, TxnId};
@@ -15,6 +17,7 @@ impl Drive {
     pub(super) fn issue(&mut self, die: DieId, command: Command, events: &mut EventQueue) {
         self.rules.check(&self.geometry, &command);
         let now_ns = events.now_ns();
+        self.watch_command(die, &command, now_ns);
         let d = &mut self.dies[die.at()];
         let at = d.free_command();
         let is_first = d.is_ready();
@@ -39,6 +42,29 @@ impl Drive {
             }
             _ if cycles_ns > 0 => self.want_channel(die, at, BusPhase::Command, cycles_ns, events),
             _ => self.start_array(die, at, now_ns, events),
+        }
+    }
+
+    /// Shows the watcher, where there is one, a command.
+    #[inline(always)]
+    fn watch_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
+        if let Some(watcher) = &mut self.watcher {
+            let pages: Vec<_> = command.parts().iter().map(|part| (part.plane, part.page)).collect();
+            watcher.on_command(die.0, self.dies[die.at()].free_command(), now_ns, command.op, &pages);
+        }
+    }
+
+    /// Shows the watcher, where there is one, a transfer.
+    #[inline(always)]
+    fn watch_transfer(&mut self, die: DieId, at: u8, phase: BusPhase, start_ns: u64, end_ns: u64) {
+        if let Some(watcher) = &mut self.watcher {
+            let command = &self.dies[die.at()].commands[usize::from(at)];
+            let carries = match phase {
+                BusPhase::Command => Carries::Cycles,
+                BusPhase::Load => Carries::DataIn,
+                BusPhase::Out => Carries::DataOut { units: command.slots[usize::from(command.out)].units },
+            };
+            watcher.on_transfer(die.0, usize::from(at), carries, start_ns, end_ns);
         }
     }
 
@@ -67,6 +93,7 @@ impl Drive {
         let is_heard = phase == BusPhase::Out || (phase == BusPhase::Load && self.settings.cache_program);
         let listener = if is_heard { die } else { DieId::NONE };
         let end_ns = self.channels.occupy(channel, events.now_ns(), self.dies[die.at()].bus_ns, listener);
+        self.watch_transfer(die, at, phase, events.now_ns(), end_ns);
         if is_heard || self.channels.has_waiters(channel) {
             events.schedule(self.channel_slot(channel), end_ns);
         }
@@ -131,6 +158,9 @@ impl Drive {
         };
         (command.array_start_ns, command.array_end_ns) = (start_ns, start_ns + array_ns);
         self.dies[die.at()].array = at;
+        if let Some(watcher) = &mut self.watcher {
+            watcher.on_array(die.0, usize::from(at), start_ns, start_ns + array_ns);
+        }
         events.schedule(self.die_slot(die), start_ns + array_ns);
     }
 
@@ -181,6 +211,9 @@ impl Drive {
         self.rest_if_ready(die, now_ns);
         if command.op == FlashOp::Erase {
             self.work.block_erases += 1;
+        }
+        if let Some(shadow) = &mut self.shadow {
+            command.parts().iter().for_each(|part| shadow.end_page(part.page));
         }
         for slot in 0..command.planes as usize {
             self.end_program_part(command, slot, events);
@@ -286,9 +319,9 @@ impl Txn {
     /// Charges the time since the command was issued: flash, its own transfer, and work before it in the array are
     /// given; the channel has the rest.
     fn charge_issued(&mut self, issued_ns: u64, now_ns: u64, flash_ns: u64, transfer_ns: u64, behind_ns: u64) {
-        let rest_ns = (now_ns - issued_ns)
-            .checked_sub(flash_ns + transfer_ns + behind_ns)
-            .expect("a command took less time than its parts");
+        let least_ns = issued_ns + flash_ns + transfer_ns + behind_ns;
+        hold!(now_ns >= least_ns, TimeExplained, "a command of {issued_ns} ns ended at {now_ns} ns, not {least_ns} ns");
+        let rest_ns = now_ns - least_ns;
         self.blame_ns[Cause::Flash as usize] += flash_ns;
         self.blame_ns[Cause::Transfer as usize] += transfer_ns;
         self.blame_ns[Cause::HostIo as usize] += behind_ns;

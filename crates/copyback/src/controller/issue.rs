@@ -4,9 +4,10 @@
 use super::drive::{Drive, NO_COMMAND, Queue};
 use super::order::{Class, Heads};
 use super::txn::Role;
+use crate::check::hold;
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
-use crate::sim::index::{DieId, JobId, LogicalUnit, PhysicalUnit, PlaneId, TxnId};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 
 /// What a die could take now.
@@ -42,8 +43,6 @@ impl Drive {
     /// Lets every die for which something changed take what it can.
     #[inline]
     pub(crate) fn kick_touched(&mut self, events: &mut EventQueue) {
-        // Nobody decides so often at one moment, unless decisions go round in circles.
-        const DECISIONS_MAX: u32 = 1 << 18;
         let (mut next, mut decisions) = (0, 0);
         while next < self.touched.len() {
             let die = self.touched[next];
@@ -51,7 +50,7 @@ impl Drive {
             self.dies[die.at()].is_touched = false;
             while self.take_next(die, events) {
                 decisions += 1;
-                assert!(decisions < DECISIONS_MAX, "{die:?} decides without end: {}", self.describe_waiting());
+                hold!(decisions < self.settings.decisions_max, DecisionsEnd, "{die:?}: {}", self.describe_waiting());
             }
             self.settle(die, events.now_ns());
         }
@@ -271,10 +270,7 @@ impl Drive {
         let page = self.ftl.write_page(plane, &units[..used as usize], stamp);
         self.work.host_units += u64::from(used);
         if let Some(shadow) = &mut self.shadow {
-            let first = self.geometry.unit_of_page(page);
-            for (slot, &unit) in units[..used as usize].iter().enumerate().filter(|(_, u)| u.is_some()) {
-                shadow.write(unit, PhysicalUnit(first.0 + slot as u32));
-            }
+            shadow.write_page(page, &units[..used as usize]);
         }
         self.after_bind(plane);
         command.push(PlaneSlot { plane, page, units: room, txn: lead });

@@ -2,6 +2,7 @@
 
 mod admission;
 pub mod admit;
+mod audit;
 pub mod clocks;
 mod collection;
 pub mod compose;
@@ -9,6 +10,7 @@ pub mod drive;
 mod flow;
 mod issue;
 pub mod order;
-mod shadow;
 mod steps;
+#[cfg(test)]
+mod tampering;
 pub mod txn;

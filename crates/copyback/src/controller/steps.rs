@@ -9,7 +9,7 @@ use super::txn::{Role, Txn};
 use crate::background::job::Step;
 use crate::ftl::frontier::Origin;
 use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
-use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TxnId};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 
 impl Drive {
@@ -67,7 +67,11 @@ impl Drive {
                 self.issue(die, command, events);
             }
             Step::Erase => {
-                let page = self.geometry.page_of(self.geometry.first_unit(self.jobs[id.at()].block));
+                let block = self.jobs[id.at()].block;
+                if let Some(shadow) = &mut self.shadow {
+                    shadow.begin_erase(block, &self.ftl);
+                }
+                let page = self.geometry.page_of(self.geometry.first_unit(block));
                 let mut command = Command::new(FlashOp::Erase, source, id, events.now_ns());
                 command.push(PlaneSlot { plane, page, units: 0, txn: TxnId::NONE });
                 self.issue(die, command, events);
@@ -114,10 +118,7 @@ impl Drive {
         let page = if let Some(shadow) = &mut self.shadow {
             let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();
             let page = self.ftl.move_page(plane, moves, stamp);
-            let first = self.geometry.unit_of_page(page);
-            for (slot, m) in moves.iter().enumerate().filter(|(slot, _)| current[*slot]) {
-                shadow.relocate(*m, PhysicalUnit(first.0 + slot as u32));
-            }
+            shadow.move_page(&self.ftl, page, moves, &current);
             page
         } else {
             self.ftl.move_page(plane, moves, stamp)

@@ -7,6 +7,7 @@ use crate::config::KeyError;
 use crate::config::{PreconditionConfig, RunConfig};
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::frontier::Origin;
+use crate::metrics::steady::{self, LastRounds};
 use crate::sim::index::{LogicalUnit, PlaneId};
 use copyback_workload::rng;
 use rand::RngExt;
@@ -149,6 +150,40 @@ impl Ager {
         .with_help("allow a larger change, or say how much is overwritten with `precondition.overwrites`"))
     }
 
+    /// Writes everything twice in order, then at random in rounds of so many capacities, until the rule of the SNIA PTS
+    /// holds for write amplification.
+    fn precondition_as_snia(&mut self, round: f64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
+        let units = self.ftl.geometry.logical_units;
+        self.fill(units)?;
+        self.fill(units)?;
+        let writes = ((f64::from(units) * round) as u64).max(1);
+        let mut last = LastRounds::default();
+        for _ in 0..steady::ROUNDS_MAX {
+            let start = self.ftl.counts();
+            self.overwrite(units, writes, stream)?;
+            let done = self.ftl.counts().since(&start);
+            last.add(done.write_amplification().unwrap_or(1.0), done.erases);
+            if last.is_steady() {
+                return Ok(());
+            }
+        }
+        let figure = last.figure();
+        Err(KeyError::new(
+            "precondition.round",
+            format!(
+                "after {} rounds of {round} capacities the drive is not steady: over the last five write amplification \
+                 has a range of {:.1} % of its mean (at most 20 %) and a slope of {:.1} % (at most 10 %), and {} blocks \
+                 were erased in a round (at least {})",
+                steady::ROUNDS_MAX,
+                100.0 * figure.range,
+                100.0 * figure.slope,
+                last.erases_a_round(),
+                steady::ERASES_MIN
+            ),
+        )
+        .with_help("let rounds be longer, or say how much is overwritten with `precondition.mode = \"random\"`"))
+    }
+
     /// Fills each plane to a random share of its pages and lets the stated share of them hold valid data.
     fn age(&mut self, used_min: f64, used_max: f64, valid: f64, seed: u64) -> Result<(), KeyError> {
         let mut stream = rng::stream(seed, "precondition.aged");
@@ -202,6 +237,10 @@ pub fn aged(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
                 Some(times) => ager.overwrite(units, (f64::from(units) * times) as u64, &mut stream)?,
                 None => ager.overwrite_until_steady(units, steady, &mut stream)?,
             }
+        }
+        PreconditionConfig::Snia { round } => {
+            let mut stream = rng::stream(seed, "precondition.snia");
+            ager.precondition_as_snia(round, &mut stream)?;
         }
         PreconditionConfig::Aged { used_min, used_max, valid } => ager.age(used_min, used_max, valid, seed)?,
     }

@@ -10,6 +10,7 @@ use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Origin};
 use super::lists::Lists;
 use super::mapping::Mapping;
 use super::victim::{Victim, VictimPolicy, View};
+use crate::check::{Invariant, broken, hold};
 use crate::config::RunConfig;
 use crate::nand::geometry::Geometry;
 use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
@@ -236,11 +237,11 @@ impl Ftl {
     /// Takes the next whole page of a plane's open block.
     fn bind_page(&mut self, plane: PlaneId, origin: Origin, units: usize) -> (BlockId, PhysicalUnit) {
         let units_per_page = self.geometry.units_per_page;
-        assert!(units as u32 <= units_per_page, "{units} units do not fit into a page of {units_per_page}");
+        hold!(units as u32 <= units_per_page, PageRoom, "{units} units for a page of {units_per_page}");
         let block = self.open_block(plane, origin);
         let state = &mut self.blocks[block];
         let at = u32::from(state.written);
-        assert!(at.is_multiple_of(units_per_page), "a page of {block:?} was begun and not sealed");
+        hold!(at.is_multiple_of(units_per_page), PageRoom, "a page of {block:?} was begun and not sealed");
         state.written = (at + units_per_page) as u16;
         self.counts.padding_units += u64::from(units_per_page) - units as u64;
         (block, PhysicalUnit(block.0 * self.geometry.units_per_block + at))
@@ -254,9 +255,11 @@ impl Ftl {
         if open.is_some() {
             return open;
         }
-        let block = BlockId(self.free.pop_front(plane.at()).unwrap_or_else(|| panic!("{plane:?} has no free block")));
+        let free = self.free.pop_front(plane.at());
+        let block = BlockId(free.unwrap_or_else(|| broken(Invariant::FreeBlock, format_args!("{plane:?} has none"))));
         let state = &mut self.blocks[block];
-        assert!(state.state == BlockState::Free && state.written == 0 && state.valid == 0, "{block:?} is not erased");
+        let is_erased = state.state == BlockState::Free && state.written == 0 && state.valid == 0;
+        hold!(is_erased, FreeBlock, "{block:?} is not erased: {state:?}");
         state.state = BlockState::Open;
         let p = &mut self.planes[plane.at()];
         p.open[which] = block;
@@ -320,8 +323,9 @@ impl Ftl {
     pub fn pick_victim(&mut self, plane: PlaneId, stamp: u64) -> Option<BlockId> {
         let picked = self.victim.pick(View { blocks: &self.blocks, plane, now: stamp })?;
         let state = self.blocks[picked].state;
-        assert!(state == BlockState::Closed, "the victim policy picked {picked:?}, which is {state:?}");
-        assert!(self.geometry.plane_of(picked) == plane, "the victim policy picked {picked:?} outside {plane:?}");
+        hold!(state == BlockState::Closed, VictimFull, "the victim policy picked {picked:?}, which is {state:?}");
+        let home = self.geometry.plane_of(picked);
+        hold!(home == plane, VictimFull, "the victim policy picked {picked:?} of {home:?} for {plane:?}");
         Some(picked)
     }
 
@@ -335,7 +339,8 @@ impl Ftl {
 
     /// Makes a full block the victim of a collection and lists what is valid in it, page by page.
     pub fn take_victim(&mut self, block: BlockId, moves: &mut Vec<Move>) {
-        assert!(self.blocks[block].state == BlockState::Closed, "{block:?} is no candidate");
+        let state = self.blocks[block].state;
+        hold!(state == BlockState::Closed, VictimFull, "{block:?} is to be collected, and is {state:?}");
         let plane = self.geometry.plane_of(block);
         self.victim.on_take(&self.blocks, plane, block);
         self.blocks[block].state = BlockState::Victim;
@@ -386,8 +391,8 @@ impl Ftl {
     /// When the block is no victim or still holds valid data.
     pub fn erase(&mut self, block: BlockId) {
         let state = &mut self.blocks[block];
-        assert!(state.state == BlockState::Victim, "{block:?} is erased, but no victim");
-        assert!(state.valid == 0, "{block:?} is erased with {} valid units", state.valid);
+        let is_empty = state.state == BlockState::Victim && state.valid == 0;
+        hold!(is_empty, VictimEmpty, "{block:?} is to be erased: {state:?}");
         state.state = BlockState::Free;
         state.written = 0;
         state.erases += 1;
@@ -495,7 +500,21 @@ impl Ftl {
 
     // ---- checking -----------------------------------------------------------------------------------------------
 
-    /// Compares everything with everything: both maps, the bits, the counts and the lists. Slow.
+    /// Places that are programmed, padded, or being so, of all blocks.
+    pub fn units_programmed(&self) -> u64 {
+        self.blocks.iter().map(|b| u64::from(b.written)).sum()
+    }
+
+    /// Pages of each block that are programmed, padded, or being so, from the first on.
+    pub fn pages_programmed(&self) -> Vec<u32> {
+        self.blocks.iter().map(|b| u32::from(b.written) / self.geometry.units_per_page).collect()
+    }
+
+    /// Compares both maps, the valid bits and the blocks' counts, and the blocks among themselves. Slow: it looks at every
+    /// unit.
+    ///
+    /// # Errors
+    /// With what does not agree.
     pub fn check_all(&self) -> Result<(), String> {
         let g = &self.geometry;
         let mut valid_units = 0u64;
@@ -514,10 +533,19 @@ impl Ftl {
         if bits != valid_units || counted != valid_units {
             return Err(format!("{valid_units} units are mapped, {bits} bits are set, blocks count {counted}"));
         }
-        for plane in (0..g.planes).map(PlaneId) {
-            self.check_plane(plane)?;
+        self.check_blocks()
+    }
+
+    /// Compares each block's state with its counts, and the lists of free blocks with both. It looks at every block.
+    ///
+    /// # Errors
+    /// With what does not agree.
+    pub fn check_blocks(&self) -> Result<(), String> {
+        let free: u64 = self.planes.iter().map(|p| u64::from(p.free_blocks)).sum();
+        if free != self.free_blocks {
+            return Err(format!("planes count {free} free blocks, the drive {}", self.free_blocks));
         }
-        Ok(())
+        (0..self.geometry.planes).map(PlaneId).try_for_each(|plane| self.check_plane(plane))
     }
 
     fn check_plane(&self, plane: PlaneId) -> Result<(), String> {
@@ -559,6 +587,43 @@ impl Clone for Ftl {
             counts: self.counts,
             free_blocks: self.free_blocks,
             moves: Vec::with_capacity(self.geometry.units_per_block as usize),
+        }
+    }
+}
+
+/// What tests need to break a translation layer from outside.
+#[cfg(test)]
+pub(crate) mod inside {
+    use super::{Blocks, Ftl, Lists, LogicalUnit, Mapping, PlaneId, Victim};
+
+    /// The parts of a translation layer that nobody else may change.
+    pub(crate) struct Inside<'a> {
+        pub map: &'a mut Mapping,
+        pub reverse: &'a mut Vec<LogicalUnit>,
+        pub blocks: &'a mut Blocks,
+        pub free: &'a mut Lists,
+        pub victim: &'a mut Victim,
+        pub free_blocks: &'a mut u64,
+    }
+
+    impl Ftl {
+        pub(crate) fn inside(&mut self) -> Inside<'_> {
+            Inside {
+                map: &mut self.map,
+                reverse: &mut self.reverse,
+                blocks: &mut self.blocks,
+                free: &mut self.free,
+                victim: &mut self.victim,
+                free_blocks: &mut self.free_blocks,
+            }
+        }
+
+        pub(crate) fn forget_free_blocks(&mut self, plane: PlaneId) {
+            self.planes[plane.at()].free_blocks = 0;
+        }
+
+        pub(crate) fn open_blocks(&self, plane: PlaneId) -> impl Iterator<Item = super::BlockId> + '_ {
+            self.planes[plane.at()].open.iter().copied().filter(|b| b.is_some())
         }
     }
 }

@@ -1,8 +1,12 @@
 //! Requests under way.
 
+use crate::check::hold;
 use crate::metrics::report::CAUSES;
 use crate::sim::index::RequestId;
 use copyback_workload::Request;
+
+/// The number that stands in a slot whose request ended.
+const NO_REQUEST: u64 = u64::MAX;
 
 /// A request under way.
 #[derive(Clone, Debug)]
@@ -44,7 +48,13 @@ impl Requests {
     }
 
     /// A request ends.
+    ///
+    /// # Panics
+    /// When it ended before.
     pub fn remove(&mut self, id: RequestId) {
+        let ended = &mut self.slots[id.at()];
+        hold!(ended.index != NO_REQUEST, RequestOnce, "the request in slot {} ended twice", id.0);
+        ended.index = NO_REQUEST;
         self.free.push(id);
     }
 

@@ -2,6 +2,7 @@
 
 use super::latencies::Latencies;
 use super::report::{ALL_CAUSES, Blame, CAUSES, Latencies as LatencyReport, RequestRecord, Sample};
+use crate::check::hold;
 use crate::host::HostRequest;
 use copyback_workload::Op;
 
@@ -60,8 +61,9 @@ impl Collector {
     pub fn record(&mut self, request: &HostRequest, now_ns: u64) {
         let response_ns = now_ns - request.arrival_ns;
         let explained_ns: u64 = request.blame_ns.iter().sum();
-        assert!(
+        hold!(
             explained_ns == response_ns,
+            TimeExplained,
             "request {} took {response_ns} ns, of which {explained_ns} ns are explained: {:?}",
             request.index,
             request.blame_ns

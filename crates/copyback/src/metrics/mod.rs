@@ -3,3 +3,4 @@
 pub mod collector;
 pub mod latencies;
 pub mod report;
+pub mod steady;

@@ -1,5 +1,6 @@
 //! What a run reports: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
 
+use super::steady::Steady;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
@@ -255,6 +256,8 @@ pub struct Report {
     pub flash: FlashWork,
     /// Write amplification of the run, its past left out.
     pub write_amplification: WriteAmplification,
+    /// Whether the drive had settled.
+    pub steady: Steady,
     /// Garbage collection.
     pub gc: GcReport,
     /// Shares of time in use.

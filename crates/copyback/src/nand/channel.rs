@@ -3,6 +3,7 @@
 //! A channel that is free is granted in line, without an event. Who finds it busy waits; then the channel's own event,
 //! at the end of the transfer under way, grants the next. A die wants at most one transfer at a time.
 
+use crate::check::hold;
 use crate::ftl::lists::Lists;
 use crate::sim::index::{ChannelId, DieId};
 
@@ -67,8 +68,13 @@ impl Channels {
     #[inline(always)]
     pub fn occupy(&mut self, channel: ChannelId, now_ns: u64, duration_ns: u64, listener: DieId) -> u64 {
         let c = &mut self.channels[channel.at()];
-        assert!(c.listener.is_none(), "the end of the transfer of {:?} was not heard", c.listener);
-        assert!(c.busy_until_ns <= now_ns, "{channel:?} is busy until {} ns, not free at {now_ns} ns", c.busy_until_ns);
+        hold!(
+            c.listener.is_none() && c.busy_until_ns <= now_ns,
+            TransferHeard,
+            "{channel:?} is busy until {} ns, not free at {now_ns} ns, and {:?} has to hear of it",
+            c.busy_until_ns,
+            c.listener
+        );
         c.busy_until_ns = now_ns + duration_ns;
         c.busy_ns += duration_ns;
         c.listener = listener;

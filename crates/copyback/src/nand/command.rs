@@ -1,5 +1,6 @@
 //! Flash commands, and whether a device takes them.
 
+use crate::check::hold;
 use crate::config::CommandsConfig;
 use crate::config::device::PLANES_MAX;
 use crate::nand::geometry::Geometry;
@@ -154,16 +155,25 @@ impl Rules {
     ///
     /// # Panics
     /// With the rule that is broken.
-    #[inline]
+    #[inline(always)]
     pub fn check(&self, geometry: &Geometry, command: &Command) {
+        let lead = &command.slots[0];
+        let is_there = command.planes > 0 && geometry.plane_of_page(lead.page) == lead.plane;
+        hold!(is_there, LegalCommand, "{:?} of {:?} on {:?}", command.op, lead.page, lead.plane);
+        if command.planes > 1 {
+            self.check_partners(geometry, command);
+        }
+    }
+
+    fn check_partners(&self, geometry: &Geometry, command: &Command) {
         let parts = command.parts();
-        assert!(!parts.is_empty(), "a command without a plane");
         for (i, a) in parts.iter().enumerate() {
-            assert!(geometry.plane_of_page(a.page) == a.plane, "{:?} is not on {:?}", a.page, a.plane);
+            hold!(geometry.plane_of_page(a.page) == a.plane, LegalCommand, "{:?} is not on {:?}", a.page, a.plane);
             for b in &parts[..i] {
-                assert!(
+                hold!(
                     geometry.die_of(a.plane) == geometry.die_of(b.plane) && self.go_together(geometry, a.page, b.page),
-                    "illegal multi-plane {:?}: {:?} with {:?}",
+                    LegalCommand,
+                    "multi-plane {:?} of {:?} with {:?}",
                     command.op,
                     a.page,
                     b.page

@@ -3,6 +3,7 @@
 mod outcome;
 pub mod simulation;
 
+use crate::check::Invariant;
 use crate::config::{KeyError, RunConfig};
 use crate::ftl::aging;
 use crate::ftl::core::{Counts, Ftl};
@@ -83,11 +84,19 @@ pub enum RunError {
     #[error("the workload holds no request")]
     Empty,
     /// An invariant broke: a defect of the simulator or of a policy.
-    #[error("invariant broken: {what}")]
+    #[error("invariant broken{}: {what}", at(.at_ns))]
     Invariant {
-        /// Which, and how.
+        /// Which, where it has a name.
+        invariant: Option<Invariant>,
+        /// Its name, and how it is broken.
         what: String,
+        /// Simulated time, where the clock ran already.
+        at_ns: Option<u64>,
     },
+}
+
+fn at(at_ns: &Option<u64>) -> String {
+    at_ns.map_or_else(String::new, |ns| format!(" at {ns} ns"))
 }
 
 /// A drive with a past, made once and cloned for every scheme of a comparison.
@@ -108,7 +117,7 @@ impl Image {
 /// image.
 pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
     config.check()?;
-    let ftl = guarded(|| aging::aged(config, seed).map_err(RunError::from))?;
+    let ftl = guarded(|| aging::aged(config, seed).map_err(RunError::from)).map_err(|broken| broken.at(None))??;
     Ok(Image { past: ftl.counts(), ftl })
 }
 
@@ -148,20 +157,28 @@ pub fn simulate(
         keep_gc_events: options.keep_gc_events,
         keep_requests: options.keep_requests,
     };
-    let mut outcome = guarded(|| {
-        let mut simulation = Simulation::new(vec![(config, image.ftl)], setup);
-        simulation.run(progress)?;
-        Ok(outcome::of(simulation, past))
-    })?;
+    let mut simulation = Simulation::new(vec![(config, image.ftl)], setup);
+    let ran = guarded(|| simulation.run(progress));
+    ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
+    let mut outcome = outcome::of(simulation, past);
     outcome.notes = source.notes();
     Ok(outcome)
 }
 
-/// Turns a broken invariant, which the engine reports by a panic, into an error that names it.
-fn guarded<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+/// What a panic said.
+struct Broken(String);
+
+impl Broken {
+    fn at(self, at_ns: Option<u64>) -> RunError {
+        RunError::Invariant { invariant: Invariant::named_in(&self.0), what: self.0, at_ns }
+    }
+}
+
+/// Catches a broken invariant, which the engine reports by a panic.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Broken> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
-        Err(RunError::Invariant { what: text.unwrap_or_else(|| "of unknown name".to_owned()) })
+        Broken(text.unwrap_or_else(|| "one without a name".to_owned()))
     })
 }

@@ -42,6 +42,7 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
         blame: collector.blame(&response),
         response,
         write_amplification: write_amplification(&flash, collector.written_units),
+        steady: simulation.steady(),
         gc: gc_report(&simulation),
         utilisation: utilisation(&simulation),
         wear: wear(&simulation),

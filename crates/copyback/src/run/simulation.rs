@@ -2,6 +2,7 @@
 
 use super::{Progress, RunError};
 use crate::buffer::lru::Buffer;
+use crate::check::{Invariant, broken, hold};
 use crate::config::host::{HostMode, SubpageWrites};
 use crate::config::{HostConfig, RunConfig};
 use crate::controller::drive::Drive;
@@ -11,6 +12,7 @@ use crate::host::cutter::{Cutter, Piece};
 use crate::host::{HostRequest, Requests};
 use crate::metrics::collector::Collector;
 use crate::metrics::report::{CAUSES, Cause, Sample};
+use crate::metrics::steady::{Mark, Steady, Track};
 use crate::nand::command::Source;
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Slot};
@@ -71,6 +73,7 @@ pub struct Simulation<'a> {
     in_dram: VecDeque<InDram>,
     /// Measures.
     pub collector: Collector,
+    track: Track,
     max_queue_depth: u32,
     first_arrival_ns: Option<u64>,
     last_end_ns: u64,
@@ -128,6 +131,7 @@ impl<'a> Simulation<'a> {
             cutting: None,
             in_dram: VecDeque::new(),
             collector: Collector::new(setup.keep_requests),
+            track: Track::default(),
             max_queue_depth: 0,
             first_arrival_ns: None,
             last_end_ns: 0,
@@ -163,7 +167,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Handles the next event and all that follows from it; whether there was one.
-    #[inline(always)]
+    #[inline]
     pub fn step(&mut self) -> Result<bool, RunError> {
         let Some((now_ns, slot)) = self.events.pop() else { return Ok(false) };
         if now_ns >= self.collector.next_sample_ns() {
@@ -249,8 +253,9 @@ impl<'a> Simulation<'a> {
         let left = self.requests.live();
         if left > 0 || self.next.is_some() {
             let dies: String = self.members.iter().map(|m| m.drive.describe_waiting()).collect();
-            panic!("{left} requests wait for something that never comes: {dies}");
+            broken(Invariant::RunEnds, format_args!("{left} requests wait for something that never comes: {dies}"));
         }
+        self.members.iter().for_each(|m| m.drive.check_end(self.events.now_ns()));
         if self.check {
             self.members.iter().for_each(|m| m.drive.check_all());
         }
@@ -577,6 +582,7 @@ impl<'a> Simulation<'a> {
             return;
         }
         let r = &mut self.requests[request];
+        hold!(r.open > 0, RequestOnce, "more parts of request {} ended than were begun", r.index);
         r.open -= 1;
         r.gc_affected |= txn.gc_affected;
         r.blame_ns = txn.blame_ns;
@@ -593,9 +599,33 @@ impl<'a> Simulation<'a> {
         self.collector.record(request, now_ns);
         self.last_end_ns = now_ns;
         self.requests.remove(id);
+        if self.collector.written_units >= self.track.next_units() {
+            self.track.add(self.mark());
+        }
     }
 
     // ---- measures ---------------------------------------------------------------------------------------------------
+
+    /// Where the run is.
+    fn mark(&self) -> Mark {
+        let mut mark = Mark {
+            host_units: self.collector.written_units,
+            requests: self.collector.done.iter().sum(),
+            now_ns: self.events.now_ns(),
+            ..Mark::default()
+        };
+        for drive in self.drives() {
+            let counts = drive.counts();
+            mark.flash_units += counts.host_units + counts.moved_units + counts.padding_units;
+            mark.erases += counts.erases;
+        }
+        mark
+    }
+
+    /// Whether the drives had settled, at the end of the run.
+    pub fn steady(&self) -> Steady {
+        self.track.judge(self.mark(), self.host.mode == HostMode::Closed)
+    }
 
     fn sample(&mut self, now_ns: u64) {
         let planes = self.members.iter().flat_map(|m| {

@@ -5,6 +5,8 @@
 //! that the work depends on how many wait and not on how many there are; at most dies and channels at work wait, and most
 //! slots of a drive do not.
 
+use crate::check::hold;
+
 /// A place in the queue that holds at most one pending event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u32);
@@ -69,7 +71,7 @@ impl EventQueue {
     /// When the time has already passed: an effect may not precede its cause.
     #[inline]
     pub fn schedule(&mut self, slot: Slot, time_ns: u64) {
-        assert!(time_ns >= self.now_ns, "an event at {time_ns} ns was scheduled at {} ns", self.now_ns);
+        hold!(time_ns >= self.now_ns, TimeOrder, "an event at {time_ns} ns was scheduled at {} ns", self.now_ns);
         let before_ns = std::mem::replace(&mut self.time_ns[slot.0 as usize], time_ns);
         if before_ns != NEVER {
             self.withdraw(Entry::new(before_ns, slot.0));

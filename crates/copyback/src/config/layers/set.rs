@@ -4,6 +4,10 @@ use super::tree::{self, Entry, Node, Table};
 use super::{Layer, LayerError, Place, Text};
 use std::sync::Arc;
 
+/// Names in a key at most. No key has more than three (`workload.size.mean`), and tables inside tables without end would
+/// overflow the stack.
+const NAMES_MAX: usize = 8;
+
 /// One layer of all arguments; later ones replace what earlier ones set.
 pub(super) fn layer(arguments: &[String]) -> Result<Layer, LayerError> {
     let mut root = Table::new();
@@ -31,6 +35,11 @@ fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
             .with_help(help)
             .at(Some(place(0, equals))));
     }
+    if names.len() > NAMES_MAX {
+        return Err(LayerError::new(format!("a key of {} names does not exist", names.len()))
+            .with_help("no key is longer than `workload.size.mean`")
+            .at(Some(place(0, equals))));
+    }
     let value_place = place(equals + 1, argument.len());
     let mut node = value(argument, &value_place)?;
     // From the inside out: a chain of tables, each with one key.
@@ -51,8 +60,11 @@ fn insert(root: &mut Table, argument: &str) -> Result<(), LayerError> {
 fn value(argument: &str, place: &Place) -> Result<Node, LayerError> {
     let raw = argument[place.span.clone()].trim();
     let document = Arc::new(Text { name: String::new(), text: format!("v = {raw}") });
-    match tree::parse(&document).map(|mut table| table.remove("v")) {
-        Ok(Some(entry)) => Ok(at(entry.node, place)),
+    match tree::parse(&document).map(|mut table| (table.remove("v"), table.is_empty())) {
+        Ok((Some(entry), true)) => Ok(at(entry.node, place)),
+        Ok(_) => Err(LayerError::new("`--set` sets one key, but its value goes on with other keys in a new line")
+            .with_help("write a `--set` of its own for each key")
+            .at(Some(place.clone()))),
         _ if raw.is_empty() || raw.starts_with(['[', '{', '"', '\'']) => {
             Err(LayerError::new(format!("`{raw}` is no TOML value"))
                 .with_help("texts need no quotes here; lists are written [\"a\", \"b\"]")

@@ -162,6 +162,24 @@ fn sets_that_set_nothing_are_refused() {
 }
 
 #[test]
+fn a_set_of_several_keys_is_refused() {
+    let (message, _, at) = shown(with_sets(&["trigger.soft=0.1\nstop = 0.2"]).unwrap_err());
+    assert!(message.contains("sets one key"), "{message}");
+    assert_eq!(at, "--set: 0.1\nstop = 0.2");
+    // A value may have several lines.
+    assert!(with_sets(&["compose.builders=[\n]"]).is_ok());
+}
+
+#[test]
+fn a_set_of_a_key_without_end_is_refused() {
+    let key = vec!["a"; 100_000].join(".");
+    let (message, help, at) = shown(with_sets(&[&format!("{key}=1")]).unwrap_err());
+    assert_eq!(message, "a key of 100000 names does not exist");
+    assert!(help.contains("workload.size.mean"), "{help}");
+    assert!(at.starts_with("--set: a.a"));
+}
+
+#[test]
 fn what_is_resolved_reads_back_the_same() {
     let resolved =
         with(&["[victim]\npolicy = \"d-choices\"\n[buffer]\npolicy = \"lru\"\n[trigger]\nstop = 9\nsoft = 5"]);

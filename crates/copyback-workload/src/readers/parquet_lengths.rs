@@ -1,0 +1,245 @@
+//! Is what a Parquet file says of its own lengths possible?
+//!
+//! The footer and the pages' headers are structures of Thrift's compact protocol. The library believes them: it takes as
+//! many turns as a list says it has elements, and as much memory as a page says it unpacks to, before it looks whether
+//! the bytes are there. A few damaged bytes could so keep it busy for minutes or fill the memory, and are found here.
+
+use super::parquet::COLUMNS;
+use parquet::file::metadata::RowGroupMetaData;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// The most that a page may unpack to. Writers begin a new page after 1 MiB or so.
+const PAGE_BYTES_MAX: i64 = 256 << 20;
+
+/// The most that a page's header takes. Beyond four numbers it holds the page's least and greatest value.
+const PAGE_HEADER_BYTES_MAX: u64 = 1 << 16;
+
+/// How deep structures stand in one another; those of Parquet do not reach ten.
+const DEPTH_MAX: u32 = 32;
+
+/// What follows the footer: its length and the magic number.
+const TAIL_BYTES: u64 = 8;
+
+/// What is wrong with a file, to be put behind its name.
+pub(crate) type Wrong = String;
+
+/// Checks the footer. What is no Parquet file at all is left to the library to refuse.
+pub(crate) fn check_footer(file: &mut File) -> Result<(), Wrong> {
+    let footer = read_footer(file).map_err(|error| error.to_string())?;
+    let Some(footer) = footer else { return Ok(()) };
+    let whole = Walker { rest: &footer }.structure(DEPTH_MAX);
+    whole.map(|_| ()).ok_or_else(|| "its footer has an end, a list or a depth that cannot be".to_owned())
+}
+
+fn read_footer(file: &mut File) -> io::Result<Option<Vec<u8>>> {
+    let file_bytes = file.seek(SeekFrom::End(0))?;
+    let Some(tail_at) = file_bytes.checked_sub(TAIL_BYTES) else { return Ok(None) };
+    file.seek(SeekFrom::Start(tail_at))?;
+    let mut len_bytes = [0; 4];
+    file.read_exact(&mut len_bytes)?;
+    let len_bytes = u32::from_le_bytes(len_bytes);
+    let Some(footer_at) = tail_at.checked_sub(u64::from(len_bytes)) else { return Ok(None) };
+    file.seek(SeekFrom::Start(footer_at))?;
+    let mut footer = Vec::new();
+    file.take(u64::from(len_bytes)).read_to_end(&mut footer)?;
+    Ok(Some(footer))
+}
+
+/// Checks the headers of all pages of a row group.
+pub(crate) fn check_pages(file: &mut File, group: &RowGroupMetaData) -> Result<(), Wrong> {
+    for (column, (name, _)) in group.columns().iter().zip(COLUMNS) {
+        let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+        let len_bytes = column.compressed_size();
+        let (Ok(start), Ok(len_bytes)) = (u64::try_from(start), u64::try_from(len_bytes)) else {
+            return Err(format!("its column `{name}` begins or ends before the file does"));
+        };
+        check_column(file, start, len_bytes).map_err(|wrong| format!("in its column `{name}`, {wrong}"))?;
+    }
+    Ok(())
+}
+
+fn check_column(file: &mut File, start: u64, len_bytes: u64) -> Result<(), Wrong> {
+    let mut at = start;
+    let mut left_bytes = len_bytes;
+    let mut header = Vec::new();
+    while left_bytes > 0 {
+        header.clear();
+        let header_bytes_max = left_bytes.min(PAGE_HEADER_BYTES_MAX);
+        let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.take(header_bytes_max).read_to_end(&mut header));
+        read.map_err(|error| error.to_string())?;
+        let page_bytes = page_bytes(&header).filter(|bytes| *bytes <= left_bytes);
+        let page_bytes = page_bytes.ok_or_else(|| format!("the page at byte {at} has an impossible header"))?;
+        at += page_bytes;
+        left_bytes -= page_bytes;
+    }
+    Ok(())
+}
+
+/// The size of the page that begins with these bytes, its header included; `None` where the header cannot be right.
+fn page_bytes(header: &[u8]) -> Option<u64> {
+    let mut walker = Walker { rest: header };
+    let page = walker.structure(DEPTH_MAX)?;
+    let header_bytes = (header.len() - walker.rest.len()) as u64;
+    let [_, _, unpacked_bytes, packed_bytes] = page.numbers;
+    // A value of a dictionary takes four bytes or eight.
+    let dictionary_bytes_min = page.dictionary_values.checked_mul(4)?;
+    if !(0..=PAGE_BYTES_MAX).contains(&unpacked_bytes) || dictionary_bytes_min > unpacked_bytes {
+        return None;
+    }
+    u64::try_from(packed_bytes).ok()?.checked_add(header_bytes)
+}
+
+/// What is of interest in a structure.
+#[derive(Default)]
+struct Structure {
+    /// The 32-bit numbers of its first fields, by the field's number; zero where there is none. Of a page's header: 2 is
+    /// what the page unpacks to in bytes, 3 is what it takes in the file.
+    numbers: [i64; 4],
+    /// Of a page's header: the first number of its field 7, which counts a dictionary's values.
+    dictionary_values: i64,
+}
+
+/// Kinds of values in the compact protocol.
+mod kind {
+    pub const STOP: u8 = 0;
+    pub const TRUE: u8 = 1;
+    pub const FALSE: u8 = 2;
+    pub const BYTE: u8 = 3;
+    pub const I16: u8 = 4;
+    pub const I32: u8 = 5;
+    pub const I64: u8 = 6;
+    pub const DOUBLE: u8 = 7;
+    pub const BINARY: u8 = 8;
+    pub const LIST: u8 = 9;
+    pub const SET: u8 = 10;
+    pub const STRUCT: u8 = 12;
+}
+
+/// The field of a page's header that a dictionary's has.
+const DICTIONARY_FIELD: i64 = 7;
+
+/// Walks over values; every step is `None` where they cannot be right.
+struct Walker<'a> {
+    rest: &'a [u8],
+}
+
+impl Walker<'_> {
+    fn structure(&mut self, depth: u32) -> Option<Structure> {
+        let depth = depth.checked_sub(1)?;
+        let mut structure = Structure::default();
+        let mut field = 0_i64;
+        loop {
+            let head = self.byte()?;
+            let kind = head & 0xf;
+            if kind == kind::STOP {
+                return Some(structure);
+            }
+            // Fields are counted from the one before, or numbered where they are too far from it.
+            field = if head >> 4 == 0 { self.signed()? } else { field.checked_add(i64::from(head >> 4))? };
+            let number = usize::try_from(field).ok().and_then(|field| structure.numbers.get_mut(field));
+            match (kind, number) {
+                (kind::I32, Some(number)) => *number = self.signed()?,
+                (kind::STRUCT, _) if field == DICTIONARY_FIELD => {
+                    structure.dictionary_values = self.structure(depth)?.numbers[1];
+                }
+                _ => self.skip(kind, depth)?,
+            }
+        }
+    }
+
+    fn skip(&mut self, kind: u8, depth: u32) -> Option<()> {
+        match kind {
+            kind::TRUE | kind::FALSE => Some(()),
+            kind::BYTE => self.bytes(1),
+            kind::I16 | kind::I32 | kind::I64 => self.unsigned().map(|_| ()),
+            kind::DOUBLE => self.bytes(8),
+            kind::BINARY => {
+                let len_bytes = self.unsigned()?;
+                self.bytes(len_bytes)
+            }
+            kind::LIST | kind::SET => self.list(depth),
+            kind::STRUCT => self.structure(depth).map(|_| ()),
+            // Parquet has no maps.
+            _ => None,
+        }
+    }
+
+    fn list(&mut self, depth: u32) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        let head = self.byte()?;
+        let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
+        let kind = head & 0xf;
+        // Every element takes a byte or more. Only truth values do not, as the library reads them, and no list of
+        // Parquet's footers and page headers has any.
+        let is_possible = count <= self.rest.len() as u64 && !matches!(kind, kind::TRUE | kind::FALSE);
+        if count > 0 && !is_possible {
+            return None;
+        }
+        (0..count).try_for_each(|_| self.skip(kind, depth))
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        let (byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*byte)
+    }
+
+    fn bytes(&mut self, count: u64) -> Option<()> {
+        self.rest = self.rest.get(usize::try_from(count).ok()?..)?;
+        Some(())
+    }
+
+    /// A number in groups of seven bits, the lowest first.
+    fn unsigned(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// A number whose lowest bit is its sign.
+    fn signed(&mut self) -> Option<i64> {
+        let value = self.unsigned()?;
+        Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page's header: field 2 and 3 as 32-bit numbers, then what is given, then the end.
+    fn header(unpacked_bytes: u8, packed_bytes: u8, more: &[u8]) -> Vec<u8> {
+        [&[0x25, 2 * unpacked_bytes, 0x15, 2 * packed_bytes], more, &[0]].concat()
+    }
+
+    #[test]
+    fn a_header_says_where_the_next_page_begins() {
+        assert_eq!(page_bytes(&header(50, 40, &[])), Some(5 + 40));
+        // Field 7, a dictionary of twelve values; then field 8, a list of two texts.
+        assert_eq!(page_bytes(&header(50, 40, &[0x4c, 0x15, 24, 0])), Some(9 + 40));
+        assert_eq!(page_bytes(&header(50, 40, &[0x59, 0x28, 1, b'x', 0])), Some(10 + 40));
+    }
+
+    #[test]
+    fn impossible_lengths_are_found() {
+        // A dictionary of thirteen values in fifty bytes.
+        assert_eq!(page_bytes(&header(50, 40, &[0x4c, 0x15, 26, 0])), None);
+        // A page that unpacks to 2 GiB less one byte.
+        assert_eq!(page_bytes(&[0x25, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 2, 0]), None);
+        // A list of more elements than there are bytes; and of truth values, which take none.
+        assert_eq!(page_bytes(&header(50, 40, &[0x59, 0xf3, 0xff, 0xff, 0x7f])), None);
+        assert_eq!(page_bytes(&header(50, 40, &[0x59, 0xf1, 1])), None);
+        // Structures in one another, without end.
+        assert_eq!(page_bytes(&[0x1c; 100]), None);
+        // A header that is cut off.
+        assert_eq!(page_bytes(&[0x25, 100, 0x15]), None);
+        assert_eq!(page_bytes(&[]), None);
+    }
+}

@@ -1,0 +1,279 @@
+//! Has the drive settled? The steady-state rule of the SNIA Solid State Storage Performance Test Specification (PTS), as a
+//! verdict on any run and as the end of a preconditioning.
+//!
+//! The rule looks at a figure over five rounds in a row: it is steady where its largest and smallest values differ by at
+//! most 20 % of their mean, and where the straight line fitted to them rises or falls by at most 10 % of it from the first
+//! round to the last. The figure of a run is write amplification, and in a closed loop the throughput, too (in an open loop
+//! the workload decides that). The rounds of a run are fifths of what the host wrote.
+
+use serde::Serialize;
+
+/// Rounds that the rule looks at.
+pub const ROUNDS: usize = 5;
+/// Largest difference of two rounds, relative to the mean of all.
+pub const RANGE_MAX: f64 = 0.20;
+/// Largest change along the fitted line, from the first round to the last, relative to the mean.
+pub const SLOPE_MAX: f64 = 0.10;
+/// Rounds after which a preconditioning gives up.
+pub const ROUNDS_MAX: u32 = 25;
+/// Blocks erased in each round below which a run's figures say more of single victims than of the drive: a victim's valid
+/// share varies by some 10 %, and so the mean of ten by 3 %, far from the limits.
+pub const ERASES_MIN: u64 = 10;
+
+/// A figure over five rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// What was looked at.
+    pub name: &'static str,
+    /// Its value in each round.
+    pub rounds: [f64; ROUNDS],
+    /// Their mean.
+    pub mean: f64,
+    /// Largest less smallest, relative to the mean.
+    pub range: f64,
+    /// Change along the fitted line, from the first round to the last, relative to the mean; below 0 where it falls.
+    pub slope: f64,
+}
+
+impl Figure {
+    /// The figure of five rounds.
+    pub fn new(name: &'static str, rounds: [f64; ROUNDS]) -> Self {
+        let mean = rounds.iter().sum::<f64>() / ROUNDS as f64;
+        let largest = rounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let smallest = rounds.iter().copied().fold(f64::INFINITY, f64::min);
+        // Least squares over rounds -2, -1, 0, 1, 2, whose squares add up to 10; the line spans four rounds.
+        let weighted = |(at, value): (usize, &f64)| (at as f64 - 2.0) * value;
+        let rise = 4.0 * rounds.iter().enumerate().map(weighted).sum::<f64>() / 10.0;
+        Self { name, rounds, mean, range: (largest - smallest) / mean, slope: rise / mean }
+    }
+
+    /// Whether the rule holds.
+    pub fn is_steady(&self) -> bool {
+        self.range <= RANGE_MAX && self.slope.abs() <= SLOPE_MAX
+    }
+}
+
+/// Write amplification, and blocks erased, of the last rounds of a preconditioning.
+#[derive(Clone, Debug, Default)]
+pub struct LastRounds {
+    amplification: [f64; ROUNDS],
+    erases: [u64; ROUNDS],
+    added: usize,
+}
+
+impl LastRounds {
+    /// Another round.
+    pub fn add(&mut self, amplification: f64, erases: u64) {
+        self.amplification.rotate_left(1);
+        self.amplification[ROUNDS - 1] = amplification;
+        self.erases.rotate_left(1);
+        self.erases[ROUNDS - 1] = erases;
+        self.added += 1;
+    }
+
+    /// Write amplification over them.
+    pub fn figure(&self) -> Figure {
+        Figure::new("write amplification", self.amplification)
+    }
+
+    /// Blocks erased in a round, on average.
+    pub fn erases_a_round(&self) -> u64 {
+        self.erases.iter().sum::<u64>() / ROUNDS as u64
+    }
+
+    /// Whether there are enough rounds, and the rule holds. A drive that does not collect yet is not steady, whatever its
+    /// write amplification.
+    pub fn is_steady(&self) -> bool {
+        self.added >= ROUNDS && self.erases_a_round() >= ERASES_MIN && self.figure().is_steady()
+    }
+}
+
+/// What the rule says of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// All figures are steady.
+    Steady,
+    /// A figure still moves.
+    NotYet,
+    /// The host wrote, and no block was erased: a drive that is still filling up.
+    NoErase,
+    /// Fewer than [`ERASES_MIN`] blocks were erased in a round, on average.
+    TooShort,
+    /// The host wrote nothing, so that nothing could settle.
+    #[default]
+    NoWrite,
+}
+
+/// The verdict on a run and what it rests on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Steady {
+    /// What the rule says.
+    pub verdict: Verdict,
+    /// The figures; none where there was nothing to look at.
+    pub figures: Vec<Figure>,
+}
+
+/// Where a run was when the host had written so much. All counts are from the run's start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Mapping units that the host wrote.
+    pub host_units: u64,
+    /// Mapping units that flash was programmed with, padding included.
+    pub flash_units: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Requests done.
+    pub requests: u64,
+    /// Simulated time.
+    pub now_ns: u64,
+}
+
+/// Marks of a run, evenly spread over what the host wrote. Memory is fixed: where there are too many, every other one is
+/// dropped.
+#[derive(Clone, Debug)]
+pub struct Track {
+    marks: Vec<Mark>,
+    every_units: u64,
+    next_units: u64,
+}
+
+/// Marks that are kept at most. With half of them, the ends of rounds are off by at most 0.2 % of the run.
+const MARKS_MAX: usize = 1024;
+
+impl Default for Track {
+    fn default() -> Self {
+        let mut marks = Vec::with_capacity(MARKS_MAX);
+        marks.push(Mark::default());
+        Self { marks, every_units: 1, next_units: 1 }
+    }
+}
+
+impl Track {
+    /// Units that the host has to have written before another mark is due.
+    #[inline(always)]
+    pub fn next_units(&self) -> u64 {
+        self.next_units
+    }
+
+    /// Keeps a mark that is due.
+    pub fn add(&mut self, mark: Mark) {
+        self.marks.push(mark);
+        if self.marks.len() == MARKS_MAX {
+            let mut at = 0;
+            self.marks.retain(|_| {
+                at += 1;
+                at % 2 == 1
+            });
+            self.every_units *= 2;
+        }
+        self.next_units = mark.host_units + self.every_units;
+    }
+
+    /// The verdict on a run that ended with `last`. Throughput counts where the host's loop is closed.
+    pub fn judge(&self, last: Mark, is_closed_loop: bool) -> Steady {
+        let none = |verdict| Steady { verdict, figures: Vec::new() };
+        if last.host_units == 0 {
+            return none(Verdict::NoWrite);
+        }
+        if last.erases == 0 {
+            return none(Verdict::NoErase);
+        }
+        let ends = self.ends(last);
+        let rounds = || ends.windows(2).map(|pair| (pair[0], pair[1]));
+        let is_empty = |(a, b): (Mark, Mark)| b.now_ns == a.now_ns || b.host_units == a.host_units;
+        if last.erases < ROUNDS as u64 * ERASES_MIN || rounds().any(is_empty) {
+            return none(Verdict::TooShort);
+        }
+        let figure = |name, value: fn(Mark, Mark) -> f64| {
+            let mut values = rounds().map(|(a, b)| value(a, b));
+            Figure::new(name, std::array::from_fn(|_| values.next().unwrap_or(0.0)))
+        };
+        let mut figures = vec![figure("write amplification", |a, b| {
+            (b.flash_units - a.flash_units) as f64 / (b.host_units - a.host_units) as f64
+        })];
+        if is_closed_loop {
+            let per_s = |a: Mark, b: Mark| (b.requests - a.requests) as f64 * 1e9 / (b.now_ns - a.now_ns) as f64;
+            figures.push(figure("throughput", per_s));
+        }
+        let verdict = if figures.iter().all(Figure::is_steady) { Verdict::Steady } else { Verdict::NotYet };
+        Steady { verdict, figures }
+    }
+
+    /// The start, the marks nearest to each fifth of what the host wrote, and the end.
+    fn ends(&self, last: Mark) -> [Mark; ROUNDS + 1] {
+        std::array::from_fn(|round| {
+            if round == ROUNDS {
+                return last;
+            }
+            let wanted = last.host_units * round as u64 / ROUNDS as u64;
+            let nearest = self.marks.iter().min_by_key(|mark| mark.host_units.abs_diff(wanted));
+            *nearest.expect("the start is a mark")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limits_are_those_of_the_rule() {
+        // A spread of 20 % without a slope, and just more.
+        assert!(Figure::new("", [90.0, 110.0, 100.0, 110.0, 90.0]).is_steady());
+        assert!(!Figure::new("", [89.9, 110.1, 100.0, 110.1, 89.9]).is_steady());
+        // A slope of 10 % over the window, and just more.
+        let line = |rise: f64| Figure::new("", std::array::from_fn(|at| 100.0 + rise * (at as f64 / 4.0 - 0.5)));
+        assert!((line(9.9).slope - 0.099).abs() < 1e-12 && line(9.9).is_steady());
+        assert!(!line(10.1).is_steady() && !line(-10.1).is_steady());
+        assert!((line(-7.0).slope + 0.07).abs() < 1e-12);
+    }
+
+    /// A run whose round `i` amplifies writes by `amplification[i]`, a unit at a time.
+    fn run(amplification: [u64; ROUNDS], units_per_round: u64, units_per_erase: u64) -> (Track, Mark) {
+        let (mut track, mut at) = (Track::default(), Mark::default());
+        for a in amplification {
+            for _ in 0..units_per_round {
+                at.host_units += 1;
+                at.flash_units += a;
+                at.requests += 1;
+                at.now_ns += 100 * a;
+                at.erases = at.flash_units / units_per_erase;
+                if at.host_units >= track.next_units() {
+                    track.add(at);
+                }
+            }
+        }
+        (track, at)
+    }
+
+    #[test]
+    fn a_run_is_judged_by_its_fifths() {
+        let (track, end) = run([10, 10, 10, 10, 10], 5_000, 64);
+        assert_eq!(track.judge(end, false).verdict, Verdict::Steady);
+        let (track, end) = run([7, 8, 9, 10, 11], 5_000, 64);
+        let steady = track.judge(end, true);
+        assert_eq!(steady.verdict, Verdict::NotYet);
+        let amplification = &steady.figures[0];
+        for (found, expected) in amplification.rounds.iter().zip([7.0, 8.0, 9.0, 10.0, 11.0]) {
+            // A round's end is at most half a spacing of marks off: 32 units of 5,000.
+            assert!((found / expected - 1.0f64).abs() < 0.002, "{amplification:?}");
+        }
+        assert!((amplification.slope - 4.0 / 9.0).abs() < 0.005, "{amplification:?}");
+        assert_eq!(steady.figures[1].name, "throughput");
+        assert!(track.marks.len() < MARKS_MAX && track.marks.len() >= MARKS_MAX / 2);
+    }
+
+    #[test]
+    fn there_is_no_verdict_without_grounds() {
+        let (track, end) = run([1; ROUNDS], 5_000, u64::MAX);
+        assert_eq!(track.judge(end, false).verdict, Verdict::NoErase);
+        // A drive that fills up, and then collects: too much happens for no verdict.
+        let (track, end) = run([1, 1, 1, 8, 8], 5_000, 64);
+        assert_eq!(track.judge(end, false).verdict, Verdict::NotYet);
+        // Nine erases a round.
+        let (track, end) = run([3; ROUNDS], 640 / 3, 64);
+        assert_eq!(track.judge(end, false).verdict, Verdict::TooShort);
+        assert_eq!(Track::default().judge(Mark::default(), false).verdict, Verdict::NoWrite);
+    }
+}

@@ -1,0 +1,91 @@
+//! Does the rule of the SNIA PTS tell a drive that has settled from one that has not?
+//!
+//! The rule itself, at its limits, is tested beside it (`src/metrics/steady.rs`). Here are whole runs: uniformly random
+//! writes in a closed loop, on drives with different pasts.
+
+mod common;
+
+use common::*;
+use copyback::config::RunConfig;
+use copyback::metrics::steady::{Steady, Verdict};
+use copyback::run::{Options, RunError, precondition, simulate};
+use copyback::workload::Op;
+use copyback::workload::rng;
+use rand::RngExt;
+
+fn drive(past: &str) -> RunConfig {
+    config(&format!(
+        "precondition = {past}
+         host = {{ mode = \"closed\", queue_depth = 8 }}
+         capacity = {{ over_provisioning = 0.28 }}
+         trigger = {{ policy = \"watermark\", soft = 3 }}
+         geometry = {{ chips_per_channel = 2, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 32 }}"
+    ))
+}
+
+/// The verdict on so many capacities of random writes.
+fn verdict(past: &str, capacities: f64) -> Steady {
+    let config = drive(past);
+    let image = precondition(&config, 1).expect("the drive has a past");
+    let units = 6_000;
+    let mut stream = rng::stream(5, "test.writes");
+    let writes = (capacities * units as f64) as u64;
+    let script: Vec<_> = (0..writes).map(|_| pages(Op::Write, 0, stream.random_range(0..units), 1)).collect();
+    let outcome = simulate(&config, image, Box::new(Script(script.into_iter())), &Options::default(), &mut |_| {});
+    outcome.expect("the run ends well").report.steady
+}
+
+#[test]
+fn a_drive_preconditioned_as_snia_says_is_steady_from_the_start() {
+    let steady = verdict("{ mode = \"snia\" }", 3.0);
+    println!("{steady:?}");
+    assert_eq!(steady.verdict, Verdict::Steady);
+    // Both figures of a closed loop are looked at, and are far inside the limits.
+    assert_eq!(steady.figures.iter().map(|f| f.name).collect::<Vec<_>>(), ["write amplification", "throughput"]);
+    assert!(steady.figures.iter().all(|f| f.slope.abs() < 0.05 && f.range < 0.1), "{steady:?}");
+}
+
+#[test]
+fn a_drive_that_was_only_filled_in_order_is_not() {
+    // Its blocks lose their first units all at once: write amplification climbs from 1.
+    let steady = verdict("{ mode = \"sequential\" }", 1.5);
+    println!("{steady:?}");
+    assert_eq!(steady.verdict, Verdict::NotYet);
+    assert!(steady.figures[0].slope > 0.10, "{steady:?}");
+}
+
+#[test]
+fn a_new_drive_is_not_and_says_so_even_where_nothing_moves() {
+    assert_eq!(verdict("{ mode = \"empty\" }", 3.0).verdict, Verdict::NotYet);
+    assert_eq!(verdict("{ mode = \"empty\" }", 0.5).verdict, Verdict::NoErase);
+}
+
+#[test]
+fn a_run_of_a_few_erases_is_not_judged() {
+    assert_eq!(verdict("{ mode = \"snia\" }", 0.05).verdict, Verdict::TooShort);
+}
+
+#[test]
+fn a_past_that_does_not_settle_is_an_error_that_says_how_far_it_is() {
+    // A drive of sixteen pages: a round writes three, and moves none or some.
+    let config = config(
+        "precondition = { mode = \"snia\", round = 0.2 }
+         capacity = { over_provisioning = 1.0 }
+         geometry = { planes_per_die = 1, blocks_per_plane = 8, pages_per_block = 4 }",
+    );
+    match precondition(&config, 1) {
+        Err(RunError::Config(error)) => {
+            assert_eq!(error.key, "precondition.round");
+            assert!(error.message.contains("25 rounds") && error.help.is_some(), "{error:?}");
+        }
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("the past settled"),
+    }
+    let refused = |round: &str| {
+        let table: toml::Table =
+            toml::from_str(&format!("precondition = {{ mode = \"snia\", round = {round} }}")).unwrap();
+        let past = table["precondition"].clone().try_into::<copyback::config::PreconditionConfig>().unwrap();
+        past.check().is_err()
+    };
+    assert!(refused("0.0") && refused("1000.0") && refused("nan") && !refused("0.5"));
+}
