@@ -161,3 +161,37 @@ fn a_steady_past_has_collected() {
     let past = precondition(&config, 0).unwrap_or_else(|e| panic!("{e}\n{text}")).past();
     assert!(past.erases > 0 && past.host_units > 64 * 8, "{past:?}");
 }
+
+/// A read that comes at the moment at which the last data of the read before has left is not sent beside that data: its
+/// cycles have the channel.
+#[test]
+fn a_cached_read_at_the_end_of_the_read_before() {
+    let mut lines = PLANE.to_vec();
+    lines.push("geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 4\ngeometry.page_size = \"4 KiB\"");
+    lines.push("timing.command = \"200 ns\"\ncompose.policy = \"list\"\ncompose.builders = [\"cache\"]");
+    lines.retain(|l| !l.contains("precondition"));
+    lines.push("trigger.policy = \"watermark\"\ntrigger.soft = 2\nprecondition.mode = \"sequential\"");
+    let first_ns = 200 + 50_000 + 4096 * 1_000_000_000 / 400_000_000;
+    let requests = [0, first_ns].map(|arrival_ns| request(arrival_ns, Op::Read, 0, 4096, 0));
+    let outcome = run(&lines, &requests);
+    let took: Vec<u64> = outcome.requests.iter().map(|r| r.response_ns).collect();
+    assert_eq!(took, [first_ns, first_ns]);
+}
+
+/// Pages that moves from other planes were promised do not take part of what host writes were promised when they come.
+#[test]
+fn moves_from_other_planes_leave_what_was_promised() {
+    let lines = [
+        "geometry.channels = 2\ngeometry.chips_per_channel = 2\ngeometry.dies_per_chip = 2\ngeometry.planes_per_die = 2",
+        "geometry.blocks_per_plane = 17\ngeometry.pages_per_block = 3\ngeometry.page_size = \"4 KiB\"",
+        "timing.read = [\"40 us\", \"60 us\", \"90 us\"]\ntiming.program = \"30 us\"\ntiming.erase = \"10 us\"",
+        "timing.channel = \"40 MB/s\"\nallocation.policy = \"dynamic\"\nvictim.policy = \"random\"\norder.policy = \"fifo\"",
+        "trigger.policy = \"watermark\"\ntrigger.soft = 2\nunit.policy = \"block\"\nunit.destination = \"global\"",
+        "admit.policy = \"window\"\nadmit.slots = 4\ncompose.policy = \"list\"\ncompose.builders = []",
+        "host.mode = \"closed\"\nhost.queue_depth = 1\nprecondition.mode = \"random\"\nprecondition.steady = 0.2",
+    ];
+    let write =
+        |i: u64| request(0, Op::Write, rng::splitmix64(i) % 600 * 4096, (1 + rng::splitmix64(i + 7) % 20) * 4096, 0);
+    let requests: Vec<_> = (0..4_000).map(write).collect();
+    assert!(run(&lines, &requests).report.gc.rounds > 0);
+}

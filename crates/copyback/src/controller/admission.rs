@@ -136,16 +136,23 @@ impl Drive {
         (self.jobs[job.at()].moves_left() as u32).div_ceil(self.geometry.units_per_page)
     }
 
-    /// Pages that other planes' moves were promised. They may open a block of their own, so the first of a block's worth
-    /// takes all of it.
+    /// Pages of the host that so many pages of other planes' moves take. Where they share the host's block, one each, so
+    /// that one that comes takes nothing of what others were promised; else they may open a block of their own, and the
+    /// first of a block's worth takes all of it.
+    #[inline]
+    fn taken_by_moves(&self, pages: u32) -> u32 {
+        if self.ftl.shares_block() { pages } else { pages.next_multiple_of(self.geometry.pages_per_block) }
+    }
+
+    /// Pages of a plane that other planes' moves were promised.
     #[inline]
     fn incoming_pages(&self, plane: PlaneId) -> u32 {
-        self.incoming_moves[plane.at()].next_multiple_of(self.geometry.pages_per_block)
+        self.taken_by_moves(self.incoming_moves[plane.at()])
     }
 
     /// Whether a plane takes another page of another plane's job and still has what it promised.
     pub(super) fn accepts_move(&self, plane: PlaneId) -> bool {
-        let incoming = (self.incoming_moves[plane.at()] + 1).next_multiple_of(self.geometry.pages_per_block);
+        let incoming = self.taken_by_moves(self.incoming_moves[plane.at()] + 1);
         let bound = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
         let die = self.geometry.die_of(plane);
         let promised = self.credits_out[self.account(die, bound)];

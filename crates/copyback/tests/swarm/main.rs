@@ -130,7 +130,7 @@ fn may_be_timed(setting: support::Setting) -> bool {
     let unknown = ["\"dynamic\"", "\"lru\"", "\"global\"", "trigger.scope"];
     let is_other =
         |key: &str, wanted: &[&str]| setting.starts_with(key) && !wanted.iter().any(|w| setting.ends_with(w));
-    !is_other("compose.", &["[]", "\"list\""])
+    !is_other("compose.", &["[]"])
         && !is_other("precondition.", &["\"empty\"", "fill = 0.7"])
         && unknown.iter().all(|word| !setting.contains(word))
 }

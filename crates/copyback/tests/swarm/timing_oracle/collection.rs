@@ -178,7 +178,13 @@ impl Oracle<'_> {
     pub(super) fn take_step(&mut self, die: usize) {
         let per_page = self.config.geometry.units_per_page() as usize;
         let mut job = self.dies[die].lease.take().expect("a job has the die");
-        job.to_read.retain(|(unit, place)| self.place_of.get(unit) == Some(place));
+        if job.in_controller.len() < per_page {
+            // Up to the end of the page that is next; what is stale behind it still counts as a page to come.
+            let is_there = |(unit, place): &(usize, Place)| self.place_of.get(unit) == Some(place);
+            let next = job.to_read.iter().find(|m| is_there(m)).map(|(_, place)| *place);
+            let is_behind = |place: Place| next.is_some_and(|next| place > next && !place.is_in_page_of(next));
+            job.to_read.retain(|m| is_there(m) || is_behind(m.1));
+        }
         if job.in_controller.len() < per_page
             && let Some(&(_, first)) = job.to_read.first()
         {
