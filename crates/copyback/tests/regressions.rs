@@ -178,20 +178,24 @@ fn a_cached_read_at_the_end_of_the_read_before() {
     assert_eq!(took, [first_ns, first_ns]);
 }
 
-/// Pages that moves from other planes were promised do not take part of what host writes were promised when they come.
+/// Pages that moves from other planes were promised do not take part of what host writes were promised when they come,
+/// whether they share the host's block or have one of their own.
 #[test]
 fn moves_from_other_planes_leave_what_was_promised() {
-    let lines = [
-        "geometry.channels = 2\ngeometry.chips_per_channel = 2\ngeometry.dies_per_chip = 2\ngeometry.planes_per_die = 2",
-        "geometry.blocks_per_plane = 17\ngeometry.pages_per_block = 3\ngeometry.page_size = \"4 KiB\"",
-        "timing.read = [\"40 us\", \"60 us\", \"90 us\"]\ntiming.program = \"30 us\"\ntiming.erase = \"10 us\"",
-        "timing.channel = \"40 MB/s\"\nallocation.policy = \"dynamic\"\nvictim.policy = \"random\"\norder.policy = \"fifo\"",
-        "trigger.policy = \"watermark\"\ntrigger.soft = 2\nunit.policy = \"block\"\nunit.destination = \"global\"",
-        "admit.policy = \"window\"\nadmit.slots = 4\ncompose.policy = \"list\"\ncompose.builders = []",
-        "host.mode = \"closed\"\nhost.queue_depth = 1\nprecondition.mode = \"random\"\nprecondition.steady = 0.2",
-    ];
-    let write =
-        |i: u64| request(0, Op::Write, rng::splitmix64(i) % 600 * 4096, (1 + rng::splitmix64(i + 7) % 20) * 4096, 0);
-    let requests: Vec<_> = (0..4_000).map(write).collect();
-    assert!(run(&lines, &requests).report.gc.rounds > 0);
+    for frontier in ["frontier.policy = \"single\"", "frontier.policy = \"split\""] {
+        let lines = [
+            frontier,
+            "geometry.channels = 2\ngeometry.chips_per_channel = 2\ngeometry.dies_per_chip = 2\ngeometry.planes_per_die = 2",
+            "geometry.blocks_per_plane = 17\ngeometry.pages_per_block = 3\ngeometry.page_size = \"4 KiB\"",
+            "timing.read = [\"40 us\", \"60 us\", \"90 us\"]\ntiming.program = \"30 us\"\ntiming.erase = \"10 us\"",
+            "timing.channel = \"40 MB/s\"\nallocation.policy = \"dynamic\"\nvictim.policy = \"random\"\norder.policy = \"fifo\"",
+            "trigger.policy = \"watermark\"\ntrigger.soft = 2\nunit.policy = \"block\"\nunit.destination = \"global\"",
+            "admit.policy = \"window\"\nadmit.slots = 4\ncompose.policy = \"list\"\ncompose.builders = []",
+            "host.mode = \"closed\"\nhost.queue_depth = 1\nprecondition.mode = \"random\"\nprecondition.steady = 0.2",
+        ];
+        let place = |i: u64| rng::splitmix64(i) % 600 * 4096;
+        let write = |i: u64| request(0, Op::Write, place(i), (1 + rng::splitmix64(i + 7) % 20) * 4096, 0);
+        let requests: Vec<_> = (0..4_000).map(write).collect();
+        assert!(run(&lines, &requests).report.gc.rounds > 0);
+    }
 }

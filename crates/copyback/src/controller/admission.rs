@@ -6,6 +6,7 @@ use super::clocks::charge;
 use super::drive::{Drive, Queue};
 use super::txn::Role;
 use crate::check::hold;
+use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::allocation::{Load, Place};
 use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
@@ -109,21 +110,19 @@ impl Drive {
     /// the moves of its next job.
     #[inline]
     pub(super) fn plane_room(&self, plane: PlaneId) -> u32 {
-        let left = self.ftl.pages_left(plane, Origin::Host);
-        left.saturating_sub(self.own_moves(plane) + self.incoming_pages(plane))
+        let left = self.left_beside(self.incoming_moves[plane.at()], plane);
+        left.unwrap_or(0).saturating_sub(self.own_moves(plane))
     }
 
     /// Pages of a plane onto which host writes that were admitted can go now. Where moves share the host's block, what is
     /// kept for them is theirs only as far as they still need it.
     #[inline]
     pub(super) fn host_pages_left(&self, plane: PlaneId) -> u32 {
-        let own = self.own_moves(plane);
-        let left = if own > 0 && self.ftl.shares_block() {
-            self.ftl.pages_left(plane, Origin::Move).saturating_sub(own)
-        } else {
-            self.ftl.pages_left(plane, Origin::Host)
-        };
-        left.saturating_sub(self.incoming_pages(plane))
+        let (own, incoming) = (self.own_moves(plane), self.incoming_moves[plane.at()]);
+        if own > 0 && self.ftl.shares_block() {
+            return self.ftl.pages_left(plane, Origin::Move).saturating_sub(own + incoming);
+        }
+        self.left_beside(incoming, plane).unwrap_or(0)
     }
 
     /// Pages that the job of a plane has still to program.
@@ -136,27 +135,44 @@ impl Drive {
         (self.jobs[job.at()].moves_left() as u32).div_ceil(self.geometry.units_per_page)
     }
 
-    /// Pages of the host that so many pages of other planes' moves take. Where they share the host's block, one each, so
-    /// that one that comes takes nothing of what others were promised; else they may open a block of their own, and the
-    /// first of a block's worth takes all of it.
+    /// Pages of the host on a plane to which so many pages of other planes' moves are to come; none where there is no room
+    /// for those. When one of them comes, or one of the plane's own, or its job begins or ends, this never falls: what was
+    /// promised stays there.
     #[inline]
-    fn taken_by_moves(&self, pages: u32) -> u32 {
-        if self.ftl.shares_block() { pages } else { pages.next_multiple_of(self.geometry.pages_per_block) }
+    fn left_beside(&self, incoming: u32, plane: PlaneId) -> Option<u32> {
+        let left = self.ftl.pages_left(plane, Origin::Host);
+        if incoming == 0 {
+            // The plane's own moves fit into the reserve.
+            return Some(left);
+        }
+        if self.ftl.shares_block() {
+            return left.checked_sub(incoming);
+        }
+        let blocks = self.blocks_for_moves(incoming, plane);
+        if blocks > self.ftl.free_blocks_of(plane) {
+            return None;
+        }
+        left.checked_sub(blocks.saturating_sub(GC_RESERVE_BLOCKS) * self.geometry.pages_per_block)
     }
 
-    /// Pages of a plane that other planes' moves were promised.
-    #[inline]
-    fn incoming_pages(&self, plane: PlaneId) -> u32 {
-        self.taken_by_moves(self.incoming_moves[plane.at()])
+    /// Erased blocks of a plane that moves will open where they have a block of their own: moves of other planes, and those
+    /// of its job, or, before that begins, of the block that it might take.
+    fn blocks_for_moves(&self, incoming: u32, plane: PlaneId) -> u32 {
+        let pages_per_block = self.geometry.pages_per_block;
+        let job = self.job_of_plane[plane.at()];
+        let has_begun = job.is_some() && self.dies[self.geometry.die_of(plane).at()].lease == job;
+        let own = if has_begun { self.own_moves(plane) } else { pages_per_block };
+        let in_open = self.ftl.pages_left(plane, Origin::Move) - self.ftl.free_blocks_of(plane) * pages_per_block;
+        (own + incoming).saturating_sub(in_open).div_ceil(pages_per_block)
     }
 
     /// Whether a plane takes another page of another plane's job and still has what it promised.
     pub(super) fn accepts_move(&self, plane: PlaneId) -> bool {
-        let incoming = self.taken_by_moves(self.incoming_moves[plane.at()] + 1);
         let bound = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
         let die = self.geometry.die_of(plane);
         let promised = self.credits_out[self.account(die, bound)];
-        let left = self.ftl.pages_left(plane, Origin::Host).checked_sub(self.own_moves(plane) + incoming);
+        let left = self.left_beside(self.incoming_moves[plane.at()] + 1, plane);
+        let left = left.and_then(|left| left.checked_sub(self.own_moves(plane)));
         let others = self.geometry.planes_of(die).filter(|&p| p != plane && bound.is_none());
         left.is_some_and(|left| left + others.map(|p| self.plane_room(p)).sum::<u32>() >= promised)
     }
