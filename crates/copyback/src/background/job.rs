@@ -47,6 +47,8 @@ pub struct Job {
     pub programmed: usize,
     /// Moves that were dropped before they were read: the host had written a newer version.
     pub dropped: u32,
+    /// Pages that were programmed on the block's own plane.
+    pub pages_stayed: u32,
     /// A step is under way.
     pub is_stepping: bool,
     /// Whether its block is chosen by the victim policy when it begins.
@@ -74,6 +76,7 @@ impl Job {
             next: 0,
             programmed: 0,
             dropped: 0,
+            pages_stayed: 0,
             is_stepping: false,
             picks_victim: true,
             has_to_leave: false,

@@ -110,19 +110,14 @@ impl Drive {
     /// the moves of its next job.
     #[inline]
     pub(super) fn plane_room(&self, plane: PlaneId) -> u32 {
-        let left = self.left_beside(self.incoming_moves[plane.at()], plane);
+        let left = self.left_beside_reserve(self.incoming_moves[plane.at()], plane);
         left.unwrap_or(0).saturating_sub(self.own_moves(plane))
     }
 
-    /// Pages of a plane onto which host writes that were admitted can go now. Where moves share the host's block, what is
-    /// kept for them is theirs only as far as they still need it.
+    /// Pages of a plane onto which host writes that were admitted can go now.
     #[inline]
     pub(super) fn host_pages_left(&self, plane: PlaneId) -> u32 {
-        let (own, incoming) = (self.own_moves(plane), self.incoming_moves[plane.at()]);
-        if own > 0 && self.ftl.shares_block() {
-            return self.ftl.pages_left(plane, Origin::Move).saturating_sub(own + incoming);
-        }
-        self.left_beside(incoming, plane).unwrap_or(0)
+        self.left_beside(self.incoming_moves[plane.at()], plane).unwrap_or(0)
     }
 
     /// Pages that the job of a plane has still to program.
@@ -135,14 +130,24 @@ impl Drive {
         (self.jobs[job.at()].moves_left() as u32).div_ceil(self.geometry.units_per_page)
     }
 
-    /// Pages of the host on a plane to which so many pages of other planes' moves are to come; none where there is no room
-    /// for those. When one of them comes, or one of the plane's own, or its job begins or ends, this never falls: what was
-    /// promised stays there.
+    /// Pages onto which host writes can go on a plane to which so many pages of other planes' moves are to come; none where
+    /// there is no room for those. When one of them comes, or one of the plane's own, or its job begins or ends, this never
+    /// falls: what was promised stays there.
     #[inline]
     fn left_beside(&self, incoming: u32, plane: PlaneId) -> Option<u32> {
+        let own = self.own_moves(plane);
+        if own > 0 && self.ftl.shares_block() {
+            // Where moves share the host's block, what is kept for them is theirs only as far as they still need it.
+            return self.ftl.pages_left(plane, Origin::Move).checked_sub(own + incoming);
+        }
+        self.left_beside_reserve(incoming, plane)
+    }
+
+    /// The same where the reserve is kept whole for moves of the plane's own.
+    #[inline]
+    fn left_beside_reserve(&self, incoming: u32, plane: PlaneId) -> Option<u32> {
         let left = self.ftl.pages_left(plane, Origin::Host);
         if incoming == 0 {
-            // The plane's own moves fit into the reserve.
             return Some(left);
         }
         if self.ftl.shares_block() {
@@ -168,13 +173,20 @@ impl Drive {
 
     /// Whether a plane takes another page of another plane's job and still has what it promised.
     pub(super) fn accepts_move(&self, plane: PlaneId) -> bool {
+        self.would_accept_move(plane, PlaneId::NONE)
+    }
+
+    /// The same when the job of another plane, if it is one, has begun to move a whole block.
+    pub(super) fn would_accept_move(&self, plane: PlaneId, beginning: PlaneId) -> bool {
         let bound = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
         let die = self.geometry.die_of(plane);
         let promised = self.credits_out[self.account(die, bound)];
-        let left = self.left_beside(self.incoming_moves[plane.at()] + 1, plane);
+        let left = self.left_beside_reserve(self.incoming_moves[plane.at()] + 1, plane);
         let left = left.and_then(|left| left.checked_sub(self.own_moves(plane)));
+        let moved = |p: PlaneId| if p == beginning { self.geometry.pages_per_block } else { 0 };
         let others = self.geometry.planes_of(die).filter(|&p| p != plane && bound.is_none());
-        left.is_some_and(|left| left + others.map(|p| self.plane_room(p)).sum::<u32>() >= promised)
+        let room_of_others: u32 = others.map(|p| self.plane_room(p).saturating_sub(moved(p))).sum();
+        left.is_some_and(|left| left + room_of_others >= promised)
     }
 
     /// A slot of a die's window became free: jobs first, then whoever waits.

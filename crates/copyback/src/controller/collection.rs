@@ -89,7 +89,7 @@ impl Drive {
         self.settings.global
             && self.dies[self.geometry.die_of(plane).at()].waiting_for_space > 0
             && self.ftl.can_gain(plane, 0)
-            && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && self.accepts_move(p))
+            && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && self.would_accept_move(p, plane))
     }
 
     /// Host writes wait for space. Where that is because others were promised all pages, nothing is to be done: as those
@@ -178,6 +178,7 @@ impl Drive {
         let job = &mut self.jobs[id.at()];
         (job.source, job.plane, job.die, job.sequence) = (source, plane, self.geometry.die_of(plane), sequence);
         (job.next, job.programmed, job.dropped, job.is_stepping) = (0, 0, 0, false);
+        job.pages_stayed = 0;
         (job.picks_victim, job.block, job.has_to_leave) = (true, BlockId::NONE, false);
         job.moves.clear();
         id
@@ -235,17 +236,14 @@ impl Drive {
             return None;
         }
         let left = self.ftl.pages_left(plane, Origin::Move);
-        self.count_idle_rounds(plane, pages);
         hold!(pages <= left, VictimRoom, "{plane:?} has {left} pages for the {pages} that are valid in {block:?}");
         Some(block)
     }
 
-    /// A round that moves a whole block's worth of pages gains nothing; a policy may pick such blocks for a while.
-    fn count_idle_rounds(&mut self, plane: PlaneId, pages: u32) {
-        let has_to_leave = self.jobs[self.job_of_plane[plane.at()].at()].has_to_leave;
+    /// A round whose block's worth of pages stayed on the plane gained nothing; a policy may pick such blocks for a while.
+    fn count_idle_rounds(&mut self, plane: PlaneId, pages_stayed: u32) {
         let rounds = &mut self.idle_rounds[plane.at()];
-        let gains = pages < self.geometry.pages_per_block || has_to_leave;
-        *rounds = if gains { 0 } else { *rounds + 1 };
+        *rounds = if pages_stayed < self.geometry.pages_per_block { 0 } else { *rounds + 1 };
         hold!(
             *rounds <= self.settings.idle_rounds_max,
             RoundsGain,
@@ -280,7 +278,9 @@ impl Drive {
         let job = &self.jobs[id.at()];
         let (block, plane, source) = (job.block, job.plane, job.source);
         let (start_ns, units_valid, free_blocks) = (job.start_ns, job.units_valid, job.free_blocks);
+        let pages_stayed = job.pages_stayed;
         self.work.dropped_moves += u64::from(job.dropped);
+        self.count_idle_rounds(plane, pages_stayed);
         self.ftl.erase(block);
         if source == Source::Gc {
             self.gc.rounds += 1;

@@ -109,6 +109,7 @@ impl Drive {
         let job = &mut self.jobs[id.at()];
         let moves = &job.moves[job.programmed..job.programmed + units];
         job.programmed += units;
+        job.pages_stayed += u32::from(plane == job.plane);
         if job.source == Source::Gc {
             self.work.gc_units += units as u64;
         } else {
