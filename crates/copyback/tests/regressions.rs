@@ -230,3 +230,27 @@ fn a_plane_that_nobody_relieves_is_not_collected_again_and_again() {
         run_with_seed(seed, &lines, &requests);
     }
 }
+
+/// Host writes that may go to any die go where there is room; data does not make way for them, and back again, for ever.
+#[test]
+fn data_does_not_go_round_between_full_planes() {
+    let lines = [
+        "geometry.channels = 2\ngeometry.chips_per_channel = 2\ngeometry.dies_per_chip = 2\ngeometry.planes_per_die = 3",
+        "geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 1\ngeometry.page_size = \"4 KiB\"",
+        "timing.read = \"1 ns\"\ntiming.program = \"1 ns\"\ntiming.erase = \"1 s\"\ntiming.channel = \"9 GB/s\"",
+        "allocation.policy = \"dynamic\"\nfrontier.policy = \"split\"\nbuffer.policy = \"lru\"\nbuffer.size = \"48 KiB\"",
+        "trigger.policy = \"watermark\"\ntrigger.soft = 0.1\ntrigger.stop = 0.3",
+        "unit.policy = \"block\"\nunit.destination = \"global\"\ncompose.policy = \"list\"\ncompose.builders = []",
+        "admit.policy = \"window\"\nadmit.slots = 4\norder.policy = \"fifo\"\nhost.subpage_writes = \"overwrite\"",
+        "precondition.mode = \"aged\"\nprecondition.used_min = 0.2\nprecondition.used_max = 0.7\nprecondition.valid = 0.5",
+        "capacity.logical = 393216",
+    ];
+    for seed in 0..40 {
+        let draw = |i: u64| rng::splitmix64(1_000 * seed + i);
+        let op = |i: u64| if draw(i) % 4 == 0 { Op::Trim } else { Op::Write };
+        let len = |i: u64| [1, 512, 4096, 8192, 81_920][(draw(i + 500) % 5) as usize];
+        let place = |i: u64| draw(i + 700) % (393_216 - len(i));
+        let requests: Vec<_> = (0..300).map(|i| request(i * 1_000, op(i), place(i), len(i), 0)).collect();
+        run_with_seed(seed, &lines, &requests);
+    }
+}

@@ -83,10 +83,12 @@ impl Drive {
         self.ftl.can_gain(plane, self.geometry.units_per_page)
     }
 
-    /// Whether the data of a plane may leave it, to make room for host writes that wait there. Levels alone are no reason:
-    /// planes that are full of valid data would send it round.
+    /// Whether the data of a plane may leave it, to make room for host writes that wait there and can go nowhere else.
+    /// Levels alone are no reason, nor are writes that may go where the data would: planes that are full of valid data would
+    /// send it round.
     fn can_leave(&self, plane: PlaneId) -> bool {
         self.settings.global
+            && self.ftl.allocation.is_static()
             && self.dies[self.geometry.die_of(plane).at()].waiting_for_space > 0
             && self.ftl.can_gain(plane, 0)
             && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && self.would_accept_move(p, plane))
