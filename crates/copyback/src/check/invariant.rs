@@ -67,6 +67,7 @@ invariants! {
     MapBothWays Check "map-both-ways" "the map, the reverse map, the valid bits and the blocks' counts agree";
     CreditsCovered Check "credits-covered" "each page that was promised is there, or being made";
     NewestRead Check "newest-read" "a read returns the newest version of what was written";
+    NewestWritten Check "newest-written" "of two writes of a unit, or of a write and a trim, the one that arrived later counts, whichever is bound first";
     NewestMoved Check "newest-moved" "a move copies the newest version, and never replaces a newer one";
     ProgrammedOnce Check "programmed-once" "a place is programmed once between erases";
     NothingLost Check "nothing-lost" "when a block is erased, the newest version of each unit that it held is in flash elsewhere, programmed";

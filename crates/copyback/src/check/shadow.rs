@@ -13,6 +13,8 @@ pub struct Shadow {
     newest: Vec<u32>,
     /// Version and owner that each place in flash holds.
     stored: Vec<(LogicalUnit, u32)>,
+    /// Sequence of the newest write or trim of each unit that took effect.
+    arrived: Vec<u64>,
     /// Places that hold the newest version of each logical unit, and whose program has ended.
     copies: Vec<u32>,
     /// Pages whose program was issued and has not ended.
@@ -28,6 +30,7 @@ impl Shadow {
         let mut shadow = Self {
             newest: vec![0; g.logical_units as usize],
             stored: vec![(LogicalUnit::NONE, 0); g.physical_units as usize],
+            arrived: vec![0; g.logical_units as usize],
             copies: vec![0; g.logical_units as usize],
             is_programming: vec![false; (g.physical_units / g.units_per_page) as usize],
             units_per_page: g.units_per_page,
@@ -41,6 +44,25 @@ impl Shadow {
             }
         }
         shadow
+    }
+
+    /// A write of a unit is bound, as the newest or as one that a newer one overtook.
+    ///
+    /// # Panics
+    /// When that is wrong.
+    pub fn bind(&mut self, unit: LogicalUnit, sequence: u64, is_newest: bool) {
+        let newest = self.arrived[unit.at()];
+        hold!(
+            is_newest == (sequence >= newest),
+            NewestWritten,
+            "write {sequence} of {unit:?}, bound after write or trim {newest}, counts as the newest: {is_newest}"
+        );
+        self.arrived[unit.at()] = newest.max(sequence);
+    }
+
+    /// A unit was trimmed.
+    pub fn trim(&mut self, unit: LogicalUnit, sequence: u64) {
+        self.arrived[unit.at()] = sequence;
     }
 
     /// A page of the host's units was bound, and its program begins; units that are none are padding or stale.

@@ -44,11 +44,14 @@ impl Drive {
 
     /// Forgets the data of units. A write that was handed over before is older, and comes too late.
     pub(crate) fn trim(&mut self, first: LogicalUnit, units: u32) {
+        self.newest.watch();
+        let sequence = self.txns.take_sequence();
         for unit in (first.0..first.0 + units).map(LogicalUnit) {
-            if let Some(bound) = &mut self.bound {
-                bound[unit.at()] = self.txns.take_sequence() as u32;
-            }
+            self.newest.is_newest(unit, sequence);
             self.ftl.trim(unit);
+            if let Some(shadow) = &mut self.shadow {
+                shadow.trim(unit, sequence);
+            }
         }
     }
 
@@ -66,6 +69,7 @@ impl Drive {
         if Self::is_write(role) && self.room(die, plane) == 0 {
             let list = self.space_queue(die, plane);
             self.enqueue(list, id);
+            self.newest.watch();
             self.dies[die.at()].waiting_for_space += 1;
             self.waiting_for_space += 1;
             self.collect_for_space(die, plane, events);

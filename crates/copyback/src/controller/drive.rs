@@ -8,6 +8,7 @@ use super::clocks::{Clocks, Occupant};
 use super::compose::ComposeConfig;
 use super::compose::list::BuilderName;
 use super::order::{Order, OrderConfig};
+use super::overtaking::Newest;
 use super::txn::{Role, Txn, Txns};
 use crate::background::gc::trigger::{Trigger, TriggerConfig};
 use crate::background::gc::r#yield::Yield;
@@ -210,8 +211,8 @@ pub struct Drive {
     pub(super) plane_busy_until_ns: Vec<u64>,
     pub(super) plane_busy_ns: u64,
     pub(super) die_busy_ns: u64,
-    /// Sequence of the newest version that was bound, where writes of one unit may overtake each other.
-    pub(super) bound: Option<Vec<u32>>,
+    /// Which write of each unit is the newest that was bound.
+    pub(super) newest: Newest,
     /// What every place in flash holds, under `--check`.
     pub(super) shadow: Option<Shadow>,
     /// Who watches commands, transfers and array times, under `--check`.
@@ -247,7 +248,10 @@ impl Drive {
         let urgent_first =
             matches!(&config.order, OrderConfig::Priority(p) if p.first == super::order::priority::First::GcReadWrite);
         let lists = geometry.dies as usize * (QUEUES + 1) + geometry.planes as usize;
-        let overtaking = !ftl.allocation.is_static();
+        let mut newest = Newest::new(geometry.logical_units);
+        if !ftl.allocation.is_static() {
+            newest.watch();
+        }
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
         Self {
             timing: Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page),
@@ -269,7 +273,7 @@ impl Drive {
             plane_busy_until_ns: vec![0; geometry.planes as usize],
             plane_busy_ns: 0,
             die_busy_ns: 0,
-            bound: overtaking.then(|| crate::sim::table::filled(geometry.logical_units as usize, 0)),
+            newest,
             shadow: check.then(|| Shadow::new(&ftl)),
             watcher: check.then(|| Box::new(Watcher::new(config, ftl.pages_programmed()))),
             is_collecting_device: false,
@@ -339,6 +343,9 @@ impl Drive {
 
     /// Adds a transaction that has not begun to wait anywhere.
     pub(crate) fn add_txn(&mut self, txn: Txn) -> TxnId {
+        if txn.waits_for > 0 {
+            self.newest.watch();
+        }
         self.txns.add(txn)
     }
 

@@ -291,14 +291,9 @@ impl Drive {
     fn put_units(&mut self, id: TxnId, page: &mut [LogicalUnit], mut used: u32) -> u32 {
         let txn = &self.txns[id];
         for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {
-            let mut is_newest = true;
-            if let Some(bound) = &mut self.bound {
-                // Sequences are compared round the corner of 32 bits: no two writes under way are 2³¹ apart.
-                let sequence = txn.sequence as u32;
-                is_newest = sequence.wrapping_sub(bound[unit.at()]) as i32 >= 0;
-                if is_newest {
-                    bound[unit.at()] = sequence;
-                }
+            let is_newest = self.newest.is_newest(unit, txn.sequence);
+            if let Some(shadow) = &mut self.shadow {
+                shadow.bind(unit, txn.sequence, is_newest);
             }
             page[used as usize] = if is_newest { unit } else { LogicalUnit::NONE };
             used += 1;

@@ -10,6 +10,7 @@ pub mod drive;
 mod flow;
 mod issue;
 pub mod order;
+mod overtaking;
 mod steps;
 #[cfg(test)]
 mod tampering;

@@ -86,6 +86,15 @@ fn reads_of_a_stripe() -> Vec<Request> {
 fn writes_of_a_stripe() -> Vec<Request> {
     requests(2_000, |_| Op::Write, 8)
 }
+/// Of a few units, a part and then the whole.
+fn writes_of_parts() -> Vec<Request> {
+    let mut requests = requests(2_000, |_| Op::Write, 2);
+    for (i, request) in (0u64..).zip(&mut requests) {
+        request.offset_bytes = i / 2 % 4 * UNIT_BYTES;
+        request.len_bytes = if i % 2 == 0 { 512 } else { UNIT_BYTES };
+    }
+    requests
+}
 fn both() -> Vec<Request> {
     requests(4_000, |i| if i % 3 == 0 { Op::Read } else { Op::Write }, 2)
 }
@@ -353,6 +362,10 @@ const ROWS: &[Row] = &[
         (_, _) = (inside.map.set(a, at_b), inside.map.set(b, at_a));
         (inside.reverse[at_a.at()], inside.reverse[at_b.at()]) = (b, a);
         true
+    }),
+    row!(NewestWritten, "", writes_of_parts, |drive, _| {
+        drive.newest.forget();
+        false
     }),
     row!(NewestMoved, "", writes, |drive, _| {
         let Some(job) = job_with_moves(drive, 1) else { return false };

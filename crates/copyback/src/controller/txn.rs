@@ -83,20 +83,19 @@ impl Txn {
 pub struct Txns {
     slots: Vec<Txn>,
     free: Vec<TxnId>,
-    next_sequence: u64,
+    last_sequence: u64,
 }
 
 impl Txns {
     /// Room for `capacity` transactions; more are made room for when they come.
     pub fn new(capacity: usize) -> Self {
-        Self { slots: Vec::with_capacity(capacity), free: Vec::with_capacity(capacity), next_sequence: 0 }
+        Self { slots: Vec::with_capacity(capacity), free: Vec::with_capacity(capacity), last_sequence: 0 }
     }
 
     /// A new transaction, stamped with its place in the order of arrival.
     #[inline]
     pub fn add(&mut self, mut txn: Txn) -> TxnId {
-        txn.sequence = self.next_sequence;
-        self.next_sequence += 1;
+        txn.sequence = self.take_sequence();
         if let Some(id) = self.free.pop() {
             self.slots[id.at()] = txn;
             return id;
@@ -105,10 +104,15 @@ impl Txns {
         TxnId(self.slots.len() as u32 - 1)
     }
 
-    /// A place in the order of arrival, for something that is no transaction.
+    /// A place in the order of arrival, also for something that is no transaction. The low half is never 0, which may so
+    /// stand for none.
+    #[inline]
     pub fn take_sequence(&mut self) -> u64 {
-        self.next_sequence += 1;
-        self.next_sequence - 1
+        self.last_sequence += 1;
+        if self.last_sequence as u32 == 0 {
+            self.last_sequence += 1;
+        }
+        self.last_sequence
     }
 
     /// Ends a transaction.

@@ -14,7 +14,6 @@ use copyback::buffer::BufferConfig;
 use copyback::config::host::HostMode;
 use copyback::config::{HostConfig, PreconditionConfig, RunConfig};
 use copyback::ftl::aging;
-use copyback::ftl::allocation::AllocationConfig;
 use copyback::ftl::core::Ftl;
 use copyback::metrics::report::{Cause, Outcome, Report, RequestRecord};
 use copyback::nand::command::Source;
@@ -269,8 +268,7 @@ fn held(ftl: &Ftl) -> Vec<bool> {
 }
 
 /// What is held in the end follows from the requests in the order of their arrival: the last that concerns a unit decides.
-/// A trim does not where writes that came before it may be bound after it (static allocation), and a buffer keeps what it
-/// has.
+/// A buffer keeps what it has.
 ///
 /// # Panics
 /// With a unit that is lost, or that should not be there.
@@ -278,24 +276,22 @@ fn check_contents(case: &Case, held_before: &[bool], ftl: &Ftl) {
     if !matches!(case.config.buffer, BufferConfig::None(_)) {
         return;
     }
-    let trims_are_final = matches!(case.config.allocation, AllocationConfig::Dynamic(_));
     let unit_bytes = u64::from(ftl.geometry.unit_bytes);
-    let mut expected: Vec<Option<bool>> = held_before.iter().copied().map(Some).collect();
+    let mut expected = held_before.to_vec();
     for r in case.asked() {
         let (start, end) = (r.offset_bytes, r.offset_bytes + r.len_bytes);
         match r.op {
             Op::Read => {}
             Op::Write => {
-                (start / unit_bytes..end.div_ceil(unit_bytes)).for_each(|u| expected[u as usize] = Some(true));
+                (start / unit_bytes..end.div_ceil(unit_bytes)).for_each(|u| expected[u as usize] = true);
             }
             Op::Trim => {
-                let after = trims_are_final.then_some(false);
-                (start.div_ceil(unit_bytes)..end / unit_bytes).for_each(|u| expected[u as usize] = after);
+                (start.div_ceil(unit_bytes)..end / unit_bytes).for_each(|u| expected[u as usize] = false);
             }
         }
     }
     for ((unit, expected), held) in expected.into_iter().enumerate().zip(held(ftl)) {
-        assert!(expected.is_none_or(|e| e == held), "unit {unit} holds data: {held}, by the requests {expected:?}");
+        assert!(expected == held, "unit {unit} holds data: {held}, by the requests {expected}");
     }
 }
 

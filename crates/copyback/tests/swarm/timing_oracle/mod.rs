@@ -203,6 +203,8 @@ struct Oracle<'a> {
     changed: Vec<usize>,
     /// Where each unit's newest data is.
     place_of: HashMap<usize, Place>,
+    /// The newest write or trim of each unit that took effect.
+    newest: HashMap<usize, usize>,
     planes: Vec<Plane>,
     /// Rounds of collection that are to come, as the drive has had them.
     given: Vec<GcEvent>,
@@ -233,6 +235,7 @@ pub fn predict(
         channels: (0..g.channels).map(|_| Channel::default()).collect(),
         changed: Vec::new(),
         place_of,
+        newest: HashMap::new(),
         planes: (0..dies * g.planes_per_die).map(|_| Plane::new(config, collects)).collect(),
         given: rounds.to_vec(),
         result: Prediction {
@@ -333,8 +336,11 @@ impl Oracle<'_> {
         // While it is being cut it cannot end.
         self.open[number] = 1;
         if request.op == Op::Trim {
+            let sequence = self.sequences;
+            self.sequences += 1;
             for unit in start.div_ceil(unit_bytes)..end / unit_bytes {
                 self.place_of.remove(&(unit as usize));
+                self.newest.insert(unit as usize, sequence);
             }
         } else {
             let units: Vec<usize> = (start / unit_bytes..end.div_ceil(unit_bytes)).map(|u| u as usize).collect();
@@ -594,10 +600,18 @@ impl Oracle<'_> {
         }
         self.planes[plane].promised -= txns.len();
         self.result.page_programs += 1;
-        let units: Vec<usize> = txns.iter().flat_map(|&txn| self.txns[txn].units.clone()).collect();
+        let mut units = Vec::new();
+        for txn in txns.iter().map(|&txn| &self.txns[txn]) {
+            units.extend(txn.units.iter().map(|&unit| (unit, txn.sequence)));
+        }
         let (block, page) = self.planes[plane].next_page(Stream::Host);
-        for (slot, unit) in units.into_iter().enumerate() {
-            self.place_of.insert(unit, Place { plane, block, page, slot });
+        for (slot, (unit, sequence)) in units.into_iter().enumerate() {
+            // What a newer write or a trim has overtaken takes its place, and is stale there.
+            let newest = self.newest.entry(unit).or_insert(sequence);
+            if *newest <= sequence {
+                *newest = sequence;
+                self.place_of.insert(unit, Place { plane, block, page, slot });
+            }
         }
         self.start_program(die, txns, false, page);
         self.page_was_taken(plane);

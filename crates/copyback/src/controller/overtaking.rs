@@ -1,0 +1,81 @@
+//! Overtaking: of two writes of a unit under way at once the one that arrived later counts, whichever is bound first.
+//!
+//! Writes of a unit stay in order where they wait in one queue. They overtake each other where dies are chosen late, where
+//! a write of a part of a unit waits for the read of the rest, and where some wait for space and others for a slot of the
+//! window; and a trim, which takes effect at once, overtakes every write that waits. When one of these first happens, the
+//! drive begins to remember for each unit which write was bound last, at the cost of four bytes a unit.
+
+use crate::sim::index::LogicalUnit;
+
+/// Sequences under way at once are less than this far apart; more would not fit into memory as transactions.
+const APART_MAX: u32 = 1 << 24;
+
+/// The newest write of each unit.
+pub struct Newest {
+    /// Low half of the sequence of the newest write or trim of each unit; 0, which no sequence has, where there was none. Empty as long as
+    /// nothing can have been overtaken.
+    sequences: Vec<u32>,
+    units: usize,
+}
+
+impl Newest {
+    /// A drive of `units` units on which nothing was overtaken yet.
+    pub fn new(units: u32) -> Self {
+        Self { sequences: Vec::new(), units: units as usize }
+    }
+
+    /// From now on writes may overtake each other.
+    pub fn watch(&mut self) {
+        if self.sequences.is_empty() {
+            self.sequences = vec![0; self.units];
+        }
+    }
+
+    /// A write or a trim of a unit takes effect: whether it is the newest so far.
+    #[inline(always)]
+    pub fn is_newest(&mut self, unit: LogicalUnit, sequence: u64) -> bool {
+        if self.sequences.is_empty() {
+            return true;
+        }
+        let (newest, this) = (&mut self.sequences[unit.at()], sequence as u32);
+        // Sequences are compared round the corner of 32 bits.
+        let is_overtaken = *newest != 0 && (1..APART_MAX).contains(&newest.wrapping_sub(this));
+        if !is_overtaken {
+            *newest = this;
+        }
+        !is_overtaken
+    }
+
+    /// Stops remembering: for tests of what then goes wrong.
+    #[cfg(test)]
+    pub fn forget(&mut self) {
+        self.sequences.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_later_one_counts() {
+        let mut newest = Newest::new(2);
+        let (a, b) = (LogicalUnit(0), LogicalUnit(1));
+        assert!(newest.is_newest(a, 7) && newest.is_newest(a, 3), "nothing can be overtaken yet");
+        newest.watch();
+        assert!(newest.is_newest(a, 7) && !newest.is_newest(a, 3) && newest.is_newest(a, 8));
+        assert!(newest.is_newest(b, 1) && newest.is_newest(b, 2) && !newest.is_newest(b, 1));
+    }
+
+    #[test]
+    fn round_the_corner_of_32_bits() {
+        let mut newest = Newest::new(2);
+        newest.watch();
+        let (a, b, corner) = (LogicalUnit(0), LogicalUnit(1), 1u64 << 32);
+        assert!(newest.is_newest(a, corner + 5) && !newest.is_newest(a, corner - 5) && newest.is_newest(a, corner + 6));
+        // A write of long ago does not count as one that is to come.
+        assert!(newest.is_newest(b, 5) && newest.is_newest(b, 1 << 31) && newest.is_newest(b, (1 << 31) + corner / 2));
+        // A unit that was never written has none.
+        assert!(Newest { sequences: vec![0], units: 1 }.is_newest(a, corner - 1));
+    }
+}
