@@ -254,3 +254,21 @@ fn data_does_not_go_round_between_full_planes() {
         run_with_seed(seed, &lines, &requests);
     }
 }
+
+/// Who arrives while a slot is kept for a job does not take it before those who wait for one.
+#[test]
+fn whoever_waits_for_a_slot_goes_before_who_arrives() {
+    let lines = [
+        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1\ngeometry.planes_per_die = 2",
+        "geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 8\ngeometry.page_size = \"16 KiB\"",
+        "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
+        "capacity.over_provisioning = 1.0\nfrontier.policy = \"split\"\ntrigger.policy = \"watermark\"\ntrigger.soft = 0.2",
+        "compose.policy = \"list\"\ncompose.builders = []\nadmit.policy = \"window\"\nadmit.slots = 1",
+        "host.mode = \"closed\"\nhost.queue_depth = 4\nhost.subpage_writes = \"overwrite\"",
+        "precondition.mode = \"random\"\nprecondition.overwrites = 1.5",
+    ];
+    // The unit's versions are bound in the order of their arrival, or the run stops.
+    let writes = [(4608, 32_768), (0, 16_384), (0, 16_384), (0, 16_384), (0, 16_384)];
+    let requests = writes.map(|(offset, len)| request(0, Op::Write, offset, len, 0));
+    run_with_seed(2, &lines, &requests);
+}

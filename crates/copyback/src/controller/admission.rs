@@ -60,7 +60,13 @@ impl Drive {
         let die = self.txns[id].die;
         self.txns[id].clocks = self.dies[die.at()].clocks.read(events.now_ns());
         self.dies[die.at()].waiting += 1;
-        self.admit(id, events);
+        let window = self.queue(die, Queue::Window);
+        if self.queues.is_empty(window) {
+            self.admit(id, events);
+        } else {
+            // A slot that is free is kept for a job; others came before.
+            self.enqueue(window, id);
+        }
     }
 
     /// Lets a transaction into its die's queue, or lets it wait in front.

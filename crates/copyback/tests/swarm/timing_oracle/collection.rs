@@ -131,7 +131,7 @@ impl Oracle<'_> {
     fn let_waiting_in(&mut self, plane: usize) {
         while self.room(plane) > 0 && !self.planes[plane].waiting.is_empty() {
             let txn = self.planes[plane].waiting.remove(0);
-            self.submit(txn);
+            self.admit(txn);
         }
         if !self.planes[plane].waiting.is_empty() {
             self.collect_for_space(plane);

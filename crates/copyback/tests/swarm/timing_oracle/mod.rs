@@ -431,6 +431,15 @@ impl Oracle<'_> {
 
     /// Into its die's queue, if there is a page for it and the window has a slot.
     fn submit(&mut self, txn: usize) {
+        let die = self.die_of(txn);
+        if self.dies[die].outside.is_empty() {
+            self.admit(txn);
+        } else {
+            self.dies[die].outside.push(txn);
+        }
+    }
+
+    pub(super) fn admit(&mut self, txn: usize) {
         let (die, plane) = (self.die_of(txn), self.txns[txn].plane);
         if !self.txns[txn].is_read && self.room(plane) == 0 {
             self.planes[plane].waiting.push(txn);
@@ -482,7 +491,7 @@ impl Oracle<'_> {
     fn fill_window(&mut self, die: usize) {
         while self.has_slot(die) && !self.dies[die].outside.is_empty() {
             let first = self.dies[die].outside.remove(0);
-            self.submit(first);
+            self.admit(first);
         }
     }
 
