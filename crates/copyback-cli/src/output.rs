@@ -71,10 +71,16 @@ pub fn write(common: &Common, results: &Results<'_>) -> Result<bool, Failure> {
     Ok(is_taken)
 }
 
+/// The program, as results name it.
 #[derive(Serialize)]
-struct Program {
+pub struct Program {
     name: &'static str,
     version: &'static str,
+}
+
+impl Program {
+    /// This one.
+    pub const THIS: Self = Self { name: "copyback", version: env!("CARGO_PKG_VERSION") };
 }
 
 #[derive(Serialize)]
@@ -111,7 +117,7 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
     let both = || plan.runs.iter().zip(finished);
     let document = Document {
         schema: format!("copyback/{command}/1"),
-        program: Program { name: "copyback", version: env!("CARGO_PKG_VERSION") },
+        program: Program::THIS,
         command,
         name: plan.name.as_deref(),
         seed: plan.seed,

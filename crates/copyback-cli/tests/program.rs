@@ -1,27 +1,10 @@
 //! The built program as a user meets it: exit codes, texts, files.
 
+mod common;
+
+use common::*;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn copyback(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_copyback"));
-    command.args(arguments).env("NO_COLOR", "1").env("RUST_BACKTRACE", "0");
-    command.output().expect("the program starts")
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().expect("the program ends by itself")
-}
-
-/// What was said on standard error, in one line: the reporter wraps where the terminal ends.
-fn said(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn printed(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
+use std::process::Command;
 
 /// A command with a mistake: it ends with 2 and says all of these.
 fn refused(arguments: &[&str], says: &[&str]) {

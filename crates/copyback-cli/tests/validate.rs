@@ -1,26 +1,8 @@
 //! `copyback validate` as a user meets it: does the shipped simulator pass, and does the command refuse what is wrong?
 
-use std::process::{Command, Output};
+mod common;
 
-fn copyback(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_copyback"));
-    command.args(arguments).env("NO_COLOR", "1").env("RUST_BACKTRACE", "0");
-    command.output().expect("the program starts")
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().expect("the program ends by itself")
-}
-
-/// What was said on standard error, in one line: the reporter wraps where the terminal ends.
-fn said(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).replace('│', " ");
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn printed(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
+use common::*;
 
 fn json(arguments: &[&str]) -> serde_json::Value {
     let output = copyback(&[&["validate", "--json", "-"], arguments].concat());

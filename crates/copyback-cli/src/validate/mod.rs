@@ -14,6 +14,7 @@ mod write_amplification;
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
 use crate::files;
+use crate::output::Program;
 use crate::plan::Input;
 use copyback::config::layers::suggestion;
 use gate::{Case, GROUPS, Group, How, Judged, Verdict};
@@ -90,12 +91,6 @@ fn select(cases: &mut Vec<Case>, only: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-#[derive(Serialize)]
-struct Program {
-    name: &'static str,
-    version: &'static str,
-}
-
 /// The JSON document. All of it is a function of the command.
 #[derive(Serialize)]
 struct Document<'a> {
@@ -121,7 +116,7 @@ fn write(args: &ValidateArgs, how: &How, inputs: &[Input], judged: &[Judged]) ->
     if let Some(path) = &args.json {
         let document = Document {
             schema: "copyback/validate/1",
-            program: Program { name: "copyback", version: env!("CARGO_PKG_VERSION") },
+            program: Program::THIS,
             command: "validate",
             quick: args.quick,
             device: args.device.as_deref(),
