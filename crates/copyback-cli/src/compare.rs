@@ -185,17 +185,7 @@ fn chosen(common: &Common) -> String {
     let mut text = String::new();
     for (flag, value) in experiment.chain(device).chain(workload).chain(trace).chain(sets) {
         flag.iter().for_each(|flag| text.push_str(&format!(" {flag}")));
-        text.push_str(&format!(" {}", quoted(&value)));
+        text.push_str(&format!(" {}", format::quoted(&value)));
     }
     text
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.into()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }

@@ -126,12 +126,29 @@ impl From<copyback::run::RunError> for Failure {
             }
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
             RunError::Invariant { .. } => {
-                let command: Vec<String> = std::env::args().collect();
+                let command: Vec<String> = std::env::args().map(|word| crate::format::quoted(&word)).collect();
                 Self::run(error.to_string()).with_help(format!(
                     "this is a defect of the simulator; it happens again with: {}",
                     command.join(" ")
                 ))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use copyback::check::Invariant;
+    use copyback::run::RunError;
+
+    #[test]
+    fn a_broken_invariant_names_itself_the_time_and_the_command() {
+        let what = "newest-read: a read found nothing".to_owned();
+        let broken = RunError::Invariant { invariant: Some(Invariant::NewestRead), what, at_ns: Some(1_234) };
+        let Failure::Run(diagnosis) = Failure::from(broken) else { panic!("it is a run that failed") };
+        assert_eq!(diagnosis.message, "invariant broken at 1234 ns: newest-read: a read found nothing");
+        let command = std::env::args().next().expect("a program has a name");
+        assert!(diagnosis.help.expect("there is help").contains(&command));
     }
 }

@@ -80,6 +80,16 @@ pub fn change(value: f64, from: f64) -> String {
     if change.abs() < 999.5 { format!("{change:+.1} %") } else { format!("{:.1}x", value / from) }
 }
 
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
