@@ -112,12 +112,12 @@ fn explain(name: &str) -> Result<String, Failure> {
     Ok(parts.join("\n"))
 }
 
-/// A scheme with the default of every axis that it leaves open.
+/// A scheme with the default of every axis that it leaves open; a file of this text is a scheme, too.
 fn scheme_text(preset: &Preset) -> Result<String, Failure> {
     let run = resolved(Some(preset), &DEVICES[0])?;
     let table = toml::Table::try_from(&run).unwrap_or_default();
-    let mut text = format!("{}: {}\n", bold(preset.name), preset.about("description").unwrap_or_default());
-    text.push_str(&format!("Source: {}\n\n", preset.about("source").unwrap_or_default()));
+    let mut text = format!("# {}: {}\n", bold(preset.name), preset.about("description").unwrap_or_default());
+    text.push_str(&format!("# Source: {}\n\n", preset.about("source").unwrap_or_default()));
     text.push_str(&dim("# Each axis; a device may set the ones that the scheme's file leaves open.\n"));
     for axis in AXES {
         if let Some(choice) = table.get(axis.name).and_then(toml::Value::as_table) {
@@ -164,7 +164,7 @@ pub fn devices(name: Option<&str>) -> Result<(), Failure> {
         return Err(Failure::input(format!("there is no device `{name}`")).with_help(help));
     };
     let line = output::device_line(&resolved(None, preset)?);
-    files::print(&format!("{}: {line}\n\n{}", bold(preset.name), preset.text))
+    files::print(&format!("# {}: {line}\n\n{}", bold(preset.name), preset.text))
 }
 
 /// `copyback workloads [NAME]`

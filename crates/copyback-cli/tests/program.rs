@@ -266,3 +266,25 @@ fn a_reader_that_goes_away_is_no_failure() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((code(&output), said(&output).as_str()), (0, ""));
 }
+
+/// What the program prints of a device and of a scheme is a file that it takes.
+#[test]
+fn printed_presets_are_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let kept = |name: &str, arguments: &[&str]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, printed(&copyback(arguments))).expect("the file can be written");
+        path.to_str().expect("the path is text").to_owned()
+    };
+    let device = kept("device.toml", &["devices", "hpdc18"]);
+    let scheme = kept("scheme.toml", &["schemes", "dynamic-allocation"]);
+    let of = |device: &str, scheme: &str| {
+        let output = copyback(&["run", "--device", device, "--scheme", scheme, "--print-config"]);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        printed(&output)
+    };
+    let same = |text: &str| text.lines().filter(|line| !line.contains("scheme")).collect::<Vec<_>>().join("\n");
+    assert_eq!(same(&of(&device, "baseline")), same(&of("hpdc18", "baseline")));
+    // A printed scheme says of every axis what a preset leaves to the device.
+    of("small", &scheme);
+}
