@@ -1,6 +1,6 @@
 //! What must be true while a run goes on, and who watches it.
 //!
-//! Each invariant has a name ([`Invariant`]). The cheap ones are looked at in every run, in line, with [`hold!`]; the
+//! Each invariant has a name ([`Invariant`]). The cheap ones are looked at in every run, in line, with `hold!`; the
 //! others under `--check`, by watchers that know nothing of the code which they watch: [`shadow`] knows what every place
 //! in flash holds, [`onfi`] what the flash may be told. A broken invariant stops the run and names itself.
 
