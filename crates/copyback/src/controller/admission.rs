@@ -190,6 +190,10 @@ impl Drive {
     pub(super) fn would_accept_move(&self, plane: PlaneId, beginning: PlaneId) -> bool {
         let bound = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
         let die = self.geometry.die_of(plane);
+        if !self.queues.is_empty(self.space_queue(die, bound)) {
+            // Room that it makes is for its own writes: planes that give theirs away send data round in a ring.
+            return false;
+        }
         let promised = self.credits_out[self.account(die, bound)];
         let left = self.left_beside_reserve(self.incoming_moves[plane.at()] + 1, plane);
         let left = left.and_then(|left| left.checked_sub(self.own_moves(plane)));
