@@ -33,7 +33,7 @@ pub fn open(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<d
 fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<dyn RequestSource + Send>, Error> {
     let Some(path) = &spec.trace else {
         let generator = Generator::new(spec, spec.seed.unwrap_or(seed), capacity_bytes)?;
-        return Ok(Box::new(Transformed::new(generator, spec, capacity_bytes)));
+        return Ok(Box::new(Transformed::new(generator, spec, seed, capacity_bytes)));
     };
     let options = ReaderOptions {
         format: spec.format.unwrap_or(Format::Auto),
@@ -50,7 +50,7 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
     };
     if packed {
         let source = Packed::new(source, spec.device);
-        return Ok(Box::new(Transformed::new(source, spec, capacity_bytes)));
+        return Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes)));
     }
-    Ok(Box::new(Transformed::new(source, spec, capacity_bytes)))
+    Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes)))
 }

@@ -1,8 +1,10 @@
-//! Transformations of a source, in this order: layout, device, time window, first N, time scale, align, capacity.
+//! Transformations of a source, in this order: layout, device, time window, first N, time scale, align, capacity,
+//! priority.
 
+use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{BeyondCapacity, WorkloadSpec};
 use crate::units::{format_bytes, format_duration_ns};
-use crate::{Error, Request, RequestSource};
+use crate::{Error, Priority, Request, RequestSource};
 use std::collections::{HashMap, VecDeque};
 
 /// The size of the pieces in which files are laid out on the drive, as a file system's allocator would.
@@ -109,6 +111,8 @@ pub(crate) struct Transformed<S> {
     align_bytes: u64,
     beyond: BeyondCapacity,
     capacity_bytes: u64,
+    high_priority_share: Option<f64>,
+    priorities: Xoshiro256PlusPlus,
     started_ns: Option<u64>,
     passed: u64,
     other_devices: u64,
@@ -118,7 +122,8 @@ pub(crate) struct Transformed<S> {
 }
 
 impl<S: RequestSource> Transformed<S> {
-    pub(crate) fn new(inner: S, spec: &WorkloadSpec, capacity_bytes: u64) -> Self {
+    /// `seed`: the run's, unless the spec has its own.
+    pub(crate) fn new(inner: S, spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Self {
         Self {
             inner,
             device: spec.device,
@@ -128,6 +133,8 @@ impl<S: RequestSource> Transformed<S> {
             align_bytes: spec.align.map_or(1, |align| align.0),
             beyond: spec.beyond_capacity.unwrap_or(BeyondCapacity::Error),
             capacity_bytes,
+            high_priority_share: spec.high_priority_share,
+            priorities: rng::stream(spec.seed.unwrap_or(seed), "workload.priority"),
             started_ns: None,
             passed: 0,
             other_devices: 0,
@@ -209,6 +216,13 @@ impl<S: RequestSource> Transformed<S> {
         }
     }
 
+    /// Draws whether a request that is handed out is urgent; without a share it stays what its source says.
+    fn mark(&mut self, request: &mut Request) {
+        let Some(share) = self.high_priority_share else { return };
+        let urgent = rng::unit_f64(&mut self.priorities) < share;
+        request.priority = if urgent { Priority::High } else { Priority::Normal };
+    }
+
     #[cold]
     fn beyond_capacity(&self, request: Request) -> Error {
         let end = request.offset_bytes + request.len_bytes;
@@ -232,8 +246,9 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
             let Some(mut request) = self.select(request) else { continue };
             self.scale(&mut request)?;
             self.align(&mut request)?;
-            if let Some(request) = self.fit(request)? {
+            if let Some(mut request) = self.fit(request)? {
                 self.passed += 1;
+                self.mark(&mut request);
                 return Ok(Some(request));
             }
         }

@@ -1,7 +1,7 @@
 //! Do transformations and generators do what their keys say?
 
 use copyback_workload::stats::TraceStats;
-use copyback_workload::{Error, Op, Request, RequestSource, open};
+use copyback_workload::{Error, Op, Priority, Request, RequestSource, open};
 use std::io::Write;
 
 const TRACE: &[u8] = b"0 0 0 8 1\n1000 1 8 1 0\n2000 0 16 8 1\n4000 0 100 8 0\n";
@@ -134,6 +134,40 @@ fn one_concern_draws_nothing_of_another() {
         (0..50).map(|_| source.next_request().unwrap().unwrap().offset_bytes).collect::<Vec<_>>()
     };
     assert_eq!(places(""), places("high_priority_share = 0.5\narrivals = { kind = \"poisson\", rate = 10 }"));
+}
+
+#[test]
+fn urgent_requests_are_the_same_share_of_traces_and_of_generated_ones() {
+    let urgent = |keys: &str| {
+        let (requests, _) = run(keys, u64::MAX).unwrap();
+        requests.iter().map(|request| request.priority == Priority::High).collect::<Vec<_>>()
+    };
+    assert_eq!(urgent(""), [false; 4]);
+    assert_eq!(urgent("high_priority_share = 0"), [false; 4]);
+    assert_eq!(urgent("high_priority_share = 1"), [true; 4]);
+    // Each pass over a trace draws the same as the first.
+    let twice = urgent("high_priority_share = 0.5\nloop = 2");
+    assert_eq!(twice[..4], twice[4..]);
+    // Five standard errors of 100,000 draws: 5 sqrt(100,000 x 0.1 x 0.9).
+    let generated = generated(&format!("{FIXED}high_priority_share = 0.1"));
+    assert!(generated.high_priority_requests.abs_diff(10_000) < 475, "{}", generated.high_priority_requests);
+    let error = run("high_priority_share = 10", u64::MAX).unwrap_err();
+    assert!(error.message.contains("high_priority_share") && error.help.unwrap().contains("0.1"), "{}", error.message);
+}
+
+#[test]
+fn what_is_left_out_draws_no_priority() {
+    let urgent = |keys: &str| {
+        let common = "requests = 2000\nread_share = 0.5\nfootprint = \"1 GiB\"\nhigh_priority_share = 0.3\n";
+        let spec = toml::from_str(&format!("{common}{FIXED}{keys}")).unwrap();
+        let mut source = open(&spec, 3, 1 << 29).unwrap();
+        let marks: Vec<bool> = std::iter::from_fn(|| source.next_request().unwrap())
+            .map(|request| request.priority == Priority::High)
+            .take(500)
+            .collect();
+        marks
+    };
+    assert_eq!(urgent("beyond_capacity = \"reject\""), urgent("beyond_capacity = \"fold\""));
 }
 
 #[test]

@@ -49,7 +49,6 @@ impl WorkloadSpec {
             ("requests", self.requests.is_some()),
             ("read_share", self.read_share.is_some()),
             ("trim_share", self.trim_share.is_some()),
-            ("high_priority_share", self.high_priority_share.is_some()),
             ("footprint", self.footprint.is_some()),
             ("seed", self.seed.is_some()),
             ("size", self.size.is_some()),
@@ -93,7 +92,6 @@ impl WorkloadSpec {
         let trim_share = self.trim_share.unwrap_or(0.0);
         share("read_share", read_share)?;
         share("trim_share", trim_share)?;
-        share("high_priority_share", self.high_priority_share.unwrap_or(0.0))?;
         if read_share + trim_share > 1.0 {
             let message = format!("{trim_share} and read_share {read_share} are more than all requests");
             return Err(wrong("trim_share", message, "writes are what is left; lower one of the two"));
@@ -149,6 +147,7 @@ impl WorkloadSpec {
                 return Err(wrong(key, "zero leaves no requests", "set 1 or more, or remove it"));
             }
         }
+        share("high_priority_share", self.high_priority_share.unwrap_or(0.0))?;
         if self.reorder_window == Some(0) {
             return Err(wrong("reorder_window", "it is zero", "set 1 to demand sorted times"));
         }

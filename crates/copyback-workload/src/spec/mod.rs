@@ -143,9 +143,6 @@ pub struct WorkloadSpec {
     /// The share of requests that trim; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_share: Option<f64>,
-    /// The share of requests marked urgent; default 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high_priority_share: Option<f64>,
     /// How much of the device is addressed, from its start: a size, or a share of the capacity; default all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Footprint>,
@@ -190,6 +187,10 @@ pub struct WorkloadSpec {
     /// What becomes of requests beyond the device's capacity; default `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beyond_capacity: Option<BeyondCapacity>,
+    /// The share of requests, a trace's or generated ones, that are marked urgent: drawn for each, whatever the trace says.
+    /// Default: as the trace says, which only the project's own format can; none of generated requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high_priority_share: Option<f64>,
     /// How many times the whole is played, one pass after the other; default 1.
     #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,

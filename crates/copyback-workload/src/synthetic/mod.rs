@@ -18,9 +18,7 @@ pub(crate) struct Generator {
     requests_left: u64,
     read_share: f64,
     trim_share: f64,
-    high_priority_share: f64,
     ops: Xoshiro256PlusPlus,
-    priorities: Xoshiro256PlusPlus,
     size_rng: Xoshiro256PlusPlus,
     read_sizes: Option<Sizes>,
     write_sizes: Option<Sizes>,
@@ -41,9 +39,7 @@ impl Generator {
             requests_left: spec.requests.unwrap_or(0),
             read_share: spec.read_share.unwrap_or(0.0),
             trim_share: spec.trim_share.unwrap_or(0.0),
-            high_priority_share: spec.high_priority_share.unwrap_or(0.0),
             ops: rng::stream(seed, "workload.op"),
-            priorities: rng::stream(seed, "workload.priority"),
             size_rng: rng::stream(seed, "workload.size"),
             read_sizes: sizes(&spec.read_size),
             write_sizes: sizes(&spec.write_size),
@@ -119,9 +115,7 @@ impl RequestSource for Generator {
             Error::new("the generated arrivals go beyond 2^64 ns").with_help("lower `requests`, or raise the rate")
         })?;
         let (offset_bytes, device) = self.addresses.draw(op, len_bytes);
-        let urgent = self.high_priority_share > 0.0 && rng::unit_f64(&mut self.priorities) < self.high_priority_share;
-        let priority = if urgent { Priority::High } else { Priority::Normal };
-        Ok(Some(Request { arrival_ns, offset_bytes, len_bytes, device, op, priority }))
+        Ok(Some(Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal }))
     }
 
     fn notes(&self) -> Vec<String> {

@@ -49,6 +49,8 @@ pub struct Txn {
     pub successor: TxnId,
     /// Next transaction that shares this one's page.
     pub chain: TxnId,
+    /// Whether its request is marked urgent.
+    pub high_priority: bool,
     /// Whether collection held its die while it waited.
     pub gc_affected: bool,
     /// Where its time went so far.
@@ -72,6 +74,7 @@ impl Txn {
             waits_for: 0,
             successor: TxnId::NONE,
             chain: TxnId::NONE,
+            high_priority: false,
             gc_affected: false,
             blame_ns: [0; CAUSES],
             clocks: Reading::default(),

@@ -16,7 +16,7 @@ use crate::metrics::steady::{Mark, Steady, Track};
 use crate::nand::command::Source;
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Slot};
-use copyback_workload::{Op, Request, RequestSource};
+use copyback_workload::{Op, Priority, Request, RequestSource};
 use std::collections::VecDeque;
 
 /// The next arrival.
@@ -381,6 +381,7 @@ impl<'a> Simulation<'a> {
     fn txn(&self, role: Role, id: RequestId, first: LogicalUnit, units: u32) -> Txn {
         let mut txn = Txn::new(role, first, units, crate::sim::index::DieId::NONE, PlaneId::NONE);
         txn.request = id;
+        txn.high_priority = self.requests[id].asked.priority == Priority::High;
         txn.blame_ns[Cause::Scheduler as usize] = self.events.now_ns() - self.requests[id].arrival_ns;
         txn
     }

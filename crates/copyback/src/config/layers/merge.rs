@@ -8,7 +8,6 @@ const GENERATOR_KEYS: &[&str] = &[
     "requests",
     "read_share",
     "trim_share",
-    "high_priority_share",
     "footprint",
     "seed",
     "size",
