@@ -27,7 +27,8 @@ fn picked(full: &[(u16, u32, u64)]) -> Option<u32> {
         (block.valid, block.erases, block.closed_at) = (valid, erases, closed_at);
     }
     let mut policy = Policy::new(&Params::default(), &geometry, 1);
-    let block = policy.pick(View { blocks: &blocks, plane, now: 100 })?;
+    let block =
+        policy.pick(View { blocks: &blocks, plane, now: 100, read_offsets: &[], valid: &[], geometry: &geometry })?;
     assert_eq!(geometry.plane_of(block), plane);
     Some(geometry.block_offset(block))
 }

@@ -80,16 +80,20 @@ impl Shadow {
     }
 
     /// A page of moves was bound, and its program begins. `was_current` says of each move whether its unit was still where
-    /// the move expected it.
+    /// the move expected it; bit n of `merged` that the n-th holds what the host has just written.
     ///
     /// # Panics
     /// When what is copied is not the newest version, or a newer version was replaced.
-    pub fn move_page(&mut self, ftl: &Ftl, page: PageId, moves: &[Move], was_current: &[bool]) {
+    pub fn move_page(&mut self, ftl: &Ftl, page: PageId, moves: &[Move], was_current: &[bool], merged: u32) {
         self.is_programming[page.at()] = true;
         let first = page.0 * self.units_per_page;
         for (slot, (&m, &was_current)) in moves.iter().zip(was_current).enumerate() {
             let to = PhysicalUnit(first + slot as u32);
-            if was_current {
+            if merged >> slot & 1 == 1 {
+                self.newest[m.unit.at()] += 1;
+                self.copies[m.unit.at()] = 0;
+                self.program(to, (m.unit, self.newest[m.unit.at()]));
+            } else if was_current {
                 self.copy(m, to);
             } else {
                 hold!(

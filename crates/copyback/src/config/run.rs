@@ -91,6 +91,7 @@ impl RunConfig {
         self.victim.check(self)?;
         self.buffer.check(self)?;
         self.unit.check(self)?;
+        self.yield_.check(self)?;
         self.compose.check(self)?;
         self.admit.check()?;
         self.check_spare()?;

@@ -60,6 +60,7 @@ impl Drive {
         let die = self.txns[id].die;
         self.txns[id].clocks = self.dies[die.at()].clocks.read(events.now_ns());
         self.dies[die.at()].waiting += 1;
+        self.dies[die.at()].high_priority_waiting += u32::from(self.is_high_priority_write(id));
         let window = self.queue(die, Queue::Window);
         if self.queues.is_empty(window) {
             self.admit(id, events);
@@ -67,6 +68,11 @@ impl Drive {
             // A slot that is free is kept for a job; others came before.
             self.enqueue(window, id);
         }
+    }
+
+    #[inline(always)]
+    fn is_high_priority_write(&self, id: TxnId) -> bool {
+        self.txns[id].high_priority && Self::is_write(self.txns[id].role)
     }
 
     /// Lets a transaction into its die's queue, or lets it wait in front.
@@ -145,12 +151,14 @@ impl Drive {
     /// falls: what was promised stays there.
     #[inline]
     fn left_beside(&self, incoming: u32, plane: PlaneId) -> Option<u32> {
-        let own = self.own_moves(plane);
-        if own > 0 && self.ftl.shares_block() {
-            // Where moves share the host's block, what is kept for them is theirs only as far as they still need it.
-            return self.ftl.pages_left(plane, Origin::Move).checked_sub(own + incoming);
+        // What is kept for the moves of a round is theirs only as far as they still need it.
+        if !self.has_begun(plane) {
+            return self.left_beside_reserve(incoming, plane);
         }
-        self.left_beside_reserve(incoming, plane)
+        if self.ftl.shares_block() {
+            return self.ftl.pages_left(plane, Origin::Move).checked_sub(self.own_moves(plane) + incoming);
+        }
+        self.ftl.host_pages_beside(plane, self.blocks_for_moves(incoming, plane))
     }
 
     /// The same where the reserve is kept whole for moves of the plane's own.
@@ -170,13 +178,18 @@ impl Drive {
         left.checked_sub(blocks.saturating_sub(GC_RESERVE_BLOCKS) * self.geometry.pages_per_block)
     }
 
+    /// Whether the job of a plane has its die.
+    #[inline]
+    fn has_begun(&self, plane: PlaneId) -> bool {
+        let job = self.job_of_plane[plane.at()];
+        job.is_some() && self.dies[self.geometry.die_of(plane).at()].lease == job
+    }
+
     /// Erased blocks of a plane that moves will open where they have a block of their own: moves of other planes, and those
     /// of its job, or, before that begins, of the block that it might take.
     fn blocks_for_moves(&self, incoming: u32, plane: PlaneId) -> u32 {
         let pages_per_block = self.geometry.pages_per_block;
-        let job = self.job_of_plane[plane.at()];
-        let has_begun = job.is_some() && self.dies[self.geometry.die_of(plane).at()].lease == job;
-        let own = if has_begun { self.own_moves(plane) } else { pages_per_block };
+        let own = if self.has_begun(plane) { self.own_moves(plane) } else { pages_per_block };
         let in_open = self.ftl.pages_left(plane, Origin::Move) - self.ftl.free_blocks_of(plane) * pages_per_block;
         (own + incoming).saturating_sub(in_open).div_ceil(pages_per_block)
     }
@@ -265,9 +278,11 @@ impl Drive {
     /// A transaction's command is issued, or it goes elsewhere: what it waited for is charged.
     #[inline]
     pub(super) fn stop_waiting(&mut self, id: TxnId, now_ns: u64) {
+        let is_high_priority_write = self.is_high_priority_write(id);
         let txn = &mut self.txns[id];
         let die = &mut self.dies[txn.die.at()];
         die.waiting -= 1;
+        die.high_priority_waiting -= u32::from(is_high_priority_write);
         let held = charge(&mut txn.blame_ns, &txn.clocks, &die.clocks.read(now_ns));
         txn.gc_affected |= held;
     }

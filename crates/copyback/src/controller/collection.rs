@@ -1,7 +1,8 @@
 //! Collection: when jobs start, begin and end.
 
-use super::drive::{Drive, WAITING_JOBS_MAX};
+use super::drive::{Drive, Queue, WAITING_JOBS_MAX};
 use crate::background::gc::trigger::watermark::Scope;
+use crate::background::gc::r#yield::State;
 use crate::background::job::Job;
 use crate::check::hold;
 use crate::ftl::blocks::BlockState;
@@ -208,6 +209,7 @@ impl Drive {
             self.retire(id, events);
             return;
         };
+        let choice_ns = if self.jobs[id.at()].picks_victim { self.ftl.choice_ns() } else { 0 };
         let mut moves = std::mem::take(&mut self.jobs[id.at()].moves);
         self.ftl.take_victim(block, &mut moves);
         for m in moves.iter().take(2) {
@@ -217,8 +219,9 @@ impl Drive {
         (job.block, job.start_ns, job.units_valid) = (block, now_ns, moves.len() as u32);
         (job.moves, job.free_blocks) = (moves, self.ftl.free_blocks_of(plane));
         let d = &mut self.dies[die.at()];
-        (d.lease, d.lease_since_ns) = (id, now_ns);
+        (d.lease, d.lease_since_ns, d.choice_ns) = (id, now_ns, choice_ns);
         self.dies_leased += 1;
+        self.pair_open_blocks(plane);
         // The lease lets nobody else onto the die, but its window may have room for those who wait.
         self.fill_window(die, events);
     }
@@ -229,7 +232,8 @@ impl Drive {
         if !self.jobs[id.at()].picks_victim {
             return Some(self.jobs[id.at()].block);
         }
-        let block = self.ftl.pick_victim(plane, self.ftl.counts().host_units)?;
+        self.list_read_offsets(plane);
+        let block = self.ftl.pick_victim_beside(plane, &self.read_offsets, self.ftl.counts().host_units)?;
         let valid = u32::from(self.ftl.blocks()[block].valid);
         let pages = valid.div_ceil(self.geometry.units_per_page);
         let gains = pages < self.geometry.pages_per_block || self.can_gain(plane);
@@ -240,6 +244,28 @@ impl Drive {
         let left = self.ftl.pages_left(plane, Origin::Move);
         hold!(pages <= left, VictimRoom, "{plane:?} has {left} pages for the {pages} that are valid in {block:?}");
         Some(block)
+    }
+
+    /// Lists the page offsets of reads that wait for planes which may go with this one, where the victim policy looks at
+    /// them.
+    fn list_read_offsets(&mut self, plane: PlaneId) {
+        if !self.ftl.victim_matches_reads() {
+            return;
+        }
+        let mut offsets = std::mem::take(&mut self.read_offsets);
+        offsets.clear();
+        let die = self.geometry.die_of(plane);
+        for id in self.queues.iter(self.queue(die, Queue::Read)).map(TxnId).take(self.settings.scan_max) {
+            let place = self.ftl.lookup(self.txns[id].first);
+            if place.is_none() {
+                continue;
+            }
+            let block = self.geometry.block_of(place);
+            if self.rules.may_pair(&self.geometry, plane, self.geometry.plane_of(block)) {
+                offsets.push(self.geometry.block_and_offset(self.geometry.page_of(place)).1);
+            }
+        }
+        self.read_offsets = offsets;
     }
 
     /// A round whose block's worth of pages stayed on the plane gained nothing; a policy may pick such blocks for a while.
@@ -261,7 +287,9 @@ impl Drive {
             self.end_job(die, id, events);
         } else if self.dies[die.at()].lease == id && self.dies[die.at()].is_ready() {
             // Nobody else may have the die, so the next step waits for nothing; most of a job's steps come this way.
-            self.take_step(die, id, events);
+            if self.settings.steps_at_once {
+                self.take_step(die, id, events);
+            }
         }
     }
 
@@ -283,7 +311,9 @@ impl Drive {
         let pages_stayed = job.pages_stayed;
         self.work.dropped_moves += u64::from(job.dropped);
         self.count_idle_rounds(plane, pages_stayed);
+        let owes = self.yielding.yields() && self.collection_state(die, plane) == State::AllProhibited;
         self.ftl.erase(block);
+        self.ftl.unpair_open_blocks(self.geometry.planes_of(die));
         if source == Source::Gc {
             self.gc.rounds += 1;
             self.gc.units += u64::from(units_valid);
@@ -296,7 +326,9 @@ impl Drive {
             }
         }
         // The clock stops for the job before anybody else can be charged.
-        self.dies[die.at()].lease = JobId::NONE;
+        let d = &mut self.dies[die.at()];
+        d.lease = JobId::NONE;
+        d.owes_high_priority = owes && d.high_priority_waiting > 0;
         self.dies_leased -= 1;
         self.retire(id, events);
     }

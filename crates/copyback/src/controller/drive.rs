@@ -6,9 +6,10 @@
 
 use super::clocks::{Clocks, Occupant};
 use super::compose::ComposeConfig;
-use super::compose::list::BuilderName;
+use super::compose::list::{BuilderName, GcBuilderName};
 use super::order::{Order, OrderConfig};
 use super::overtaking::Newest;
+use super::sharing::{NO_PLANES, Pause};
 use super::txn::{Role, Txn, Txns};
 use crate::background::gc::trigger::{Trigger, TriggerConfig};
 use crate::background::gc::r#yield::Yield;
@@ -69,6 +70,16 @@ pub(super) struct Die {
     pub clocks: Clocks,
     pub busy_since_ns: u64,
     pub lease_since_ns: u64,
+    /// How far its round has come between two steps.
+    pub pause: Pause,
+    /// Planes that take no read, and no write, while that pause is open.
+    pub barred: [PlaneId; 2],
+    /// What the choice of the round's victim adds to its first look at the queue.
+    pub choice_ns: u64,
+    /// Writes of high priority that wait at the die.
+    pub high_priority_waiting: u32,
+    /// One of them goes before the next round.
+    pub owes_high_priority: bool,
     /// Whether it stands in the list of dies for which something changed.
     pub is_touched: bool,
 }
@@ -92,6 +103,11 @@ impl Die {
             clocks: Clocks::new(),
             busy_since_ns: 0,
             lease_since_ns: 0,
+            pause: Pause::Closed,
+            barred: NO_PLANES,
+            choice_ns: 0,
+            high_priority_waiting: 0,
+            owes_high_priority: false,
             is_touched: false,
         }
     }
@@ -117,8 +133,22 @@ impl Die {
 /// What the configuration decides about the engine, looked up once.
 pub(super) struct Settings {
     pub builders: Vec<BuilderName>,
+    pub gc_builders: Vec<GcBuilderName>,
     pub cache_read: bool,
     pub cache_program: bool,
+    /// The same between the host and a round that lets it go first.
+    pub pipeline_read: bool,
+    pub pipeline_program: bool,
+    /// Dies are looked at when a program is loaded, and when a read's data begins to leave.
+    pub hears_loads: bool,
+    pub hears_reads: bool,
+    /// Host transactions are served with pages that rounds move.
+    pub merge: bool,
+    /// A round's steps follow each other without a look at the queue.
+    pub steps_at_once: bool,
+    /// Time of a look at the queue before each step of a round, and before a read on top of it.
+    pub poll_ns: u64,
+    pub scan_ns: u64,
     pub scan_max: usize,
     pub slots: u32,
     pub copyback: bool,
@@ -132,14 +162,27 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    fn new(config: &RunConfig, keep_gc_events: bool) -> Self {
+    fn new(config: &RunConfig, ftl: &Ftl, yielding: &Yield, keep_gc_events: bool) -> Self {
         let ComposeConfig::List(compose) = &config.compose;
         let UnitConfig::Block(unit) = &config.unit;
         let cache = compose.builders.contains(&BuilderName::Cache);
+        let has = |builder| compose.gc.contains(&builder);
+        let pipeline = has(GcBuilderName::Pipeline);
+        let scan_ns = if has(GcBuilderName::GcHost) { compose.gc_scan.0 } else { 0 };
+        let choice_takes_time = ftl.victim_matches_reads();
         Self {
             builders: compose.builders.clone(),
+            gc_builders: compose.gc.clone(),
             cache_read: cache && config.commands.cache_read,
             cache_program: cache && config.commands.cache_program,
+            pipeline_read: pipeline && config.commands.cache_read,
+            pipeline_program: pipeline && config.commands.cache_program,
+            hears_loads: (cache || pipeline) && config.commands.cache_program,
+            hears_reads: (cache || pipeline) && config.commands.cache_read,
+            merge: has(GcBuilderName::Merge),
+            steps_at_once: !yielding.yields() && scan_ns == 0 && !choice_takes_time,
+            poll_ns: yielding.look_ns(),
+            scan_ns,
             scan_max: compose.scan_max as usize,
             slots: config.admit.slots(),
             copyback: unit.copyback,
@@ -203,6 +246,8 @@ pub struct Drive {
     pub(super) job_of_plane: Vec<JobId>,
     /// Pages that were promised to admitted writes, by plane where the address decides it, else by die.
     pub(super) credits_out: Vec<u32>,
+    /// Room for the page offsets that the victim policy looks at.
+    pub(super) read_offsets: Vec<u32>,
     /// Rounds of each plane, the last in a row, that freed no page.
     pub(super) idle_rounds: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
@@ -252,13 +297,15 @@ impl Drive {
         if !ftl.allocation.is_static() {
             newest.watch();
         }
+        let timing = Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page);
+        let yielding = Yield::new(&config.yield_, &timing, geometry.units_per_page);
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
         Self {
-            timing: Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page),
             rules: Rules::new(&config.commands),
-            settings: Settings::new(config, keep_gc_events),
+            settings: Settings::new(config, &ftl, &yielding, keep_gc_events),
             order: Order::new(&config.order),
-            yielding: Yield::new(&config.yield_),
+            timing,
+            yielding,
             trigger: Trigger::new(trigger, &geometry),
             dies: (0..geometry.dies).map(|_| Die::new()).collect(),
             channels: Channels::new(geometry.channels, geometry.dies, urgent_first),
@@ -268,6 +315,7 @@ impl Drive {
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
             credits_out: vec![0; geometry.planes as usize],
+            read_offsets: Vec::new(),
             idle_rounds: vec![0; geometry.planes as usize],
             incoming_moves: vec![0; geometry.planes as usize],
             plane_busy_until_ns: vec![0; geometry.planes as usize],

@@ -95,7 +95,7 @@ impl Drive {
         let (at, phase) = (self.dies[die.at()].bus, self.dies[die.at()].bus_phase);
         // The end of a transfer needs an event only where something can follow at that moment: data has arrived, or a
         // command may follow through the cache register. Otherwise the array's time starts at a known moment.
-        let is_heard = phase == BusPhase::Out || (phase == BusPhase::Load && self.settings.cache_program);
+        let is_heard = phase == BusPhase::Out || (phase == BusPhase::Load && self.settings.hears_loads);
         let listener = if is_heard { die } else { DieId::NONE };
         let end_ns = self.channels.occupy(channel, events.now_ns(), self.dies[die.at()].bus_ns, listener);
         self.watch_transfer(die, at, phase, events.now_ns(), end_ns);
@@ -180,6 +180,10 @@ impl Drive {
     pub(super) fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) {
         let d = &mut self.dies[die.at()];
         let at = std::mem::replace(&mut d.array, NO_COMMAND);
+        if at == NO_COMMAND {
+            self.on_look_end(die);
+            return;
+        }
         let command = &d.commands[at as usize];
         match command.op {
             FlashOp::Read if d.bus != NO_COMMAND => {
@@ -190,7 +194,7 @@ impl Drive {
             FlashOp::Read => {
                 let out_ns = self.timing.transfer_ns(command.slots[0].units);
                 self.want_channel(die, at, BusPhase::Out, out_ns, events);
-                if self.settings.cache_read {
+                if self.settings.hears_reads {
                     self.touch(die);
                 }
                 return;
@@ -281,6 +285,9 @@ impl Drive {
         }
         self.release_plane(die, &command, slot, now_ns);
         let id = command.slots[slot].txn;
+        if self.settings.merge && slot == 0 && command.job.is_some() {
+            self.serve_reads_of(die, command.slots[0].page, events);
+        }
         if id.is_some() {
             let transfer_ns = self.timing.command_ns + self.timing.transfer_ns(command.slots[slot].units);
             let flash_ns = command.array_end_ns - command.array_start_ns;

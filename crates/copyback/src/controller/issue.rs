@@ -6,13 +6,14 @@ use super::order::{Class, Heads};
 use super::txn::Role;
 use crate::check::hold;
 use crate::config::device::UNITS_PER_PAGE_MAX;
+use crate::ftl::frontier::Origin;
 use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 
 /// What a die could take now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Readiness {
+pub(super) enum Readiness {
     /// Any command.
     Ready,
     /// A program that follows the one in the array through the cache register.
@@ -63,16 +64,20 @@ impl Drive {
         if d.is_ready() {
             return Readiness::Ready;
         }
-        if d.staged != NO_COMMAND || d.lease.is_some() {
+        if d.staged != NO_COMMAND {
             return Readiness::Busy;
         }
+        let s = &self.settings;
+        let (follow_read, follow_program) = match d.lease.is_some() {
+            true => (s.pipeline_read, s.pipeline_program),
+            false => (s.cache_read, s.cache_program),
+        };
         let under_way = |at: u8| (d.commands[at as usize].op, d.commands[at as usize].source);
-        if self.settings.cache_program && d.bus == NO_COMMAND && under_way(d.array) == (FlashOp::Program, Source::Host)
-        {
+        if follow_program && d.bus == NO_COMMAND && under_way(d.array) == (FlashOp::Program, Source::Host) {
             return Readiness::CachedProgram;
         }
         let leaving = d.array == NO_COMMAND && d.bus_phase == BusPhase::Out;
-        let may_follow = self.settings.cache_read && leaving && under_way(d.bus) == (FlashOp::Read, Source::Host);
+        let may_follow = follow_read && leaving && under_way(d.bus) == (FlashOp::Read, Source::Host);
         if may_follow && !self.has_left(die, now_ns) {
             return Readiness::CachedRead;
         }
@@ -96,12 +101,21 @@ impl Drive {
         }
         let lease = self.dies[die.at()].lease;
         if lease.is_some() {
-            return self.take_step(die, lease, events);
+            return self.share(die, lease, readiness, events);
+        }
+        if self.dies[die.at()].owes_high_priority && self.pay_high_priority(die, readiness, events) {
+            return true;
         }
         match (self.order.pick(self.heads(die)), readiness) {
             (Some(Class::Gc), Readiness::Ready) => self.take_background(die, events),
-            (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => self.take_read(die, events),
-            (Some(Class::Write), Readiness::Ready | Readiness::CachedProgram) => self.take_write(die, events),
+            (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => {
+                let lead = self.head(die, Queue::Read).expect("a read is queued");
+                self.take_read(die, lead, events);
+            }
+            (Some(Class::Write), Readiness::Ready | Readiness::CachedProgram) => {
+                let lead = self.head(die, Queue::Write).expect("a write is queued");
+                self.take_write(die, lead, events);
+            }
             _ => return false,
         }
         true
@@ -116,7 +130,7 @@ impl Drive {
     fn heads(&self, die: DieId) -> Heads {
         let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| self.txns[id].sequence);
         let d = &self.dies[die.at()];
-        let job_may_begin = d.waiting_jobs_count > 0 && d.slots_used < self.settings.slots;
+        let job_may_begin = d.waiting_jobs_count > 0 && d.slots_used < self.settings.slots && !d.owes_high_priority;
         let job = if job_may_begin { self.jobs[d.waiting_jobs[0].at()].sequence } else { u64::MAX };
         Heads { came: [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)] }
     }
@@ -132,9 +146,9 @@ impl Drive {
 
     // ---- reads ----------------------------------------------------------------------------------------------------
 
-    fn take_read(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
-        let lead = TxnId(self.queues.pop_front(list).expect("a read is queued"));
+        self.queues.remove(list, lead.0);
         let Some(slot) = self.bind_read(lead, die, events) else { return };
         let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
         self.add_read(&mut command, slot, events.now_ns());
@@ -202,22 +216,27 @@ impl Drive {
         self.stop_waiting(slot.txn, now_ns);
         self.work.host_page_reads += 1;
         self.work.update_page_reads += u64::from(self.txns[slot.txn].role == Role::UpdateRead);
+        self.show_read(slot);
+        command.push(slot);
+    }
+
+    /// Shows the version stamps, where there are any, what a read returns.
+    pub(super) fn show_read(&self, slot: PlaneSlot) {
         if let Some(shadow) = &self.shadow {
             let first = self.txns[slot.txn].first.0;
             for unit in (first..first + slot.units).map(LogicalUnit) {
                 shadow.read(unit, self.ftl.lookup(unit));
             }
         }
-        command.push(slot);
     }
 
     // ---- writes ---------------------------------------------------------------------------------------------------
 
-    fn take_write(&mut self, die: DieId, events: &mut EventQueue) {
-        let lead = self.head(die, Queue::Write).expect("a write is queued");
+    pub(super) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let plane = self.plane_for(lead, die);
+        let slot = self.ftl.slot(plane, Origin::Host);
         let mut command = Command::new(FlashOp::Program, Source::Host, JobId::NONE, events.now_ns());
-        self.bind_write(die, plane, lead, &mut command, events.now_ns());
+        self.bind_write(die, (plane, slot), lead, &mut command, events.now_ns());
         for at in 0..self.settings.builders.len() {
             self.settings.builders[at].join_writes(self, die, &mut command, events);
         }
@@ -234,12 +253,17 @@ impl Drive {
     }
 
     /// The plane of a write: its own, or of an open one the plane of the die with most room.
-    fn plane_for(&self, id: TxnId, die: DieId) -> PlaneId {
+    pub(super) fn plane_for(&self, id: TxnId, die: DieId) -> PlaneId {
         let plane = self.txns[id].plane;
         if plane.is_some() {
             return plane;
         }
-        let room = |p: PlaneId| (self.host_pages_left(p), std::cmp::Reverse(p));
+        // A plane that a page waits on is taken only where no other has room.
+        let barred = self.dies[die.at()].barred[1];
+        let room = |p: PlaneId| match self.host_pages_left(p) {
+            0 => (false, 0, std::cmp::Reverse(p)),
+            pages => (p != barred, pages, std::cmp::Reverse(p)),
+        };
         self.geometry.planes_of(die).max_by_key(|&p| room(p)).expect("a die has a plane")
     }
 
@@ -249,8 +273,16 @@ impl Drive {
         queued.into_iter().find(|&id| self.txns[id].plane.is_none() || self.txns[id].plane == plane)
     }
 
-    /// Binds a page for a queued write, and for the writes behind it that fill the page up.
-    pub(super) fn bind_write(&mut self, die: DieId, plane: PlaneId, lead: TxnId, command: &mut Command, now_ns: u64) {
+    /// Binds the next page of one of a plane's open blocks for a queued write, and for the writes behind it that fill the
+    /// page up.
+    pub(super) fn bind_write(
+        &mut self,
+        die: DieId,
+        (plane, slot): (PlaneId, usize),
+        lead: TxnId,
+        command: &mut Command,
+        now_ns: u64,
+    ) {
         let list = self.queue(die, Queue::Write);
         let room = self.geometry.units_per_page;
         let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
@@ -277,7 +309,7 @@ impl Drive {
             }
         }
         let stamp = self.ftl.counts().host_units;
-        let page = self.ftl.write_page(plane, &units[..used as usize], stamp);
+        let page = self.ftl.write_page_in(plane, slot, &units[..used as usize], stamp);
         self.work.host_units += u64::from(used);
         if let Some(shadow) = &mut self.shadow {
             shadow.write_page(page, &units[..used as usize]);

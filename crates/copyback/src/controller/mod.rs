@@ -11,6 +11,7 @@ mod flow;
 mod issue;
 pub mod order;
 mod overtaking;
+mod sharing;
 mod steps;
 #[cfg(test)]
 mod tampering;

@@ -37,13 +37,18 @@ impl Newest {
         if self.sequences.is_empty() {
             return true;
         }
-        let (newest, this) = (&mut self.sequences[unit.at()], sequence as u32);
-        // Sequences are compared round the corner of 32 bits.
-        let is_overtaken = *newest != 0 && (1..APART_MAX).contains(&newest.wrapping_sub(this));
-        if !is_overtaken {
-            *newest = this;
+        let is_newest = self.would_be_newest(unit, sequence);
+        if is_newest {
+            self.sequences[unit.at()] = sequence as u32;
         }
-        !is_overtaken
+        is_newest
+    }
+
+    /// Whether a write of a unit would be the newest so far, if it took effect now.
+    pub fn would_be_newest(&self, unit: LogicalUnit, sequence: u64) -> bool {
+        let newest = self.sequences.get(unit.at()).copied().unwrap_or(0);
+        // Sequences are compared round the corner of 32 bits.
+        newest == 0 || !(1..APART_MAX).contains(&newest.wrapping_sub(sequence as u32))
     }
 
     /// Stops remembering: for tests of what then goes wrong.

@@ -4,9 +4,11 @@
 //! A move fits into the victim's own plane: its last free block is kept for that. It goes to another plane only as far as
 //! that one can do without the room for its own host writes and its own moves.
 
+use super::compose::merge::Merged;
 use super::drive::{Drive, Queue};
 use super::txn::{Role, Txn};
 use crate::background::job::Step;
+use crate::config::device::PLANES_MAX;
 use crate::ftl::frontier::Origin;
 use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
@@ -22,16 +24,16 @@ impl Drive {
     }
 
     /// A page of moved data from another die's job.
-    fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Move);
         let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
         self.incoming_moves[plane.at()] -= 1;
-        let page = self.bind_moves(job, plane, units);
+        let page = self.bind_moves(job, plane, units, Merged::NONE);
         let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
         command.push(PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: id });
         self.count_program(command.source, 1);
-        self.issue(die, command, events);
+        self.issue_gc_program(die, command, events);
         self.collect_if_low(plane, events);
     }
 
@@ -49,7 +51,7 @@ impl Drive {
         true
     }
 
-    fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+    pub(super) fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         let (plane, source) = (self.jobs[id.at()].plane, self.jobs[id.at()].source);
         self.jobs[id.at()].is_stepping = true;
         match step {
@@ -60,11 +62,20 @@ impl Drive {
                     self.send_move(id, to, units);
                     return;
                 }
-                let page = self.bind_moves(id, to, units);
+                self.pair_open_blocks(to);
+                let merged = match self.settings.merge {
+                    true => self.take_merged_writes(die, id, units, events.now_ns()),
+                    false => Merged::NONE,
+                };
+                let page = self.bind_moves(id, to, units, merged);
                 let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
-                command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
+                command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
                 self.count_program(source, 1);
-                self.issue(die, command, events);
+                self.issue_gc_program(die, command, events);
+                if merged.units > 0 {
+                    // The merged writes give back the pages that they were promised.
+                    self.collect_if_low(to, events);
+                }
             }
             Step::Erase => {
                 let block = self.jobs[id.at()].block;
@@ -79,7 +90,48 @@ impl Drive {
         }
     }
 
-    fn issue_job_read(&mut self, die: DieId, id: JobId, end: usize, events: &mut EventQueue) {
+    /// Issues a program of collection, with the writes that join it.
+    fn issue_gc_program(&mut self, die: DieId, mut command: Command, events: &mut EventQueue) {
+        for at in 0..self.settings.gc_builders.len() {
+            self.settings.gc_builders[at].join_gc_program(self, die, &mut command, events);
+        }
+        if command.planes > 1 {
+            let planes = u64::from(command.planes);
+            self.count_program(Source::Host, planes - 1);
+            self.work.multi_plane_commands += 1;
+            self.work.multi_plane_page_programs += planes;
+        }
+        self.issue(die, command, events);
+        for slot in &command.parts()[1..] {
+            self.collect_if_low(slot.plane, events);
+        }
+    }
+
+    /// Where rounds take a fresh open block on all planes of a die: chooses those of a round, unless it has one.
+    pub(super) fn pair_open_blocks(&mut self, plane: PlaneId) {
+        if self.ftl.needs_pairing(plane) {
+            let (partners, count) = self.partners_of(plane);
+            self.ftl.pair_open_blocks(plane, &partners[..count]);
+        }
+    }
+
+    /// Planes of the die that may stand in one command with a plane, and how many they are.
+    pub(super) fn partners_of(&self, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
+        let mut partners = [PlaneId::NONE; PLANES_MAX as usize];
+        let mut count = 0;
+        let die = self.geometry.die_of(plane);
+        for partner in self.geometry.planes_of(die).filter(|&p| self.rules.may_pair(&self.geometry, plane, p)) {
+            partners[count] = partner;
+            count += 1;
+        }
+        (partners, count)
+    }
+
+    fn issue_job_read(&mut self, die: DieId, id: JobId, mut end: usize, events: &mut EventQueue) {
+        if self.settings.merge {
+            self.put_wanted_first(die, id);
+            end = self.jobs[id.at()].end_of_page(self.geometry.units_per_page);
+        }
         let job = &mut self.jobs[id.at()];
         let (plane, source, from, units) = (job.plane, job.source, job.moves[job.next].from, end - job.next);
         job.next = end;
@@ -88,7 +140,8 @@ impl Drive {
             self.ftl.prefetch_entry(ahead.unit);
         }
         let (op, page) = if self.settings.copyback {
-            (FlashOp::Copyback, self.bind_moves(id, plane, units))
+            self.pair_open_blocks(plane);
+            (FlashOp::Copyback, self.bind_moves(id, plane, units, Merged::NONE))
         } else {
             (FlashOp::Read, self.geometry.page_of(from))
         };
@@ -100,29 +153,35 @@ impl Drive {
         }
         if op == FlashOp::Copyback {
             self.count_program(source, 1);
+        } else {
+            for at in 0..self.settings.gc_builders.len() {
+                self.settings.gc_builders[at].join_gc_read(self, die, &mut command, events);
+            }
+            self.work.multi_plane_commands += u64::from(command.planes > 1);
         }
         self.issue(die, command, events);
     }
 
     /// Binds a page for the job's oldest units that were read.
-    fn bind_moves(&mut self, id: JobId, plane: PlaneId, units: usize) -> PageId {
+    fn bind_moves(&mut self, id: JobId, plane: PlaneId, units: usize, merged: Merged) -> PageId {
+        let merged_units = merged.units.count_ones();
         let job = &mut self.jobs[id.at()];
         let moves = &job.moves[job.programmed..job.programmed + units];
         job.programmed += units;
         job.pages_stayed += u32::from(plane == job.plane);
         if job.source == Source::Gc {
-            self.work.gc_units += units as u64;
+            self.work.gc_units += units as u64 - u64::from(merged_units);
         } else {
-            self.work.other_units += units as u64;
+            self.work.other_units += units as u64 - u64::from(merged_units);
         }
         let stamp = self.ftl.counts().host_units;
         let page = if let Some(shadow) = &mut self.shadow {
             let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();
-            let page = self.ftl.move_page(plane, moves, stamp);
-            shadow.move_page(&self.ftl, page, moves, &current);
+            let page = self.ftl.move_page(plane, moves, merged_units, stamp);
+            shadow.move_page(&self.ftl, page, moves, &current, merged.units);
             page
         } else {
-            self.ftl.move_page(plane, moves, stamp)
+            self.ftl.move_page(plane, moves, merged_units, stamp)
         };
         self.after_bind(plane);
         page

@@ -49,6 +49,8 @@ pub struct Txn {
     pub successor: TxnId,
     /// Next transaction that shares this one's page.
     pub chain: TxnId,
+    /// When its request arrived, or when it was made where it serves none.
+    pub arrival_ns: u64,
     /// Whether its request is marked urgent.
     pub high_priority: bool,
     /// Whether collection held its die while it waited.
@@ -74,6 +76,7 @@ impl Txn {
             waits_for: 0,
             successor: TxnId::NONE,
             chain: TxnId::NONE,
+            arrival_ns: 0,
             high_priority: false,
             gc_affected: false,
             blame_ns: [0; CAUSES],
@@ -116,6 +119,11 @@ impl Txns {
             self.last_sequence += 1;
         }
         self.last_sequence
+    }
+
+    /// The place that the next one will take.
+    pub fn next_sequence(&self) -> u64 {
+        self.last_sequence + 1
     }
 
     /// Ends a transaction.

@@ -6,7 +6,7 @@
 use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
 use super::blocks::{Block, BlockState, Blocks};
-use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Origin};
+use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Origin, second_active};
 use super::lists::Lists;
 use super::mapping::Mapping;
 use super::victim::{Victim, VictimPolicy, View};
@@ -60,10 +60,15 @@ pub struct Move {
     pub unit: LogicalUnit,
 }
 
+/// No open block is set apart.
+const NO_SLOT: u8 = u8::MAX;
+
 #[derive(Clone)]
 struct Plane {
     free_blocks: u32,
     open: [BlockId; OPEN_BLOCKS_MAX],
+    /// Which of them a round has set apart, for its moves or for the host's programs beside them.
+    paired: u8,
 }
 
 /// The translation layer of one drive.
@@ -96,7 +101,8 @@ impl Ftl {
         for block in 0..geometry.blocks {
             free.push_back(geometry.plane_of(BlockId(block)).at(), block);
         }
-        let plane = Plane { free_blocks: geometry.blocks_per_plane, open: [BlockId::NONE; OPEN_BLOCKS_MAX] };
+        let plane =
+            Plane { free_blocks: geometry.blocks_per_plane, open: [BlockId::NONE; OPEN_BLOCKS_MAX], paired: NO_SLOT };
         Self {
             allocation: Allocation::new(&config.allocation, &geometry),
             frontier: Frontier::new(&config.frontier),
@@ -166,11 +172,117 @@ impl Ftl {
 
     #[inline]
     fn open_pages_left(&self, plane: PlaneId, origin: Origin) -> u32 {
-        let open = self.planes[plane.at()].open[self.frontier.open_block_of(origin)];
+        let open = &self.planes[plane.at()].open;
+        if self.frontier.has_second_active() {
+            return open[..2].iter().map(|&block| self.pages_left_in(block)).sum();
+        }
+        self.pages_left_in(open[self.frontier.open_block_of(origin)])
+    }
+
+    #[inline]
+    fn pages_left_in(&self, open: BlockId) -> u32 {
         if open.is_none() {
             return 0;
         }
         (self.geometry.units_per_block - u32::from(self.blocks[open].written)) / self.geometry.units_per_page
+    }
+
+    /// Pages for host data on a plane of which so many free blocks are kept; `None` where it has fewer.
+    #[inline]
+    pub fn host_pages_beside(&self, plane: PlaneId, kept_blocks: u32) -> Option<u32> {
+        let free_blocks = self.planes[plane.at()].free_blocks.checked_sub(kept_blocks)?;
+        Some(free_blocks * self.geometry.pages_per_block + self.open_pages_left(plane, Origin::Host))
+    }
+
+    /// Which of a plane's open blocks takes the next page of this origin.
+    #[inline]
+    pub fn slot(&self, plane: PlaneId, origin: Origin) -> usize {
+        if !self.frontier.has_second_active() {
+            return self.frontier.open_block_of(origin);
+        }
+        self.slot_of_two(plane, origin)
+    }
+
+    /// Moves go to the block that their round has set apart, the host's pages to the other, the fuller one of two.
+    fn slot_of_two(&self, plane: PlaneId, origin: Origin) -> usize {
+        let p = &self.planes[plane.at()];
+        let paired = usize::from(p.paired);
+        let is_open = |slot: usize| p.open[slot].is_some();
+        if origin == Origin::Move && paired < 2 && is_open(paired) {
+            return paired;
+        }
+        let written = |slot: usize| self.blocks[p.open[slot]].written;
+        let suits = |slot: usize| (slot != paired, written(slot), std::cmp::Reverse(slot));
+        (0..2).filter(|&slot| is_open(slot)).max_by_key(|&slot| suits(slot)).unwrap_or(0)
+    }
+
+    /// Which open block of a plane takes host data at this page offset next, if one does.
+    pub fn slot_at(&self, plane: PlaneId, page_offset: u32) -> Option<usize> {
+        if !self.frontier.has_second_active() {
+            let slot = self.frontier.open_block_of(Origin::Host);
+            return (self.next_offset_in(plane, slot) == page_offset).then_some(slot);
+        }
+        let p = &self.planes[plane.at()];
+        let fits = |slot: &usize| p.open[*slot].is_some() && self.next_offset_in(plane, *slot) == page_offset;
+        let paired = Some(usize::from(p.paired)).filter(|slot| *slot < 2);
+        let is_fresh = p.open[0].is_none() && p.open[1].is_none() && page_offset == 0;
+        paired.into_iter().chain(0..2).find(fits).or(is_fresh.then_some(0))
+    }
+
+    /// Whether a round on this plane has to choose an open block for its moves.
+    pub fn needs_pairing(&self, plane: PlaneId) -> bool {
+        let p = &self.planes[plane.at()];
+        self.frontier.has_second_active() && (p.paired == NO_SLOT || p.open[usize::from(p.paired)].is_none())
+    }
+
+    /// Sets an open block apart on the plane that collects and on its partners: fresh ones where there may be, else those
+    /// whose offsets are closest (hpdc18 Section 4.2).
+    pub fn pair_open_blocks(&mut self, plane: PlaneId, partners: &[PlaneId]) {
+        let own = match self.open_second(plane) {
+            Some(slot) => Some(slot),
+            None => self.slots_open(plane).min_by_key(|&slot| self.misfit_with(plane, slot, partners)),
+        };
+        self.planes[plane.at()].paired = own.map_or(NO_SLOT, |slot| slot as u8);
+        let Some(own) = own else { return };
+        let offset = self.next_offset_in(plane, own);
+        for &partner in partners {
+            let suits = |slot: usize| second_active::misfit(offset, self.next_offset_in(partner, slot));
+            let best = self.slots_open(partner).min_by_key(|&slot| suits(slot));
+            let is_aligned = best.is_some_and(|slot| suits(slot) == (false, 0));
+            let fresh = if offset == 0 && !is_aligned { self.open_second(partner) } else { None };
+            self.planes[partner.at()].paired = fresh.or(best).map_or(NO_SLOT, |slot| slot as u8);
+        }
+    }
+
+    /// The round is over: its blocks are open blocks like others.
+    pub fn unpair_open_blocks(&mut self, planes: impl Iterator<Item = PlaneId>) {
+        for plane in planes {
+            self.planes[plane.at()].paired = NO_SLOT;
+        }
+    }
+
+    fn slots_open(&self, plane: PlaneId) -> impl Iterator<Item = usize> + '_ {
+        (0..2).filter(move |&slot| self.planes[plane.at()].open[slot].is_some())
+    }
+
+    /// How badly an open block suits the best of each partner's.
+    fn misfit_with(&self, plane: PlaneId, slot: usize, partners: &[PlaneId]) -> (bool, u32) {
+        let offset = self.next_offset_in(plane, slot);
+        let best = |&partner: &PlaneId| {
+            self.slots_open(partner).map(|s| second_active::misfit(offset, self.next_offset_in(partner, s))).min()
+        };
+        partners.iter().filter_map(best).min().unwrap_or((false, 0))
+    }
+
+    /// Opens a fresh block beside the open one, where the plane has no two and a free block to spare.
+    fn open_second(&mut self, plane: PlaneId) -> Option<usize> {
+        let p = &self.planes[plane.at()];
+        let slot = (0..2).find(|&slot| p.open[slot].is_none())?;
+        if p.free_blocks <= GC_RESERVE_BLOCKS {
+            return None;
+        }
+        self.open_block(plane, slot);
+        Some(slot)
     }
 
     /// Whether moves and host writes go to the same open block of a plane.
@@ -182,7 +294,12 @@ impl Ftl {
     /// The offset of the page that the next program of this origin will take on the plane.
     #[inline]
     pub fn next_page_offset(&self, plane: PlaneId, origin: Origin) -> u32 {
-        let open = self.planes[plane.at()].open[self.frontier.open_block_of(origin)];
+        self.next_offset_in(plane, self.slot(plane, origin))
+    }
+
+    #[inline]
+    fn next_offset_in(&self, plane: PlaneId, slot: usize) -> u32 {
+        let open = self.planes[plane.at()].open[slot];
         if open.is_none() {
             return 0;
         }
@@ -191,7 +308,12 @@ impl Ftl {
 
     /// The block offset of the page that the next program will take, if its block is open already.
     pub fn next_block(&self, plane: PlaneId, origin: Origin) -> Option<BlockId> {
-        let open = self.planes[plane.at()].open[self.frontier.open_block_of(origin)];
+        self.next_block_in(plane, self.slot(plane, origin))
+    }
+
+    /// The same of one of the plane's open blocks.
+    pub fn next_block_in(&self, plane: PlaneId, slot: usize) -> Option<BlockId> {
+        let open = self.planes[plane.at()].open[slot];
         if open.is_some() {
             return Some(open);
         }
@@ -206,39 +328,49 @@ impl Ftl {
     /// # Panics
     /// When the plane has no page left, or the page no room for the units.
     pub fn write_page(&mut self, plane: PlaneId, units: &[LogicalUnit], stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, Origin::Host, units.len());
-        for (slot, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
-            self.point(unit, PhysicalUnit(first.0 + slot as u32), block);
+        self.write_page_in(plane, self.slot(plane, Origin::Host), units, stamp)
+    }
+
+    /// The same into one of the plane's open blocks.
+    ///
+    /// # Panics
+    /// As above.
+    pub fn write_page_in(&mut self, plane: PlaneId, slot: usize, units: &[LogicalUnit], stamp: u64) -> PageId {
+        let (block, first) = self.bind_page(plane, slot, units.len());
+        for (at, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
+            self.point(unit, PhysicalUnit(first.0 + at as u32), block);
         }
         self.counts.host_units += units.len() as u64;
-        self.close_if_full(plane, block, Origin::Host, stamp);
+        self.close_if_full(plane, block, slot, stamp);
         self.geometry.page_of(first)
     }
 
     /// Programs a page with moved data. A move whose unit was written or trimmed meanwhile is dropped: its place holds
-    /// stale data from the start.
+    /// stale data from the start. Of `merged` units the page holds what the host has just written.
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the moves.
-    pub fn move_page(&mut self, plane: PlaneId, moves: &[Move], stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, Origin::Move, moves.len());
-        for (slot, m) in moves.iter().enumerate() {
+    pub fn move_page(&mut self, plane: PlaneId, moves: &[Move], merged: u32, stamp: u64) -> PageId {
+        let slot = self.slot(plane, Origin::Move);
+        let (block, first) = self.bind_page(plane, slot, moves.len());
+        for (at, m) in moves.iter().enumerate() {
             if self.map.get(m.unit) == m.from {
-                self.point(m.unit, PhysicalUnit(first.0 + slot as u32), block);
+                self.point(m.unit, PhysicalUnit(first.0 + at as u32), block);
             } else {
                 self.counts.dropped_moves += 1;
             }
         }
-        self.counts.moved_units += moves.len() as u64;
-        self.close_if_full(plane, block, Origin::Move, stamp);
+        self.counts.moved_units += moves.len() as u64 - u64::from(merged);
+        self.counts.host_units += u64::from(merged);
+        self.close_if_full(plane, block, slot, stamp);
         self.geometry.page_of(first)
     }
 
     /// Takes the next whole page of a plane's open block.
-    fn bind_page(&mut self, plane: PlaneId, origin: Origin, units: usize) -> (BlockId, PhysicalUnit) {
+    fn bind_page(&mut self, plane: PlaneId, slot: usize, units: usize) -> (BlockId, PhysicalUnit) {
         let units_per_page = self.geometry.units_per_page;
         hold!(units as u32 <= units_per_page, PageRoom, "{units} units for a page of {units_per_page}");
-        let block = self.open_block(plane, origin);
+        let block = self.open_block(plane, slot);
         let state = &mut self.blocks[block];
         let at = u32::from(state.written);
         hold!(at.is_multiple_of(units_per_page), PageRoom, "a page of {block:?} was begun and not sealed");
@@ -247,11 +379,10 @@ impl Ftl {
         (block, PhysicalUnit(block.0 * self.geometry.units_per_block + at))
     }
 
-    /// The plane's open block for this origin, with room for at least one unit.
+    /// One of the plane's open blocks, with room for at least one unit.
     #[inline]
-    fn open_block(&mut self, plane: PlaneId, origin: Origin) -> BlockId {
-        let which = self.frontier.open_block_of(origin);
-        let open = self.planes[plane.at()].open[which];
+    fn open_block(&mut self, plane: PlaneId, slot: usize) -> BlockId {
+        let open = self.planes[plane.at()].open[slot];
         if open.is_some() {
             return open;
         }
@@ -262,14 +393,14 @@ impl Ftl {
         hold!(is_erased, FreeBlock, "{block:?} is not erased: {state:?}");
         state.state = BlockState::Open;
         let p = &mut self.planes[plane.at()];
-        p.open[which] = block;
+        p.open[slot] = block;
         p.free_blocks -= 1;
         self.free_blocks -= 1;
         block
     }
 
     #[inline]
-    fn close_if_full(&mut self, plane: PlaneId, block: BlockId, origin: Origin, stamp: u64) {
+    fn close_if_full(&mut self, plane: PlaneId, block: BlockId, slot: usize, stamp: u64) {
         let left = self.geometry.units_per_block - u32::from(self.blocks[block].written);
         if left > 0 {
             return;
@@ -277,7 +408,7 @@ impl Ftl {
         let state = &mut self.blocks[block];
         state.state = BlockState::Closed;
         state.closed_at = stamp;
-        self.planes[plane.at()].open[self.frontier.open_block_of(origin)] = BlockId::NONE;
+        self.planes[plane.at()].open[slot] = BlockId::NONE;
         self.victim.on_close(&self.blocks, plane, block);
     }
 
@@ -321,12 +452,29 @@ impl Ftl {
 
     /// The block that the victim policy would collect on a plane.
     pub fn pick_victim(&mut self, plane: PlaneId, stamp: u64) -> Option<BlockId> {
-        let picked = self.victim.pick(View { blocks: &self.blocks, plane, now: stamp })?;
+        self.pick_victim_beside(plane, &[], stamp)
+    }
+
+    /// The same, with a view of the page offsets of reads that wait for other planes of the die.
+    pub fn pick_victim_beside(&mut self, plane: PlaneId, read_offsets: &[u32], stamp: u64) -> Option<BlockId> {
+        let (blocks, geometry) = (&self.blocks, &self.geometry);
+        let view = View { blocks, plane, now: stamp, read_offsets, valid: &self.valid, geometry };
+        let picked = self.victim.pick(view)?;
         let state = self.blocks[picked].state;
         hold!(state == BlockState::Closed, VictimFull, "the victim policy picked {picked:?}, which is {state:?}");
         let home = self.geometry.plane_of(picked);
         hold!(home == plane, VictimFull, "the victim policy picked {picked:?} of {home:?} for {plane:?}");
         Some(picked)
+    }
+
+    /// Whether the victim policy looks at the reads that wait.
+    pub fn victim_matches_reads(&self) -> bool {
+        self.victim.matches_reads()
+    }
+
+    /// How long the controller took for the last choice of a victim.
+    pub fn choice_ns(&self) -> u64 {
+        self.victim.choice_ns()
     }
 
     /// Whether a full block of the plane has at least so many places without valid data: whoever collects for less, or
@@ -415,16 +563,18 @@ impl Ftl {
     /// Writes one unit to the plane's open block, behind the last.
     #[inline]
     pub fn append(&mut self, plane: PlaneId, unit: LogicalUnit, stamp: u64) {
-        let (block, place) = self.append_place(plane, Origin::Host);
+        let slot = self.slot(plane, Origin::Host);
+        let (block, place) = self.append_place(plane, slot);
         self.point(unit, place, block);
         self.counts.host_units += 1;
-        self.close_if_full(plane, block, Origin::Host, stamp);
+        self.close_if_full(plane, block, slot, stamp);
     }
 
     /// Ends the page that was begun on a plane by appending: what is left of it is padding. Whole pages are bound only
     /// behind whole pages.
     pub fn seal_page(&mut self, plane: PlaneId, origin: Origin, stamp: u64) {
-        let block = self.planes[plane.at()].open[self.frontier.open_block_of(origin)];
+        let slot = self.slot(plane, origin);
+        let block = self.planes[plane.at()].open[slot];
         if block.is_none() {
             return;
         }
@@ -432,12 +582,12 @@ impl Ftl {
         let whole = u32::from(state.written).next_multiple_of(self.geometry.units_per_page);
         self.counts.padding_units += u64::from(whole) - u64::from(state.written);
         state.written = whole as u16;
-        self.close_if_full(plane, block, origin, stamp);
+        self.close_if_full(plane, block, slot, stamp);
     }
 
     #[inline(always)]
-    fn append_place(&mut self, plane: PlaneId, origin: Origin) -> (BlockId, PhysicalUnit) {
-        let block = self.open_block(plane, origin);
+    fn append_place(&mut self, plane: PlaneId, slot: usize) -> (BlockId, PhysicalUnit) {
+        let block = self.open_block(plane, slot);
         let at = self.blocks[block].written;
         self.blocks[block].written = at + 1;
         (block, PhysicalUnit(block.0 * self.geometry.units_per_block + u32::from(at)))
@@ -468,13 +618,14 @@ impl Ftl {
             if let Some(next) = moves.get(i + AHEAD) {
                 self.map.prefetch(next.unit);
             }
-            let (to_block, place) = self.append_place(plane, Origin::Move);
+            let slot = self.slot(plane, Origin::Move);
+            let (to_block, place) = self.append_place(plane, slot);
             let old = self.map.set(m.unit, place);
             debug_assert_eq!(old, m.from);
             self.reverse[place.at()] = m.unit;
             self.valid[place.at() / 64] |= 1 << (place.0 % 64);
             self.blocks[to_block].valid += 1;
-            self.close_if_full(plane, to_block, Origin::Move, stamp);
+            self.close_if_full(plane, to_block, slot, stamp);
         }
         let moved = moves.len() as u32;
         self.counts.moved_units += u64::from(moved);

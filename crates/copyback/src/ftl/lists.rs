@@ -79,6 +79,13 @@ impl Lists {
         (item != NONE).then_some(item)
     }
 
+    /// The item behind another one of its list.
+    #[inline]
+    pub fn next(&self, item: u32) -> Option<u32> {
+        let next = self.links[item as usize].next;
+        (next != NONE).then_some(next)
+    }
+
     /// Whether the list holds nothing.
     #[inline]
     pub fn is_empty(&self, list: usize) -> bool {

@@ -154,6 +154,18 @@ pub struct FlashWork {
     pub multi_plane_page_programs: u64,
     /// Commands that followed another through the cache register.
     pub cached_commands: u64,
+    /// Looks at a die's queue between steps of rounds, as far as they take time.
+    pub queue_looks: u64,
+    /// Commands of the host that went before a round's next step.
+    pub preemptions: u64,
+    /// Page reads of the host that shared a command with one of collection.
+    pub reads_beside_gc: u64,
+    /// Page programs of the host that shared a command with one of collection.
+    pub programs_beside_gc: u64,
+    /// Reads of the host that were served with a page that collection had read.
+    pub merged_reads: u64,
+    /// Writes of the host that went into a program of collection.
+    pub merged_writes: u64,
 }
 
 /// Write amplification: flash units over host units, and its parts, which add up. `None` without host writes.

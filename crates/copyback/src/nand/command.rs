@@ -139,15 +139,20 @@ impl Rules {
         Self { multi_plane: commands.multi_plane, same_block: commands.same_block, plane_pairs: commands.plane_pairs }
     }
 
+    /// Whether two planes of one die may stand in one command at all.
+    #[inline]
+    pub fn may_pair(&self, geometry: &Geometry, a: PlaneId, b: PlaneId) -> bool {
+        let is_pair = geometry.plane_offset(a) / 2 == geometry.plane_offset(b) / 2;
+        self.multi_plane && a != b && (!self.plane_pairs || is_pair)
+    }
+
     /// Whether two pages of one die may stand in one command: on different planes that go together, at the same offset.
     #[inline]
     pub fn go_together(&self, geometry: &Geometry, a: PageId, b: PageId) -> bool {
         let ((block_a, offset_a), (block_b, offset_b)) = (geometry.block_and_offset(a), geometry.block_and_offset(b));
         let (plane_a, plane_b) = (geometry.plane_of(block_a), geometry.plane_of(block_b));
-        self.multi_plane
-            && plane_a != plane_b
+        self.may_pair(geometry, plane_a, plane_b)
             && offset_a == offset_b
-            && (!self.plane_pairs || geometry.plane_offset(plane_a) / 2 == geometry.plane_offset(plane_b) / 2)
             && (!self.same_block || geometry.block_offset(block_a) == geometry.block_offset(block_b))
     }
 

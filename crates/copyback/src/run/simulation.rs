@@ -381,6 +381,7 @@ impl<'a> Simulation<'a> {
     fn txn(&self, role: Role, id: RequestId, first: LogicalUnit, units: u32) -> Txn {
         let mut txn = Txn::new(role, first, units, crate::sim::index::DieId::NONE, PlaneId::NONE);
         txn.request = id;
+        txn.arrival_ns = self.requests[id].arrival_ns;
         txn.high_priority = self.requests[id].asked.priority == Priority::High;
         txn.blame_ns[Cause::Scheduler as usize] = self.events.now_ns() - self.requests[id].arrival_ns;
         txn
@@ -518,6 +519,7 @@ impl<'a> Simulation<'a> {
             }
             for (first, units) in runs {
                 let mut txn = Txn::new(Role::Evict, first, units, crate::sim::index::DieId::NONE, PlaneId::NONE);
+                txn.arrival_ns = self.events.now_ns();
                 let drive = &mut self.members[member].drive;
                 let place = drive.place(first);
                 (txn.die, txn.plane) = (place.die, place.plane);

@@ -73,7 +73,7 @@ pub const KNOBS: &[&[Setting]] = &[
     ],
     &["", "timing.command = \"200 ns\"", "timing.command = \"70 us\""],
     &["", "timing.cache_busy = \"3 us\""],
-    &["", "commands.multi_plane = false"],
+    &["", "", "", "commands.multi_plane = false"],
     &["", "commands.same_block = true"],
     &["", "commands.plane_pairs = true"],
     &["", "commands.cache_read = false"],
@@ -89,7 +89,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "capacity.reserved = 0.4",
     ],
     &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\"", "allocation.policy = \"dynamic\""],
-    &["frontier.policy = \"single\"", "frontier.policy = \"split\""],
+    &["frontier.policy = \"single\"", "frontier.policy = \"split\"", "frontier.policy = \"second-active\""],
     &[
         "buffer.policy = \"none\"",
         "buffer.policy = \"none\"",
@@ -113,6 +113,7 @@ pub const KNOBS: &[&[Setting]] = &[
     &[
         "unit.policy = \"block\"",
         "unit.policy = \"block\"\nunit.destination = \"global\"",
+        "unit.policy = \"block\"",
         "unit.policy = \"block\"\nunit.copyback = true",
     ],
     &[
@@ -123,8 +124,27 @@ pub const KNOBS: &[&[Setting]] = &[
         "victim.policy = \"windowed-greedy\"\nvictim.window = 0.3",
         "victim.policy = \"random\"",
         "victim.policy = \"fifo\"",
+        "victim.policy = \"read-match\"",
+        "victim.policy = \"read-match\"\nvictim.look = \"0 ns\"\nvictim.candidates = 2",
     ],
-    &["yield.policy = \"never\"", "yield.policy = \"never\"", "yield.policy = \"ideal\""],
+    // How a round shares its die: when it yields, and what its commands take along.
+    &[
+        "yield.policy = \"never\"",
+        "yield.policy = \"never\"",
+        "yield.policy = \"never\"\ncompose.gc = [\"gc+host\"]",
+        "yield.policy = \"never\"\ncompose.gc_scan = \"0 ns\"\ncompose.gc = [\"gc+host\"]",
+        "yield.policy = \"never\"\ncompose.gc = [\"merge\"]",
+        "yield.policy = \"ideal\"",
+        "yield.policy = \"points\"",
+        "yield.policy = \"points\"\nyield.poll = \"0 ns\"\nyield.at_hard = \"all\"\ncompose.gc = [\"pipeline\"]",
+        "yield.policy = \"points\"\nyield.at_register = \"writes\"\ncompose.gc = [\"merge\"]",
+        "yield.policy = \"points\"\nyield.at_register = \"all\"\nyield.poll = \"70 us\"\ncompose.gc = [\"merge\", \"pipeline\"]",
+        "yield.policy = \"points\"\ncompose.gc = [\"gc+host\"]",
+        "yield.policy = \"points\"\nyield.at_register = \"all\"\ncompose.gc = [\"gc+host\", \"merge\", \"pipeline\"]",
+        "yield.policy = \"slack\"",
+        "yield.policy = \"slack\"\nyield.chunk = 3\nyield.read_deadline = \"0 ns\"\nyield.write_deadline = \"1 s\"\ncompose.gc = [\"gc+host\"]",
+    ],
+    &["", "trigger.hard = 1.0", "trigger.hard = 0.5", "trigger.hard = 0.0"],
     &[
         "compose.policy = \"list\"\ncompose.builders = []",
         "compose.policy = \"list\"",
@@ -133,6 +153,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "compose.policy = \"list\"\ncompose.builders = [\"multi-plane\", \"cache\"]\ncompose.scan_max = 1",
     ],
     &[
+        "admit.policy = \"all\"",
         "admit.policy = \"all\"",
         "admit.policy = \"window\"\nadmit.slots = 1",
         "admit.policy = \"window\"\nadmit.slots = 2",

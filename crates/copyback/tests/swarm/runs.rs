@@ -21,7 +21,7 @@ use copyback::nand::geometry::Geometry;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::{Options, Progress, RunError, outcome_of, precondition, simulate};
 use copyback::sim::index::{BlockId, LogicalUnit};
-use copyback::workload::{Op, Request};
+use copyback::workload::{Op, Priority, Request};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -37,6 +37,7 @@ struct Wish {
     op: Op,
     place: u32,
     hot: bool,
+    high_priority: bool,
     alignment: u8,
     length: u8,
     gap_ns: u64,
@@ -45,8 +46,18 @@ struct Wish {
 fn wish() -> impl Strategy<Value = Wish> {
     let op = prop_oneof![6 => Just(Op::Write), 3 => Just(Op::Read), 1 => Just(Op::Trim)];
     let gap = prop_oneof![3 => Just(0), 2 => 0..2_000u64, 4 => 0..1_000_000u64, 1 => 0..20_000_000u64];
-    (op, any::<u32>(), any::<bool>(), 0..4u8, 0..12u8, gap)
-        .prop_map(|(op, place, hot, alignment, length, gap_ns)| Wish { op, place, hot, alignment, length, gap_ns })
+    let high_priority = prop::bool::weighted(0.1);
+    (op, any::<u32>(), any::<bool>(), high_priority, 0..4u8, 0..12u8, gap).prop_map(
+        |(op, place, hot, high_priority, alignment, length, gap_ns)| Wish {
+            op,
+            place,
+            hot,
+            high_priority,
+            alignment,
+            length,
+            gap_ns,
+        },
+    )
 }
 
 impl Wish {
@@ -77,7 +88,9 @@ impl Wish {
             [unit, page, 512, 1, unit + 1, 2 * page, page + unit, 3 * page, 5 * page, 9 * page, 20 * page, unit / 2];
         let place = if self.hot { self.place / 16 } else { self.place };
         let granularity = [unit, page, 512, 1][self.alignment as usize];
-        fitted(geometry, self.op, place, granularity, lengths[self.length as usize], arrival_ns)
+        let mut request = fitted(geometry, self.op, place, granularity, lengths[self.length as usize], arrival_ns);
+        request.priority = if self.high_priority { Priority::High } else { Priority::Normal };
+        request
     }
 }
 

@@ -6,12 +6,28 @@
 //! - `cache`: reads and programs follow each other through the cache register, so that a transfer overlaps the array time
 //!   of the same die. ONFI read cache and program cache.
 //!
+//! Builders for commands of collection, beside those:
+//! - `gc+host`: transactions of the host on other planes join reads and programs of collection, one for each free plane,
+//!   under the same rules. hpdc18 Section 4.1, Algorithm 2. Transfers of the round go first; its step ends one page transfer
+//!   later for each that joined.
+//! - `merge`: a queued read of a page that collection has just read ends with that page's transfer, and a queued write of
+//!   what collection is about to program goes into that program. Pages of the victim for which a request waits are moved
+//!   first. ispass11 Section III-B.
+//! - `pipeline`: what a pause of a round lets go first, and the round's own step behind it, follow each other through the
+//!   cache register where they are of one type: read after read, program after program. ispass11 Section III-C.
+//!
 //! Parameters:
-//! - `builders` (default `["multi-plane"]`): which are tried. The two that there are do not exclude each other, so their order
-//!   makes no difference.
+//! - `builders` (default `["multi-plane"]`): which are tried. None excludes another, so their order makes no difference.
+//! - `gc` (default `[]`): which builders for commands of collection are tried. A key of its own, so that a scheme can name
+//!   them and leave a device's way with host commands alone.
 //! - `scan_max` (default 16): transactions of a queue that are looked at for a partner.
+//! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a round. hpdc18 Section
+//!   4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.
 
+use crate::background::gc::r#yield::YieldConfig;
 use crate::config::{KeyError, RunConfig};
+use crate::ftl::unit::UnitConfig;
+use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -20,8 +36,12 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Which builders are tried, in this order.
     pub builders: Vec<BuilderName>,
+    /// Which builders for commands of collection are tried.
+    pub gc: Vec<GcBuilderName>,
     /// Transactions of a queue that are looked at for a partner.
     pub scan_max: u32,
+    /// Time to look for a partner of a round's read.
+    pub gc_scan: Nanos,
 }
 
 /// A builder.
@@ -34,30 +54,83 @@ pub enum BuilderName {
     Cache,
 }
 
+/// A builder for commands of collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GcBuilderName {
+    /// Host work beside that of collection, on other planes.
+    #[serde(rename = "gc+host")]
+    GcHost,
+    /// Host work on the very pages that collection moves.
+    Merge,
+    /// Overlap of transfer and array time between the host and a round that lets it go first.
+    Pipeline,
+}
+
 impl Default for Params {
     fn default() -> Self {
-        Self { builders: vec![BuilderName::MultiPlane], scan_max: 16 }
+        Self { builders: vec![BuilderName::MultiPlane], gc: Vec::new(), scan_max: 16, gc_scan: Nanos(300) }
     }
 }
 
 impl Params {
     pub(super) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
         let commands = &run.commands;
+        let has_cache = commands.cache_read || commands.cache_program;
+        let refuse = |key: &str, missing: &str| {
+            let why = format!("a builder needs a command that this device has not (`commands.{missing} = false`)");
+            Err(KeyError::new(key, why).with_help("leave the builder out, or choose a device with the command"))
+        };
         for builder in &self.builders {
-            let missing = match builder {
-                BuilderName::MultiPlane if !commands.multi_plane => "multi_plane",
-                BuilderName::Cache if !commands.cache_read && !commands.cache_program => "cache_read",
-                _ => continue,
-            };
-            return Err(KeyError::new(
-                "compose.builders",
-                format!("a builder needs a command that this device has not (`commands.{missing} = false`)"),
-            )
-            .with_help("leave the builder out, or choose a device with the command"));
+            match builder {
+                BuilderName::MultiPlane if !commands.multi_plane => return refuse("compose.builders", "multi_plane"),
+                BuilderName::Cache if !has_cache => return refuse("compose.builders", "cache_read"),
+                _ => {}
+            }
         }
+        for builder in &self.gc {
+            match builder {
+                GcBuilderName::GcHost if !commands.multi_plane => return refuse("compose.gc", "multi_plane"),
+                GcBuilderName::Pipeline if !has_cache => return refuse("compose.gc", "cache_read"),
+                _ => {}
+            }
+        }
+        self.check_moves(run)?;
         if !(1..=4096).contains(&self.scan_max) {
             return Err(KeyError::new("compose.scan_max", format!("{} is not possible", self.scan_max))
                 .with_help("use a number from 1 to 4096"));
+        }
+        Ok(())
+    }
+
+    /// Builders that work on moves need to get at them.
+    fn check_moves(&self, run: &RunConfig) -> Result<(), KeyError> {
+        let has = |name| self.gc.contains(&name);
+        let refuse = |why: &str, help: &str| Err(KeyError::new("compose.gc", why).with_help(help));
+        let UnitConfig::Block(unit) = &run.unit;
+        if unit.copyback {
+            let help = "set `unit.copyback = false`, or leave the builder out";
+            if has(GcBuilderName::Merge) {
+                return refuse("`merge` needs the transfer of a moved page, which copyback leaves out", help);
+            }
+            if has(GcBuilderName::GcHost) || has(GcBuilderName::Pipeline) {
+                let why = "`gc+host` and `pipeline` need moves to be reads and programs, and a copyback is neither";
+                return refuse(why, help);
+            }
+        }
+        if has(GcBuilderName::GcHost) && run.geometry.planes_per_die == 1 {
+            let help = "leave the builder out, or choose a device with more planes";
+            return refuse("`gc+host` needs a second plane in each die (`geometry.planes_per_die = 1`)", help);
+        }
+        let needs_pauses = has(GcBuilderName::Pipeline) && !run.yield_.lets_host_first();
+        if needs_pauses {
+            let why = "`pipeline` overlaps what a round lets go first, and this `yield.policy` lets nothing";
+            return refuse(why, "set `yield.policy = \"points\"`, or leave the builder out");
+        }
+        let needs_window = has(GcBuilderName::GcHost) || has(GcBuilderName::Merge);
+        if needs_window && run.admit.slots() == 1 && !matches!(run.yield_, YieldConfig::Ideal(_)) {
+            let why = "a round takes the only slot of its die's window, so that nothing is queued that could join it";
+            return refuse(why, "set `admit.slots` to 2 or more, or leave `gc+host` and `merge` out");
         }
         Ok(())
     }

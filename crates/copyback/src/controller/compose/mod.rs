@@ -2,11 +2,13 @@
 //!
 //! Contract: when a die is ready, the order names a transaction to lead the next command. The builders of the list are
 //! asked in turn; each sees the command so far, the die's queues and the planes, and may let queued transactions join.
-//! Without any the lead goes alone. What they build is checked by code that does not know them, and issued by the engine.
+//! Without any the lead goes alone. Those of a second list are asked about commands of collection. What they build is checked by code that does not know them, and issued by the engine.
 //!
-//! A builder is a file of this folder and a row of [`BuilderName`] and its two questions below.
+//! A builder is a file of this folder and a row of [`BuilderName`] or [`GcBuilderName`] and of their questions below.
 
+mod gc_host;
 pub mod list;
+pub(super) mod merge;
 mod multi_plane;
 
 use super::drive::Drive;
@@ -14,7 +16,7 @@ use crate::config::{KeyError, RunConfig, axis};
 use crate::nand::command::Command;
 use crate::sim::index::DieId;
 use crate::sim::queue::EventQueue;
-pub use list::BuilderName;
+pub use list::{BuilderName, GcBuilderName};
 
 axis! {
     /// `[compose]`
@@ -47,6 +49,24 @@ impl BuilderName {
         match self {
             Self::MultiPlane => multi_plane::join_writes(drive, die, command, events),
             Self::Cache => {}
+        }
+    }
+}
+
+impl GcBuilderName {
+    /// Lets queued reads of a die join a read of collection.
+    #[inline]
+    pub(super) fn join_gc_read(self, drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
+        if self == Self::GcHost {
+            gc_host::join_gc_read(drive, die, command, events);
+        }
+    }
+
+    /// Lets queued writes of a die join a program of collection.
+    #[inline]
+    pub(super) fn join_gc_program(self, drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
+        if self == Self::GcHost {
+            gc_host::join_gc_program(drive, die, command, events);
         }
     }
 }

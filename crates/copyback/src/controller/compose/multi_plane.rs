@@ -4,7 +4,6 @@
 //! Source: hpdc18 Section 2.2.2, tpds20 Section 2; ONFI 5.1 multi-plane operations.
 
 use crate::controller::drive::{Drive, Queue};
-use crate::ftl::frontier::Origin;
 use crate::nand::command::Command;
 use crate::sim::index::{DieId, PageId, TxnId};
 use crate::sim::queue::EventQueue;
@@ -21,7 +20,7 @@ pub(super) fn join_writes(drive: &mut Drive, die: DieId, command: &mut Command, 
 
 impl Drive {
     /// Queued reads of other planes at the same offset join the command.
-    fn join_reads_of_other_planes(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    pub(super) fn join_reads_of_other_planes(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
         let mut found = [TxnId::NONE; 3];
         let mut count = 0;
@@ -33,8 +32,9 @@ impl Drive {
             }
             let page = self.geometry.page_of(place);
             let plane = self.geometry.plane_of(self.geometry.block_of(place));
+            let is_barred = plane == self.dies[die.at()].barred[0];
             let fits = |&other: &PageId| self.rules.go_together(&self.geometry, other, page);
-            if self.geometry.die_of(plane) == die && pages[..=count].iter().all(fits) {
+            if self.geometry.die_of(plane) == die && !is_barred && pages[..=count].iter().all(fits) {
                 found[count] = id;
                 count += 1;
                 pages[count] = page;
@@ -48,21 +48,22 @@ impl Drive {
     }
 
     /// Queued writes join on planes whose next page has the lead's offset.
-    fn join_writes_of_other_planes(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    pub(super) fn join_writes_of_other_planes(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
         let lead = command.slots[0];
         let offset = self.geometry.block_and_offset(lead.page).1;
-        for partner in self.geometry.planes_of(die).filter(|&p| p != lead.plane) {
-            let aligned = self.ftl.next_page_offset(partner, Origin::Host) == offset;
-            if !aligned || self.host_pages_left(partner) == 0 {
+        let barred = self.dies[die.at()].barred[1];
+        for partner in self.geometry.planes_of(die).filter(|&p| p != lead.plane && p != barred) {
+            if self.host_pages_left(partner) == 0 {
                 continue;
             }
-            let Some(block) = self.ftl.next_block(partner, Origin::Host) else { continue };
+            let Some(slot) = self.ftl.slot_at(partner, offset) else { continue };
+            let Some(block) = self.ftl.next_block_in(partner, slot) else { continue };
             let page = PageId(block.0 * self.geometry.pages_per_block + offset);
             if !command.parts().iter().all(|s| self.rules.go_together(&self.geometry, s.page, page)) {
                 continue;
             }
             if let Some(id) = self.first_write_for(die, partner) {
-                self.bind_write(die, partner, id, command, events.now_ns());
+                self.bind_write(die, (partner, slot), id, command, events.now_ns());
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Frontier: which open block of its plane takes a page?
 //!
-//! Contract: a frontier maps where data comes from to one of [`Frontier::open_blocks`] open blocks that every plane
-//! keeps. It looks, and never changes the drive.
+//! Contract: a frontier says how many open blocks a plane keeps, and which of them takes data of an origin. It looks at
+//! how far they are filled, and never changes the drive.
 
+pub mod second_active;
 pub mod single;
 pub mod split;
 
@@ -11,7 +12,7 @@ use crate::config::axis;
 axis! {
     /// `[frontier]`
     FrontierConfig, "frontier", "which open block of that plane?", default Single,
-    { "single" => single: Single, "split" => split: Split }
+    { "single" => single: Single, "split" => split: Split, "second-active" => second_active: SecondActive }
 }
 
 /// Where the data of a program comes from.
@@ -32,6 +33,7 @@ pub const OPEN_BLOCKS_MAX: usize = 4;
 pub struct Frontier {
     open_block_of: [u8; 2],
     open_blocks: u8,
+    has_second_active: bool,
 }
 
 impl Frontier {
@@ -40,8 +42,17 @@ impl Frontier {
         let open_block_of = match config {
             FrontierConfig::Single(_) => single::OPEN_BLOCK_OF,
             FrontierConfig::Split(_) => split::OPEN_BLOCK_OF,
+            FrontierConfig::SecondActive(_) => second_active::OPEN_BLOCK_OF,
         };
-        Self { open_block_of, open_blocks: open_block_of.iter().max().map_or(1, |most| most + 1) }
+        let has_second_active = matches!(config, FrontierConfig::SecondActive(_));
+        let open_blocks = open_block_of.iter().max().map_or(1, |most| most + 1).max(1 + u8::from(has_second_active));
+        Self { open_block_of, open_blocks, has_second_active }
+    }
+
+    /// Whether both origins share two open blocks, which are chosen by how far they are filled.
+    #[inline(always)]
+    pub fn has_second_active(&self) -> bool {
+        self.has_second_active
     }
 
     /// Which of the plane's open blocks takes data of this origin.

@@ -92,11 +92,19 @@ impl VictimPolicy for Policy {
     }
 
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+        let tie_blocks = self.tie_blocks;
+        let equal = self.candidates(view.plane)?.take(tie_blocks);
+        equal.min_by_key(|&block| view.blocks[block].erases)
+    }
+}
+
+impl Policy {
+    /// The full blocks of a plane with the fewest valid units, the first one to come to this count first.
+    pub(super) fn candidates(&mut self, plane: PlaneId) -> Option<impl Iterator<Item = BlockId> + '_> {
         let most = self.counts as u32;
-        let from = self.fewest[view.plane.at()];
-        let valid = (from..most).find(|&valid| !self.by_valid.is_empty(self.list(view.plane, valid)));
-        self.fewest[view.plane.at()] = valid.unwrap_or(most);
-        let equal = self.by_valid.iter(self.list(view.plane, valid?)).take(self.tie_blocks);
-        equal.map(BlockId).min_by_key(|&block| view.blocks[block].erases)
+        let from = self.fewest[plane.at()];
+        let valid = (from..most).find(|&valid| !self.by_valid.is_empty(self.list(plane, valid)));
+        self.fewest[plane.at()] = valid.unwrap_or(most);
+        Some(self.by_valid.iter(self.list(plane, valid?)).map(BlockId))
     }
 }

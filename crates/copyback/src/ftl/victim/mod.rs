@@ -11,6 +11,7 @@ pub mod d_choices;
 pub mod fifo;
 pub mod greedy;
 pub mod random;
+pub mod read_match;
 pub mod windowed_greedy;
 
 use super::blocks::{BlockState, Blocks};
@@ -30,6 +31,21 @@ pub struct View<'a> {
     pub plane: PlaneId,
     /// The caller's stamp: the number of units written so far.
     pub now: u64,
+    /// Page offsets of the reads that wait for other planes of the die, where the policy asks for them.
+    pub read_offsets: &'a [u32],
+    /// One bit for each physical unit: whether it is valid.
+    pub valid: &'a [u64],
+    /// The drive's shape.
+    pub geometry: &'a Geometry,
+}
+
+impl View<'_> {
+    /// Whether a page of a block holds valid data.
+    pub fn is_page_valid(&self, block: BlockId, page_offset: u32) -> bool {
+        let start = self.geometry.first_unit(block).0 + page_offset * self.geometry.units_per_page;
+        (start..start + self.geometry.units_per_page)
+            .any(|unit| self.valid[(unit / 64) as usize] >> (unit % 64) & 1 == 1)
+    }
 }
 
 /// See the module's contract.
@@ -42,6 +58,14 @@ pub trait VictimPolicy {
     fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId);
     /// Which of the plane's full blocks to collect.
     fn pick(&mut self, view: View<'_>) -> Option<BlockId>;
+    /// Whether it looks at [`View::read_offsets`].
+    fn matches_reads(&self) -> bool {
+        false
+    }
+    /// How long the controller took for the last choice.
+    fn choice_ns(&self) -> u64 {
+        0
+    }
 }
 
 /// What a configuration says of a policy.
@@ -96,6 +120,12 @@ macro_rules! victims {
             fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
                 match self { $( Self::$variant(p) => p.pick(view) ),+ }
             }
+            fn matches_reads(&self) -> bool {
+                match self { $( Self::$variant(p) => p.matches_reads() ),+ }
+            }
+            fn choice_ns(&self) -> u64 {
+                match self { $( Self::$variant(p) => p.choice_ns() ),+ }
+            }
         }
     };
 }
@@ -107,6 +137,7 @@ victims! {
     "windowed-greedy" => windowed_greedy: WindowedGreedy,
     "random" => random: Random,
     "fifo" => fifo: Fifo,
+    "read-match" => read_match: ReadMatch,
 }
 
 /// Draws full blocks of a plane, each as likely as the other. Nearly all blocks of a drive in use are full, so a draw

@@ -24,8 +24,10 @@ use copyback::controller::compose::list::BuilderName;
 use copyback::controller::order::OrderConfig;
 use copyback::controller::order::priority::First;
 use copyback::ftl::allocation::AllocationConfig;
+use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::unit::UnitConfig;
 use copyback::ftl::unit::block::Destination;
+use copyback::ftl::victim::VictimConfig;
 use copyback::metrics::report::{GcEvent, Report};
 use copyback::workload::{Op, Request};
 use std::collections::HashMap;
@@ -58,8 +60,12 @@ pub fn understands(config: &RunConfig) -> bool {
 fn knows_collection(config: &RunConfig) -> bool {
     let TriggerConfig::Watermark(trigger) = &config.trigger;
     let UnitConfig::Block(unit) = &config.unit;
+    let ComposeConfig::List(compose) = &config.compose;
     config.precondition == PreconditionConfig::Empty
         && matches!(config.yield_, YieldConfig::Never(_))
+        && compose.gc.is_empty()
+        && !matches!(config.frontier, FrontierConfig::SecondActive(_))
+        && !matches!(config.victim, VictimConfig::ReadMatch(_))
         && trigger.scope == Scope::Plane
         && unit.destination == Destination::Local
 }

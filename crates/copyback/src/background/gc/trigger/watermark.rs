@@ -10,6 +10,8 @@
 //!   its level collects on each of its dies the plane with the fewest free blocks.
 //! - `soft` (default 0.05): collection starts below this level, a share or a count of the scope's blocks.
 //! - `stop` (default: `soft`): collection goes on until this level is reached.
+//! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up: below it rounds that yield to the host do so no more, or
+//!   only to what consumes no free block (`yield`). ispass11 Sections III-D and IV-B4: 80 to 20 % of T_soft.
 
 use crate::config::{KeyError, Level, RunConfig};
 use crate::nand::geometry::Geometry;
@@ -26,6 +28,8 @@ pub struct Params {
     /// Collection stops at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Level>,
+    /// The hard level as a share of the level at which collection starts.
+    pub hard: f64,
 }
 
 /// Whose free blocks are counted.
@@ -43,7 +47,7 @@ pub enum Scope {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { scope: Scope::Plane, soft: Level::Share(0.05), stop: None }
+        Self { scope: Scope::Plane, soft: Level::Share(0.05), stop: None, hard: 0.2 }
     }
 }
 
@@ -75,6 +79,10 @@ impl Params {
             )
             .with_help("set `trigger.stop` to at least `trigger.soft`"));
         }
+        if !(0.0..=1.0).contains(&self.hard) {
+            return Err(KeyError::new("trigger.hard", format!("{} is no share of `trigger.soft`", self.hard))
+                .with_help("use a number from 0 to 1, such as 0.2"));
+        }
         Ok(())
     }
 
@@ -91,6 +99,7 @@ pub struct Watermark {
     pub scope: Scope,
     soft_blocks: u32,
     stop_blocks: u32,
+    hard_blocks: u32,
 }
 
 impl Watermark {
@@ -102,16 +111,24 @@ impl Watermark {
             Scope::Device => geometry.planes,
         };
         let blocks = planes * geometry.blocks_per_plane;
+        let soft_blocks = params.soft.of(blocks);
         Self {
             scope: params.scope,
-            soft_blocks: params.soft.of(blocks),
+            soft_blocks,
             stop_blocks: params.stop.unwrap_or(params.soft).of(blocks),
+            hard_blocks: Level::Share(params.hard).of(soft_blocks),
         }
     }
 
     /// The levels at which collection starts and stops, in blocks of the scope.
     pub fn levels(&self) -> (u32, u32) {
         (self.soft_blocks, self.stop_blocks)
+    }
+
+    /// Whether rounds of a scope with so many free blocks may hardly be held up any more.
+    #[inline]
+    pub fn is_below_hard(&self, free_blocks: u32) -> bool {
+        free_blocks < self.hard_blocks
     }
 
     /// Whether a scope with so many free blocks must collect; `is_collecting` says whether it already does.

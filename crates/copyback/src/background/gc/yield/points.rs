@@ -1,0 +1,90 @@
+//! Semi-preemptive: between the steps of a round, requests that wait at its die go first.
+//!
+//! Source: `pgc` of ispass11 (Section III). A page move has two preemption points: (1) between its read and its program,
+//! (2) before it. The last point (2) stands before the erase. At each the controller looks at the queue, lets everything
+//! that waits there then go first, and goes on; what comes meanwhile waits for the next point. No command under way is
+//! interrupted.
+//!
+//! At point (1) a page waits in a register of the round's plane, so that nothing is served there. Where free blocks of
+//! the trigger's scope have fallen below `trigger.hard`, writes may not go first (state 2 of Fig. 7); while a write of
+//! high priority waits there, nothing may (state 3), until the round is over and that write is served.
+//!
+//! A copyback is one command and has no point (1).
+//!
+//! ```text
+//! npgc   GC    R1 W1 R2 W2 ... E
+//!        host        x arrives     X
+//! pgc    GC    R1 W1   R2 W2 ... E
+//!        host        X
+//! ```
+//!
+//! Parameters:
+//! - `poll` (default `"600 ns"`): time of a look at the queue; one before each step. ispass11 Section III-A: 20
+//!   instructions and 5 memory accesses, two looks a move are 0.53 % of 225 us.
+//! - `at_register` (default `"other-planes"`): what may be served at point (1): `"other-planes"`, requests for them;
+//!   `"writes"`, those and writes to the round's plane (its page has left for the controller; the paper bars reads only);
+//!   `"all"`.
+//! - `at_hard` (default `"writes"`): what the hard level prohibits: `"writes"`, as Fig. 7 has it, or `"all"`, as Section
+//!   IV-B4 has it.
+
+use super::{AtHard, Candidate, NextStep, View};
+use copyback_workload::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Time of a look at the queue.
+    pub poll: Nanos,
+    /// What may be served at point (1).
+    pub at_register: AtRegister,
+    /// What the hard level prohibits.
+    pub at_hard: AtHard,
+}
+
+/// What may be served while a page waits between its read and its program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtRegister {
+    /// Requests for other planes.
+    #[default]
+    OtherPlanes,
+    /// Those, and writes to the round's plane.
+    Writes,
+    /// All.
+    All,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { poll: Nanos(600), at_register: AtRegister::default(), at_hard: AtHard::default() }
+    }
+}
+
+/// The policy of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    pub(super) poll_ns: u64,
+    pub(super) at_hard: AtHard,
+    at_register: AtRegister,
+}
+
+impl Policy {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { poll_ns: params.poll.0, at_hard: params.at_hard, at_register: params.at_register }
+    }
+
+    pub(super) fn admits(&self, view: View, candidate: Candidate) -> bool {
+        !candidate.is_on_its_plane || !self.bars_plane(view.step, candidate.is_write)
+    }
+
+    pub(super) fn bars_plane(&self, step: NextStep, is_write: bool) -> bool {
+        step == NextStep::Program
+            && match self.at_register {
+                AtRegister::OtherPlanes => true,
+                AtRegister::Writes => !is_write,
+                AtRegister::All => false,
+            }
+    }
+}

@@ -1,0 +1,241 @@
+//! Sharing: what goes between two steps of the round that has a die.
+//!
+//! Before each step the controller looks at the queue, where that takes time or may let somebody go first. Whatever waits
+//! then and is admitted by the yield policy goes first, in the order of the die's classes; then the round takes its step.
+//! Where the `pipeline` builder is in use, commands of one type follow each other through the cache register, host and
+//! round alike.
+
+use super::drive::{Drive, Queue};
+use super::issue::Readiness;
+use super::order::{Class, Heads};
+use crate::background::gc::trigger::watermark::Scope;
+use crate::background::gc::r#yield::{Candidate, NextStep, State, View, state_of};
+use crate::background::job::Step;
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::queue::EventQueue;
+
+/// How far a die has come between two steps of its round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pause {
+    /// The queue was not looked at yet.
+    Closed,
+    /// The controller looks at the queue, until the die's event.
+    Looking,
+    /// What came before this place in the order of arrival may go first.
+    Open {
+        /// The first that came too late.
+        before: u64,
+    },
+}
+
+/// No plane is barred.
+pub(super) const NO_PLANES: [PlaneId; 2] = [PlaneId::NONE; 2];
+
+impl Drive {
+    /// The die of a round can take a command: the round's next step, or host work that goes first. Whether something
+    /// changed.
+    pub(super) fn share(&mut self, die: DieId, id: JobId, readiness: Readiness, events: &mut EventQueue) -> bool {
+        if self.settings.steps_at_once {
+            return readiness == Readiness::Ready && self.take_step(die, id, events);
+        }
+        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
+        let Some(step) = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from) else {
+            return self.fill_wait(die, id, readiness, events);
+        };
+        match self.dies[die.at()].pause {
+            Pause::Looking => false,
+            Pause::Closed => {
+                if readiness != Readiness::Ready {
+                    return false;
+                }
+                let look_ns = self.look_ns(die, step);
+                if look_ns == 0 {
+                    self.open_pause(die, id, step);
+                } else {
+                    self.dies[die.at()].pause = Pause::Looking;
+                    self.work.queue_looks += 1;
+                    events.schedule(self.die_slot(die), events.now_ns() + look_ns);
+                }
+                true
+            }
+            Pause::Open { before } => self.go_on(die, id, step, before, readiness, events),
+        }
+    }
+
+    /// Time before a step in which the controller looks at the queue.
+    fn look_ns(&mut self, die: DieId, step: Step) -> u64 {
+        let scan_ns = if matches!(step, Step::Read { .. }) { self.settings.scan_ns } else { 0 };
+        self.settings.poll_ns + scan_ns + std::mem::take(&mut self.dies[die.at()].choice_ns)
+    }
+
+    /// The look at the queue of a die is over.
+    pub(super) fn on_look_end(&mut self, die: DieId) {
+        let id = self.dies[die.at()].lease;
+        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
+        let step = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from);
+        self.open_pause(die, id, step.expect("a round that is between steps has a next one"));
+        self.touch(die);
+    }
+
+    fn open_pause(&mut self, die: DieId, id: JobId, step: Step) {
+        let plane = self.jobs[id.at()].plane;
+        let barred = |is_write| if self.yielding.bars_plane(kind(step), is_write) { plane } else { PlaneId::NONE };
+        let barred = [barred(false), barred(true)];
+        let before = self.txns.next_sequence();
+        let d = &mut self.dies[die.at()];
+        (d.pause, d.barred) = (Pause::Open { before }, barred);
+    }
+
+    fn close_pause(&mut self, die: DieId) {
+        let d = &mut self.dies[die.at()];
+        (d.pause, d.barred) = (Pause::Closed, NO_PLANES);
+    }
+
+    /// A pause is open: host work that may go first does, then the round's step.
+    fn go_on(
+        &mut self,
+        die: DieId,
+        id: JobId,
+        step: Step,
+        before: u64,
+        readiness: Readiness,
+        events: &mut EventQueue,
+    ) -> bool {
+        if self.yielding.yields() {
+            let view = self.view(die, id, kind(step), events.now_ns());
+            let read = self.first_admitted(die, Queue::Read, &view, before);
+            let write = self.first_admitted(die, Queue::Write, &view, before);
+            if let Some(class) = self.order.pick(self.heads_of(read, write)) {
+                return self.take_first(die, class, read, write, readiness, events);
+            }
+        }
+        let follows = match readiness {
+            Readiness::Ready => true,
+            Readiness::CachedRead => matches!(step, Step::Read { .. }),
+            Readiness::CachedProgram => matches!(step, Step::Program { .. }) && !self.settings.global,
+            Readiness::Busy => false,
+        };
+        if follows {
+            self.close_pause(die);
+            self.issue_step(die, id, step, events);
+        }
+        follows
+    }
+
+    /// Host work of this class goes before the round, where the die can take it now.
+    fn take_first(
+        &mut self,
+        die: DieId,
+        class: Class,
+        read: Option<TxnId>,
+        write: Option<TxnId>,
+        readiness: Readiness,
+        events: &mut EventQueue,
+    ) -> bool {
+        match (class, readiness) {
+            (Class::Read, Readiness::Ready | Readiness::CachedRead) => {
+                self.take_read(die, read.expect("the class has a head"), events);
+            }
+            (Class::Write, Readiness::Ready | Readiness::CachedProgram) => {
+                self.take_write(die, write.expect("the class has a head"), events);
+            }
+            _ => return false,
+        }
+        self.work.preemptions += 1;
+        true
+    }
+
+    fn heads_of(&self, read: Option<TxnId>, write: Option<TxnId>) -> Heads {
+        let came = |id: Option<TxnId>| id.map_or(u64::MAX, |id| self.txns[id].sequence);
+        Heads { came: [u64::MAX, came(read), came(write)] }
+    }
+
+    /// The round's step is under way on another die, or through this die's other register: moves of other dies' jobs may
+    /// use a free die, and so may the host where the round yields at all.
+    fn fill_wait(&mut self, die: DieId, id: JobId, readiness: Readiness, events: &mut EventQueue) -> bool {
+        if readiness != Readiness::Ready {
+            return false;
+        }
+        if self.head(die, Queue::Move).is_some() {
+            self.take_move(die, events);
+            return true;
+        }
+        if !self.yielding.yields() {
+            return false;
+        }
+        let view = self.view(die, id, NextStep::Read, events.now_ns());
+        let read = self.first_admitted(die, Queue::Read, &view, u64::MAX);
+        let write = self.first_admitted(die, Queue::Write, &view, u64::MAX);
+        match self.order.pick(self.heads_of(read, write)) {
+            Some(class) => self.take_first(die, class, read, write, readiness, events),
+            None => false,
+        }
+    }
+
+    fn view(&self, die: DieId, id: JobId, step: NextStep, now_ns: u64) -> View {
+        let job = &self.jobs[id.at()];
+        let pages_moved = (job.programmed as u32).div_ceil(self.geometry.units_per_page);
+        View { state: self.collection_state(die, job.plane), step, pages_moved, now_ns }
+    }
+
+    /// The state of collection of a plane that collects (ispass11 Fig. 7).
+    pub(super) fn collection_state(&self, die: DieId, plane: PlaneId) -> State {
+        let free_blocks = match self.trigger.scope {
+            Scope::Plane => self.ftl.free_blocks_of(plane),
+            Scope::Die => self.geometry.planes_of(die).map(|p| self.ftl.free_blocks_of(p)).sum(),
+            Scope::Device => self.ftl.free_blocks() as u32,
+        };
+        let high_priority_waits = self.dies[die.at()].high_priority_waiting > 0;
+        state_of(self.trigger.is_below_hard(free_blocks), high_priority_waits, self.yielding.at_hard())
+    }
+
+    /// The first request of a queue that may go before the round's next step.
+    fn first_admitted(&self, die: DieId, queue: Queue, view: &View, before: u64) -> Option<TxnId> {
+        let own_plane = self.jobs[self.dies[die.at()].lease.at()].plane;
+        let queued = self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.scan_max);
+        queued.into_iter().find(|&id| {
+            let txn = &self.txns[id];
+            let Some(plane) = self.plane_of_waiting(id, die, queue) else { return false };
+            let is_write = queue == Queue::Write;
+            let is_on_its_plane = plane == own_plane;
+            let candidate = Candidate { is_write, is_on_its_plane, arrival_ns: txn.arrival_ns };
+            txn.sequence < before && self.yielding.admits(*view, candidate)
+        })
+    }
+
+    /// The plane that a request which waits at a die would use now. A read whose data is gone or has left the die uses
+    /// none, and counts as one of a plane that nobody bars.
+    fn plane_of_waiting(&self, id: TxnId, die: DieId, queue: Queue) -> Option<PlaneId> {
+        if queue == Queue::Write {
+            let plane = self.plane_for(id, die);
+            return (self.txns[id].plane.is_some() || self.host_pages_left(plane) > 0).then_some(plane);
+        }
+        let txn = &self.txns[id];
+        let place =
+            (txn.first.0..txn.first.0 + txn.units).map(|u| self.ftl.lookup(LogicalUnit(u))).find(|p| p.is_some());
+        Some(place.map_or(PlaneId::NONE, |place| self.geometry.plane_of(self.geometry.block_of(place))))
+    }
+
+    /// A round ended in a state in which nothing might go before it: the write of high priority that asked for that goes
+    /// before the next round. Whether there was one.
+    pub(super) fn pay_high_priority(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
+        let queued = self.queues.iter(self.queue(die, Queue::Write)).map(TxnId);
+        let Some(id) = queued.into_iter().find(|&id| self.txns[id].high_priority) else {
+            self.dies[die.at()].owes_high_priority = false;
+            return false;
+        };
+        if readiness != Readiness::Ready {
+            return false;
+        }
+        self.take_write(die, id, events);
+        true
+    }
+}
+
+fn kind(step: Step) -> NextStep {
+    match step {
+        Step::Read { .. } => NextStep::Read,
+        Step::Program { .. } => NextStep::Program,
+        Step::Erase => NextStep::Erase,
+    }
+}

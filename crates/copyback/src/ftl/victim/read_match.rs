@@ -1,0 +1,118 @@
+//! Greedy, and of blocks with equally few valid units the one with most pages that a queued read could share a command with.
+//!
+//! Source: `gc-vic` of hpdc18 (Section 4.3, Algorithm 3). A read of another plane joins a read of collection where page
+//! offsets agree. For each candidate, the reads that wait for the die's other planes are matched with its valid pages, each
+//! read once; the candidate with most matches is taken, of equal ones the least worn. Where nothing matches, it is greedy.
+//! No block with more valid units is taken for the sake of matches: "we are not allowed to increase the GC cost".
+//!
+//! Parameters:
+//! - `candidates` (default 10): blocks with equally few valid units that are looked at. hpdc18 Section 4.3: "at most 10".
+//! - `look` (default `"300 ns"`): time to look at one candidate; the round begins so much later. hpdc18 Section 4.3:
+//!   "examining a candidate block takes around hundreds of nanoseconds".
+//! - `tie_blocks` (default 8): as under `greedy`.
+
+use super::{VictimPolicy, View, greedy};
+use crate::config::{KeyError, RunConfig};
+use crate::ftl::blocks::Blocks;
+use crate::nand::geometry::Geometry;
+use crate::sim::index::{BlockId, PlaneId};
+use copyback_workload::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Blocks that are looked at.
+    pub candidates: u32,
+    /// Time to look at one.
+    pub look: Nanos,
+    /// Equal blocks that are compared by wear.
+    pub tie_blocks: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { candidates: 10, look: Nanos(300), tie_blocks: greedy::Params::default().tie_blocks }
+    }
+}
+
+impl super::Parameters for Params {
+    fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+        greedy::Params { tie_blocks: self.tie_blocks }.check(run)?;
+        if (1..=1024).contains(&self.candidates) {
+            return Ok(());
+        }
+        Err(KeyError::new("victim.candidates", format!("{} is not possible", self.candidates))
+            .with_help("use a number from 1 to 1024"))
+    }
+}
+
+/// Greedy's lists, and what the last choice took.
+#[derive(Clone)]
+pub struct Policy {
+    greedy: greedy::Policy,
+    candidates_max: usize,
+    look_ns: u64,
+    choice_ns: u64,
+    candidates: Vec<BlockId>,
+}
+
+impl Policy {
+    /// Empty lists for a drive.
+    pub fn new(params: &Params, geometry: &Geometry, seed: u64) -> Self {
+        let candidates_max = params.candidates as usize;
+        Self {
+            greedy: greedy::Policy::new(&greedy::Params { tie_blocks: params.tie_blocks }, geometry, seed),
+            candidates_max,
+            look_ns: params.look.0,
+            choice_ns: 0,
+            candidates: Vec::with_capacity(candidates_max),
+        }
+    }
+}
+
+/// Reads that go with a valid page of the block, each page with one read and each read with one page.
+fn matches(view: View<'_>, block: BlockId) -> u32 {
+    let reads = view.read_offsets;
+    // Several reads of one offset share one page: the first of them is matched.
+    let is_first = |at: usize| !reads[..at].contains(&reads[at]);
+    (0..reads.len()).filter(|&at| is_first(at) && view.is_page_valid(block, reads[at])).count() as u32
+}
+
+impl VictimPolicy for Policy {
+    #[inline]
+    fn on_close(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.greedy.on_close(blocks, plane, block);
+    }
+
+    #[inline]
+    fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.greedy.on_invalidate(blocks, plane, block);
+    }
+
+    fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.greedy.on_take(blocks, plane, block);
+    }
+
+    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+        self.choice_ns = 0;
+        if view.read_offsets.is_empty() {
+            return self.greedy.pick(view);
+        }
+        self.candidates.clear();
+        self.candidates.extend(self.greedy.candidates(view.plane)?.take(self.candidates_max));
+        self.choice_ns = self.look_ns * self.candidates.len() as u64;
+        let suits = |&block: &BlockId| (matches(view, block), std::cmp::Reverse(view.blocks[block].erases));
+        let best = self.candidates.iter().copied().max_by_key(suits)?;
+        if matches(view, best) == 0 { self.greedy.pick(view) } else { Some(best) }
+    }
+
+    fn matches_reads(&self) -> bool {
+        true
+    }
+
+    fn choice_ns(&self) -> u64 {
+        self.choice_ns
+    }
+}
