@@ -221,7 +221,9 @@ impl Drive {
         let d = &mut self.dies[die.at()];
         (d.lease, d.lease_since_ns, d.choice_ns) = (id, now_ns, choice_ns);
         self.dies_leased += 1;
-        self.pair_open_blocks(plane);
+        if !self.settings.is_round_alone {
+            self.pair_open_blocks(plane);
+        }
         // The lease lets nobody else onto the die, but its window may have room for those who wait.
         self.fill_window(die, events);
     }
@@ -313,7 +315,9 @@ impl Drive {
         self.count_idle_rounds(plane, pages_stayed);
         let owes = self.yielding.yields() && self.collection_state(die, plane) == State::AllProhibited;
         self.ftl.erase(block);
-        self.ftl.unpair_open_blocks(self.geometry.planes_of(die));
+        if !self.settings.is_round_alone {
+            self.ftl.unpair_open_blocks(self.geometry.planes_of(die));
+        }
         if source == Source::Gc {
             self.gc.rounds += 1;
             self.gc.units += u64::from(units_valid);

@@ -144,6 +144,8 @@ pub(super) struct Settings {
     pub hears_reads: bool,
     /// Host transactions are served with pages that rounds move.
     pub merge: bool,
+    /// Nothing of the host has to do with the commands of a round.
+    pub is_round_alone: bool,
     /// A round's steps follow each other without a look at the queue.
     pub steps_at_once: bool,
     /// Time of a look at the queue before each step of a round, and before a read on top of it.
@@ -180,6 +182,7 @@ impl Settings {
             hears_loads: (cache || pipeline) && config.commands.cache_program,
             hears_reads: (cache || pipeline) && config.commands.cache_read,
             merge: has(GcBuilderName::Merge),
+            is_round_alone: compose.gc.is_empty() && !ftl.has_second_active(),
             steps_at_once: !yielding.yields() && scan_ns == 0 && !choice_takes_time,
             poll_ns: yielding.look_ns(),
             scan_ns,

@@ -146,6 +146,7 @@ impl Drive {
 
     // ---- reads ----------------------------------------------------------------------------------------------------
 
+    #[inline(always)]
     pub(super) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
         self.queues.remove(list, lead.0);

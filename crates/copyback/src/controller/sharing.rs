@@ -117,12 +117,13 @@ impl Drive {
         };
         if follows {
             self.close_pause(die);
-            self.issue_step(die, id, step, events);
+            self.issue_step_after_others(die, id, step, events);
         }
         follows
     }
 
     /// Host work of this class goes before the round, where the die can take it now.
+    #[inline(never)]
     fn take_first(
         &mut self,
         die: DieId,

@@ -33,7 +33,7 @@ impl Drive {
         let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
         command.push(PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: id });
         self.count_program(command.source, 1);
-        self.issue_gc_program(die, command, events);
+        self.join_and_issue_program(die, command, events);
         self.collect_if_low(plane, events);
     }
 
@@ -51,7 +51,8 @@ impl Drive {
         true
     }
 
-    pub(super) fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+    #[inline(always)]
+    fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         let (plane, source) = (self.jobs[id.at()].plane, self.jobs[id.at()].source);
         self.jobs[id.at()].is_stepping = true;
         match step {
@@ -62,20 +63,15 @@ impl Drive {
                     self.send_move(id, to, units);
                     return;
                 }
-                self.pair_open_blocks(to);
-                let merged = match self.settings.merge {
-                    true => self.take_merged_writes(die, id, units, events.now_ns()),
-                    false => Merged::NONE,
-                };
-                let page = self.bind_moves(id, to, units, merged);
-                let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
-                command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
-                self.count_program(source, 1);
-                self.issue_gc_program(die, command, events);
-                if merged.units > 0 {
-                    // The merged writes give back the pages that they were promised.
-                    self.collect_if_low(to, events);
+                if !self.settings.is_round_alone {
+                    self.issue_shared_program(die, id, to, units, events);
+                    return;
                 }
+                let page = self.bind_moves(id, to, units, Merged::NONE);
+                let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
+                command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
+                self.count_program(source, 1);
+                self.issue(die, command, events);
             }
             Step::Erase => {
                 let block = self.jobs[id.at()].block;
@@ -90,8 +86,34 @@ impl Drive {
         }
     }
 
-    /// Issues a program of collection, with the writes that join it.
-    fn issue_gc_program(&mut self, die: DieId, mut command: Command, events: &mut EventQueue) {
+    /// Issues a step behind what went before it; out of line, as most rounds are alone.
+    #[inline(never)]
+    pub(super) fn issue_step_after_others(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+        self.issue_step(die, id, step, events);
+    }
+
+    /// Issues a program of a round of which the host has its share.
+    #[inline(never)]
+    fn issue_shared_program(&mut self, die: DieId, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
+        self.pair_open_blocks(to);
+        let merged = match self.settings.merge {
+            true => self.take_merged_writes(die, id, units, events.now_ns()),
+            false => Merged::NONE,
+        };
+        let page = self.bind_moves(id, to, units, merged);
+        let source = self.jobs[id.at()].source;
+        let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
+        command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
+        self.count_program(source, 1);
+        self.join_and_issue_program(die, command, events);
+        if merged.units > 0 {
+            // The merged writes give back the pages that they were promised.
+            self.collect_if_low(to, events);
+        }
+    }
+
+    /// Issues a program of moved data with the writes that join it.
+    fn join_and_issue_program(&mut self, die: DieId, mut command: Command, events: &mut EventQueue) {
         for at in 0..self.settings.gc_builders.len() {
             self.settings.gc_builders[at].join_gc_program(self, die, &mut command, events);
         }
@@ -105,6 +127,16 @@ impl Drive {
         for slot in &command.parts()[1..] {
             self.collect_if_low(slot.plane, events);
         }
+    }
+
+    /// Issues a read of a round, with the reads that join it.
+    #[inline(never)]
+    fn join_and_issue_read(&mut self, die: DieId, mut command: Command, events: &mut EventQueue) {
+        for at in 0..self.settings.gc_builders.len() {
+            self.settings.gc_builders[at].join_gc_read(self, die, &mut command, events);
+        }
+        self.work.multi_plane_commands += u64::from(command.planes > 1);
+        self.issue(die, command, events);
     }
 
     /// Where rounds take a fresh open block on all planes of a die: chooses those of a round, unless it has one.
@@ -127,6 +159,7 @@ impl Drive {
         (partners, count)
     }
 
+    #[inline(always)]
     fn issue_job_read(&mut self, die: DieId, id: JobId, mut end: usize, events: &mut EventQueue) {
         if self.settings.merge {
             self.put_wanted_first(die, id);
@@ -153,11 +186,9 @@ impl Drive {
         }
         if op == FlashOp::Copyback {
             self.count_program(source, 1);
-        } else {
-            for at in 0..self.settings.gc_builders.len() {
-                self.settings.gc_builders[at].join_gc_read(self, die, &mut command, events);
-            }
-            self.work.multi_plane_commands += u64::from(command.planes > 1);
+        } else if !self.settings.is_round_alone {
+            self.join_and_issue_read(die, command, events);
+            return;
         }
         self.issue(die, command, events);
     }

@@ -195,7 +195,7 @@ impl Ftl {
     }
 
     /// Which of a plane's open blocks takes the next page of this origin.
-    #[inline]
+    #[inline(always)]
     pub fn slot(&self, plane: PlaneId, origin: Origin) -> usize {
         if !self.frontier.has_second_active() {
             return self.frontier.open_block_of(origin);
@@ -204,6 +204,7 @@ impl Ftl {
     }
 
     /// Moves go to the block that their round has set apart, the host's pages to the other, the fuller one of two.
+    #[inline(never)]
     fn slot_of_two(&self, plane: PlaneId, origin: Origin) -> usize {
         let p = &self.planes[plane.at()];
         let paired = usize::from(p.paired);
@@ -217,16 +218,27 @@ impl Ftl {
     }
 
     /// Which open block of a plane takes host data at this page offset next, if one does.
+    #[inline]
     pub fn slot_at(&self, plane: PlaneId, page_offset: u32) -> Option<usize> {
         if !self.frontier.has_second_active() {
             let slot = self.frontier.open_block_of(Origin::Host);
             return (self.next_offset_in(plane, slot) == page_offset).then_some(slot);
         }
+        self.slot_of_two_at(plane, page_offset)
+    }
+
+    #[inline(never)]
+    fn slot_of_two_at(&self, plane: PlaneId, page_offset: u32) -> Option<usize> {
         let p = &self.planes[plane.at()];
         let fits = |slot: &usize| p.open[*slot].is_some() && self.next_offset_in(plane, *slot) == page_offset;
         let paired = Some(usize::from(p.paired)).filter(|slot| *slot < 2);
         let is_fresh = p.open[0].is_none() && p.open[1].is_none() && page_offset == 0;
         paired.into_iter().chain(0..2).find(fits).or(is_fresh.then_some(0))
+    }
+
+    /// Whether planes have two active blocks.
+    pub fn has_second_active(&self) -> bool {
+        self.frontier.has_second_active()
     }
 
     /// Whether a round on this plane has to choose an open block for its moves.
@@ -561,7 +573,7 @@ impl Ftl {
     }
 
     /// Writes one unit to the plane's open block, behind the last.
-    #[inline]
+    #[inline(always)]
     pub fn append(&mut self, plane: PlaneId, unit: LogicalUnit, stamp: u64) {
         let slot = self.slot(plane, Origin::Host);
         let (block, place) = self.append_place(plane, slot);

@@ -9,12 +9,14 @@ use crate::sim::index::DieId;
 use crate::sim::queue::EventQueue;
 
 /// Queued reads of other planes at the offset of the round's page join its read.
+#[inline(never)]
 pub(super) fn join_gc_read(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
     drive.join_reads_of_other_planes(die, command, events);
     drive.work.reads_beside_gc += u64::from(command.planes) - 1;
 }
 
 /// Queued writes join on planes where a next page has the offset of the round's.
+#[inline(never)]
 pub(super) fn join_gc_program(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
     drive.join_writes_of_other_planes(die, command, events);
     drive.work.programs_beside_gc += u64::from(command.planes) - 1;

@@ -20,6 +20,7 @@ pub(super) fn join_writes(drive: &mut Drive, die: DieId, command: &mut Command, 
 
 impl Drive {
     /// Queued reads of other planes at the same offset join the command.
+    #[inline(always)]
     pub(super) fn join_reads_of_other_planes(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
         let mut found = [TxnId::NONE; 3];
@@ -48,6 +49,7 @@ impl Drive {
     }
 
     /// Queued writes join on planes whose next page has the lead's offset.
+    #[inline(always)]
     pub(super) fn join_writes_of_other_planes(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
         let lead = command.slots[0];
         let offset = self.geometry.block_and_offset(lead.page).1;
