@@ -39,6 +39,7 @@ pub const SCHEMES: &[Preset] = presets!(
     "pgc-merge",
     "pgc-pipeline",
     "pgc-merge-pipeline",
+    "pgc-idle",
     "gc-par",
     "gc-vic",
     "gc-par-pgc",

@@ -75,12 +75,12 @@ impl Drive {
         true
     }
 
-    fn has_job(&self, die: DieId) -> bool {
+    pub(super) fn has_job(&self, die: DieId) -> bool {
         self.geometry.planes_of(die).any(|p| self.job_of_plane[p.at()].is_some())
     }
 
     /// Whether collection of a plane frees room there: a round must free a page, for moves are programmed in whole pages.
-    fn can_gain(&self, plane: PlaneId) -> bool {
+    pub(super) fn can_gain(&self, plane: PlaneId) -> bool {
         self.ftl.can_gain(plane, self.geometry.units_per_page)
     }
 
@@ -142,7 +142,7 @@ impl Drive {
     }
 
     /// Collection of a plane starts: at once where it takes no time, otherwise as a job that waits for its die.
-    fn start_collection(&mut self, plane: PlaneId, events: &mut EventQueue) {
+    pub(super) fn start_collection(&mut self, plane: PlaneId, events: &mut EventQueue) {
         if self.yielding.is_timeless() {
             self.collect_timelessly(plane, events);
             return;
@@ -347,6 +347,7 @@ impl Drive {
             self.collect_further(plane, events);
         }
         self.release_slot(die, events);
+        self.collect_while_idle(die, events);
         // Those who still wait may have to be helped elsewhere where this plane gave nothing.
         self.admit_waiters(die, plane, events);
         if self.settings.global {

@@ -268,6 +268,10 @@ pub struct Drive {
     pub(super) is_collecting_device: bool,
     pub(super) is_collecting_die: Vec<bool>,
     pub(super) dies_leased: u32,
+    /// Since when the drive has had nothing to do, where the trigger wants to know.
+    pub(super) idle_since_ns: Option<u64>,
+    /// No more requests will come.
+    pub(super) is_host_done: bool,
     /// Transactions that wait for a page to land on.
     pub(super) waiting_for_space: u32,
     pub(super) min_free_blocks: u32,
@@ -330,6 +334,8 @@ impl Drive {
             is_collecting_device: false,
             is_collecting_die: vec![false; geometry.dies as usize],
             dies_leased: 0,
+            idle_since_ns: None,
+            is_host_done: false,
             waiting_for_space: 0,
             min_free_blocks: lowest.unwrap_or(0),
             touched: Vec::with_capacity(geometry.dies as usize),
@@ -347,7 +353,7 @@ impl Drive {
 
     /// Slots of the event queue that a drive of this shape needs.
     pub fn slots(geometry: &Geometry) -> u32 {
-        geometry.dies + geometry.channels
+        geometry.dies + geometry.channels + 1
     }
 
     /// The slot of a die's array.
@@ -362,13 +368,20 @@ impl Drive {
         Slot(self.first_slot + self.geometry.dies + channel.0)
     }
 
+    /// The slot of the end of a time without work.
+    pub(super) fn idle_slot(&self) -> Slot {
+        Slot(self.first_slot + self.geometry.dies + self.geometry.channels)
+    }
+
     /// Handles an event of this drive; `local` counts from its first slot.
     #[inline]
     pub fn on_event(&mut self, local: u32, events: &mut EventQueue) {
         if local < self.geometry.dies {
             self.on_array_end(DieId(local), events);
-        } else {
+        } else if local < self.geometry.dies + self.geometry.channels {
             self.on_channel_event(ChannelId(local - self.geometry.dies), events);
+        } else {
+            self.on_idle(events);
         }
     }
 

@@ -56,6 +56,9 @@ impl Drive {
             self.settle(die, events.now_ns());
         }
         self.touched.clear();
+        if self.trigger.idle.is_some() {
+            self.watch_idleness(events);
+        }
     }
 
     #[inline]

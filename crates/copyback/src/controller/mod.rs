@@ -8,6 +8,7 @@ mod collection;
 pub mod compose;
 pub mod drive;
 mod flow;
+mod idleness;
 mod issue;
 pub mod order;
 mod overtaking;

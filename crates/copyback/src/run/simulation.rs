@@ -602,6 +602,9 @@ impl<'a> Simulation<'a> {
         self.collector.record(request, now_ns);
         self.last_end_ns = now_ns;
         self.requests.remove(id);
+        if self.next.is_none() && self.requests.live() == 0 {
+            self.members.iter_mut().for_each(|m| m.drive.end_idleness(&mut self.events));
+        }
         if self.collector.written_units >= self.track.next_units() {
             self.track.add(self.mark());
         }

@@ -85,6 +85,15 @@ impl EventQueue {
         }
     }
 
+    /// Forgets what the slot waits for.
+    #[cold]
+    pub fn cancel(&mut self, slot: Slot) {
+        let before_ns = std::mem::replace(&mut self.time_ns[slot.0 as usize], NEVER);
+        if before_ns != NEVER {
+            self.withdraw(Entry::new(before_ns, slot.0));
+        }
+    }
+
     /// Takes the earliest event, the lower slot where two are equal, and moves the clock to it.
     #[inline]
     pub fn pop(&mut self) -> Option<(u64, Slot)> {

@@ -145,6 +145,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "yield.policy = \"slack\"\nyield.chunk = 3\nyield.read_deadline = \"0 ns\"\nyield.write_deadline = \"1 s\"\ncompose.gc = [\"gc+host\"]",
     ],
     &["", "trigger.hard = 1.0", "trigger.hard = 0.5", "trigger.hard = 0.0"],
+    &["", "", "trigger.idle.after = \"1 ms\"", "trigger.idle.after = \"0 ns\"\ntrigger.idle.stop = 0.3"],
     &[
         "compose.policy = \"list\"\ncompose.builders = []",
         "compose.policy = \"list\"",

@@ -5,6 +5,7 @@
 
 use crate::knobs::Mark;
 use crate::runs::{self, run_together};
+use copyback::background::gc::trigger::TriggerConfig;
 use copyback::config::{HostConfig, RunConfig};
 use copyback::ftl::aging;
 use copyback::ftl::core::Ftl;
@@ -24,8 +25,14 @@ impl Case {
     }
 
     fn accepted(&self) -> impl Iterator<Item = &runs::Case> {
-        self.drives.iter().filter(|d| d.config.check().is_ok())
+        // Idle collection ends with the host's last request: beside others a drive goes on for longer.
+        self.drives.iter().filter(|d| d.config.check().is_ok() && !collects_while_idle(&d.config))
     }
+}
+
+fn collects_while_idle(config: &RunConfig) -> bool {
+    let TriggerConfig::Watermark(trigger) = &config.trigger;
+    trigger.idle.is_some()
 }
 
 /// Up to five drives, of which some are refused.

@@ -67,6 +67,7 @@ fn knows_collection(config: &RunConfig) -> bool {
         && !matches!(config.frontier, FrontierConfig::SecondActive(_))
         && !matches!(config.victim, VictimConfig::ReadMatch(_))
         && trigger.scope == Scope::Plane
+        && trigger.idle.is_none()
         && unit.destination == Destination::Local
 }
 

@@ -3,6 +3,7 @@
 //! Contract: the engine asks a trigger whenever the free level of a plane changed and whenever a round ended. A trigger
 //! sees levels only; it answers, and the engine starts jobs.
 
+pub mod idle;
 pub mod watermark;
 
 use crate::config::{KeyError, RunConfig, axis};

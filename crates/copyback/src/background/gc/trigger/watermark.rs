@@ -10,9 +10,13 @@
 //!   its level collects on each of its dies the plane with the fewest free blocks.
 //! - `soft` (default 0.05): collection starts below this level, a share or a count of the scope's blocks.
 //! - `stop` (default: `soft`): collection goes on until this level is reached.
+//! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once the
+//!   drive has had nothing to do for so long; `idle.stop` (default: twice `soft`), until this level is reached or a request
+//!   arrives. ispass11 Section IV-A.
 //! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up: below it rounds that yield to the host do so no more, or
 //!   only to what consumes no free block (`yield`). ispass11 Sections III-D and IV-B4: 80 to 20 % of T_soft.
 
+use super::idle::{self, Idle};
 use crate::config::{KeyError, Level, RunConfig};
 use crate::nand::geometry::Geometry;
 use serde::{Deserialize, Serialize};
@@ -30,6 +34,9 @@ pub struct Params {
     pub stop: Option<Level>,
     /// The hard level as a share of the level at which collection starts.
     pub hard: f64,
+    /// Collection in idle time, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle: Option<idle::Params>,
 }
 
 /// Whose free blocks are counted.
@@ -47,31 +54,33 @@ pub enum Scope {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { scope: Scope::Plane, soft: Level::Share(0.05), stop: None, hard: 0.2 }
+        Self { scope: Scope::Plane, soft: Level::Share(0.05), stop: None, hard: 0.2, idle: None }
     }
 }
 
 impl Params {
-    fn scope_blocks(&self, run: &RunConfig) -> u32 {
+    /// Blocks and planes of the scope.
+    pub(super) fn scope_blocks(&self, run: &RunConfig) -> (u32, u32) {
         let g = &run.geometry;
         let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
-        g.blocks_per_plane
-            * match self.scope {
-                Scope::Plane => 1,
-                Scope::Die => g.planes_per_die,
-                Scope::Device => g.planes_per_die * dies,
-            }
+        let planes = match self.scope {
+            Scope::Plane => 1,
+            Scope::Die => g.planes_per_die,
+            Scope::Device => g.planes_per_die * dies,
+        };
+        (planes * g.blocks_per_plane, planes)
     }
 
     pub(super) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
         let stop = self.stop.unwrap_or(self.soft);
+        let scope_blocks = self.scope_blocks(run).0;
         for (key, level) in [("soft", self.soft), ("stop", stop)] {
-            if !level.is_possible() || level.of(self.scope_blocks(run)) >= self.scope_blocks(run) {
+            if !level.is_possible() || level.of(scope_blocks) >= scope_blocks {
                 return Err(KeyError::new(format!("trigger.{key}"), "is no possible level of free blocks")
                     .with_help("use a share below 1, such as 0.05, or a number of blocks"));
             }
         }
-        let (soft, stop) = (self.soft.of(self.scope_blocks(run)), stop.of(self.scope_blocks(run)));
+        let (soft, stop) = (self.soft.of(scope_blocks), stop.of(scope_blocks));
         if stop < soft {
             return Err(KeyError::new(
                 "trigger.stop",
@@ -83,12 +92,13 @@ impl Params {
             return Err(KeyError::new("trigger.hard", format!("{} is no share of `trigger.soft`", self.hard))
                 .with_help("use a number from 0 to 1, such as 0.2"));
         }
-        Ok(())
+        self.idle.as_ref().map_or(Ok(()), |idle| idle.check(self, run))
     }
 
     pub(super) fn stop_blocks_per_plane(&self, run: &RunConfig) -> u32 {
-        let scope = self.scope_blocks(run);
-        self.stop.unwrap_or(self.soft).of(scope).div_ceil(scope / run.geometry.blocks_per_plane)
+        let (blocks, planes) = self.scope_blocks(run);
+        let reactive = self.stop.unwrap_or(self.soft).of(blocks).div_ceil(planes);
+        self.idle.as_ref().map_or(reactive, |idle| idle.stop_blocks_per_plane(self, run).max(reactive))
     }
 }
 
@@ -100,6 +110,8 @@ pub struct Watermark {
     soft_blocks: u32,
     stop_blocks: u32,
     hard_blocks: u32,
+    /// Collection in idle time, too.
+    pub idle: Option<Idle>,
 }
 
 impl Watermark {
@@ -117,6 +129,7 @@ impl Watermark {
             soft_blocks,
             stop_blocks: params.stop.unwrap_or(params.soft).of(blocks),
             hard_blocks: Level::Share(params.hard).of(soft_blocks),
+            idle: params.idle.as_ref().map(|idle| Idle::new(idle, soft_blocks, planes, geometry)),
         }
     }
 
