@@ -54,6 +54,7 @@ invariants! {
     VictimRoom Always "victim-room" "what is valid in a victim fits into the pages that its plane has left";
     VictimEmpty Always "victim-empty" "only a victim is erased, and only when none of its units is valid";
     OneJob Always "one-job" "a plane has one job at a time, and a die no more waiting ones than it has room for";
+    LeaseKept Always "lease-kept" "a die that a round has takes the commands of that round, moves of other rounds while its step is under way elsewhere, and work of the host only where the round lets it go first";
     TimeExplained Always "time-explained" "the parts of a request's response time, and those of a command's, add up to the nanosecond";
     RequestOnce Always "request-once" "a request ends once";
     Window Always "window" "a slot of a die's window is given back once";

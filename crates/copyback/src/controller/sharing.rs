@@ -11,6 +11,7 @@ use super::order::{Class, Heads};
 use crate::background::gc::trigger::watermark::Scope;
 use crate::background::gc::r#yield::{Candidate, NextStep, State, View, state_of};
 use crate::background::job::Step;
+use crate::nand::command::{Command, Source};
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 
@@ -170,6 +171,17 @@ impl Drive {
         match self.order.pick(self.heads_of(read, write)) {
             Some(class) => self.take_first(die, class, read, write, readiness, events),
             None => false,
+        }
+    }
+
+    /// Whether a command that is no step of the round which has its die may be issued there now.
+    #[cold]
+    pub(super) fn may_go_between(&self, die: DieId, command: &Command) -> bool {
+        let d = &self.dies[die.at()];
+        let is_free_meanwhile = self.jobs[d.lease.at()].is_stepping;
+        match command.source {
+            Source::Host => self.yielding.yields() && (is_free_meanwhile || matches!(d.pause, Pause::Open { .. })),
+            _ => is_free_meanwhile,
         }
     }
 

@@ -6,6 +6,7 @@
 
 use super::compose::list::BuilderName;
 use super::drive::{BusPhase, Drive, NO_COMMAND, Queue};
+use super::sharing::Pause;
 use crate::check::Invariant;
 use crate::check::invariant::When;
 use crate::config::RunConfig;
@@ -257,6 +258,26 @@ const ROWS: &[Row] = &[
         let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_some()) else { return false };
         let first = drive.ftl.blocks().id(plane, 0);
         drive.start_relocation(first, Source::Wear);
+        true
+    }),
+    // The host takes a die that does not yield, while its round's step is under way on another.
+    row!(LeaseKept, "unit = { policy = \"block\", destination = \"global\" }", both, |drive, events| {
+        let leased = |drive: &Drive, d: DieId| drive.dies[d.at()].lease.is_some() && drive.dies[d.at()].is_ready();
+        let Some(die) = dies(drive).find(|&d| leased(drive, d) && drive.head(d, Queue::Read).is_some()) else {
+            return false;
+        };
+        let read = drive.head(die, Queue::Read).expect("it was looked at");
+        drive.take_read(die, read, events);
+        true
+    }),
+    // A round that yields has not looked at the queue yet.
+    row!(LeaseKept, "yield = { policy = \"points\" }", both, |drive, events| {
+        let looks = |drive: &Drive, d: DieId| drive.dies[d.at()].pause == Pause::Looking;
+        let Some(die) = dies(drive).find(|&d| looks(drive, d) && drive.head(d, Queue::Read).is_some()) else {
+            return false;
+        };
+        let read = drive.head(die, Queue::Read).expect("it was looked at");
+        drive.take_read(die, read, events);
         true
     }),
     row!(TimeExplained, "", both, |drive, _| {
