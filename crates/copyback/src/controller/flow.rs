@@ -61,13 +61,14 @@ impl Drive {
 
     #[cold]
     fn log_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
-        let part = |slot: &PlaneSlot| {
-            // A part without a transaction is the job's own; in a job's command the host has parts, too.
+        let part = |(at, slot): (usize, &PlaneSlot)| {
             let txn = slot.txn.is_some().then(|| &self.txns[slot.txn]).filter(|txn| txn.job.is_none());
-            let source = if txn.is_some() { Source::Host } else { command.source };
+            // A job's command is for the job first; the host may have parts of it, too.
+            let is_jobs = command.job.is_some() && at == 0;
+            let source = if txn.is_some() && !is_jobs { Source::Host } else { command.source };
             (slot.plane, slot.page, txn.map_or(RequestId::NONE, |txn| txn.request), source)
         };
-        let parts: Vec<_> = command.parts().iter().map(part).collect();
+        let parts: Vec<_> = command.parts().iter().enumerate().map(part).collect();
         let at = self.dies[die.at()].free_command();
         if let Some(log) = &mut self.log {
             log.on_command(&Issued { die, at, op: command.op, now_ns, parts: &parts });
