@@ -94,6 +94,17 @@ fn figure_5a_the_baseline_leaves_plane_1_idle() {
     );
 }
 
+/// The same as a drawing: plane 1 is idle until collection ends. Requests 0 to 7 are I to P.
+#[test]
+fn figure_5a_drawn() {
+    let drawn = figure_5(r#"yield = { policy = "never" }"#).drawing();
+    let rows: Vec<&str> = drawn.lines().filter(|line| line.starts_with("plane")).collect();
+    let erase = format!("E{}|", "=".repeat(74));
+    let until_50 = format!("plane 0    R3W0=|R7W1=|R9W2=|R|W3=|{erase}");
+    let from_50_on = ["plane 0          r2      w5=|", "plane 1    r0w1=|  w3=|r4    r6r7"];
+    assert_eq!(rows, [&until_50, "plane 1", from_50_on[0], from_50_on[1]], "{drawn}");
+}
+
 /// GC-PAR, with a second active block in each plane.
 const PAR: &str = r#"
 yield = { policy = "never" }

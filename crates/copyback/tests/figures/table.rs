@@ -52,6 +52,15 @@ impl RequestSource for Listed {
 impl Figure<'_> {
     /// The table of the commands that are issued.
     pub fn table(&self) -> String {
+        self.run().0
+    }
+
+    /// The same as a drawing: two columns are a unit of time.
+    pub fn drawing(&self) -> String {
+        self.run().1
+    }
+
+    fn run(&self) -> (String, String) {
         let config: RunConfig = toml::from_str(&self.config).unwrap_or_else(|e| panic!("{e}\n{}", self.config));
         config.check().unwrap_or_else(|e| panic!("{e}\n{}", self.config));
         let mut contents = Contents::new(&config, self.planes);
@@ -67,10 +76,10 @@ impl Figure<'_> {
         simulation.run(&mut |_| {}).expect("the run ends well");
         let commands = simulation.take_commands();
         let drawn = Timeline::new(&commands, &geometry, 0, 0, None);
-        println!("{}", text::draw(&drawn, text::Scale { columns: 120, ns_per_column: Some(UNIT_NS / 2) }));
+        let drawing = text::draw(&drawn, text::Scale { columns: 100, ns_per_column: Some(UNIT_NS / 2) });
         let mut lines: Vec<String> = commands.iter().map(|command| self.line(command)).collect();
         lines.push(self.ends(simulation.collector.records.take().expect("requests are kept")));
-        lines.join("\n")
+        (lines.join("\n"), drawing)
     }
 
     /// Compares the table with what the figure says.

@@ -1,8 +1,8 @@
 //! A timeline in characters: a column is a fixed time, and lines that are too long go on below, but for those in
 //! which nothing happens.
 //!
-//! The letter of a label stands where its bar begins, and a `|` where it ends. A bar that is shorter than a column gets one
-//! all the same, unless something longer is there.
+//! The letter of a label stands where its bar begins, and a `|` where it ends. A bar that is shorter than a column, but not
+//! less than a tenth of it, gets one all the same, unless something longer is there.
 
 use super::{LEGEND, Row, Timeline, Use};
 use copyback_workload::units::format_duration_ns;
@@ -127,7 +127,7 @@ fn paint(row: &Row, from_ns: u64, to_ns: u64, step_ns: u64) -> Vec<char> {
         let fill = FILLS.iter().find(|(in_use, ..)| *in_use == bar.in_use).map_or('?', |(_, fill, _)| *fill);
         if end <= start {
             // Shorter than a column: it shows where nothing else is.
-            if cells[start] == ' ' {
+            if cells[start] == ' ' && 10 * (bar.end_ns - bar.start_ns) >= step_ns {
                 cells[start] = fill;
             }
             continue;
