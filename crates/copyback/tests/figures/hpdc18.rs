@@ -108,12 +108,11 @@ fn figure_5a_drawn() {
 /// GC-PAR, with a second active block in each plane.
 const PAR: &str = r#"
 yield = { policy = "never" }
-compose = { policy = "list", builders = ["gc+host", "multi-plane"] }
+compose = { policy = "list", builders = ["multi-plane"], gc = ["gc+host"], gc_scan = "0 ns" }
 frontier = { policy = "second-active" }
 "#;
 
 #[test]
-#[ignore = "needs compose.builders \"gc+host\" and frontier.policy \"second-active\""]
 fn figure_5b_a_new_active_block_pairs_writes_from_the_beginning() {
     figure_5(PAR).shows(
         "
@@ -137,7 +136,6 @@ fn figure_5b_a_new_active_block_pairs_writes_from_the_beginning() {
 }
 
 #[test]
-#[ignore = "needs compose.builders \"gc+host\", frontier.policy \"second-active\" and victim.policy \"read-match\""]
 fn figure_5c_the_victim_that_matches_most_reads_is_collected() {
     figure_5(&format!("{PAR}victim = {{ policy = \"read-match\" }}\n")).shows(
         "
@@ -168,7 +166,7 @@ fn figure_6<'a>(planes: &'a [&'a [Block]], scheme: &str) -> Figure<'a> {
 /// Each plane with its one active block.
 const ONE_ACTIVE: &str = r#"
 yield = { policy = "never" }
-compose = { policy = "list", builders = ["gc+host", "multi-plane"] }
+compose = { policy = "list", builders = ["multi-plane"], gc = ["gc+host"], gc_scan = "0 ns" }
 frontier = { policy = "single" }
 "#;
 
@@ -177,7 +175,6 @@ fn plane_at(write_point: u32) -> [Block; 12] {
 }
 
 #[test]
-#[ignore = "needs compose.builders \"gc+host\""]
 fn figure_6a_equal_write_points_pair_from_the_beginning() {
     figure_6(&[&plane_at(8), &plane_at(8)], ONE_ACTIVE).shows(
         "
@@ -194,7 +191,6 @@ fn figure_6a_equal_write_points_pair_from_the_beginning() {
 }
 
 #[test]
-#[ignore = "needs compose.builders \"gc+host\""]
 fn figure_6b_a_write_point_that_is_behind_comes_up() {
     figure_6(&[&plane_at(8), &plane_at(9)], ONE_ACTIVE).shows(
         "
@@ -212,7 +208,6 @@ fn figure_6b_a_write_point_that_is_behind_comes_up() {
 }
 
 #[test]
-#[ignore = "needs compose.builders \"gc+host\""]
 fn figure_6c_a_write_point_that_is_ahead_never_pairs() {
     figure_6(&[&plane_at(9), &plane_at(8)], ONE_ACTIVE).shows(
         "
@@ -232,7 +227,6 @@ fn figure_6c_a_write_point_that_is_ahead_never_pairs() {
 }
 
 #[test]
-#[ignore = "needs compose.builders \"gc+host\" and frontier.policy \"second-active\""]
 fn figure_7a_both_planes_begin_new_blocks() {
     figure_6(&[&plane_at(9), &plane_at(8)], PAR).shows(
         "

@@ -32,12 +32,12 @@ compose = { policy = "list", builders = [] }
 yield = { policy = "points", poll = "0 ns" }
 "#;
 const MERGE: &str = r#"
-compose = { policy = "list", builders = ["merge"] }
+compose = { policy = "list", builders = [], gc = ["merge"] }
 yield = { policy = "points", poll = "0 ns" }
 "#;
 const PIPELINE: &str = r#"
 commands = { cache_read = true, cache_program = true }
-compose = { policy = "list", builders = ["pipeline"] }
+compose = { policy = "list", builders = [], gc = ["pipeline"] }
 yield = { policy = "points", poll = "0 ns" }
 "#;
 
@@ -62,7 +62,6 @@ fn figure_4_without_preemption_z_waits_until_gc_is_finished() {
 }
 
 #[test]
-#[ignore = "needs yield.policy \"points\""]
 fn figure_4_with_semi_preemption_z_is_inserted_between_two_moves() {
     figure(POINTS, &[("z", 3.0, Write(0))]).shows(
         "
@@ -78,7 +77,6 @@ fn figure_4_with_semi_preemption_z_is_inserted_between_two_moves() {
 }
 
 #[test]
-#[ignore = "needs yield.policy \"points\""]
 fn at_point_1_the_register_is_occupied() {
     // "At preemption point (1) an incoming request of reading a page cannot be serviced": it waits for point (2).
     figure(POINTS, &[("z", 0.5, Read(0, 1, 0))]).shows(
@@ -95,7 +93,6 @@ fn at_point_1_the_register_is_occupied() {
 }
 
 #[test]
-#[ignore = "needs yield.policy \"points\""]
 fn at_point_1_another_plane_is_free() {
     let config =
         format!("{DRIVE}{POINTS}").replace("planes_per_die = 1", "planes_per_die = 2").replace("10 KiB", "20 KiB");
@@ -114,7 +111,6 @@ fn at_point_1_another_plane_is_free() {
 }
 
 #[test]
-#[ignore = "needs compose.builders \"merge\""]
 fn figure_5_a_read_of_the_page_that_is_moved_is_served_from_the_register() {
     figure(MERGE, &[("x", 0.5, Read(0, 2, 1))]).shows(
         "
@@ -129,7 +125,6 @@ fn figure_5_a_read_of_the_page_that_is_moved_is_served_from_the_register() {
 }
 
 #[test]
-#[ignore = "needs compose.builders \"merge\""]
 fn figure_5_a_write_of_the_page_that_is_moved_updates_the_register() {
     figure(MERGE, &[("x", 0.5, Overwrite(0, 2, 1))]).shows(
         "
@@ -144,7 +139,7 @@ fn figure_5_a_write_of_the_page_that_is_moved_updates_the_register() {
 }
 
 #[test]
-#[ignore = "needs compose.builders \"merge\""]
+#[ignore = "at point (2) the read goes first by itself, before its page is put first"]
 fn merging_reorders_the_pages_that_are_left_to_move() {
     // "Pages x, y, and z are supposed to be moved in that order … when a request on page z arrives, it can be reordered."
     // Here x is under way already, so z goes before y.
@@ -171,7 +166,6 @@ fn with_transfers(scheme: &str) -> String {
 }
 
 #[test]
-#[ignore = "needs compose.builders \"pipeline\""]
 fn figure_6_a_read_is_pipelined_with_the_read_of_the_next_page() {
     let requests = &[("z", 5.0, Read(0, 1, 0))];
     Figure { config: with_transfers(PIPELINE), planes: &[PLANE], collects: 0, requests }.shows(
@@ -188,7 +182,6 @@ fn figure_6_a_read_is_pipelined_with_the_read_of_the_next_page() {
 }
 
 #[test]
-#[ignore = "needs compose.builders \"pipeline\""]
 fn figure_6_a_write_is_inserted_serially_before_a_read() {
     let requests = &[("z", 5.0, Write(0))];
     Figure { config: with_transfers(PIPELINE), planes: &[PLANE], collects: 0, requests }.shows(
@@ -222,7 +215,6 @@ fn plane_with(free_blocks: usize) -> [Block; 32] {
 }
 
 #[test]
-#[ignore = "needs yield.policy \"points\" and trigger.hard"]
 fn figure_7_state_1_lets_all_requests_in() {
     let requests = &[("r", 3.0, Read(0, 1, 0)), ("w", 4.0, Write(0))];
     state(&[&plane_with(9)], requests).begins_with(
@@ -239,7 +231,6 @@ fn figure_7_state_1_lets_all_requests_in() {
 }
 
 #[test]
-#[ignore = "needs yield.policy \"points\" and trigger.hard"]
 fn figure_7_state_2_lets_no_request_in_that_consumes_free_blocks() {
     let requests = &[("r", 3.0, Read(0, 1, 0)), ("w", 4.0, Write(0))];
     state(&[&plane_with(1)], requests).begins_with(
@@ -255,7 +246,6 @@ fn figure_7_state_2_lets_no_request_in_that_consumes_free_blocks() {
 }
 
 #[test]
-#[ignore = "needs yield.policy \"points\" and trigger.hard"]
 fn figure_7_state_3_finishes_collection_first_for_an_urgent_write() {
     let requests = &[("r", 3.0, Read(0, 1, 0)), ("u", 4.0, UrgentWrite(0))];
     state(&[&plane_with(1)], requests).begins_with(
