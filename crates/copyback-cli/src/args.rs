@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand};
+use copyback_workload::units::parse_duration_ns;
 use std::path::PathBuf;
 
 /// A simulator of NAND flash SSDs: what garbage collection costs, and which way of scheduling it costs least.
@@ -51,9 +52,29 @@ pub struct RunArgs {
     /// Print the configuration with every default filled in, as TOML, and stop
     #[arg(long)]
     pub print_config: bool,
+    /// What is drawn
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
     /// What both commands share
     #[command(flatten)]
     pub common: Common,
+}
+
+/// The drawing of `copyback run`.
+#[derive(Debug, Args)]
+pub struct TimelineArgs {
+    /// Draw who used a die when, into a file .svg or .txt (`-`: text on standard output, instead of the summary)
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
+    /// Where the drawing begins, for example "1.5 ms" [default: at the start]
+    #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_duration_ns)]
+    pub timeline_from: Option<u64>,
+    /// Where it ends [default: 10 ms later]
+    #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_duration_ns)]
+    pub timeline_to: Option<u64>,
+    /// The die that is drawn, counted over the drive
+    #[arg(long, value_name = "N", requires = "timeline", default_value_t = 0)]
+    pub timeline_die: u32,
 }
 
 /// `copyback compare`

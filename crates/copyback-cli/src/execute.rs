@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::plan::{Plan, Planned};
 use crate::progress::Bars;
 use crate::workloads;
+use copyback::metrics::commands::CommandFilter;
 use copyback::metrics::report::Outcome;
 use copyback::nand::geometry::Geometry;
 use copyback::run::{self, Image, Options, Progress};
@@ -62,6 +63,8 @@ pub struct How {
     pub keep_gc_events: bool,
     /// Keep requests.
     pub keep_requests: bool,
+    /// Keep flash commands.
+    pub keep_commands: Option<CommandFilter>,
 }
 
 /// A drive with a past, and how many runs still want it.
@@ -105,6 +108,7 @@ fn one(plan: &Plan, planned: &Planned, how: &How, shared: &Shared, bars: &Bars) 
         check: how.check,
         keep_gc_events: how.keep_gc_events,
         keep_requests: how.keep_requests,
+        keep_commands: how.keep_commands,
     };
     let spec = &planned.resolved.workload;
     let capacity_bytes = Geometry::new(&planned.resolved.run).logical_bytes();

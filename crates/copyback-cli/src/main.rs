@@ -16,6 +16,7 @@ mod progress;
 mod run;
 mod steady;
 mod table;
+mod timeline;
 mod trace;
 mod validate;
 mod workloads;

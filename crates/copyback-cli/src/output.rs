@@ -48,6 +48,7 @@ pub fn how(common: &Common) -> How {
         check: common.check,
         keep_gc_events: common.out.is_some(),
         keep_requests: common.out_requests,
+        keep_commands: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `copyback run`: one scheme in depth.
 
 use crate::args::RunArgs;
-use crate::execute::{self, Finished};
+use crate::execute::{self, Finished, How};
 use crate::failure::Failure;
 use crate::files;
 use crate::format::{count, large, percent, size, three_digits, time};
@@ -9,6 +9,7 @@ use crate::output::{self, Results};
 use crate::plan::{self, Plan};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
+use crate::timeline::Drawing;
 use copyback::config::layers::Resolved;
 use copyback::metrics::report::{Latency, Report, Sample};
 
@@ -26,9 +27,15 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         return files::print(&config_text(&plan));
     }
     output::check(common, &plan)?;
-    let finished = execute::execute(&plan, &output::how(common))?;
+    let drawing = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
+    let how = How { keep_commands: drawing.as_ref().map(Drawing::filter), ..output::how(common) };
+    let finished = execute::execute(&plan, &how)?;
     let results = Results { command: "run", plan: &plan, finished: &finished };
-    if output::write(common, &results)? {
+    let mut is_taken = output::write(common, &results)?;
+    if let Some(drawing) = drawing {
+        is_taken |= drawing.write(&finished[0].outcome.commands)?;
+    }
+    if is_taken {
         return Ok(());
     }
     files::print(&text(&plan, &finished[0], table::terminal_columns()))

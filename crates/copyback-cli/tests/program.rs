@@ -42,6 +42,24 @@ fn mistakes_are_refused_with_the_place_and_a_suggestion() {
 }
 
 #[test]
+fn a_timeline_is_drawn_where_it_is_wanted() {
+    refused(&["run", "--timeline", "x.png"], &["x.png", ".svg or .txt"]);
+    refused(&["run", "--timeline", "-", "--timeline-die", "16"], &["16 dies", "from 0 to 15"]);
+    refused(&["run", "--timeline", "-", "--timeline-to", "5"], &["needs a unit of time"]);
+    refused(&["run", "--timeline-to", "5 ms"], &["--timeline <FILE>"]);
+    let window = ["--timeline-from", "1 ms", "--timeline-to", "1 ms"];
+    refused(&[&["run", "--timeline", "-"][..], &window].concat(), &["ends before it begins"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("die.svg");
+    let base = ["run", "--requests", "500", "--timeline-die", "0", "--timeline"];
+    let text = printed(&copyback(&[&base[..], &["-"]].concat()));
+    assert!(text.starts_with("die 0, 0 ns to 10 ms, a column is") && text.contains("\nplane 1"), "{text}");
+    let summary = printed(&copyback(&[&base[..], &[file.to_str().unwrap()]].concat()));
+    assert!(summary.contains("Response times"), "{summary}");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("<title>command "));
+}
+
+#[test]
 fn files_that_are_not_there_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("mine.toml"), "").unwrap();

@@ -172,6 +172,16 @@ impl Drive {
         self.attach(id);
     }
 
+    /// Collects a plane once more than its level asks for; whether it can: nothing is to be gained from a plane that is full
+    /// of valid data, and one that has a job collects already. The victim policy picks the block when the job begins.
+    pub fn collect_once(&mut self, plane: PlaneId, events: &mut EventQueue) -> bool {
+        let can = self.job_of_plane[plane.at()].is_none() && self.can_gain(plane);
+        if can {
+            self.start_collection(plane, events);
+        }
+        can
+    }
+
     fn new_job(&mut self, source: Source, plane: PlaneId) -> JobId {
         let id = self.free_jobs.pop().unwrap_or_else(|| {
             self.jobs.push(Job::new(self.geometry.units_per_block as usize));

@@ -21,6 +21,7 @@ use crate::ftl::core::{Counts, Ftl};
 use crate::ftl::lists::Lists;
 use crate::ftl::unit::UnitConfig;
 use crate::ftl::unit::block::Destination;
+use crate::metrics::commands::{CommandFilter, CommandLog, CommandRecord};
 use crate::metrics::report::{FlashWork, GcEvent};
 use crate::nand::channel::Channels;
 use crate::nand::command::{Command, FlashOp, Rules, Source};
@@ -265,6 +266,8 @@ pub struct Drive {
     pub(super) shadow: Option<Shadow>,
     /// Who watches commands, transfers and array times, under `--check`.
     pub(super) watcher: Option<Box<Watcher>>,
+    /// Who remembers commands, where somebody asked.
+    pub(super) log: Option<Box<CommandLog>>,
     pub(super) is_collecting_device: bool,
     pub(super) is_collecting_die: Vec<bool>,
     pub(super) dies_leased: u32,
@@ -331,6 +334,7 @@ impl Drive {
             newest,
             shadow: check.then(|| Shadow::new(&ftl)),
             watcher: check.then(|| Box::new(Watcher::new(config, ftl.pages_programmed()))),
+            log: None,
             is_collecting_device: false,
             is_collecting_die: vec![false; geometry.dies as usize],
             dies_leased: 0,
@@ -442,6 +446,24 @@ impl Drive {
     /// The drive's shape.
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
+    }
+
+    /// Keeps a record of commands from now on.
+    pub(crate) fn keep_commands(&mut self, filter: CommandFilter) {
+        self.log = Some(Box::new(CommandLog::new(filter, &self.geometry)));
+    }
+
+    /// The commands that were kept, in the order of their issue.
+    pub(crate) fn take_commands(&mut self) -> Vec<CommandRecord> {
+        self.log.take().map_or_else(Vec::new, |log| log.finish())
+    }
+
+    /// A request of this number begins.
+    #[inline(always)]
+    pub(crate) fn announce(&mut self, id: RequestId, number: u64) {
+        if let Some(log) = &mut self.log {
+            log.on_request(id, number);
+        }
     }
 
     /// What the drive did since the run began.

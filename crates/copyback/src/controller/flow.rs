@@ -7,10 +7,11 @@ use super::drive::{BusPhase, Drive, NO_COMMAND};
 use super::txn::Txn;
 use crate::check::hold;
 use crate::check::onfi::Carries;
+use crate::metrics::commands::{Issued, Transfer};
 use crate::metrics::report::Cause;
 use crate::nand::channel::Turn;
-use crate::nand::command::{Command, FlashOp, Source};
-use crate::sim::index::{ChannelId, DieId, TxnId};
+use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::sim::index::{ChannelId, DieId, RequestId, TxnId};
 use crate::sim::queue::EventQueue;
 
 impl Drive {
@@ -54,26 +55,51 @@ impl Drive {
         }
     }
 
-    /// Shows the watcher, where there is one, a command.
+    /// Shows the watcher and the log, where there are any, a command.
     #[inline(always)]
     fn watch_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
         if let Some(watcher) = &mut self.watcher {
             let pages: Vec<_> = command.parts().iter().map(|part| (part.plane, part.page)).collect();
             watcher.on_command(die.0, self.dies[die.at()].free_command(), now_ns, command.op, &pages);
         }
+        if self.log.is_some() {
+            self.log_command(die, command, now_ns);
+        }
     }
 
-    /// Shows the watcher, where there is one, a transfer.
+    #[cold]
+    fn log_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
+        let part = |(at, slot): (usize, &PlaneSlot)| {
+            let txn = slot.txn.is_some().then(|| &self.txns[slot.txn]).filter(|txn| txn.job.is_none());
+            // A job's command is for the job first; the host may have parts of it, too.
+            let is_jobs = command.job.is_some() && at == 0;
+            let source = if txn.is_some() && !is_jobs { Source::Host } else { command.source };
+            (slot.plane, slot.page, txn.map_or(RequestId::NONE, |txn| txn.request), source)
+        };
+        let parts: Vec<_> = command.parts().iter().enumerate().map(part).collect();
+        let at = self.dies[die.at()].free_command();
+        if let Some(log) = &mut self.log {
+            log.on_command(&Issued { die, at, op: command.op, now_ns, parts: &parts });
+        }
+    }
+
+    /// Shows the watcher and the log, where there are any, a transfer.
     #[inline(always)]
     fn watch_transfer(&mut self, die: DieId, at: u8, phase: BusPhase, start_ns: u64, end_ns: u64) {
+        if self.watcher.is_none() && self.log.is_none() {
+            return;
+        }
+        let command = &self.dies[die.at()].commands[usize::from(at)];
+        let carries = match phase {
+            BusPhase::Command => Carries::Cycles,
+            BusPhase::Load => Carries::DataIn,
+            BusPhase::Out => Carries::DataOut { units: command.slots[usize::from(command.out)].units },
+        };
         if let Some(watcher) = &mut self.watcher {
-            let command = &self.dies[die.at()].commands[usize::from(at)];
-            let carries = match phase {
-                BusPhase::Command => Carries::Cycles,
-                BusPhase::Load => Carries::DataIn,
-                BusPhase::Out => Carries::DataOut { units: command.slots[usize::from(command.out)].units },
-            };
             watcher.on_transfer(die.0, usize::from(at), carries, start_ns, end_ns);
+        }
+        if let Some(log) = &mut self.log {
+            log.on_transfer(die, usize::from(at), Transfer { start_ns, end_ns, carries });
         }
     }
 
@@ -181,6 +207,9 @@ impl Drive {
         self.dies[die.at()].array = at;
         if let Some(watcher) = &mut self.watcher {
             watcher.on_array(die.0, usize::from(at), start_ns, start_ns + array_ns);
+        }
+        if let Some(log) = &mut self.log {
+            log.on_array(die, usize::from(at), start_ns, start_ns + array_ns);
         }
         events.schedule(self.die_slot(die), start_ns + array_ns);
     }

@@ -1,6 +1,8 @@
 //! Measures of a run.
 
 pub mod collector;
+pub mod commands;
 pub mod latencies;
 pub mod report;
 pub mod steady;
+pub mod timeline;

@@ -1,5 +1,6 @@
 //! What a run reports: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
 
+use super::commands::CommandRecord;
 use super::steady::Steady;
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -358,6 +359,8 @@ pub struct Outcome {
     pub gc_events: Vec<GcEvent>,
     /// Requests in the order of their completion; empty unless asked for.
     pub requests: Vec<RequestRecord>,
+    /// Flash commands in the order of their issue; empty unless asked for.
+    pub commands: Vec<CommandRecord>,
     /// What the user should know: folded addresses, skipped lines, and the like.
     pub notes: Vec<String>,
 }

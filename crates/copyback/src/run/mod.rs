@@ -7,6 +7,7 @@ use crate::check::Invariant;
 use crate::config::{KeyError, RunConfig};
 use crate::ftl::aging;
 use crate::ftl::core::{Counts, Ftl};
+use crate::metrics::commands::CommandFilter;
 use crate::metrics::report::Outcome;
 use copyback_workload::RequestSource;
 use simulation::{Setup, Simulation};
@@ -26,11 +27,13 @@ pub struct Options {
     pub keep_gc_events: bool,
     /// Keep a record of every request.
     pub keep_requests: bool,
+    /// Keep a record of these flash commands.
+    pub keep_commands: Option<CommandFilter>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 1, requests: None, check: false, keep_gc_events: false, keep_requests: false }
+        Self { seed: 1, requests: None, check: false, keep_gc_events: false, keep_requests: false, keep_commands: None }
     }
 }
 
@@ -158,6 +161,9 @@ pub fn simulate(
         keep_requests: options.keep_requests,
     };
     let mut simulation = Simulation::new(vec![(config, image.ftl)], setup);
+    if let Some(filter) = options.keep_commands {
+        simulation.keep_commands(filter);
+    }
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let mut outcome = outcome::of(simulation, past);

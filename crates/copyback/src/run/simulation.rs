@@ -11,6 +11,7 @@ use crate::ftl::core::Ftl;
 use crate::host::cutter::{Cutter, Piece};
 use crate::host::{HostRequest, Requests};
 use crate::metrics::collector::Collector;
+use crate::metrics::commands::{CommandFilter, CommandRecord};
 use crate::metrics::report::{CAUSES, Cause, Sample};
 use crate::metrics::steady::{Mark, Steady, Track};
 use crate::nand::command::Source;
@@ -137,6 +138,16 @@ impl<'a> Simulation<'a> {
             last_end_ns: 0,
             check: setup.check,
         }
+    }
+
+    /// Has every drive keep a record of its commands, or of some of them. Before the run starts.
+    pub fn keep_commands(&mut self, filter: CommandFilter) {
+        self.members.iter_mut().for_each(|m| m.drive.keep_commands(filter));
+    }
+
+    /// The commands that were kept, drive by drive; none afterwards.
+    pub fn take_commands(&mut self) -> Vec<CommandRecord> {
+        self.members.iter_mut().flat_map(|m| m.drive.take_commands()).collect()
     }
 
     /// Runs to the end of the workload.
@@ -332,6 +343,7 @@ impl<'a> Simulation<'a> {
             gc_affected: false,
             blame_ns: [0; CAUSES],
         });
+        self.members[drive].drive.announce(id, index);
         self.max_queue_depth = self.max_queue_depth.max(self.requests.live());
         self.cutting = Some((id, cutter));
         Ok(())
@@ -683,5 +695,54 @@ impl<'a> Simulation<'a> {
     /// The clock.
     pub fn now_ns(&self) -> u64 {
         self.events.now_ns()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use copyback_workload::Error;
+
+    struct Listed(std::vec::IntoIter<Request>);
+
+    impl RequestSource for Listed {
+        fn next_request(&mut self) -> Result<Option<Request>, Error> {
+            Ok(self.0.next())
+        }
+    }
+
+    #[test]
+    fn transactions_of_urgent_requests_are_urgent() {
+        let config: RunConfig = toml::from_str(
+            r#"
+            precondition = { mode = "empty" }
+            capacity = { over_provisioning = 0.6 }
+            timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s" }
+            geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 16, pages_per_block = 8, page_size = "4 KiB" }
+            "#,
+        )
+        .unwrap();
+        let request = |offset_bytes, priority| Request {
+            arrival_ns: 0,
+            offset_bytes,
+            len_bytes: 4096,
+            device: 0,
+            op: Op::Write,
+            priority,
+        };
+        let mut source = Listed(vec![request(0, Priority::Normal), request(4096, Priority::High)].into_iter());
+        let host = config.host.clone();
+        let setup = Setup {
+            host,
+            source: &mut source,
+            requests: None,
+            check: true,
+            keep_gc_events: false,
+            keep_requests: false,
+        };
+        let mut simulation = Simulation::new(vec![(&config, Ftl::new(&config, 1))], setup);
+        simulation.start().unwrap();
+        let marks = [0, 1].map(|id| simulation.members[0].drive.txn(TxnId(id)).high_priority);
+        assert_eq!(marks, [false, true]);
     }
 }

@@ -1,0 +1,76 @@
+//! `--timeline FILE`: who used a die when, drawn.
+
+use crate::args::TimelineArgs;
+use crate::failure::Failure;
+use crate::files;
+use copyback::config::RunConfig;
+use copyback::metrics::commands::{CommandFilter, CommandRecord};
+use copyback::metrics::timeline::{Timeline, svg, text};
+use copyback::nand::geometry::Geometry;
+use std::io::Write;
+use std::path::Path;
+
+/// What is drawn where the user names no end.
+const WINDOW_NS: u64 = 10_000_000;
+
+/// A drawing that was asked for.
+pub struct Drawing<'a> {
+    path: &'a Path,
+    is_svg: bool,
+    geometry: Geometry,
+    die: u32,
+    from_ns: u64,
+    to_ns: u64,
+}
+
+impl<'a> Drawing<'a> {
+    /// The drawing of the command line, if it asks for one; refused where the file or the drive has no place for it.
+    pub fn new(args: &'a TimelineArgs, config: &RunConfig) -> Result<Option<Self>, Failure> {
+        let Some(path) = args.timeline.as_deref() else { return Ok(None) };
+        let is_svg = match path.extension().and_then(|extension| extension.to_str()) {
+            _ if path == Path::new("-") => false,
+            Some("svg") => true,
+            Some("txt") => false,
+            _ => {
+                return Err(Failure::input(format!(
+                    "--timeline {}: the name does not say what to draw",
+                    path.display()
+                ))
+                .with_help("end it in .svg or .txt, or write - for text on standard output"));
+            }
+        };
+        if path != Path::new("-") {
+            files::check_output(path)?;
+        }
+        let geometry = Geometry::new(config);
+        if args.timeline_die >= geometry.dies {
+            let (die, dies) = (args.timeline_die, geometry.dies);
+            return Err(Failure::input(format!("--timeline-die {die}: the drive has {dies} dies, counted from 0"))
+                .with_help(format!("name one from 0 to {}", dies - 1)));
+        }
+        let from_ns = args.timeline_from.unwrap_or(0);
+        let to_ns = args.timeline_to.unwrap_or(from_ns.saturating_add(WINDOW_NS));
+        if to_ns <= from_ns {
+            return Err(Failure::input("--timeline-to: the window ends before it begins")
+                .with_help("name a time after --timeline-from"));
+        }
+        Ok(Some(Self { path, is_svg, geometry, die: args.timeline_die, from_ns, to_ns }))
+    }
+
+    /// The commands that it needs: those of other dies stand on the channel.
+    pub fn filter(&self) -> CommandFilter {
+        CommandFilter { from_ns: self.from_ns, to_ns: self.to_ns, die: None }
+    }
+
+    /// Draws it; true where standard output is taken by it.
+    pub fn write(&self, commands: &[CommandRecord]) -> Result<bool, Failure> {
+        let timeline = Timeline::new(commands, &self.geometry, self.die, self.from_ns, Some(self.to_ns));
+        let drawn = if self.is_svg { svg::draw(&timeline) } else { text::draw(&timeline, text::Scale::default()) };
+        if self.path == Path::new("-") {
+            files::print(&drawn)?;
+            return Ok(true);
+        }
+        files::write_whole(self.path, |file| file.write_all(drawn.as_bytes()))?;
+        Ok(false)
+    }
+}

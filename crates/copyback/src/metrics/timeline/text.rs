@@ -1,0 +1,153 @@
+//! A timeline in characters: a column is a fixed time, and lines that are too long go on below, but for those in
+//! which nothing happens.
+//!
+//! The letter of a label stands where its bar begins, and a `|` where it ends. A bar that is shorter than a column, but not
+//! less than a tenth of it, gets one all the same, unless something longer is there.
+
+use super::{LEGEND, Row, Timeline, Use};
+use copyback_workload::units::format_duration_ns;
+
+/// Columns between two ticks of the axis.
+const TICK_COLUMNS: usize = 10;
+/// Lines of a drawing whose scale nobody chose.
+const STAVES_MAX: u64 = 40;
+
+/// How a timeline is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// Characters of a line, behind the names of the rows.
+    pub columns: usize,
+    /// Time of one column; none: chosen so that the shortest array time has a few columns.
+    pub ns_per_column: Option<u64>,
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self { columns: 100, ns_per_column: None }
+    }
+}
+
+/// What each use is filled with.
+const FILLS: &[(Use, char, &str)] = &[
+    (Use::Array, '=', "array"),
+    (Use::DataIn, '>', "data in"),
+    (Use::DataOut, '<', "data out"),
+    (Use::Held, '.', "register holds data"),
+    (Use::Cycles, ',', "command cycles"),
+    (Use::OtherDie, 'x', "channel carries another die's"),
+];
+
+/// Draws a timeline.
+pub fn draw(timeline: &Timeline, scale: Scale) -> String {
+    let columns = scale.columns.max(TICK_COLUMNS);
+    let step_ns = scale.ns_per_column.unwrap_or_else(|| step_ns(timeline, columns)).max(1);
+    let width = width(timeline.from_ns, timeline.to_ns, step_ns);
+    let rows: Vec<Vec<char>> =
+        timeline.rows.iter().map(|row| paint(row, timeline.from_ns, timeline.to_ns, step_ns)).collect();
+    let name_width = timeline.rows.iter().map(|row| row.name.len()).max().unwrap_or(0) + 2;
+    let (from, to) = (format_duration_ns(timeline.from_ns), format_duration_ns(timeline.to_ns));
+    let mut text = format!("die {}, {from} to {to}, a column is {}\n", timeline.die, format_duration_ns(step_ns));
+    let mut idle_until = None;
+    for start in (0..width).step_by(columns) {
+        let end = (start + columns).min(width);
+        let is_idle = |cells: &Vec<char>| cells[start..end].iter().all(|&cell| cell == ' ');
+        if rows.iter().all(is_idle) {
+            let until_ns = (timeline.from_ns + end as u64 * step_ns).min(timeline.to_ns);
+            idle_until = Some(format_duration_ns(until_ns));
+            continue;
+        }
+        if let Some(until) = idle_until.take() {
+            text.push_str(&format!("\nidle until {until}\n"));
+        }
+        let (labels, ticks) = axis(timeline.from_ns, step_ns, start, end);
+        let mut line = |name: &str, content: &str| {
+            text.push_str(format!("{name:name_width$}{content}").trim_end());
+            text.push('\n');
+        };
+        line("", "");
+        line("", &labels);
+        line("", &ticks);
+        for (row, cells) in timeline.rows.iter().zip(&rows) {
+            line(&row.name, &cells[start..end].iter().collect::<String>());
+        }
+    }
+    if let Some(until) = idle_until {
+        text.push_str(&format!("\nidle until {until}\n"));
+    }
+    text + "\n" + &legend()
+}
+
+fn legend() -> String {
+    let mut text = String::new();
+    for (labels, meaning) in LEGEND {
+        text.push_str(&format!("{labels:9}{meaning}\n"));
+    }
+    let fills: Vec<String> = FILLS.iter().map(|(_, fill, meaning)| format!("{fill} {meaning}")).collect();
+    text + &fills.join("   ") + "\n"
+}
+
+/// A round time in which the shortest array time has a few columns and the whole not too many lines.
+fn step_ns(timeline: &Timeline, columns: usize) -> u64 {
+    let wanted_ns = timeline.shortest_array_ns().unwrap_or(1000) / 4;
+    let least_ns = (timeline.to_ns - timeline.from_ns).div_ceil(columns as u64 * STAVES_MAX);
+    let rounds = || (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)));
+    let longest_below = rounds().take_while(|&step| step <= wanted_ns).last().unwrap_or(1);
+    rounds().find(|&step| step >= least_ns).unwrap_or(u64::MAX).max(longest_below)
+}
+
+/// The times and the ticks above the columns from `start` to `end`.
+fn axis(from_ns: u64, step_ns: u64, start: usize, end: usize) -> (String, String) {
+    let (mut labels, mut ticks) = (String::new(), String::new());
+    for column in start..end {
+        let is_tick = (column - start).is_multiple_of(TICK_COLUMNS);
+        ticks.push(if is_tick { '|' } else { '-' });
+        let label = || format_duration_ns(from_ns + column as u64 * step_ns);
+        if is_tick && (labels.is_empty() || labels.len() < column - start) {
+            labels = format!("{labels:0$}{1}", column - start, label());
+        }
+    }
+    (labels, ticks)
+}
+
+/// Columns of the whole drawing.
+fn width(from_ns: u64, to_ns: u64, step_ns: u64) -> usize {
+    (to_ns - from_ns).div_ceil(step_ns).max(1) as usize
+}
+
+/// A row's characters: what is long or works goes over what is short or waits.
+fn paint(row: &Row, from_ns: u64, to_ns: u64, step_ns: u64) -> Vec<char> {
+    let width = width(from_ns, to_ns, step_ns);
+    let mut cells = vec![' '; width];
+    let mut bars: Vec<_> = row.bars.iter().collect();
+    bars.sort_by_key(|bar| bar.in_use);
+    let is_channel = bars.iter().all(|bar| bar.in_use != Use::Array);
+    let column = |ns: u64| ((ns.saturating_sub(from_ns) + step_ns / 2) / step_ns) as usize;
+    for bar in bars {
+        let (start, end) = (column(bar.start_ns).min(width - 1), column(bar.end_ns).min(width));
+        let fill = FILLS.iter().find(|(in_use, ..)| *in_use == bar.in_use).map_or('?', |(_, fill, _)| *fill);
+        if end <= start {
+            // Shorter than a column: it shows where nothing else is.
+            if cells[start] == ' ' && 10 * (bar.end_ns - bar.start_ns) >= step_ns {
+                cells[start] = fill;
+            }
+            continue;
+        }
+        let has_label = bar.in_use == Use::Array || (is_channel && !matches!(bar.in_use, Use::Cycles | Use::OtherDie));
+        let label = if has_label { bar.label.as_str() } else { "" };
+        write_bar(&mut cells[start..end], label, fill, has_label && bar.end_ns <= to_ns);
+    }
+    cells
+}
+
+fn write_bar(cells: &mut [char], label: &str, fill: char, has_end: bool) {
+    cells.fill(fill);
+    let last = cells.len() - 1;
+    if has_end && last > 0 {
+        cells[last] = '|';
+    }
+    // A label that is too long for what is left keeps its letter, which says what and for whom.
+    let room = if label.len() <= cells.len() { label.len() } else { last.max(1) };
+    for (cell, letter) in cells.iter_mut().zip(label.chars().take(room)) {
+        *cell = letter;
+    }
+}

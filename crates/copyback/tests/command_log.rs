@@ -1,0 +1,159 @@
+//! Does the log of commands tell what the flash did, and draw it?
+//!
+//! The drive of `common::config`: one die of two planes, read 50 µs, program 500 µs, erase 3 ms, a page's transfer
+//! 40,960 ns, command cycles 100 ns a plane. Pages 0, 2, 4, … are on plane 0.
+
+mod common;
+
+use common::*;
+use copyback::check::onfi::Carries;
+use copyback::config::RunConfig;
+use copyback::metrics::commands::{CommandFilter, CommandRecord, PartRecord};
+use copyback::metrics::timeline::{Timeline, svg, text};
+use copyback::nand::command::{FlashOp, Source};
+use copyback::nand::geometry::Geometry;
+use copyback::run::{Options, precondition, simulate};
+use copyback::workload::Op::{Read, Trim, Write};
+use copyback::workload::Request;
+use copyback::workload::rng::splitmix64;
+
+const LATER: u64 = 1_000_000_000;
+
+fn log(config: &RunConfig, script: Vec<Request>, filter: CommandFilter, check: bool) -> Vec<CommandRecord> {
+    let options = Options { check, keep_commands: Some(filter), ..Options::default() };
+    let source = Box::new(Script(script.into_iter()));
+    let image = precondition(config, 1).expect("preconditioning works");
+    simulate(config, image, source, &options, &mut |_| {}).expect("the run ends well").commands
+}
+
+fn all(config: &RunConfig, script: Vec<Request>) -> Vec<CommandRecord> {
+    log(config, script, CommandFilter::default(), true)
+}
+
+/// Start, end and a letter of each transfer.
+fn transfers(record: &CommandRecord) -> Vec<(u64, u64, char)> {
+    let letter = |carries| match carries {
+        Carries::Cycles => 'c',
+        Carries::DataIn => 'i',
+        Carries::DataOut { .. } => 'o',
+    };
+    record.transfers.iter().map(|t| (t.start_ns, t.end_ns, letter(t.carries))).collect()
+}
+
+#[test]
+fn a_program_and_a_read_of_two_planes_are_told_to_the_nanosecond() {
+    let commands = all(&config(""), vec![pages(Write, 7, 0, 2), pages(Read, LATER, 0, 2)]);
+    let part = |plane, request| PartRecord { plane, block: 0, page: 0, request: Some(request), source: Source::Host };
+    let [program, read] = &commands[..] else { panic!("{commands:?}") };
+    assert_eq!((program.number, program.op, program.issued_ns), (0, FlashOp::Program, 7));
+    assert_eq!(program.parts, [part(0, 0), part(1, 0)]);
+    let loaded_ns = 7 + 2 * COMMAND_NS + 2 * TRANSFER_NS;
+    assert_eq!(transfers(program), [(7, loaded_ns, 'i')]);
+    assert_eq!((program.array_ns, program.end_ns()), ((loaded_ns, loaded_ns + PROGRAM_NS), loaded_ns + PROGRAM_NS));
+
+    assert_eq!((read.number, read.op, read.issued_ns), (1, FlashOp::Read, LATER));
+    assert_eq!(read.parts, [part(0, 1), part(1, 1)]);
+    let sensed_ns = LATER + 2 * COMMAND_NS + READ_NS;
+    let first_out_ns = sensed_ns + TRANSFER_NS;
+    let outs = [(sensed_ns, first_out_ns, 'o'), (first_out_ns, first_out_ns + TRANSFER_NS, 'o')];
+    assert_eq!(transfers(read), [&[(LATER, LATER + 2 * COMMAND_NS, 'c')], &outs[..]].concat());
+    assert_eq!((read.array_ns, read.end_ns()), ((LATER + 2 * COMMAND_NS, sensed_ns), outs[1].1));
+}
+
+/// Random writes and reads of a full drive, some of which collect.
+fn busy() -> (RunConfig, Vec<Request>) {
+    let config = config("geometry = { chips_per_channel = 2 }\nprecondition = { mode = \"random\" }");
+    let request = |i: u64| {
+        let op = if i.is_multiple_of(3) { Read } else { Write };
+        pages(op, 300_000 * i, splitmix64(i) % 280, 1 + splitmix64(i) % 2)
+    };
+    (config, (0..600).map(request).collect())
+}
+
+#[test]
+fn what_is_kept_agrees_with_what_is_counted_and_checks_change_nothing() {
+    let (config, script) = busy();
+    let report = run(&config, script.clone()).report;
+    let commands = all(&config, script.clone());
+    let parts = |op, source| {
+        let of_op = commands.iter().filter(|c| c.op == op).flat_map(|c| &c.parts);
+        of_op.filter(|part| part.source == source).count() as u64
+    };
+    let flash = &report.flash;
+    assert!(report.gc.rounds > 0);
+    assert_eq!(parts(FlashOp::Read, Source::Host), flash.host_page_reads);
+    assert_eq!(parts(FlashOp::Program, Source::Host), flash.host_page_programs);
+    assert_eq!(parts(FlashOp::Read, Source::Gc), flash.gc_page_reads);
+    assert_eq!(parts(FlashOp::Program, Source::Gc), flash.gc_page_programs);
+    assert_eq!(parts(FlashOp::Erase, Source::Gc), flash.block_erases);
+    assert_eq!(commands.iter().filter(|c| c.parts.len() > 1).count() as u64, flash.multi_plane_commands);
+    assert!(commands.iter().enumerate().all(|(i, c)| c.number == i as u64));
+    assert!(commands.windows(2).all(|pair| pair[0].issued_ns <= pair[1].issued_ns));
+    assert!(commands.iter().flat_map(|c| &c.parts).all(|p| p.request.is_some() == (p.source == Source::Host)));
+    assert_eq!(log(&config, script, CommandFilter::default(), false), commands);
+}
+
+#[test]
+fn a_filter_keeps_what_touches_its_window_and_its_die() {
+    let (config, script) = busy();
+    let commands = all(&config, script.clone());
+    let middle = &commands[commands.len() / 2];
+    let (from_ns, to_ns) = (middle.issued_ns, middle.issued_ns + 20_000_000);
+    let filter = CommandFilter { from_ns, to_ns, die: Some(1) };
+    let expected: Vec<_> =
+        commands.into_iter().filter(|c| c.end_ns() > from_ns && c.issued_ns < to_ns && c.die == 1).collect();
+    assert!(expected.len() > 5);
+    assert_eq!(log(&config, script, filter, false), expected);
+}
+
+/// Block 0 of plane 0 loses all but page 7; the next write brings the plane below its level, and a read of the page arrives
+/// while it is moved.
+fn collection() -> (RunConfig, Vec<CommandRecord>) {
+    let config = config(
+        "geometry = { planes_per_die = 1 }\ntrigger = { policy = \"watermark\", soft = 3 }\n\
+         capacity = { over_provisioning = 0.5 }\ntiming = { command = \"0 ns\", channel = \"409.6 MB/s\" }",
+    );
+    let mut script: Vec<Request> = (0..80).map(|p| pages(Write, p, p, 1)).collect();
+    script.extend((0..7).map(|p| pages(Trim, LATER / 2, p, 1)));
+    let overwritten = (1..10).flat_map(|block| [8 * block, 8 * block + 1]).chain((1..7).map(|block| 8 * block + 2));
+    script.extend(overwritten.map(|p| pages(Write, LATER / 2 + p, p, 1)));
+    script.push(pages(Write, LATER, 79, 1));
+    script.push(pages(Read, LATER + 520_000, 7, 1));
+    let filter = CommandFilter { from_ns: LATER, ..CommandFilter::default() };
+    let commands = log(&config, script, filter, true);
+    (config, commands)
+}
+
+#[test]
+fn a_timeline_in_characters() {
+    let (config, commands) = collection();
+    let timeline = Timeline::new(&commands, &Geometry::new(&config), 0, LATER, Some(LATER + 1_200_000));
+    let drawn = text::draw(&timeline, text::Scale { columns: 80, ns_per_column: Some(10_000) });
+    // A page's transfer takes 10 µs, a column.
+    let expected = "\
+die 0, 1 s to 1001.2 ms, a column is 10 us
+
+           1 s       1000.1 ms 1000.2 ms 1000.3 ms 1000.4 ms 1000.5 ms 1000.6 ms 1000.7 ms
+           |---------|---------|---------|---------|---------|---------|---------|---------
+channel 0  w                                                       RW
+plane 0    >w111=============================================|R7==|<>W1====================
+
+           1000.8 ms 1000.9 ms 1.001 s   1001.1 ms
+           |---------|---------|---------|---------
+channel 0
+plane 0    ===========================|E===========
+";
+    assert_eq!(drawn.lines().take(11).collect::<Vec<_>>().join("\n") + "\n", expected, "{drawn}");
+}
+
+#[test]
+fn a_timeline_as_svg_has_every_command() {
+    let (config, commands) = collection();
+    let timeline = Timeline::new(&commands, &Geometry::new(&config), 0, LATER, None);
+    let drawn = svg::draw(&timeline);
+    for command in &commands {
+        assert!(drawn.contains(&format!("<title>command {}: ", command.number)), "{command:?}");
+    }
+    assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
+    assert_eq!(drawn.matches("<g>").count(), drawn.matches("</g>").count());
+}
