@@ -6,11 +6,11 @@ mod compare;
 mod execute;
 mod failure;
 mod files;
+mod flat;
 mod format;
 mod listing;
 mod out_dir;
 mod output;
-
 mod plan;
 mod progress;
 mod run;

@@ -10,6 +10,7 @@ use crate::plan::{Input, Plan, Planned};
 use crate::workloads;
 use copyback::config::RunConfig;
 use copyback::config::layers::Resolved;
+use copyback::metrics::matched::Matched;
 use copyback::metrics::report::Report;
 use copyback::nand::geometry::Geometry;
 use copyback_workload::spec::WorkloadSpec;
@@ -101,6 +102,8 @@ struct SchemeResult<'a> {
     scheme: &'a str,
     config: &'a Resolved,
     report: &'a Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matched: Option<&'a Matched>,
     notes: &'a [String],
 }
 
@@ -128,6 +131,7 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
                 scheme: &planned.scheme,
                 config: &planned.resolved,
                 report: &done.outcome.report,
+                matched: done.matched.as_ref(),
                 notes: &done.outcome.notes,
             })
             .collect(),

@@ -2,5 +2,6 @@
 
 pub mod collector;
 pub mod latencies;
+pub mod matched;
 pub mod report;
 pub mod steady;

@@ -1,5 +1,6 @@
 //! What a run reports: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
 
+use super::matched::Responses;
 use super::steady::Steady;
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -346,6 +347,8 @@ pub struct Outcome {
     pub gc_events: Vec<GcEvent>,
     /// Requests in the order of their completion; empty unless asked for.
     pub requests: Vec<RequestRecord>,
+    /// Response times by request, to be matched with those of another run; empty unless asked for.
+    pub responses: Responses,
     /// What the user should know: folded addresses, skipped lines, and the like.
     pub notes: Vec<String>,
 }

@@ -26,11 +26,20 @@ pub struct Options {
     pub keep_gc_events: bool,
     /// Keep a record of every request.
     pub keep_requests: bool,
+    /// Keep the response time of every request, to match it with another run's; eight bytes each.
+    pub keep_responses: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 1, requests: None, check: false, keep_gc_events: false, keep_requests: false }
+        Self {
+            seed: 1,
+            requests: None,
+            check: false,
+            keep_gc_events: false,
+            keep_requests: false,
+            keep_responses: false,
+        }
     }
 }
 
@@ -158,6 +167,7 @@ pub fn simulate(
         keep_requests: options.keep_requests,
     };
     let mut simulation = Simulation::new(vec![(config, image.ftl)], setup);
+    simulation.collector.responses = options.keep_responses.then(Default::default);
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let mut outcome = outcome::of(simulation, past);

@@ -56,7 +56,8 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
     let gc_events = simulation.drives().flat_map(|d| d.gc_events.iter().copied()).collect();
     let series = std::mem::take(&mut simulation.collector.series);
     let requests = simulation.collector.records.take().unwrap_or_default();
-    Outcome { report, histograms, series, gc_events, requests, notes: Vec::new() }
+    let responses = simulation.collector.responses.take().unwrap_or_default();
+    Outcome { report, histograms, series, gc_events, requests, responses, notes: Vec::new() }
 }
 
 /// Work of all drives.

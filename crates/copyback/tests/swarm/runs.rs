@@ -488,8 +488,14 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     let (unchecked, _) = run_disturbed(case, ftl, false, false)?;
     prop_assert_eq!(json(&unchecked), json(&outcome), "checks and records changed the results");
     if case.is_plain() {
-        let options =
-            Options { seed: case.seed, requests: case.cut, check: true, keep_gc_events: true, keep_requests: true };
+        let options = Options {
+            seed: case.seed,
+            requests: case.cut,
+            check: true,
+            keep_gc_events: true,
+            keep_requests: true,
+            keep_responses: true,
+        };
         let source = Box::new(Listed::new(case.requests.clone()));
         let whole = caught(|| simulate(&case.config, image, source, &options, &mut comes_to_an_end()))?;
         prop_assert_eq!(json(&whole), json(&outcome), "the same run gave two results");
