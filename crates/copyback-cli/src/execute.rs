@@ -67,6 +67,11 @@ pub struct How {
     pub keep_requests: bool,
 }
 
+/// Cores of this machine: how many runs go side by side where nobody says.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// A drive with a past, and how many runs still want it.
 struct Shared {
     image: Mutex<(Option<Image>, usize)>,

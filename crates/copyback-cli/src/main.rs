@@ -15,6 +15,7 @@ mod plan;
 mod progress;
 mod run;
 mod steady;
+mod sweep;
 mod table;
 mod trace;
 mod validate;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Run(args) => run::run(args),
         Command::Compare(args) => compare::compare(args),
+        Command::Sweep(args) => sweep::sweep(args),
         Command::Validate(args) => validate::validate(args),
         Command::Trace(command) => trace::trace(command),
         Command::Schemes { name } => listing::schemes(name.as_deref()),
