@@ -13,6 +13,7 @@ mod out_dir;
 mod output;
 mod plan;
 mod progress;
+mod reproduce;
 mod run;
 mod steady;
 mod sweep;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Run(args) => run::run(args),
         Command::Compare(args) => compare::compare(args),
+        Command::Reproduce(args) => reproduce::reproduce(args),
         Command::Sweep(args) => sweep::sweep(args),
         Command::Validate(args) => validate::validate(args),
         Command::Trace(command) => trace::trace(command),

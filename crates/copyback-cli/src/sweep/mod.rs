@@ -56,7 +56,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
 }
 
 /// Reads a sweep file.
-fn read(path: &Path) -> Result<SweepFile, Failure> {
+pub fn read(path: &Path) -> Result<SweepFile, Failure> {
     let text_of = |path: &Path| -> Result<Arc<Text>, Failure> {
         let text = files::read_text("sweep", path)?;
         Ok(Arc::new(Text { name: path.display().to_string(), text }))

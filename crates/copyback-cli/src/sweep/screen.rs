@@ -46,7 +46,7 @@ const COLUMNS: &[Column] = &[
     ("", "p99.9", |run, _| time_or(of_class(run, "response.all", "p99_9_ns"))),
     ("", "max", |run, _| time_or(of_class(run, "response.all", "max_ns"))),
     ("GC hits", "share", affected),
-    ("GC hits of first", "reads", |run, _| time_or(of_class(run, "matched.read", "mean_ns"))),
+    ("of first", "reads", |run, _| time_or(of_class(run, "matched.read", "mean_ns"))),
     ("", "writes", |run, _| time_or(of_class(run, "matched.write", "mean_ns"))),
     ("flash", "WA", |run, _| {
         number(run, "write_amplification.total").map_or_else(|| "-".into(), |value| format!("{value:.3}"))
