@@ -176,3 +176,19 @@ fn mistakes_are_shown_where_they_stand() {
     refused("seed = -1\n", &["grid.toml:1:8", "whole number"]);
     refused("x = [\n", &["grid.toml:1:6", "not TOML"]);
 }
+
+#[test]
+fn a_cell_that_fails_is_named_and_the_others_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let far = format!("128166372000000000,host,0,Write,{},4096,100\n", 1u64 << 50);
+    std::fs::write(folder.path().join("far.csv"), far).unwrap();
+    let text = "requests = 200\n[[case]]\nworkload = \"oltp\"\n[[case]]\nname = \"far\"\ntrace = \"far.csv\"\n";
+    let path = file(folder.path(), text);
+    let out = folder.path().join("out.parquet");
+    let output = copyback(&["sweep", path.to_str().unwrap(), "--out", out.to_str().unwrap(), "--jobs", "1"]);
+    assert_eq!(code(&output), 2, "{}", printed(&output));
+    assert!(said(&output).contains("far: "), "{}", said(&output));
+    assert!(said(&output).contains("workload.beyond_capacity"), "{}", said(&output));
+    assert!(!out.exists());
+    assert_eq!(std::fs::read_to_string(out.with_extension("journal")).unwrap().lines().count(), 1);
+}

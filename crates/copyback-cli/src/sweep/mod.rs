@@ -22,7 +22,7 @@ use journal::{CellResult, Journal, RunResult};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use table::Results;
 
 /// Runs the command.
@@ -109,10 +109,17 @@ pub fn run(cells: &[Cell], journal: &mut Journal, jobs: usize, is_quiet: bool) -
     let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
     let bars = Bars::new(is_quiet, std::iter::once("cells"));
     let bar = bars.add("cells", Some(to_do.len() as u64));
-    let ended = AtomicUsize::new(0);
+    let (ended, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let new = execute::in_parallel(jobs, to_do.len(), |at| {
         let cell = &cells[to_do[at]];
-        let result = one(&cell.plan, jobs_of_cell).map_err(|failure| failure.of_run(&cell.label))?;
+        if has_failed.load(Ordering::Relaxed) {
+            // A cell before this one has failed, and its error is the one that is told.
+            return Err(Failure::run("not begun").of_run(&cell.label));
+        }
+        let result = one(&cell.plan, jobs_of_cell).map_err(|failure| {
+            has_failed.store(true, Ordering::Relaxed);
+            failure.of_run(&cell.label)
+        })?;
         let result = journal.append(&keys[to_do[at]], &cell.label, &result)?;
         bar.step(&cell.label);
         bars.tell(&format!("{}/{} {}", ended.fetch_add(1, Ordering::Relaxed) + 1, to_do.len(), cell.label));
@@ -149,6 +156,9 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
     format!("{}{description}: {} cells, {runs} runs{held}\n\n", file.name, grid.cells.len())
 }
 
+/// Notes that are shown: those of many cells differ in their numbers only.
+const NOTES_MAX: usize = 5;
+
 /// What users should know, each note once.
 fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     let mut lines: Vec<&str> = Vec::new();
@@ -157,7 +167,10 @@ fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
             lines.push(line);
         }
     }
-    let mut text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let mut text = lines.iter().take(NOTES_MAX).map(|line| format!("{line}\n")).collect::<String>();
+    if lines.len() > NOTES_MAX {
+        text.push_str(&format!("Note: {} more notes are in the journal\n", lines.len() - NOTES_MAX));
+    }
     if !grid.left_out.is_empty() {
         text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));
     }

@@ -54,22 +54,22 @@ const COLUMNS: &[Column] = &[
     ("", "erases", |run, _| number(run, "flash.block_erases").map_or_else(|| "-".into(), |value| count(value as u64))),
 ];
 
-/// The table, with a line for each run of each cell.
+/// The table: for each cell a line with its label, and below it a line for each run.
 pub fn table(results: &Results<'_>) -> String {
     let bold = |text: &str| Cell::styled(text, BOLD);
-    let blank = || [Cell::default(), Cell::default()].into_iter();
     let mut rows: Vec<Vec<Cell>> = vec![
-        blank().chain(COLUMNS.iter().map(|(group, _, _)| bold(group))).collect(),
-        [bold("cell"), bold("scheme")].into_iter().chain(COLUMNS.iter().map(|(_, title, _)| bold(title))).collect(),
+        std::iter::once(Cell::default()).chain(COLUMNS.iter().map(|(group, _, _)| bold(group))).collect(),
+        std::iter::once(Cell::default()).chain(COLUMNS.iter().map(|(_, title, _)| bold(title))).collect(),
     ];
     for (cell, result) in results.cells.iter().zip(&results.results) {
-        for (at, run) in result.runs.iter().enumerate() {
-            let label = if at == 0 { bold(&cell.label) } else { Cell::default() };
+        rows.push(vec![bold(&cell.label)]);
+        for run in &result.runs {
             let value = |(_, title, text): &Column| {
                 let text = text(run, &result.runs[0]);
                 if *title == "change" { Cell::styled(text, DIM) } else { Cell::new(text) }
             };
-            rows.push([label, Cell::new(run.scheme.clone())].into_iter().chain(COLUMNS.iter().map(value)).collect());
+            let scheme = Cell::new(format!("  {}", run.scheme));
+            rows.push(std::iter::once(scheme).chain(COLUMNS.iter().map(value)).collect());
         }
     }
     table::lay_out(&rows)
