@@ -6,15 +6,17 @@ mod compare;
 mod execute;
 mod failure;
 mod files;
+mod flat;
 mod format;
 mod listing;
 mod out_dir;
 mod output;
-
 mod plan;
 mod progress;
+mod reproduce;
 mod run;
 mod steady;
+mod sweep;
 mod table;
 mod timeline;
 mod trace;
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Run(args) => run::run(args),
         Command::Compare(args) => compare::compare(args),
+        Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::Sweep(args) => sweep::sweep(args),
         Command::Validate(args) => validate::validate(args),
         Command::Trace(command) => trace::trace(command),
         Command::Schemes { name } => listing::schemes(name.as_deref()),
