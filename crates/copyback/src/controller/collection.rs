@@ -104,7 +104,7 @@ impl Drive {
             return;
         }
         if plane.is_none() {
-            if !self.collect_lowest_of(die, events) {
+            if !self.collect_lowest_of(die, events) && self.ftl.allocation.chooses_die() {
                 self.send_waiters_elsewhere(die, events);
             }
         } else if self.job_of_plane[plane.at()].is_none() {
@@ -267,7 +267,7 @@ impl Drive {
         let mut offsets = std::mem::take(&mut self.read_offsets);
         offsets.clear();
         let die = self.geometry.die_of(plane);
-        for id in self.queues.iter(self.queue(die, Queue::Read)).map(TxnId).take(self.settings.scan_max) {
+        for id in self.queues.iter(self.queue(die, Queue::Read)).map(TxnId).take(self.settings.gc_scan_max) {
             let place = self.ftl.lookup(self.txns[id].first);
             if place.is_none() {
                 continue;
@@ -325,9 +325,6 @@ impl Drive {
         self.count_idle_rounds(plane, pages_stayed);
         let owes = self.yielding.yields() && self.collection_state(die, plane) == State::AllProhibited;
         self.ftl.erase(block);
-        if !self.settings.is_round_alone {
-            self.ftl.unpair_open_blocks(self.geometry.planes_of(die));
-        }
         if source == Source::Gc {
             self.gc.rounds += 1;
             self.gc.units += u64::from(units_valid);

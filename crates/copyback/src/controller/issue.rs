@@ -272,9 +272,9 @@ impl Drive {
         beside.or_else(|| in_turn().find(has_room)).unwrap_or(PlaneId(first))
     }
 
-    /// The first queued write that goes to a plane.
-    pub(super) fn first_write_for(&self, die: DieId, plane: PlaneId) -> Option<TxnId> {
-        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.settings.scan_max).map(TxnId);
+    /// The first queued write that goes to a plane, among so many.
+    pub(super) fn first_write_for(&self, die: DieId, plane: PlaneId, scan_max: usize) -> Option<TxnId> {
+        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(scan_max).map(TxnId);
         queued.into_iter().find(|&id| self.txns[id].plane.is_none() || self.txns[id].plane == plane)
     }
 
@@ -310,7 +310,7 @@ impl Drive {
             next = TxnId::NONE;
             if used < room {
                 // Writes of one plane keep their order, so the first that does not fit ends the page.
-                if let Some(follower) = self.first_write_for(die, plane)
+                if let Some(follower) = self.first_write_for(die, plane, self.settings.scan_max)
                     && used + self.txns[follower].units <= room
                 {
                     next = follower;

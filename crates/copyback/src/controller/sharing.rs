@@ -207,7 +207,7 @@ impl Drive {
         let lease = self.dies[die.at()].lease;
         let own_plane = self.jobs[lease.at()].plane;
         let is_left = |id| step.is_some_and(|step| self.settings.merge && self.is_left_to_round(id, die, lease, step));
-        let queued = self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.scan_max);
+        let queued = self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.gc_scan_max);
         queued.into_iter().find(|&id| {
             let txn = &self.txns[id];
             let Some(plane) = self.plane_of_waiting(id, die, queue) else { return false };

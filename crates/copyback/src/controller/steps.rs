@@ -4,6 +4,7 @@
 //! A move fits into the victim's own plane: its last free block is kept for that. It goes to another plane only as far as
 //! that one can do without the room for its own host writes and its own moves.
 
+use super::compose::GcBuilderName;
 use super::compose::merge::Merged;
 use super::drive::{Drive, Queue};
 use super::txn::{Role, Txn};
@@ -29,11 +30,12 @@ impl Drive {
         let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
         self.incoming_moves[plane.at()] -= 1;
-        let page = self.bind_moves(job, plane, units, Merged::NONE);
+        let slot = self.ftl.slot(plane, Origin::Move);
+        let page = self.bind_moves(job, (plane, slot), units, Merged::NONE);
         let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
         command.push(PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: id });
         self.count_program(command.source, 1);
-        self.join_and_issue_program(die, command, events);
+        self.join_and_issue_program(die, command, false, events);
         self.collect_if_low(plane, events);
     }
 
@@ -67,7 +69,8 @@ impl Drive {
                     self.issue_shared_program(die, id, to, units, events);
                     return;
                 }
-                let page = self.bind_moves(id, to, units, Merged::NONE);
+                let slot = self.ftl.slot(to, Origin::Move);
+                let page = self.bind_moves(id, (to, slot), units, Merged::NONE);
                 let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
                 command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
                 self.count_program(source, 1);
@@ -95,17 +98,21 @@ impl Drive {
     /// Issues a program of a round of which the host has its share.
     #[inline(never)]
     fn issue_shared_program(&mut self, die: DieId, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
-        self.pair_open_blocks(to);
+        if self.ftl.needs_pairing(to) {
+            self.pair_open_blocks(to);
+        }
+        let (waiting, count) = self.partners_in_wait(die, to);
+        let (slot, beside_pair) = self.ftl.slot_for_round(to, &waiting[..count]);
         let merged = match self.settings.merge {
             true => self.take_merged_writes(die, id, units, events.now_ns()),
             false => Merged::NONE,
         };
-        let page = self.bind_moves(id, to, units, merged);
+        let page = self.bind_moves(id, (to, slot), units, merged);
         let source = self.jobs[id.at()].source;
         let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
         command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
         self.count_program(source, 1);
-        self.join_and_issue_program(die, command, events);
+        self.join_and_issue_program(die, command, beside_pair, events);
         if merged.units > 0 {
             // The merged writes give back the pages that they were promised.
             self.collect_if_low(to, events);
@@ -113,9 +120,9 @@ impl Drive {
     }
 
     /// Issues a program of moved data with the writes that join it.
-    fn join_and_issue_program(&mut self, die: DieId, mut command: Command, events: &mut EventQueue) {
+    fn join_and_issue_program(&mut self, die: DieId, mut command: Command, beside_pair: bool, events: &mut EventQueue) {
         for at in 0..self.settings.gc_builders.len() {
-            self.settings.gc_builders[at].join_gc_program(self, die, &mut command, events);
+            self.settings.gc_builders[at].join_gc_program(self, die, &mut command, beside_pair, events);
         }
         if command.planes > 1 {
             let planes = u64::from(command.planes);
@@ -139,12 +146,30 @@ impl Drive {
         self.issue(die, command, events);
     }
 
-    /// Where rounds take a fresh open block on all planes of a die: chooses those of a round, unless it has one.
+    /// Where planes have two active blocks: sets one apart on a plane and its partners for programs in company.
     pub(super) fn pair_open_blocks(&mut self, plane: PlaneId) {
-        if self.ftl.needs_pairing(plane) {
+        if self.ftl.has_second_active() {
             let (partners, count) = self.partners_of(plane);
             self.ftl.pair_open_blocks(plane, &partners[..count]);
         }
+    }
+
+    /// Those partners of a plane for which a write waits that could join its round, and how many they are.
+    fn partners_in_wait(&self, die: DieId, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
+        let (mut partners, count) = self.partners_of(plane);
+        let mut waiting = 0;
+        if self.settings.gc_builders.contains(&GcBuilderName::GcHost) {
+            for at in 0..count {
+                let partner = partners[at];
+                if self.host_pages_left(partner) > 0
+                    && self.first_write_for(die, partner, self.settings.gc_scan_max).is_some()
+                {
+                    partners[waiting] = partner;
+                    waiting += 1;
+                }
+            }
+        }
+        (partners, waiting)
     }
 
     /// Planes of the die that may stand in one command with a plane, and how many they are.
@@ -173,8 +198,8 @@ impl Drive {
             self.ftl.prefetch_entry(ahead.unit);
         }
         let (op, page) = if self.settings.copyback {
-            self.pair_open_blocks(plane);
-            (FlashOp::Copyback, self.bind_moves(id, plane, units, Merged::NONE))
+            let slot = self.ftl.slot(plane, Origin::Move);
+            (FlashOp::Copyback, self.bind_moves(id, (plane, slot), units, Merged::NONE))
         } else {
             (FlashOp::Read, self.geometry.page_of(from))
         };
@@ -194,7 +219,7 @@ impl Drive {
     }
 
     /// Binds a page for the job's oldest units that were read.
-    fn bind_moves(&mut self, id: JobId, plane: PlaneId, units: usize, merged: Merged) -> PageId {
+    fn bind_moves(&mut self, id: JobId, (plane, slot): (PlaneId, usize), units: usize, merged: Merged) -> PageId {
         let merged_units = merged.units.count_ones();
         let job = &mut self.jobs[id.at()];
         let moves = &job.moves[job.programmed..job.programmed + units];
@@ -208,11 +233,11 @@ impl Drive {
         let stamp = self.ftl.counts().host_units;
         let page = if let Some(shadow) = &mut self.shadow {
             let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();
-            let page = self.ftl.move_page(plane, moves, merged_units, stamp);
+            let page = self.ftl.move_page(plane, slot, moves, merged_units, stamp);
             shadow.move_page(&self.ftl, page, moves, &current, merged.units);
             page
         } else {
-            self.ftl.move_page(plane, moves, merged_units, stamp)
+            self.ftl.move_page(plane, slot, moves, merged_units, stamp)
         };
         self.after_bind(plane);
         page

@@ -6,7 +6,7 @@
 use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
 use super::blocks::{Block, BlockState, Blocks};
-use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Origin, second_active};
+use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Origin};
 use super::lists::Lists;
 use super::mapping::Mapping;
 use super::victim::{Victim, VictimPolicy, View};
@@ -60,15 +60,12 @@ pub struct Move {
     pub unit: LogicalUnit,
 }
 
-/// No open block is set apart.
-const NO_SLOT: u8 = u8::MAX;
-
 #[derive(Clone)]
-struct Plane {
-    free_blocks: u32,
-    open: [BlockId; OPEN_BLOCKS_MAX],
-    /// Which of them a round has set apart, for its moves or for the host's programs beside them.
-    paired: u8,
+pub(super) struct Plane {
+    pub free_blocks: u32,
+    pub open: [BlockId; OPEN_BLOCKS_MAX],
+    /// Which of two is set apart for programs in company; see `second_active_blocks`.
+    pub paired: Option<u8>,
 }
 
 /// The translation layer of one drive.
@@ -77,14 +74,14 @@ pub struct Ftl {
     pub geometry: Geometry,
     /// Where new pages go.
     pub allocation: Allocation,
-    frontier: Frontier,
+    pub(super) frontier: Frontier,
     map: Mapping,
     /// Whose data a physical unit held when it was programmed; trusted only where `valid` says so.
     reverse: Vec<LogicalUnit>,
     /// One bit for each physical unit.
     valid: Vec<u64>,
-    blocks: Blocks,
-    planes: Vec<Plane>,
+    pub(super) blocks: Blocks,
+    pub(super) planes: Vec<Plane>,
     free: Lists,
     victim: Victim,
     counts: Counts,
@@ -102,7 +99,7 @@ impl Ftl {
             free.push_back(geometry.plane_of(BlockId(block)).at(), block);
         }
         let plane =
-            Plane { free_blocks: geometry.blocks_per_plane, open: [BlockId::NONE; OPEN_BLOCKS_MAX], paired: NO_SLOT };
+            Plane { free_blocks: geometry.blocks_per_plane, open: [BlockId::NONE; OPEN_BLOCKS_MAX], paired: None };
         Self {
             allocation: Allocation::new(&config.allocation, &geometry),
             frontier: Frontier::new(&config.frontier),
@@ -203,98 +200,20 @@ impl Ftl {
         self.slot_of_two(plane, origin)
     }
 
-    /// Moves go to the block that their round has set apart, the host's pages to the other, the fuller one of two.
-    #[inline(never)]
-    fn slot_of_two(&self, plane: PlaneId, origin: Origin) -> usize {
-        let p = &self.planes[plane.at()];
-        let paired = usize::from(p.paired);
-        let is_open = |slot: usize| p.open[slot].is_some();
-        if origin == Origin::Move && paired < 2 && is_open(paired) {
-            return paired;
-        }
-        let written = |slot: usize| self.blocks[p.open[slot]].written;
-        let suits = |slot: usize| (slot != paired, written(slot), std::cmp::Reverse(slot));
-        (0..2).filter(|&slot| is_open(slot)).max_by_key(|&slot| suits(slot)).unwrap_or(0)
-    }
-
-    /// Which open block of a plane takes host data at this page offset next, if one does.
+    /// Which open block of a plane takes host data beside a program at this page offset, if one does. `beside_pair`: that
+    /// program goes to the block that its plane has set apart for company.
     #[inline]
-    pub fn slot_at(&self, plane: PlaneId, page_offset: u32) -> Option<usize> {
+    pub fn slot_at(&self, plane: PlaneId, page_offset: u32, beside_pair: bool) -> Option<usize> {
         if !self.frontier.has_second_active() {
             let slot = self.frontier.open_block_of(Origin::Host);
             return (self.next_offset_in(plane, slot) == page_offset).then_some(slot);
         }
-        self.slot_of_two_at(plane, page_offset)
-    }
-
-    #[inline(never)]
-    fn slot_of_two_at(&self, plane: PlaneId, page_offset: u32) -> Option<usize> {
-        let p = &self.planes[plane.at()];
-        let fits = |slot: &usize| p.open[*slot].is_some() && self.next_offset_in(plane, *slot) == page_offset;
-        let paired = Some(usize::from(p.paired)).filter(|slot| *slot < 2);
-        let is_fresh = p.open[0].is_none() && p.open[1].is_none() && page_offset == 0;
-        paired.into_iter().chain(0..2).find(fits).or(is_fresh.then_some(0))
+        self.slot_of_two_at(plane, page_offset, beside_pair)
     }
 
     /// Whether planes have two active blocks.
     pub fn has_second_active(&self) -> bool {
         self.frontier.has_second_active()
-    }
-
-    /// Whether a round on this plane has to choose an open block for its moves.
-    pub fn needs_pairing(&self, plane: PlaneId) -> bool {
-        let p = &self.planes[plane.at()];
-        self.frontier.has_second_active() && (p.paired == NO_SLOT || p.open[usize::from(p.paired)].is_none())
-    }
-
-    /// Sets an open block apart on the plane that collects and on its partners: fresh ones where there may be, else those
-    /// whose offsets are closest (hpdc18 Section 4.2).
-    pub fn pair_open_blocks(&mut self, plane: PlaneId, partners: &[PlaneId]) {
-        let own = match self.open_second(plane) {
-            Some(slot) => Some(slot),
-            None => self.slots_open(plane).min_by_key(|&slot| self.misfit_with(plane, slot, partners)),
-        };
-        self.planes[plane.at()].paired = own.map_or(NO_SLOT, |slot| slot as u8);
-        let Some(own) = own else { return };
-        let offset = self.next_offset_in(plane, own);
-        for &partner in partners {
-            let suits = |slot: usize| second_active::misfit(offset, self.next_offset_in(partner, slot));
-            let best = self.slots_open(partner).min_by_key(|&slot| suits(slot));
-            let is_aligned = best.is_some_and(|slot| suits(slot) == (false, 0));
-            let fresh = if offset == 0 && !is_aligned { self.open_second(partner) } else { None };
-            self.planes[partner.at()].paired = fresh.or(best).map_or(NO_SLOT, |slot| slot as u8);
-        }
-    }
-
-    /// The round is over: its blocks are open blocks like others.
-    pub fn unpair_open_blocks(&mut self, planes: impl Iterator<Item = PlaneId>) {
-        for plane in planes {
-            self.planes[plane.at()].paired = NO_SLOT;
-        }
-    }
-
-    fn slots_open(&self, plane: PlaneId) -> impl Iterator<Item = usize> + '_ {
-        (0..2).filter(move |&slot| self.planes[plane.at()].open[slot].is_some())
-    }
-
-    /// How badly an open block suits the best of each partner's.
-    fn misfit_with(&self, plane: PlaneId, slot: usize, partners: &[PlaneId]) -> (bool, u32) {
-        let offset = self.next_offset_in(plane, slot);
-        let best = |&partner: &PlaneId| {
-            self.slots_open(partner).map(|s| second_active::misfit(offset, self.next_offset_in(partner, s))).min()
-        };
-        partners.iter().filter_map(best).min().unwrap_or((false, 0))
-    }
-
-    /// Opens a fresh block beside the open one, where the plane has no two and a free block to spare.
-    fn open_second(&mut self, plane: PlaneId) -> Option<usize> {
-        let p = &self.planes[plane.at()];
-        let slot = (0..2).find(|&slot| p.open[slot].is_none())?;
-        if p.free_blocks <= GC_RESERVE_BLOCKS {
-            return None;
-        }
-        self.open_block(plane, slot);
-        Some(slot)
     }
 
     /// Whether moves and host writes go to the same open block of a plane.
@@ -310,7 +229,7 @@ impl Ftl {
     }
 
     #[inline]
-    fn next_offset_in(&self, plane: PlaneId, slot: usize) -> u32 {
+    pub(super) fn next_offset_in(&self, plane: PlaneId, slot: usize) -> u32 {
         let open = self.planes[plane.at()].open[slot];
         if open.is_none() {
             return 0;
@@ -358,12 +277,11 @@ impl Ftl {
     }
 
     /// Programs a page with moved data. A move whose unit was written or trimmed meanwhile is dropped: its place holds
-    /// stale data from the start. Of `merged` units the page holds what the host has just written.
+    /// stale data from the start. `slot` says which of the plane's open blocks takes it. Of `merged` units the page holds what the host has just written.
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the moves.
-    pub fn move_page(&mut self, plane: PlaneId, moves: &[Move], merged: u32, stamp: u64) -> PageId {
-        let slot = self.slot(plane, Origin::Move);
+    pub fn move_page(&mut self, plane: PlaneId, slot: usize, moves: &[Move], merged: u32, stamp: u64) -> PageId {
         let (block, first) = self.bind_page(plane, slot, moves.len());
         for (at, m) in moves.iter().enumerate() {
             if self.map.get(m.unit) == m.from {
@@ -393,7 +311,7 @@ impl Ftl {
 
     /// One of the plane's open blocks, with room for at least one unit.
     #[inline]
-    fn open_block(&mut self, plane: PlaneId, slot: usize) -> BlockId {
+    pub(super) fn open_block(&mut self, plane: PlaneId, slot: usize) -> BlockId {
         let open = self.planes[plane.at()].open[slot];
         if open.is_some() {
             return open;

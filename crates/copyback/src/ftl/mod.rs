@@ -7,6 +7,7 @@ pub mod core;
 pub mod frontier;
 pub mod lists;
 pub mod mapping;
+mod second_active_blocks;
 pub mod unit;
 pub mod victim;
 

@@ -82,6 +82,12 @@ fn flash_work(simulation: &Simulation<'_>, past: Counts) -> FlashWork {
         sum.multi_plane_commands += w.multi_plane_commands;
         sum.multi_plane_page_programs += w.multi_plane_page_programs;
         sum.cached_commands += w.cached_commands;
+        sum.queue_looks += w.queue_looks;
+        sum.preemptions += w.preemptions;
+        sum.reads_beside_gc += w.reads_beside_gc;
+        sum.programs_beside_gc += w.programs_beside_gc;
+        sum.merged_reads += w.merged_reads;
+        sum.merged_writes += w.merged_writes;
     }
     sum.padding_units -= past.padding_units;
     sum.dropped_moves -= past.dropped_moves;

@@ -109,7 +109,7 @@ fn figure_5a_drawn() {
 const PAR: &str = r#"
 yield = { policy = "never" }
 compose = { policy = "list", builders = ["multi-plane"], gc = ["gc+host"], gc_scan = "0 ns" }
-frontier = { policy = "second-active" }
+frontier = { policy = "second-active", unpaired = "same" }
 "#;
 
 #[test]

@@ -300,7 +300,7 @@ impl Bench {
                     is_newest.then_some((unit, version))
                 });
                 let data = data.collect();
-                let at = self.ftl.move_page(plane, &page, 0, self.stamp);
+                let at = self.ftl.move_page(plane, self.ftl.slot(plane, Origin::Move), &page, 0, self.stamp);
                 self.oracle.moved += page.len() as u64;
                 self.oracle.program_page(&self.ftl, at, data);
             }

@@ -88,8 +88,13 @@ pub const KNOBS: &[&[Setting]] = &[
         "capacity.over_provisioning = 3.0",
         "capacity.reserved = 0.4",
     ],
-    &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\"", "allocation.policy = \"dynamic\""],
-    &["frontier.policy = \"single\"", "frontier.policy = \"split\"", "frontier.policy = \"second-active\""],
+    &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\"", "allocation.policy = \"static-die\""],
+    &[
+        "frontier.policy = \"single\"",
+        "frontier.policy = \"split\"",
+        "frontier.policy = \"second-active\"",
+        "frontier.policy = \"second-active\"\nfrontier.unpaired = \"same\"",
+    ],
     &[
         "buffer.policy = \"none\"",
         "buffer.policy = \"none\"",

@@ -129,6 +129,7 @@ impl Strategies {
 fn may_be_timed(setting: support::Setting) -> bool {
     let unknown = [
         "\"dynamic\"",
+        "static-die",
         "\"lru\"",
         "\"global\"",
         "trigger.scope",

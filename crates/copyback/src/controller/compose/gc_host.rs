@@ -11,13 +11,20 @@ use crate::sim::queue::EventQueue;
 /// Queued reads of other planes at the offset of the round's page join its read.
 #[inline(never)]
 pub(super) fn join_gc_read(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
-    drive.join_reads_of_other_planes(die, command, events);
+    drive.join_reads_of_other_planes(die, command, drive.settings.gc_scan_max, events);
     drive.work.reads_beside_gc += u64::from(command.planes) - 1;
 }
 
-/// Queued writes join on planes where a next page has the offset of the round's.
+/// Queued writes join on planes where a next page has the offset of the round's; `beside_pair`: which is in the block that
+/// its plane has set apart for company.
 #[inline(never)]
-pub(super) fn join_gc_program(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
-    drive.join_writes_of_other_planes(die, command, events);
+pub(super) fn join_gc_program(
+    drive: &mut Drive,
+    die: DieId,
+    command: &mut Command,
+    beside_pair: bool,
+    events: &mut EventQueue,
+) {
+    drive.join_writes_of_other_planes(die, command, (drive.settings.gc_scan_max, beside_pair), events);
     drive.work.programs_beside_gc += u64::from(command.planes) - 1;
 }

@@ -21,6 +21,8 @@
 //! - `gc` (default `[]`): which builders for commands of collection are tried. A key of its own, so that a scheme can name
 //!   them and leave a device's way with host commands alone.
 //! - `scan_max` (default 16): transactions of a queue that are looked at for a partner.
+//! - `gc_scan_max` (default 1024): the same for a round: requests for its own plane may stand in front of its partners for
+//!   as long as it lasts. Also what a pause of a round looks at (`yield`).
 //! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a round. hpdc18 Section
 //!   4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.
 
@@ -40,6 +42,8 @@ pub struct Params {
     pub gc: Vec<GcBuilderName>,
     /// Transactions of a queue that are looked at for a partner.
     pub scan_max: u32,
+    /// The same for a round.
+    pub gc_scan_max: u32,
     /// Time to look for a partner of a round's read.
     pub gc_scan: Nanos,
 }
@@ -69,7 +73,13 @@ pub enum GcBuilderName {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { builders: vec![BuilderName::MultiPlane], gc: Vec::new(), scan_max: 16, gc_scan: Nanos(300) }
+        Self {
+            builders: vec![BuilderName::MultiPlane],
+            gc: Vec::new(),
+            scan_max: 16,
+            gc_scan_max: 1024,
+            gc_scan: Nanos(300),
+        }
     }
 }
 
@@ -96,9 +106,11 @@ impl Params {
             }
         }
         self.check_moves(run)?;
-        if !(1..=4096).contains(&self.scan_max) {
-            return Err(KeyError::new("compose.scan_max", format!("{} is not possible", self.scan_max))
-                .with_help("use a number from 1 to 4096"));
+        for (key, scan_max) in [("scan_max", self.scan_max), ("gc_scan_max", self.gc_scan_max)] {
+            if !(1..=65_536).contains(&scan_max) {
+                return Err(KeyError::new(format!("compose.{key}"), format!("{scan_max} is not possible"))
+                    .with_help("use a number from 1 to 65536"));
+            }
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ impl Drive {
     }
 
     fn queued(&self, die: DieId, queue: Queue) -> impl Iterator<Item = TxnId> + '_ {
-        self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.scan_max)
+        self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.gc_scan_max)
     }
 
     /// Where among a round's pending moves the page begins for which a request waits longest.
@@ -79,7 +79,7 @@ impl Drive {
         let list = self.queue(die, Queue::Read);
         let mut looked_at = 0;
         let mut next = self.queues.first(list).map(TxnId);
-        while let Some(id) = next.filter(|_| looked_at < self.settings.scan_max) {
+        while let Some(id) = next.filter(|_| looked_at < self.settings.gc_scan_max) {
             looked_at += 1;
             let is_of_page = self.place_of(id).is_some_and(|place| self.geometry.page_of(place) == page);
             // A read that is split leaves its rest at the end of the queue.
@@ -111,7 +111,7 @@ impl Drive {
         let list = self.queue(die, Queue::Write);
         let (mut merged, mut last, mut looked_at) = (Merged::NONE, TxnId::NONE, 0);
         let mut next = self.queues.first(list).map(TxnId);
-        while let Some(id) = next.filter(|_| looked_at < self.settings.scan_max) {
+        while let Some(id) = next.filter(|_| looked_at < self.settings.gc_scan_max) {
             looked_at += 1;
             next = self.queues.next(id.0).map(TxnId);
             let Some(covered) = self.units_in_program(id, job, units).filter(|c| c & merged.units == 0) else {

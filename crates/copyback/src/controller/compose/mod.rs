@@ -64,9 +64,16 @@ impl GcBuilderName {
 
     /// Lets queued writes of a die join a program of collection.
     #[inline]
-    pub(super) fn join_gc_program(self, drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    pub(super) fn join_gc_program(
+        self,
+        drive: &mut Drive,
+        die: DieId,
+        command: &mut Command,
+        beside_pair: bool,
+        events: &mut EventQueue,
+    ) {
         if self == Self::GcHost {
-            gc_host::join_gc_program(drive, die, command, events);
+            gc_host::join_gc_program(drive, die, command, beside_pair, events);
         }
     }
 }

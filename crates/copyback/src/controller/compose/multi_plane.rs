@@ -10,23 +10,29 @@ use crate::sim::queue::EventQueue;
 
 /// Queued reads of other planes at the lead's offset join the command.
 pub(super) fn join_reads(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
-    drive.join_reads_of_other_planes(die, command, events);
+    drive.join_reads_of_other_planes(die, command, drive.settings.scan_max, events);
 }
 
 /// Queued writes join on planes whose next page has the lead's offset.
 pub(super) fn join_writes(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
-    drive.join_writes_of_other_planes(die, command, events);
+    drive.join_writes_of_other_planes(die, command, (drive.settings.scan_max, false), events);
 }
 
 impl Drive {
     /// Queued reads of other planes at the same offset join the command.
     #[inline(always)]
-    pub(super) fn join_reads_of_other_planes(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    pub(super) fn join_reads_of_other_planes(
+        &mut self,
+        die: DieId,
+        command: &mut Command,
+        scan_max: usize,
+        events: &mut EventQueue,
+    ) {
         let list = self.queue(die, Queue::Read);
         let mut found = [TxnId::NONE; 3];
         let mut count = 0;
         let mut pages = [command.slots[0].page; 4];
-        for id in self.queues.iter(list).take(self.settings.scan_max).map(TxnId) {
+        for id in self.queues.iter(list).take(scan_max).map(TxnId) {
             let place = self.ftl.lookup(self.txns[id].first);
             if place.is_none() || count + 1 == self.geometry.planes_per_die as usize {
                 continue;
@@ -50,7 +56,13 @@ impl Drive {
 
     /// Queued writes join on planes whose next page has the lead's offset.
     #[inline(always)]
-    pub(super) fn join_writes_of_other_planes(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    pub(super) fn join_writes_of_other_planes(
+        &mut self,
+        die: DieId,
+        command: &mut Command,
+        (scan_max, beside_pair): (usize, bool),
+        events: &mut EventQueue,
+    ) {
         let lead = command.slots[0];
         let offset = self.geometry.block_and_offset(lead.page).1;
         let barred = self.dies[die.at()].barred[1];
@@ -58,13 +70,13 @@ impl Drive {
             if self.host_pages_left(partner) == 0 {
                 continue;
             }
-            let Some(slot) = self.ftl.slot_at(partner, offset) else { continue };
+            let Some(slot) = self.ftl.slot_at(partner, offset, beside_pair) else { continue };
             let Some(block) = self.ftl.next_block_in(partner, slot) else { continue };
             let page = PageId(block.0 * self.geometry.pages_per_block + offset);
             if !command.parts().iter().all(|s| self.rules.go_together(&self.geometry, s.page, page)) {
                 continue;
             }
-            if let Some(id) = self.first_write_for(die, partner) {
+            if let Some(id) = self.first_write_for(die, partner, scan_max) {
                 self.bind_write(die, (partner, slot), id, command, events.now_ns());
             }
         }

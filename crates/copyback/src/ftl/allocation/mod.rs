@@ -6,6 +6,7 @@
 //! own state.
 
 pub mod dynamic;
+pub mod static_die;
 pub mod static_order;
 
 use crate::config::{KeyError, RunConfig, axis};
@@ -15,7 +16,7 @@ use crate::sim::index::{DieId, LogicalUnit, PlaneId};
 axis! {
     /// `[allocation]`
     AllocationConfig, "allocation", "which die and plane get a new page?", default Static,
-    { "static" => static_order: Static, "dynamic" => dynamic: Dynamic }
+    { "static" => static_order: Static, "static-die" => static_die: StaticDie, "dynamic" => dynamic: Dynamic }
 }
 
 /// Where a page will go.
@@ -42,6 +43,8 @@ pub trait Load {
 pub enum Allocation {
     /// A function of the address.
     Static(static_order::StaticOrder),
+    /// The die is a function of the address.
+    StaticDie(static_die::StaticDie),
     /// Decided for each write.
     Dynamic(dynamic::Dynamic),
 }
@@ -51,6 +54,7 @@ impl Allocation {
     pub fn new(config: &AllocationConfig, geometry: &Geometry) -> Self {
         match config {
             AllocationConfig::Static(p) => Self::Static(static_order::StaticOrder::new(p, geometry)),
+            AllocationConfig::StaticDie(p) => Self::StaticDie(static_die::StaticDie::new(p, geometry)),
             AllocationConfig::Dynamic(_) => Self::Dynamic(dynamic::Dynamic::new(geometry)),
         }
     }
@@ -60,6 +64,7 @@ impl Allocation {
     pub fn place(&mut self, unit: LogicalUnit, load: &impl Load) -> Place {
         match self {
             Self::Static(p) => p.place(unit),
+            Self::StaticDie(p) => p.place(unit),
             Self::Dynamic(p) => p.place(load),
         }
     }
@@ -69,7 +74,7 @@ impl Allocation {
     pub fn static_plane(&self, unit: LogicalUnit) -> Option<PlaneId> {
         match self {
             Self::Static(p) => Some(p.place(unit).plane),
-            Self::Dynamic(_) => None,
+            Self::StaticDie(_) | Self::Dynamic(_) => None,
         }
     }
 
@@ -78,6 +83,7 @@ impl Allocation {
     pub fn timeless_plane(&mut self, unit: LogicalUnit, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
         match self {
             Self::Static(p) => p.place(unit).plane,
+            Self::StaticDie(p) => p.next_plane(unit, has_room),
             Self::Dynamic(p) => p.next_plane(has_room),
         }
     }
@@ -86,13 +92,18 @@ impl Allocation {
     pub fn is_static(&self) -> bool {
         matches!(self, Self::Static(_))
     }
+
+    /// Whether a write that waits at a die may go to another.
+    pub fn chooses_die(&self) -> bool {
+        matches!(self, Self::Dynamic(_))
+    }
 }
 
 impl AllocationConfig {
     /// Checks the parameters.
     pub fn check(&self, _run: &RunConfig) -> Result<(), KeyError> {
         match self {
-            Self::Static(p) => p.order.parse::<static_order::Order>().map(|_| ()),
+            Self::Static(p) | Self::StaticDie(p) => p.order.parse::<static_order::Order>().map(|_| ()),
             Self::Dynamic(_) => Ok(()),
         }
     }

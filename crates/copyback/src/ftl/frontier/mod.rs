@@ -33,7 +33,7 @@ pub const OPEN_BLOCKS_MAX: usize = 4;
 pub struct Frontier {
     open_block_of: [u8; 2],
     open_blocks: u8,
-    has_second_active: bool,
+    second_active: Option<second_active::Unpaired>,
 }
 
 impl Frontier {
@@ -44,15 +44,25 @@ impl Frontier {
             FrontierConfig::Split(_) => split::OPEN_BLOCK_OF,
             FrontierConfig::SecondActive(_) => second_active::OPEN_BLOCK_OF,
         };
-        let has_second_active = matches!(config, FrontierConfig::SecondActive(_));
-        let open_blocks = open_block_of.iter().max().map_or(1, |most| most + 1).max(1 + u8::from(has_second_active));
-        Self { open_block_of, open_blocks, has_second_active }
+        let second_active = match config {
+            FrontierConfig::SecondActive(p) => Some(p.unpaired),
+            FrontierConfig::Single(_) | FrontierConfig::Split(_) => None,
+        };
+        let open_blocks = open_block_of.iter().max().map_or(1, |most| most + 1);
+        let open_blocks = open_blocks.max(1 + u8::from(second_active.is_some()));
+        Self { open_block_of, open_blocks, second_active }
     }
 
     /// Whether both origins share two open blocks, which are chosen by how far they are filled.
     #[inline(always)]
     pub fn has_second_active(&self) -> bool {
-        self.has_second_active
+        self.second_active.is_some()
+    }
+
+    /// Where programs without company go, with a second active block.
+    #[inline]
+    pub fn unpaired(&self) -> second_active::Unpaired {
+        self.second_active.unwrap_or_default()
     }
 
     /// Which of the plane's open blocks takes data of this origin.

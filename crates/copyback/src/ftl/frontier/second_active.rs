@@ -1,29 +1,49 @@
-//! Two active blocks a plane: when collection starts on a die, all its planes get a fresh one, so that programs of the host
-//! on other planes can go with those of collection.
+//! Two active blocks a plane: one of them is set apart for programs of collection in company with the host's on other
+//! planes, so that their offsets agree.
 //!
-//! Source: hpdc18 Section 4.2, Fig. 7a. A multi-plane program needs the same page offset on all its planes. With fresh
-//! blocks on the plane that collects and on its partners, offsets agree from the first program on, for as long as every
-//! program of the round finds a partner; a program that finds none leaves the partners behind (Fig. 6c).
+//! Source: hpdc18 Section 4.2, Fig. 7a. A multi-plane program needs the same page offset on all its planes. When a round
+//! starts, its plane and its partners take fresh blocks, and their offsets agree. "While the first active block works the
+//! same as the baseline, the second active block helps us keep every GC write aligned with an I/O write request in the
+//! queue" (Section 1): what goes in company, of the round and of the host, goes to the second blocks, and everything else
+//! to the first, so that the second ones stay aligned for as long as they have room.
 //!
-//! A plane has at most two open blocks. Where it has two already, or no free block to spare, the round takes the pair of
-//! open blocks whose offsets are closest, one that lags behind its partner before one that is ahead, for it catches up
-//! (Fig. 6b). Between rounds the host fills the fuller block first.
+//! A plane has at most two open blocks. Where it has two already, blocks that are aligned stay together over rounds; where
+//! none is, the pair whose offsets are closest is taken, one that is ahead of the round before one that is behind, for the
+//! round catches up (Fig. 6). With four planes, a second block that fell behind takes what goes alone until it has caught
+//! up.
 //!
 //! ```text
-//! plane 0  GC     W0 W1 W2 ...     fresh block
-//! plane 1  host   a  b  c          fresh block: the same offsets
+//! plane 0  GC     W0 W1    W2      W1 finds no write that waits: it goes to the first block
+//! plane 1  host   a        b       a and b have the offsets of W0 and W2
 //! ```
 //!
-//! Parameters: none.
+//! Parameters:
+//! - `unpaired` (default `"other"`): where a round programs what finds no company: `"other"`, the first block; `"same"`,
+//!   the block set apart, as a literal reading of Algorithm 2 has it: the partners fall behind at the first program that
+//!   goes alone, and nothing is paired for the rest of the round (Fig. 6c).
 
 use serde::{Deserialize, Serialize};
 
-/// No parameters.
+/// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Where a round programs what finds no company.
+    pub unpaired: Unpaired,
+}
 
-/// Host and moved data, while no round has chosen.
+/// Where a round programs what finds no company.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unpaired {
+    /// The plane's first open block.
+    #[default]
+    Other,
+    /// The block set apart for programs in company.
+    Same,
+}
+
+/// Host and moved data, while no round has begun.
 pub(super) const OPEN_BLOCK_OF: [u8; 2] = [0, 0];
 
 /// How badly a partner's open block at page offset `partner` suits a round that programs from offset `own` on: a partner

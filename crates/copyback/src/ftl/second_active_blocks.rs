@@ -1,0 +1,128 @@
+//! The second active block of each plane (hpdc18 Section 4.2): which of two open blocks takes a page.
+//!
+//! One of a plane's two open blocks may be set apart for programs in company, of a round with the host; the other is the
+//! plane's own. The policy and its page: `frontier/second_active.rs`.
+
+use super::GC_RESERVE_BLOCKS;
+use super::core::Ftl;
+use super::frontier::Origin;
+use super::frontier::second_active::{Unpaired, misfit};
+use crate::sim::index::PlaneId;
+
+impl Ftl {
+    /// The open block of a plane that is set apart for programs in company.
+    fn pair_slot(&self, plane: PlaneId) -> Option<usize> {
+        let p = &self.planes[plane.at()];
+        p.paired.map(usize::from).filter(|&slot| p.open[slot].is_some())
+    }
+
+    /// Whether a plane's pages have the same offset as another's where both go in company.
+    fn is_aligned(&self, plane: PlaneId, partner: PlaneId) -> bool {
+        let offset = |p: PlaneId| self.pair_slot(p).map(|slot| self.next_offset_in(p, slot));
+        offset(plane).is_some() && offset(plane) == offset(partner)
+    }
+
+    /// Whether the block set apart on a plane is behind that of another plane of its die.
+    fn lags(&self, plane: PlaneId) -> bool {
+        let offset = |p: PlaneId| self.pair_slot(p).map_or(0, |slot| self.next_offset_in(p, slot));
+        self.geometry.planes_of(self.geometry.die_of(plane)).any(|other| offset(other) > offset(plane))
+    }
+
+    /// Which of a plane's two open blocks takes the next page of this origin that goes without company.
+    #[inline(never)]
+    pub(super) fn slot_of_two(&self, plane: PlaneId, origin: Origin) -> usize {
+        let p = &self.planes[plane.at()];
+        let Some(pair) = self.pair_slot(plane) else {
+            let written = |slot: usize| self.blocks[p.open[slot]].written;
+            let open = (0..2).filter(|&slot| p.open[slot].is_some());
+            return open.max_by_key(|&slot| (written(slot), std::cmp::Reverse(slot))).unwrap_or(0);
+        };
+        let own = 1 - pair;
+        let may_open = p.free_blocks > GC_RESERVE_BLOCKS;
+        let uses_pair = match (self.frontier.unpaired(), origin) {
+            (Unpaired::Same, Origin::Move) => true,
+            (Unpaired::Same, Origin::Host) => p.open[own].is_none(),
+            (Unpaired::Other, _) => self.lags(plane) || (p.open[own].is_none() && !may_open),
+        };
+        if uses_pair { pair } else { own }
+    }
+
+    #[inline(never)]
+    pub(super) fn slot_of_two_at(&self, plane: PlaneId, page_offset: u32, beside_pair: bool) -> Option<usize> {
+        let p = &self.planes[plane.at()];
+        let fits = |slot: &usize| p.open[*slot].is_some() && self.next_offset_in(plane, *slot) == page_offset;
+        let pair = self.pair_slot(plane);
+        let keeps_apart = self.frontier.unpaired() == Unpaired::Other;
+        if beside_pair {
+            let others = (0..2).filter(|_| !keeps_apart);
+            return pair.into_iter().chain(others).find(fits);
+        }
+        let is_fresh = p.open[0].is_none() && p.open[1].is_none() && page_offset == 0;
+        let own = (0..2).filter(|&slot| !keeps_apart || Some(slot) != pair);
+        own.into_iter().find(fits).or(is_fresh.then_some(0))
+    }
+
+    /// A round begins on a plane, or the block set apart there is full: sets one apart there and on its partners. Blocks
+    /// whose offsets agree stay together; else fresh ones where there may be; else the pair that is closest.
+    pub fn pair_open_blocks(&mut self, plane: PlaneId, partners: &[PlaneId]) {
+        if partners.iter().any(|&partner| self.is_aligned(plane, partner)) {
+            // A third plane without one takes a fresh block, which catches up.
+            let catches_up = self.frontier.unpaired() == Unpaired::Other;
+            for &partner in partners {
+                if catches_up && self.pair_slot(partner).is_none() {
+                    self.planes[partner.at()].paired = self.open_second(partner).map(|slot| slot as u8);
+                }
+            }
+            return;
+        }
+        let closest = self.slots_open(plane).min_by_key(|&slot| self.misfit_with(plane, slot, partners));
+        let is_aligned = closest.is_some_and(|slot| self.misfit_with(plane, slot, partners) == Some((false, 0)));
+        let own = if is_aligned { closest } else { self.open_second(plane).or(closest) };
+        self.planes[plane.at()].paired = own.map(|slot| slot as u8);
+        let Some(own) = own else { return };
+        let offset = self.next_offset_in(plane, own);
+        for &partner in partners {
+            let suits = |slot: usize| misfit(offset, self.next_offset_in(partner, slot));
+            let best = self.slots_open(partner).min_by_key(|&slot| suits(slot));
+            let fits = best.is_some_and(|slot| suits(slot) == (false, 0));
+            let fresh = if offset == 0 && !fits { self.open_second(partner) } else { None };
+            self.planes[partner.at()].paired = fresh.or(best).map(|slot| slot as u8);
+        }
+    }
+
+    /// Whether a round has to set a block apart again before its next program.
+    pub fn needs_pairing(&self, plane: PlaneId) -> bool {
+        self.frontier.has_second_active() && self.pair_slot(plane).is_none()
+    }
+
+    /// Which open block takes a round's next page, of which it is known on which partners writes wait, and whether it is
+    /// the one set apart.
+    pub fn slot_for_round(&self, plane: PlaneId, waiting: &[PlaneId]) -> (usize, bool) {
+        let pair = if self.frontier.has_second_active() { self.pair_slot(plane) } else { None };
+        let has_company = waiting.iter().any(|&partner| self.is_aligned(plane, partner));
+        let slot = pair.filter(|_| has_company).unwrap_or_else(|| self.slot(plane, Origin::Move));
+        (slot, Some(slot) == pair)
+    }
+
+    fn slots_open(&self, plane: PlaneId) -> impl Iterator<Item = usize> + '_ {
+        (0..2).filter(move |&slot| self.planes[plane.at()].open[slot].is_some())
+    }
+
+    /// How badly an open block suits the best of its partners' open blocks.
+    fn misfit_with(&self, plane: PlaneId, slot: usize, partners: &[PlaneId]) -> Option<(bool, u32)> {
+        let offset = self.next_offset_in(plane, slot);
+        let of = |&p: &PlaneId| self.slots_open(p).map(|s| misfit(offset, self.next_offset_in(p, s))).min();
+        partners.iter().filter_map(of).min()
+    }
+
+    /// Opens a fresh block beside the open one, where the plane has no two and a free block to spare.
+    fn open_second(&mut self, plane: PlaneId) -> Option<usize> {
+        let p = &self.planes[plane.at()];
+        let slot = (0..2).find(|&slot| p.open[slot].is_none())?;
+        if p.free_blocks <= GC_RESERVE_BLOCKS {
+            return None;
+        }
+        self.open_block(plane, slot);
+        Some(slot)
+    }
+}
