@@ -323,7 +323,7 @@ impl Drive {
         let pages_stayed = job.pages_stayed;
         self.work.dropped_moves += u64::from(job.dropped);
         self.count_idle_rounds(plane, pages_stayed);
-        let owes = self.yielding.yields() && self.collection_state(die, plane) == State::AllProhibited;
+        let owes = self.yielding.yields() && self.collection_state(die) == State::AllProhibited;
         self.ftl.erase(block);
         if source == Source::Gc {
             self.gc.rounds += 1;

@@ -188,14 +188,16 @@ impl Drive {
     fn view(&self, die: DieId, id: JobId, step: NextStep, now_ns: u64) -> View {
         let job = &self.jobs[id.at()];
         let pages_moved = (job.programmed as u32).div_ceil(self.geometry.units_per_page);
-        View { state: self.collection_state(die, job.plane), step, pages_moved, now_ns }
+        View { state: self.collection_state(die), step, pages_moved, now_ns }
     }
 
-    /// The state of collection of a plane that collects (ispass11 Fig. 7).
-    pub(super) fn collection_state(&self, die: DieId, plane: PlaneId) -> State {
+    /// The state of collection of a die that collects (ispass11 Fig. 7). Where levels are those of planes, the lowest of
+    /// its planes counts: that one collects next, and whatever goes first holds it up, too.
+    pub(super) fn collection_state(&self, die: DieId) -> State {
+        let free = |p: PlaneId| self.ftl.free_blocks_of(p);
         let free_blocks = match self.trigger.scope {
-            Scope::Plane => self.ftl.free_blocks_of(plane),
-            Scope::Die => self.geometry.planes_of(die).map(|p| self.ftl.free_blocks_of(p)).sum(),
+            Scope::Plane => self.geometry.planes_of(die).map(free).min().unwrap_or(0),
+            Scope::Die => self.geometry.planes_of(die).map(free).sum(),
             Scope::Device => self.ftl.free_blocks() as u32,
         };
         let high_priority_waits = self.dies[die.at()].high_priority_waiting > 0;
