@@ -10,9 +10,10 @@
 //!   Figure 5c, and nothing else matches. The write point of block 9: one that nothing else comes to.
 //! - After collection requests are served first come, first served, as the text has it, though elsewhere reads go first.
 
-use crate::drive::Block::{self, Free, Full, Holds, Open};
-use crate::table::Asks::{Read, Write};
-use crate::table::{Asks, Figure};
+use crate::table::Figure;
+use copyback::scene::Asks;
+use copyback::scene::Asks::{Read, Write};
+use copyback::scene::Block::{self, Free, Full, Holds, Open};
 
 const DRIVE: &str = r#"
 capacity = { logical = "120 KiB" }
