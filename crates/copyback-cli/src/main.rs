@@ -10,10 +10,11 @@ mod format;
 mod listing;
 mod out_dir;
 mod output;
-
+mod page;
 mod plan;
 mod progress;
 mod run;
+mod scene;
 mod steady;
 mod table;
 mod timeline;
@@ -33,7 +34,8 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(args),
         Command::Validate(args) => validate::validate(args),
         Command::Trace(command) => trace::trace(command),
-        Command::Schemes { name } => listing::schemes(name.as_deref()),
+        Command::Schemes { pages: Some(folder), .. } => page::write_all(folder),
+        Command::Schemes { name, .. } => listing::schemes(name.as_deref()),
         Command::Devices { name } => listing::devices(name.as_deref()),
         Command::Workloads { name } => listing::workloads(name.as_deref()),
     };
