@@ -21,6 +21,10 @@ pub enum Command {
     Run(RunArgs),
     /// Simulate one drive with several schemes side by side, and print them in one table
     Compare(CompareArgs),
+    /// Run a grid of devices, schemes, workloads, settings and seeds, and put every number into one table
+    Sweep(SweepArgs),
+    /// Run a paper's experiments and compare with what it claims; claims that miss are a result, exit code 0
+    Reproduce(ReproduceArgs),
     /// Compare the simulator with closed forms and published values; exit code 1 where they disagree
     Validate(ValidateArgs),
     /// Describe or convert a workload
@@ -133,6 +137,68 @@ pub struct Common {
     #[arg(long)]
     pub check: bool,
     /// Runs that go side by side; results do not depend on it [default: number of cores]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+    /// No progress on the terminal
+    #[arg(long, short = 'q')]
+    pub quiet: bool,
+}
+
+/// `copyback sweep`
+#[derive(Debug, Args)]
+pub struct SweepArgs {
+    /// TOML file: device(s), schemes, workload(s) or [[case]], [set], [vary], seed(s), requests
+    pub file: PathBuf,
+    /// The table to write, a row for each run; the journal stands beside it [default: the file's name in this folder]
+    #[arg(long, value_name = "FILE.parquet")]
+    pub out: Option<PathBuf>,
+    /// Show the cells and stop
+    #[arg(long)]
+    pub list: bool,
+    /// Forget what an earlier sweep into the same table has done
+    #[arg(long)]
+    pub fresh: bool,
+    /// Folder of the traces that the file names [default: the file's own folder]
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+    /// Set one key of the configuration in every cell, over what the file says (repeatable)
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Stop each run after so many requests, whatever the file says
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests: Option<u64>,
+    /// Cells that go side by side, each with a drive in memory; results do not depend on it [default: number of cores]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+    /// No progress on the terminal
+    #[arg(long, short = 'q')]
+    pub quiet: bool,
+}
+
+/// `copyback reproduce`
+#[derive(Debug, Args)]
+pub struct ReproduceArgs {
+    /// The paper (ispass11, hpdc18), or a sweep file with [[claim]] tables
+    pub paper: String,
+    /// Only this figure, table or section
+    #[arg(long, short = 'f', value_name = "FIGURE")]
+    pub figure: Option<String>,
+    /// Fewer requests: shows that all runs, and roughly where it goes
+    #[arg(long)]
+    pub quick: bool,
+    /// Folder of recorded traces that some experiments use; without it they are left out
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+    /// Write the claims and their verdicts as JSON (`-`: to standard output, instead of the table)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Folder of the tables and of the journal by which a rerun skips what was done [default: reproduction]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Forget what was done
+    #[arg(long)]
+    pub fresh: bool,
+    /// Cells that go side by side, each with a drive in memory; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
     /// No progress on the terminal

@@ -20,6 +20,17 @@ pub enum Column {
     Named(String, Vec<u64>),
     /// Numbers.
     F64(&'static str, Vec<f64>),
+    /// Texts, with a name made at run time.
+    NamedText(String, Vec<String>),
+    /// Whole numbers, where there are any.
+    MaybeU64(String, Vec<Option<u64>>),
+    /// Numbers, where there are any.
+    MaybeF64(String, Vec<Option<f64>>),
+}
+
+/// Values that there are, and for each row whether there is one, as Parquet stores them.
+fn split<T: Copy, P>(values: &[Option<T>], stored: impl Fn(T) -> P) -> (Vec<P>, Vec<i16>) {
+    (values.iter().flatten().map(|v| stored(*v)).collect(), values.iter().map(|v| i16::from(v.is_some())).collect())
 }
 
 impl Column {
@@ -34,9 +45,14 @@ impl Column {
             Self::U64(name, _) => (*name, Physical::INT64, ConvertedType::UINT_64),
             Self::Named(name, _) => (name.as_str(), Physical::INT64, ConvertedType::UINT_64),
             Self::F64(name, _) => (*name, Physical::DOUBLE, ConvertedType::NONE),
+            Self::NamedText(name, _) => (name.as_str(), Physical::BYTE_ARRAY, ConvertedType::UTF8),
+            Self::MaybeU64(name, _) => (name.as_str(), Physical::INT64, ConvertedType::UINT_64),
+            Self::MaybeF64(name, _) => (name.as_str(), Physical::DOUBLE, ConvertedType::NONE),
         };
+        let may_lack = matches!(self, Self::MaybeU64(..) | Self::MaybeF64(..));
+        let repetition = if may_lack { Repetition::OPTIONAL } else { Repetition::REQUIRED };
         let builder = Type::primitive_type_builder(name, physical);
-        builder.with_repetition(Repetition::REQUIRED).with_converted_type(converted).build()
+        builder.with_repetition(repetition).with_converted_type(converted).build()
     }
 }
 
@@ -54,7 +70,7 @@ fn try_write(file: &mut File, name: &str, columns: Vec<Column>) -> Result<(), Pa
     for column in columns {
         let mut open = group.next_column()?.ok_or_else(|| ParquetError::General("a column too many".into()))?;
         match column {
-            Column::Text(_, values) => {
+            Column::Text(_, values) | Column::NamedText(_, values) => {
                 let values: Vec<ByteArray> = values.into_iter().map(|v| ByteArray::from(v.into_bytes())).collect();
                 open.typed::<ByteArrayType>().write_batch(&values, None, None)?;
             }
@@ -62,6 +78,14 @@ fn try_write(file: &mut File, name: &str, columns: Vec<Column>) -> Result<(), Pa
                 // Parquet stores unsigned numbers in the bits of signed ones.
                 let values: Vec<i64> = values.into_iter().map(u64::cast_signed).collect();
                 open.typed::<Int64Type>().write_batch(&values, None, None)?;
+            }
+            Column::MaybeU64(_, values) => {
+                let (values, there) = split(&values, u64::cast_signed);
+                open.typed::<Int64Type>().write_batch(&values, Some(&there), None)?;
+            }
+            Column::MaybeF64(_, values) => {
+                let (values, there) = split(&values, |value| value);
+                open.typed::<DoubleType>().write_batch(&values, Some(&there), None)?;
             }
             Column::F64(_, values) => {
                 open.typed::<DoubleType>().write_batch(&values, None, None)?;

@@ -7,6 +7,7 @@ use crate::format;
 use crate::output::{self, Results};
 use crate::plan::{self, Plan};
 use crate::table::{self, BOLD, Cell, DIM};
+use copyback::metrics::matched::Matched;
 use copyback::metrics::report::{Latency, Report};
 
 /// Runs the command.
@@ -25,6 +26,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
 fn print(plan: &Plan, finished: &[Finished], common: &Common) -> Result<(), Failure> {
     let mut text = heading(plan, finished);
     text.push_str(&tables(plan, finished, table::terminal_columns()));
+    text.push_str(&matched_note(plan, finished));
     text.push_str(&output::notes(plan, finished));
     text.push_str(&next_steps(plan, common));
     crate::files::print(&text)
@@ -43,7 +45,7 @@ fn heading(plan: &Plan, finished: &[Finished]) -> String {
 struct Column {
     group: &'static str,
     title: &'static str,
-    value: fn(&Report) -> Option<f64>,
+    value: fn(&Finished) -> Option<f64>,
     print: fn(f64) -> String,
     none: &'static str,
     /// Why it is zero with both schemes, where no collection is the reason.
@@ -54,25 +56,52 @@ fn latency(class: &Latency, value: f64) -> Option<f64> {
     (class.count > 0).then_some(value)
 }
 
+/// The report of a run.
+fn report(done: &Finished) -> &Report {
+    &done.outcome.report
+}
+
+fn reads(done: &Finished, value: fn(&Latency) -> f64) -> Option<f64> {
+    let class = &report(done).response.read;
+    latency(class, value(class))
+}
+
+fn writes(done: &Finished, value: fn(&Latency) -> f64) -> Option<f64> {
+    let class = &report(done).response.write;
+    latency(class, value(class))
+}
+
+/// The mean over the requests that collection affects under the first scheme.
+fn matched(done: &Finished, class: fn(&Matched) -> &Latency) -> Option<f64> {
+    let class = class(done.matched.as_ref()?);
+    latency(class, class.mean_ns)
+}
+
 const READ: &[Column] = &[
-    column("reads", "mean", |r| latency(&r.response.read, r.response.read.mean_ns), "no reads"),
-    column("", "p99", |r| latency(&r.response.read, r.response.read.p99_ns as f64), "no reads"),
-    column("", "p99.9", |r| latency(&r.response.read, r.response.read.p99_9_ns as f64), "no reads"),
-    column("", "p99.99", |r| latency(&r.response.read, r.response.read.p99_99_ns as f64), "no reads"),
+    column("reads", "mean", |done| reads(done, |l| l.mean_ns), "no reads"),
+    column("", "p99", |done| reads(done, |l| l.p99_ns as f64), "no reads"),
+    column("", "p99.9", |done| reads(done, |l| l.p99_9_ns as f64), "no reads"),
+    column("", "p99.99", |done| reads(done, |l| l.p99_99_ns as f64), "no reads"),
 ];
 
 const WRITE: &[Column] = &[
-    column("writes", "mean", |r| latency(&r.response.write, r.response.write.mean_ns), "no writes"),
-    column("", "p99", |r| latency(&r.response.write, r.response.write.p99_ns as f64), "no writes"),
-    column("", "p99.9", |r| latency(&r.response.write, r.response.write.p99_9_ns as f64), "no writes"),
-    column("", "p99.99", |r| latency(&r.response.write, r.response.write.p99_99_ns as f64), "no writes"),
+    column("writes", "mean", |done| writes(done, |l| l.mean_ns), "no writes"),
+    column("", "p99", |done| writes(done, |l| l.p99_ns as f64), "no writes"),
+    column("", "p99.9", |done| writes(done, |l| l.p99_9_ns as f64), "no writes"),
+    column("", "p99.99", |done| writes(done, |l| l.p99_99_ns as f64), "no writes"),
+];
+
+/// The note below the table says which requests these are.
+const MATCHED: &[Column] = &[
+    column("GC hits", "reads", |done| matched(done, |m| &m.read), "none"),
+    column("", "writes", |done| matched(done, |m| &m.write), "none"),
 ];
 
 const FLASH: &[Column] = &[
     Column {
         group: "flash",
         title: "WA",
-        value: |r| r.write_amplification.total,
+        value: |done| report(done).write_amplification.total,
         print: |v| format!("{v:.3}"),
         none: "no writes",
         without_gc: "in buffer",
@@ -80,7 +109,7 @@ const FLASH: &[Column] = &[
     Column {
         group: "",
         title: "erases",
-        value: |r| Some(r.flash.block_erases as f64),
+        value: |done| Some(report(done).flash.block_erases as f64),
         print: |v| format::count(v as u64),
         none: "",
         without_gc: "no GC",
@@ -90,22 +119,40 @@ const FLASH: &[Column] = &[
 const fn column(
     group: &'static str,
     title: &'static str,
-    value: fn(&Report) -> Option<f64>,
+    value: fn(&Finished) -> Option<f64>,
     none: &'static str,
 ) -> Column {
     Column { group, title, value, print: format::time, none, without_gc: "both 0" }
 }
 
-/// One table where the terminal is wide enough, else one for each group of columns.
+/// Which requests the columns of matched ones are about.
+fn matched_note(plan: &Plan, finished: &[Finished]) -> String {
+    let Some(matched) = finished[0].matched.as_ref().filter(|matched| matched.all.count > 0) else {
+        return String::new();
+    };
+    let count = |class: &Latency, what: &str| format!("{} {what}", format::count(class.count));
+    format!(
+        "\nGC hits: means over the {} and {} that GC affects under `{}`, the same with every scheme\n",
+        count(&matched.read, "reads"),
+        count(&matched.write, "writes"),
+        plan.runs[0].scheme
+    )
+}
+
+/// One table where the terminal is wide enough, else as few as its width allows; no group of columns is cut.
 fn tables(plan: &Plan, finished: &[Finished], terminal_columns: usize) -> String {
-    let groups = [READ, WRITE, FLASH];
-    let whole: Vec<&Column> = groups.iter().flat_map(|group| group.iter()).collect();
-    let rows = rows(plan, finished, &whole);
-    if table::width(&rows) <= terminal_columns {
-        return table::lay_out(&rows);
+    let is_matched = finished.iter().any(|done| done.matched.as_ref().is_some_and(|m| m.all.count > 0));
+    let groups = if is_matched { vec![READ, WRITE, FLASH, MATCHED] } else { vec![READ, WRITE, FLASH] };
+    let mut tables: Vec<Vec<&Column>> = Vec::new();
+    for group in groups {
+        let wider = tables.last().map(|columns| columns.iter().copied().chain(group).collect::<Vec<_>>());
+        match wider.filter(|columns| table::width(&rows(plan, finished, columns)) <= terminal_columns) {
+            Some(wider) => *tables.last_mut().expect("it was made wider") = wider,
+            None => tables.push(group.iter().collect()),
+        }
     }
-    let one = |group: &&[Column]| table::lay_out(&self::rows(plan, finished, &group.iter().collect::<Vec<_>>()));
-    groups.iter().map(one).collect::<Vec<_>>().join("\n")
+    let lay_out = |columns: &Vec<&Column>| table::lay_out(&rows(plan, finished, columns));
+    tables.iter().map(lay_out).collect::<Vec<_>>().join("\n")
 }
 
 /// Two lines of headings, and for each scheme a line of values and one of how they differ from the first scheme's.
@@ -115,13 +162,12 @@ fn rows(plan: &Plan, finished: &[Finished], columns: &[&Column]) -> Vec<Vec<Cell
         std::iter::once(Cell::default()).chain(columns.iter().map(|c| bold(c.group))).collect(),
         std::iter::once(bold("scheme")).chain(columns.iter().map(|c| bold(c.title))).collect::<Vec<_>>(),
     ];
-    let first = &finished[0].outcome.report;
+    let first = &finished[0];
     for (at, (planned, done)) in plan.runs.iter().zip(finished).enumerate() {
-        let report = &done.outcome.report;
-        let value = |c: &&Column| Cell::new((c.value)(report).map_or_else(|| c.none.to_owned(), c.print));
+        let value = |c: &&Column| Cell::new((c.value)(done).map_or_else(|| c.none.to_owned(), c.print));
         rows.push(std::iter::once(bold(&planned.scheme)).chain(columns.iter().map(value)).collect());
         if at > 0 {
-            let change = |c: &&Column| Cell::styled(against(c, report, first), DIM);
+            let change = |c: &&Column| Cell::styled(against(c, done, first), DIM);
             rows.push(std::iter::once(Cell::default()).chain(columns.iter().map(change)).collect());
         }
     }
@@ -129,12 +175,12 @@ fn rows(plan: &Plan, finished: &[Finished], columns: &[&Column]) -> Vec<Vec<Cell
 }
 
 /// How a value differs from the first scheme's, or why that says nothing.
-fn against(column: &Column, report: &Report, first: &Report) -> String {
-    match ((column.value)(report), (column.value)(first)) {
+fn against(column: &Column, done: &Finished, first: &Finished) -> String {
+    match ((column.value)(done), (column.value)(first)) {
         (None, _) => "-".into(),
         (Some(_), None) => "first: none".into(),
         (Some(value), Some(from)) if from == 0.0 && value == 0.0 => {
-            if report.gc.rounds == 0 && first.gc.rounds == 0 {
+            if report(done).gc.rounds == 0 && report(first).gc.rounds == 0 {
                 column.without_gc.into()
             } else {
                 "both 0".into()

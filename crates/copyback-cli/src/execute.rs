@@ -5,6 +5,7 @@ use crate::plan::{Plan, Planned};
 use crate::progress::Bars;
 use crate::workloads;
 use copyback::metrics::commands::CommandFilter;
+use copyback::metrics::matched::{Matched, Responses};
 use copyback::metrics::report::Outcome;
 use copyback::nand::geometry::Geometry;
 use copyback::run::{self, Image, Options, Progress};
@@ -34,6 +35,8 @@ pub fn quiet_broken_invariants() {
 pub struct Finished {
     /// What it returned.
     pub outcome: Outcome,
+    /// Response times of the requests that collection affects under the plan's first scheme; none where it is alone.
+    pub matched: Option<Matched>,
     /// How long it took.
     pub wall: Wall,
 }
@@ -67,6 +70,11 @@ pub struct How {
     pub keep_commands: Option<CommandFilter>,
 }
 
+/// Cores of this machine: how many runs go side by side where nobody says.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// A drive with a past, and how many runs still want it.
 struct Shared {
     image: Mutex<(Option<Image>, usize)>,
@@ -95,10 +103,24 @@ pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
         Ok(Shared { image, seconds: started.elapsed().as_secs_f64() })
     })?;
     let image_of = |run: usize| groups.iter().position(|group| group.contains(&run)).map(|at| &images[at]);
-    in_parallel(how.jobs, plan.runs.len(), |at| {
+    let mut finished = in_parallel(how.jobs, plan.runs.len(), |at| {
         let shared = image_of(at).expect("every run is in a group");
         one(plan, &plan.runs[at], how, shared, &bars)
-    })
+    })?;
+    match_requests(&mut finished);
+    Ok(finished)
+}
+
+/// Matches the requests of all runs with the first run's, and forgets what that took.
+fn match_requests(finished: &mut [Finished]) {
+    if finished.len() < 2 {
+        return;
+    }
+    let responses: Vec<Responses> =
+        finished.iter_mut().map(|done| std::mem::take(&mut done.outcome.responses)).collect();
+    for (done, own) in finished.iter_mut().zip(&responses) {
+        done.matched = Some(own.matched(&responses[0]));
+    }
 }
 
 fn one(plan: &Plan, planned: &Planned, how: &How, shared: &Shared, bars: &Bars) -> Result<Finished, Failure> {
@@ -109,6 +131,7 @@ fn one(plan: &Plan, planned: &Planned, how: &How, shared: &Shared, bars: &Bars) 
         keep_gc_events: how.keep_gc_events,
         keep_requests: how.keep_requests,
         keep_commands: how.keep_commands,
+        keep_responses: plan.runs.len() > 1,
     };
     let spec = &planned.resolved.workload;
     let capacity_bytes = Geometry::new(&planned.resolved.run).logical_bytes();
@@ -139,7 +162,7 @@ fn one(plan: &Plan, planned: &Planned, how: &How, shared: &Shared, bars: &Bars) 
         requests_per_s: rate(report.reads + report.writes + report.trims),
         page_operations_per_s: rate(pages),
     };
-    Ok(Finished { outcome, wall })
+    Ok(Finished { outcome, matched: None, wall })
 }
 
 impl Shared {

@@ -1,7 +1,8 @@
 //! How a command can end badly, and how that is shown.
 
-use copyback::config::layers::{LayerError, Place};
+use copyback::config::layers::{LayerError, Place, Text};
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use std::sync::Arc;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -71,6 +72,28 @@ impl Failure {
         if let (Self::Input(diagnosis) | Self::Run(diagnosis), Some(place)) = (&mut self, place) {
             diagnosis.source_text = Some(NamedSource::new(&place.text.name, place.text.text.clone()));
             diagnosis.span = Some(place.span);
+        }
+        self
+    }
+
+    /// The same, with its place replaced where `moved` knows a better one.
+    #[must_use]
+    pub fn moved(mut self, moved: impl Fn(&Place) -> Option<Place>) -> Self {
+        if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self
+            && let (Some(source), Some(span)) = (&diagnosis.source_text, &diagnosis.span)
+        {
+            let text = Text { name: source.name().to_owned(), text: source.inner().clone() };
+            let place = moved(&Place { text: Arc::new(text), span: span.clone() });
+            return self.at(place);
+        }
+        self
+    }
+
+    /// The same, saying which of several runs it was.
+    #[must_use]
+    pub fn of_run(mut self, run: &str) -> Self {
+        if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self {
+            diagnosis.message = format!("{run}: {}", diagnosis.message);
         }
         self
     }

@@ -6,6 +6,7 @@ mod compare;
 mod execute;
 mod failure;
 mod files;
+mod flat;
 mod format;
 mod listing;
 mod out_dir;
@@ -13,9 +14,11 @@ mod output;
 mod page;
 mod plan;
 mod progress;
+mod reproduce;
 mod run;
 mod scene;
 mod steady;
+mod sweep;
 mod table;
 mod timeline;
 mod trace;
@@ -32,6 +35,8 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Run(args) => run::run(args),
         Command::Compare(args) => compare::compare(args),
+        Command::Reproduce(args) => reproduce::reproduce(args),
+        Command::Sweep(args) => sweep::sweep(args),
         Command::Validate(args) => validate::validate(args),
         Command::Trace(command) => trace::trace(command),
         Command::Schemes { pages: Some(folder), .. } => page::write_all(folder),

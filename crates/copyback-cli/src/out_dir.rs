@@ -3,6 +3,7 @@
 use crate::columns::{Column, write_table};
 use crate::failure::Failure;
 use crate::files;
+use crate::flat;
 use crate::output::Results;
 use crate::plan::Plan;
 use copyback::metrics::report::ALL_CAUSES;
@@ -59,7 +60,7 @@ pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bo
         let path = folder.join(format!("{name}.parquet"));
         files::write_whole(&path, |file| write_table(file, name, columns))
     };
-    table("summary", summary(results))?;
+    table("summary", summary(results)?)?;
     table("latency_histograms", latency_histograms(results))?;
     table("time_series", time_series(results))?;
     table("gc_events", gc_events(results))?;
@@ -75,39 +76,23 @@ pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bo
 }
 
 /// Every number of the reports, a row a number: names are paths in the JSON document.
-fn summary(results: &Results<'_>) -> Vec<Column> {
+fn summary(results: &Results<'_>) -> Result<Vec<Column>, Failure> {
     let (mut schemes, mut names, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for (planned, done) in results.plan.runs.iter().zip(results.finished) {
-        let report = serde_json::to_value(&done.outcome.report).unwrap_or_default();
-        flatten("", &report, &mut |name, value| {
-            schemes.push(planned.scheme.clone());
-            names.push(name);
-            values.push(value);
-        });
-    }
-    vec![Column::text("scheme", schemes), Column::text("metric", names), Column::F64("value", values)]
-}
-
-fn flatten(path: &str, value: &serde_json::Value, found: &mut dyn FnMut(String, f64)) {
-    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-    match value {
-        serde_json::Value::Object(object) => {
-            object.iter().for_each(|(name, inner)| flatten(&below(name), inner, found))
+        let mut found = flat::numbers(&done.outcome.report)?;
+        if let Some(matched) = &done.matched {
+            let matched = flat::numbers(matched)?;
+            found.extend(matched.into_iter().map(|(name, number)| (format!("matched.{name}"), number)));
         }
-        // Lists of named values: [["gc", 1.5], ...]
-        serde_json::Value::Array(list) => {
-            for pair in list {
-                if let Some(name) = pair.get(0).and_then(serde_json::Value::as_str) {
-                    flatten(&below(name), &pair[1], found);
-                }
-            }
-        }
-        other => {
-            if let Some(number) = other.as_f64() {
-                found(path.to_owned(), number);
+        for (name, number) in found {
+            if let Some(value) = number.as_f64() {
+                schemes.push(planned.scheme.clone());
+                names.push(name);
+                values.push(value);
             }
         }
     }
+    Ok(vec![Column::text("scheme", schemes), Column::text("metric", names), Column::F64("value", values)])
 }
 
 /// Bins of the histograms that hold something.

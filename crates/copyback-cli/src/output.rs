@@ -1,7 +1,7 @@
 //! What both `run` and `compare` do with results: JSON, a folder of tables, notes.
 
 use crate::args::Common;
-use crate::execute::{Finished, How};
+use crate::execute::{self, Finished, How};
 use crate::failure::Failure;
 use crate::files;
 use crate::format;
@@ -10,6 +10,7 @@ use crate::plan::{Input, Plan, Planned};
 use crate::workloads;
 use copyback::config::RunConfig;
 use copyback::config::layers::Resolved;
+use copyback::metrics::matched::Matched;
 use copyback::metrics::report::Report;
 use copyback::nand::geometry::Geometry;
 use copyback_workload::spec::WorkloadSpec;
@@ -41,9 +42,8 @@ pub fn check(common: &Common, plan: &Plan) -> Result<(), Failure> {
 
 /// How the command line wants runs to be done.
 pub fn how(common: &Common) -> How {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     How {
-        jobs: common.jobs.map_or(cores, |jobs| jobs as usize),
+        jobs: common.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
         is_quiet: common.quiet,
         check: common.check,
         keep_gc_events: common.out.is_some(),
@@ -102,6 +102,8 @@ struct SchemeResult<'a> {
     scheme: &'a str,
     config: &'a Resolved,
     report: &'a Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matched: Option<&'a Matched>,
     notes: &'a [String],
 }
 
@@ -129,6 +131,7 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
                 scheme: &planned.scheme,
                 config: &planned.resolved,
                 report: &done.outcome.report,
+                matched: done.matched.as_ref(),
                 notes: &done.outcome.notes,
             })
             .collect(),
@@ -138,8 +141,14 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
     text.map(|text| text + "\n").map_err(|error| Failure::run(format!("cannot write the results as JSON: {error}")))
 }
 
-/// What users should know about the runs; each note once.
+/// What users should know about the runs and about whether their drives had settled; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
+    let lines = notes_of_runs(plan, finished) + &crate::steady::notes(plan, finished).concat();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+/// What users should know about the runs; each note once.
+pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (planned, done) in plan.runs.iter().zip(finished) {
         for note in done.outcome.notes.iter().filter(|note| !is_known(planned, note)) {
@@ -157,8 +166,7 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
             "Note: {units} mapping units were read that hold no data; the flash is not asked for them\n"
         ));
     }
-    lines.extend(crate::steady::notes(plan, finished));
-    if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }
+    lines.concat()
 }
 
 /// Whether a note says only how a built-in trace is stored, which its reader need not know.

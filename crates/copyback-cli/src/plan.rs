@@ -3,9 +3,10 @@
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::{files, workloads};
-use copyback::config::layers::{Layer, LayerError, Located, Resolved, Stack, suggestion};
+use copyback::config::layers::{Layer, LayerError, Located, Place, Resolved, Stack, suggestion};
 use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Everything that is to be run.
@@ -105,6 +106,69 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let requests = common.requests.or(experiment.requests);
     Ok(Plan { name: experiment.name, runs, seed, requests, inputs })
+}
+
+/// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
+pub struct Choice<'a> {
+    /// The device.
+    pub device: &'a Located,
+    /// The schemes.
+    pub schemes: &'a [Located],
+    /// What is asked of the drive.
+    pub workload: &'a ChosenWorkload,
+    /// Folder of the file that chooses.
+    pub folder: &'a Path,
+    /// Settings over all of it, as `--set` takes them.
+    pub sets: Vec<String>,
+    /// Seed of all runs.
+    pub seed: u64,
+    /// Where they stop.
+    pub requests: Option<u64>,
+}
+
+/// A workload by its name, or a trace.
+pub enum ChosenWorkload {
+    /// A preset or a TOML file.
+    Named(Located),
+    /// A trace, and where it is named.
+    Trace(PathBuf, Option<Place>),
+}
+
+/// Hashes of traces that are known already.
+pub type TraceHashes = BTreeMap<PathBuf, String>;
+
+/// Makes the plan of one choice.
+pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan, Failure> {
+    let mut inputs = Vec::new();
+    let mut base = Stack::new();
+    base.push(load(&DEVICE, choice.device, choice.folder, &mut inputs)?);
+    refuse_twice(choice.schemes)?;
+    let workload = match choice.workload {
+        ChosenWorkload::Named(name) => workloads::load(name, choice.folder, &mut inputs)?,
+        ChosenWorkload::Trace(path, place) => workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?,
+    };
+    let sets = Layer::of_sets(&choice.sets)?;
+    let mut runs = Vec::new();
+    for scheme in choice.schemes {
+        let mut stack = base.clone();
+        stack.push(load(&SCHEME, scheme, choice.folder, &mut inputs)?);
+        stack.push(workload.clone());
+        stack.push(sets.clone());
+        let resolved = stack.resolve()?;
+        if let Some(trace) = &resolved.workload.trace {
+            workloads::check_trace(trace, stack.place_of("workload.trace"))?;
+        }
+        runs.push(Planned { scheme: label(&scheme.value), resolved });
+    }
+    if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
+        let hash = match hashes.get(&trace) {
+            Some(hash) => hash.clone(),
+            None => workloads::hash_trace(&trace)?,
+        };
+        hashes.insert(trace.clone(), hash.clone());
+        inputs.push(Input { role: "trace", name: trace.display().to_string(), hash });
+    }
+    Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, inputs })
 }
 
 fn argument(name: &str) -> Located {

@@ -10,6 +10,8 @@ use std::time::Instant;
 pub struct Bars {
     bars: Option<MultiProgress>,
     name_width: usize,
+    /// Whether there is a log instead of a terminal.
+    tells: bool,
 }
 
 /// One run's bar.
@@ -23,7 +25,16 @@ impl Bars {
     pub fn new<'a>(is_quiet: bool, names: impl Iterator<Item = &'a str>) -> Self {
         let is_wanted = !is_quiet && std::io::stderr().is_terminal();
         let bars = is_wanted.then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(5)));
-        Self { bars, name_width: names.map(str::len).max().unwrap_or(0) }
+        let tells = !is_quiet && !is_wanted;
+        Self { bars, name_width: names.map(str::len).max().unwrap_or(0), tells }
+    }
+
+    /// A line for whoever has no bars but reads along, as in a log.
+    pub fn tell(&self, line: &str) {
+        if self.tells {
+            // Nobody is left to tell where standard error is closed.
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
+        }
     }
 
     /// A bar for a run that will have so many requests, where that is known.

@@ -303,3 +303,28 @@ fn a_scrubber_may_relocate_full_blocks_for_ever() {
     }
     simulation.check_end();
 }
+
+/// Writes that are bound to no plane go round a die's planes. They went to the lowest plane that had most room: it was
+/// collected, had most room again, and filled up with valid data while the other planes rested.
+#[test]
+fn dynamic_allocation_uses_all_planes_of_a_die_alike() {
+    let lines = [
+        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 2\ngeometry.planes_per_die = 4",
+        "geometry.blocks_per_plane = 24\ngeometry.pages_per_block = 8\ngeometry.page_size = \"4 KiB\"",
+        "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
+        "capacity.over_provisioning = 0.5\nallocation.policy = \"dynamic\"\ntrigger.policy = \"watermark\"\ntrigger.soft = 2",
+        "compose.policy = \"list\"\ncompose.builders = []\nprecondition.mode = \"random\"\nprecondition.overwrites = 2.0",
+    ];
+    let (config, _) = configuration(&lines, 0);
+    let image = precondition(&config, 1).unwrap();
+    let pages = u64::from(Ftl::new(&config, 1).geometry.logical_units);
+    let write = |i: u64| request(i * 5_000_000, Op::Write, rng::splitmix64(i) % pages * 4096, 4096, 0);
+    let source = Box::new(Listed::new((0..3_000).map(write).collect()));
+    let options = Options { keep_gc_events: true, ..Options::default() };
+    let outcome = simulate(&config, image, source, &options, &mut |_| {}).unwrap();
+    let mut rounds = [0u32; 8];
+    outcome.gc_events.iter().for_each(|event| rounds[event.plane as usize] += 1);
+    let (least, most) = (rounds.iter().min().unwrap(), rounds.iter().max().unwrap());
+    // Planes take the same writes in turn; their victims differ by chance.
+    assert!(*least > 20 && most * 2 < least * 3, "rounds of each plane: {rounds:?}");
+}

@@ -81,6 +81,8 @@ pub(super) struct Die {
     pub high_priority_waiting: u32,
     /// One of them goes before the next round.
     pub owes_high_priority: bool,
+    /// Which of its planes the next write that is bound to none goes to, if it has room.
+    pub next_plane: u8,
     /// Whether it stands in the list of dies for which something changed.
     pub is_touched: bool,
 }
@@ -109,6 +111,7 @@ impl Die {
             choice_ns: 0,
             high_priority_waiting: 0,
             owes_high_priority: false,
+            next_plane: 0,
             is_touched: false,
         }
     }

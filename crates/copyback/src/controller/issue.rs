@@ -256,19 +256,20 @@ impl Drive {
         }
     }
 
-    /// The plane of a write: its own, or of an open one the plane of the die with most room.
+    /// The plane of a write: its own, or of an open one the next in turn that has room. In turn, for a plane that were
+    /// preferred as long as it has room would be collected again and again, and fill up with valid data.
     pub(super) fn plane_for(&self, id: TxnId, die: DieId) -> PlaneId {
         let plane = self.txns[id].plane;
         if plane.is_some() {
             return plane;
         }
+        let d = &self.dies[die.at()];
+        let (first, planes) = (die.0 * self.geometry.planes_per_die, self.geometry.planes_per_die);
+        let in_turn = || (0..planes).map(|i| PlaneId(first + (u32::from(d.next_plane) + i) % planes));
+        let has_room = |&p: &PlaneId| self.host_pages_left(p) > 0;
         // A plane that a page waits on is taken only where no other has room.
-        let barred = self.dies[die.at()].barred[1];
-        let room = |p: PlaneId| match self.host_pages_left(p) {
-            0 => (false, 0, std::cmp::Reverse(p)),
-            pages => (p != barred, pages, std::cmp::Reverse(p)),
-        };
-        self.geometry.planes_of(die).max_by_key(|&p| room(p)).expect("a die has a plane")
+        let beside = in_turn().filter(|&p| p != d.barred[1]).find(has_room);
+        beside.or_else(|| in_turn().find(has_room)).unwrap_or(PlaneId(first))
     }
 
     /// The first queued write that goes to a plane.
@@ -291,6 +292,10 @@ impl Drive {
         let room = self.geometry.units_per_page;
         let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
         let (mut used, mut last, mut next) = (0, TxnId::NONE, lead);
+        if self.txns[lead].plane.is_none() {
+            let after = self.geometry.plane_offset(plane) + 1;
+            self.dies[die.at()].next_plane = (after % self.geometry.planes_per_die) as u8;
+        }
         while next.is_some() {
             let id = next;
             self.queues.remove(list, id.0);

@@ -104,8 +104,8 @@ impl Drive {
     ) -> bool {
         if self.yielding.yields() {
             let view = self.view(die, id, kind(step), events.now_ns());
-            let read = self.first_admitted(die, Queue::Read, &view, before);
-            let write = self.first_admitted(die, Queue::Write, &view, before);
+            let read = self.first_admitted(die, Queue::Read, &view, before, Some(step));
+            let write = self.first_admitted(die, Queue::Write, &view, before, Some(step));
             if let Some(class) = self.order.pick(self.heads_of(read, write)) {
                 return self.take_first(die, class, read, write, readiness, events);
             }
@@ -165,9 +165,9 @@ impl Drive {
         if !self.yielding.yields() {
             return false;
         }
-        let view = self.view(die, id, NextStep::Read, events.now_ns());
-        let read = self.first_admitted(die, Queue::Read, &view, u64::MAX);
-        let write = self.first_admitted(die, Queue::Write, &view, u64::MAX);
+        let view = self.view(die, id, NextStep::Elsewhere, events.now_ns());
+        let read = self.first_admitted(die, Queue::Read, &view, u64::MAX, None);
+        let write = self.first_admitted(die, Queue::Write, &view, u64::MAX, None);
         match self.order.pick(self.heads_of(read, write)) {
             Some(class) => self.take_first(die, class, read, write, readiness, events),
             None => false,
@@ -202,9 +202,11 @@ impl Drive {
         state_of(self.trigger.is_below_hard(free_blocks), high_priority_waits, self.yielding.at_hard())
     }
 
-    /// The first request of a queue that may go before the round's next step.
-    fn first_admitted(&self, die: DieId, queue: Queue, view: &View, before: u64) -> Option<TxnId> {
-        let own_plane = self.jobs[self.dies[die.at()].lease.at()].plane;
+    /// The first request of a queue that may go before the round's next step, and is not to be served by that step.
+    fn first_admitted(&self, die: DieId, queue: Queue, view: &View, before: u64, step: Option<Step>) -> Option<TxnId> {
+        let lease = self.dies[die.at()].lease;
+        let own_plane = self.jobs[lease.at()].plane;
+        let is_left = |id| step.is_some_and(|step| self.settings.merge && self.is_left_to_round(id, die, lease, step));
         let queued = self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.scan_max);
         queued.into_iter().find(|&id| {
             let txn = &self.txns[id];
@@ -212,7 +214,7 @@ impl Drive {
             let is_write = queue == Queue::Write;
             let is_on_its_plane = plane == own_plane;
             let candidate = Candidate { is_write, is_on_its_plane, arrival_ns: txn.arrival_ns };
-            txn.sequence < before && self.yielding.admits(*view, candidate)
+            txn.sequence < before && self.yielding.admits(*view, candidate) && !is_left(id)
         })
     }
 

@@ -1,6 +1,7 @@
 //! What is measured while a run goes on.
 
 use super::latencies::Latencies;
+use super::matched::Responses;
 use super::report::{ALL_CAUSES, Blame, CAUSES, Latencies as LatencyReport, RequestRecord, Sample};
 use crate::check::hold;
 use crate::host::HostRequest;
@@ -33,6 +34,8 @@ pub struct Collector {
     response_since_sample_ns: u64,
     /// Records of requests, where they are kept.
     pub records: Option<Vec<RequestRecord>>,
+    /// Response times by request, where they are kept.
+    pub responses: Option<Responses>,
 }
 
 impl Collector {
@@ -51,6 +54,7 @@ impl Collector {
             done_since_sample: 0,
             response_since_sample_ns: 0,
             records: keep_requests.then(Vec::new),
+            responses: None,
         }
     }
 
@@ -78,6 +82,9 @@ impl Collector {
             for (sum, part) in self.blame_sum_ns[op].iter_mut().zip(request.blame_ns) {
                 *sum += u128::from(part);
             }
+        }
+        if let Some(responses) = &mut self.responses {
+            responses.keep(request.index, request.asked.op, request.gc_affected, response_ns);
         }
         if let Some(records) = &mut self.records {
             records.push(RequestRecord {

@@ -1,6 +1,7 @@
 //! What a run reports: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
 
 use super::commands::CommandRecord;
+use super::matched::Responses;
 use super::steady::Steady;
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -361,6 +362,8 @@ pub struct Outcome {
     pub requests: Vec<RequestRecord>,
     /// Flash commands in the order of their issue; empty unless asked for.
     pub commands: Vec<CommandRecord>,
+    /// Response times by request, to be matched with those of another run; empty unless asked for.
+    pub responses: Responses,
     /// What the user should know: folded addresses, skipped lines, and the like.
     pub notes: Vec<String>,
 }

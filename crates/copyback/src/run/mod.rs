@@ -29,11 +29,21 @@ pub struct Options {
     pub keep_requests: bool,
     /// Keep a record of these flash commands.
     pub keep_commands: Option<CommandFilter>,
+    /// Keep the response time of every request, to match it with another run's; eight bytes each.
+    pub keep_responses: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 1, requests: None, check: false, keep_gc_events: false, keep_requests: false, keep_commands: None }
+        Self {
+            seed: 1,
+            requests: None,
+            check: false,
+            keep_gc_events: false,
+            keep_requests: false,
+            keep_commands: None,
+            keep_responses: false,
+        }
     }
 }
 
@@ -164,6 +174,7 @@ pub fn simulate(
     if let Some(filter) = options.keep_commands {
         simulation.keep_commands(filter);
     }
+    simulation.collector.responses = options.keep_responses.then(Default::default);
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let mut outcome = outcome::of(simulation, past);

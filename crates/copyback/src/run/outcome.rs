@@ -57,7 +57,8 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
     let series = std::mem::take(&mut simulation.collector.series);
     let requests = simulation.collector.records.take().unwrap_or_default();
     let commands = simulation.take_commands();
-    Outcome { report, histograms, series, gc_events, requests, commands, notes: Vec::new() }
+    let responses = simulation.collector.responses.take().unwrap_or_default();
+    Outcome { report, histograms, series, gc_events, requests, commands, responses, notes: Vec::new() }
 }
 
 /// Work of all drives.

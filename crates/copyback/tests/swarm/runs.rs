@@ -508,6 +508,7 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
             keep_gc_events: true,
             keep_requests: true,
             keep_commands: None,
+            keep_responses: true,
         };
         let source = Box::new(Listed::new(case.requests.clone()));
         let whole = caught(|| simulate(&case.config, image, source, &options, &mut comes_to_an_end()))?;

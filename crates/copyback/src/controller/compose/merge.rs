@@ -3,7 +3,9 @@
 //! Source: ispass11 Section III-B, Fig. 5. A read ends when the page has reached the controller; a write of data that was
 //! read and not programmed yet goes into that program instead of the old version, and gives the page that it was promised
 //! back. Pages of the victim for which a request waits are moved first: "the order of pages to be moved does not matter".
+//! Where rounds yield, such requests are left to the round, and do not go before it.
 
+use crate::background::job::Step;
 use crate::controller::drive::{Drive, Queue};
 use crate::nand::command::PlaneSlot;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PhysicalUnit, TxnId};
@@ -35,17 +37,38 @@ impl Drive {
         self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.scan_max)
     }
 
-    /// Puts the page of the victim for which a request waits longest before the other moves.
-    pub(in crate::controller) fn put_wanted_first(&mut self, die: DieId, id: JobId) {
+    /// Where among a round's pending moves the page begins for which a request waits longest.
+    fn wanted_move(&self, die: DieId, id: JobId) -> Option<usize> {
         let job = &self.jobs[id.at()];
         let is_in_victim = |&place: &PhysicalUnit| self.geometry.block_of(place) == job.block;
         let waiting = self.queued(die, Queue::Read).chain(self.queued(die, Queue::Write));
         let wanted =
             waiting.filter_map(|txn| self.place_of(txn)).filter(is_in_victim).map(|p| self.geometry.page_of(p));
         let pending = &job.moves[job.next..];
+        wanted.filter_map(|page| pending.iter().position(|m| self.geometry.page_of(m.from) == page)).next()
+    }
+
+    /// Whether a request that waits at a die is left to the step that its round takes next.
+    pub(in crate::controller) fn is_left_to_round(&self, txn: TxnId, die: DieId, id: JobId, step: Step) -> bool {
+        let job = &self.jobs[id.at()];
+        match step {
+            Step::Read { .. } => self.wanted_move(die, id).is_some_and(|start| {
+                let page = self.geometry.page_of(job.moves[job.next + start].from);
+                self.place_of(txn).is_some_and(|place| self.geometry.page_of(place) == page)
+            }),
+            Step::Program { units } => {
+                Self::is_write(self.txns[txn].role) && self.units_in_program(txn, id, units).is_some()
+            }
+            Step::Erase => false,
+        }
+    }
+
+    /// Puts the page of the victim for which a request waits longest before the other moves.
+    pub(in crate::controller) fn put_wanted_first(&mut self, die: DieId, id: JobId) {
+        let Some(start) = self.wanted_move(die, id) else { return };
+        let job = &self.jobs[id.at()];
+        let pending = &job.moves[job.next..];
         let page_at = |at: usize| self.geometry.page_of(pending[at].from);
-        let starts = wanted.filter_map(|page| (0..pending.len()).find(|&at| page_at(at) == page)).next();
-        let Some(start) = starts else { return };
         let length = (start..pending.len()).take_while(|&at| page_at(at) == page_at(start)).count();
         let job = &mut self.jobs[id.at()];
         job.moves[job.next..][..start + length].rotate_right(length);

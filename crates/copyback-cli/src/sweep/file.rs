@@ -1,0 +1,299 @@
+//! What does a sweep file span? Devices, schemes, workloads or named cases, varied keys, seeds.
+
+use super::text::{Entry, Node, Table, Value};
+use crate::plan;
+use copyback::config::layers::{LayerError, Located, Place, Text};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A sweep file, read and checked as far as its own text goes.
+#[derive(Clone, Debug)]
+pub struct SweepFile {
+    /// Its name: what it says, or its file's without the ending.
+    pub name: String,
+    /// What it is, where it says so.
+    pub description: Option<String>,
+    /// Folder that its paths start from.
+    pub folder: PathBuf,
+    /// Devices.
+    pub devices: Vec<Located>,
+    /// Schemes; requests are matched with the first.
+    pub schemes: Vec<Located>,
+    /// Workloads, each with settings of its own.
+    pub cases: Vec<Case>,
+    /// Keys that are varied, the slowest first.
+    pub vary: Vec<Vary>,
+    /// Settings of all cells.
+    pub settings: Vec<Setting>,
+    /// Seeds.
+    pub seeds: Vec<u64>,
+    /// Where runs stop.
+    pub requests: Option<u64>,
+    /// Where quick runs stop.
+    pub quick_requests: Option<u64>,
+    /// Tables `[[claim]]`, which `reproduce` reads.
+    pub claims: Vec<Table>,
+}
+
+/// A workload and what belongs to it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its name in results.
+    pub name: String,
+    /// Its own device, instead of each of the file's.
+    pub device: Option<Located>,
+    /// What is asked of the drive.
+    pub source: Source,
+    /// Its own settings.
+    pub settings: Vec<Setting>,
+    /// Where its runs stop, instead of the file's.
+    pub requests: Option<u64>,
+    /// Where its quick runs stop.
+    pub quick_requests: Option<u64>,
+}
+
+/// Where requests come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A preset or a TOML file.
+    Workload(Located),
+    /// A trace.
+    Trace {
+        /// Its file.
+        path: Located,
+        /// Whether the case is left out where there is no such file.
+        is_optional: bool,
+    },
+}
+
+/// A key of the configuration and its values.
+#[derive(Clone, Debug)]
+pub struct Vary {
+    /// The key.
+    pub key: String,
+    /// One setting for each value, with the value.
+    pub settings: Vec<(toml::Value, Setting)>,
+}
+
+/// One key of the configuration set to a value.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The key.
+    pub key: String,
+    /// As `--set` takes it.
+    pub argument: String,
+    /// Where the key stands.
+    key_place: Place,
+    /// Where the value stands.
+    value_place: Place,
+}
+
+impl Setting {
+    fn new(key: String, key_place: Place, node: &Node) -> Self {
+        let argument = format!("{key}={}", node.plain());
+        Self { key, argument, key_place, value_place: node.place.clone() }
+    }
+
+    /// Where in the file an error stands that was found in the argument.
+    pub fn place_of(&self, place: &Place) -> Option<Place> {
+        let is_value = place.span.start > self.key.len();
+        (place.text.text == self.argument).then(|| if is_value { &self.value_place } else { &self.key_place }.clone())
+    }
+}
+
+/// Keys that a file does not take over from the grid that it names.
+const OWN_KEYS: &[&str] = &["name", "description", "source", "claim"];
+/// Keys that replace each other.
+const WORKLOAD_KEYS: &[&str] = &["workload", "workloads", "trace", "traces", "case"];
+
+/// Finds the text of another file of the same folder.
+pub type Neighbour<'a> = &'a dyn Fn(&Located) -> Result<Arc<Text>, LayerError>;
+
+impl SweepFile {
+    /// Reads a file's text. `stem` names it where it does not itself.
+    pub fn parse(text: &Arc<Text>, stem: &str, folder: &Path, neighbour: Neighbour<'_>) -> Result<Self, LayerError> {
+        let mut table = Table::parse(text)?;
+        if let Some(grid) = table.take_text("grid")? {
+            overlay(&mut table, Table::parse(&neighbour(&grid)?)?, &grid)?;
+        }
+        let named = |name: &str| Located { value: name.to_owned(), place: None };
+        let either = |table: &mut Table, one: &'static str, many: &'static str| -> Result<_, LayerError> {
+            Ok(table.take_texts(many)?.or(table.take_texts(one)?))
+        };
+        let name = table.take_text("name")?.map_or_else(|| stem.to_owned(), |name| name.value);
+        let description = table.take_text("description")?.map(|text| text.value);
+        table.take_text("source")?;
+        let devices = either(&mut table, "device", "devices")?.unwrap_or_else(|| vec![named("small")]);
+        let schemes = either(&mut table, "scheme", "schemes")?;
+        let schemes = schemes.unwrap_or_else(|| vec![named("baseline"), named("ideal-no-gc")]);
+        let seeds = table.take_numbers("seeds")?.or(table.take_numbers("seed")?).unwrap_or_else(|| vec![1]);
+        let file = Self {
+            name,
+            description,
+            folder: folder.to_path_buf(),
+            devices,
+            schemes,
+            cases: cases(&mut table)?,
+            vary: vary(&mut table)?,
+            settings: settings(&mut table)?,
+            seeds,
+            requests: table.take_number("requests", 1)?,
+            quick_requests: table.take_number("quick_requests", 1)?,
+            claims: table.take_tables("claim")?,
+        };
+        table.finish()?;
+        file.refuse_settings_that_vary()?;
+        Ok(file)
+    }
+
+    fn refuse_settings_that_vary(&self) -> Result<(), LayerError> {
+        let own = self.cases.iter().flat_map(|case| &case.settings).chain(&self.settings);
+        let varies = |setting: &&Setting| self.vary.iter().any(|vary| vary.key == setting.key);
+        match own.clone().find(varies) {
+            Some(setting) => Err(LayerError::new(format!("`{}` is set here and varied in [vary]", setting.key))
+                .with_help("remove one of the two")
+                .at(Some(setting.key_place.clone()))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Puts what a file says over the grid that it names.
+fn overlay(file: &mut Table, grid: Table, named: &Located) -> Result<(), LayerError> {
+    if grid.has("grid") {
+        let error = LayerError::new(format!("{} takes its own grid from another file", named.value));
+        return Err(error.with_help("name that file").at(named.place.clone()));
+    }
+    let has_workloads = WORKLOAD_KEYS.iter().any(|key| file.has(key));
+    for entry in grid.entries {
+        let key = entry.key.as_str();
+        let is_replaced = file.has(key)
+            || OWN_KEYS.contains(&key)
+            || (has_workloads && WORKLOAD_KEYS.contains(&key))
+            || [("device", "devices"), ("scheme", "schemes"), ("seed", "seeds")]
+                .iter()
+                .any(|(one, many)| (key == *one && file.has(many)) || (key == *many && file.has(one)));
+        if !is_replaced {
+            file.entries.push(entry);
+        }
+    }
+    Ok(())
+}
+
+fn cases(table: &mut Table) -> Result<Vec<Case>, LayerError> {
+    let mut cases = Vec::new();
+    for key in ["workload", "workloads"] {
+        for workload in table.take_texts(key)?.unwrap_or_default() {
+            cases.push(Case::plain(Source::Workload(workload)));
+        }
+    }
+    for key in ["trace", "traces"] {
+        for path in table.take_texts(key)?.unwrap_or_default() {
+            cases.push(Case::plain(Source::Trace { path, is_optional: false }));
+        }
+    }
+    for case in table.take_tables("case")? {
+        cases.push(self::case(case)?);
+    }
+    if cases.is_empty() {
+        let value = crate::workloads::DEFAULT.to_owned();
+        cases.push(Case::plain(Source::Workload(Located { value, place: None })));
+    }
+    for (at, case) in cases.iter().enumerate() {
+        if cases[..at].iter().any(|before| before.name == case.name) {
+            let place = match &case.source {
+                Source::Workload(name) | Source::Trace { path: name, .. } => name.place.clone(),
+            };
+            let error = LayerError::new(format!("two cases are called `{}`", case.name));
+            return Err(error.with_help("give each [[case]] a `name` of its own").at(place));
+        }
+    }
+    Ok(cases)
+}
+
+impl Case {
+    fn plain(source: Source) -> Self {
+        let name = match &source {
+            Source::Workload(name) | Source::Trace { path: name, .. } => stem(&name.value),
+        };
+        Self { name, device: None, source, settings: Vec::new(), requests: None, quick_requests: None }
+    }
+}
+
+/// A preset's name, or a file's without folder and ending.
+fn stem(name: &str) -> String {
+    let is_file = plan::looks_like_path(name) || name.contains('.');
+    let file = Path::new(name).file_name().filter(|_| is_file).map(|file| file.to_string_lossy().into_owned());
+    file.map_or_else(|| name.to_owned(), |file| file.split('.').next().unwrap_or(name).to_owned())
+}
+
+fn case(mut table: Table) -> Result<Case, LayerError> {
+    let name = table.take_text("name")?;
+    let is_optional = table.take_bool("optional")?.unwrap_or(false);
+    let source = match (table.take_text("workload")?, table.take_text("trace")?) {
+        (Some(workload), None) => Source::Workload(workload),
+        (None, Some(path)) => Source::Trace { path, is_optional },
+        (None, None) => Source::Workload(Located { value: crate::workloads::DEFAULT.to_owned(), place: None }),
+        (Some(_), Some(path)) => {
+            let error = LayerError::new("a case has a workload or a trace, not both");
+            return Err(error.with_help("remove one of the two").at(path.place));
+        }
+    };
+    let plain = Case::plain(source);
+    let case = Case {
+        name: name.map_or_else(|| plain.name.clone(), |name| name.value),
+        device: table.take_text("device")?,
+        settings: settings(&mut table)?,
+        requests: table.take_number("requests", 1)?,
+        quick_requests: table.take_number("quick_requests", 1)?,
+        ..plain
+    };
+    table.finish()?;
+    Ok(case)
+}
+
+/// The table `[set]`: keys of the configuration, in tables or with dots.
+fn settings(table: &mut Table) -> Result<Vec<Setting>, LayerError> {
+    let mut settings = Vec::new();
+    if let Some(table) = table.take_table("set")? {
+        table.entries.into_iter().for_each(|entry| flatten("", entry, &mut settings));
+    }
+    Ok(settings)
+}
+
+fn flatten(path: &str, entry: Entry, settings: &mut Vec<Setting>) {
+    let key = if path.is_empty() { entry.key } else { format!("{path}.{}", entry.key) };
+    match entry.node.value {
+        Value::Table(table) => table.entries.into_iter().for_each(|entry| flatten(&key, entry, settings)),
+        _ => settings.push(Setting::new(key, entry.key_place, &entry.node)),
+    }
+}
+
+/// The table `[vary]`: keys of the configuration, each with a list of values.
+fn vary(table: &mut Table) -> Result<Vec<Vary>, LayerError> {
+    let Some(table) = table.take_table("vary")? else { return Ok(Vec::new()) };
+    let mut varied = Vec::new();
+    table.entries.into_iter().try_for_each(|entry| vary_below("", entry, &mut varied))?;
+    Ok(varied)
+}
+
+fn vary_below(path: &str, entry: Entry, varied: &mut Vec<Vary>) -> Result<(), LayerError> {
+    let key = if path.is_empty() { entry.key } else { format!("{path}.{}", entry.key) };
+    let values = match entry.node.value {
+        Value::Table(table) => return table.entries.into_iter().try_for_each(|entry| vary_below(&key, entry, varied)),
+        Value::List(values) if !values.is_empty() => values,
+        Value::List(_) => {
+            return Err(LayerError::new(format!("`{key}` has no values: the grid has no cell"))
+                .with_help("give it one, or remove the key")
+                .at(Some(entry.node.place)));
+        }
+        Value::Leaf(_) => {
+            return Err(LayerError::new(format!("`{key}` must be a list of values"))
+                .with_help(format!("write for example [0.05, 0.1]; a single value belongs into [set]: {key} = ..."))
+                .at(Some(entry.node.place)));
+        }
+    };
+    let setting = |node: &Node| (node.plain(), Setting::new(key.clone(), entry.key_place.clone(), node));
+    varied.push(Vary { settings: values.iter().map(setting).collect(), key });
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! From a sweep file to its cells: one device, one case, one choice of varied values, one seed, and all schemes.
+
+use super::file::{Case, Setting, Source, SweepFile};
+use crate::failure::Failure;
+use crate::plan::{self, Choice, ChosenWorkload, Plan};
+use copyback::config::layers::{LayerError, Located};
+use std::path::{Path, PathBuf};
+
+/// What the command line says about a sweep.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// Where runs stop, whatever the file says.
+    pub requests: Option<u64>,
+    /// Take the file's shorter runs.
+    pub is_quick: bool,
+    /// Folder that relative traces are looked for in.
+    pub traces: Option<PathBuf>,
+    /// Settings over those of the file.
+    pub sets: Vec<String>,
+}
+
+/// One cell of the grid.
+pub struct Cell {
+    /// What tells it from the others.
+    pub label: String,
+    /// Its case.
+    pub case: String,
+    /// Its device.
+    pub device: String,
+    /// What is asked of the drive.
+    pub workload: String,
+    /// Values of the varied keys, in the file's order.
+    pub varied: Vec<toml::Value>,
+    /// Its runs, one for each scheme.
+    pub plan: Plan,
+}
+
+/// The cells of a file, and what was left out.
+pub struct Grid {
+    /// Cells.
+    pub cells: Vec<Cell>,
+    /// Traces that are not there.
+    pub left_out: Vec<String>,
+}
+
+/// Shorter runs where a file does not say how short: one tenth.
+const QUICK_PART: u64 = 10;
+
+/// Makes the cells, every configuration resolved and checked.
+pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
+    let mut grid = Grid { cells: Vec::new(), left_out: Vec::new() };
+    let mut hashes = plan::TraceHashes::default();
+    for device in &file.devices {
+        for case in &file.cases {
+            // A case with a device of its own does not stand in every row of devices.
+            if case.device.is_some() && !std::ptr::eq(device, &file.devices[0]) {
+                continue;
+            }
+            let Some(workload) = workload(case, file, over)? else {
+                let Source::Trace { path, .. } = &case.source else { unreachable!("only traces are left out") };
+                grid.left_out.push(path.value.clone());
+                continue;
+            };
+            let device = case.device.as_ref().unwrap_or(device);
+            for varied in combinations(file) {
+                for &seed in &file.seeds {
+                    let corner = Corner { device, case, workload: &workload, varied: &varied, seed };
+                    grid.cells.push(cell(file, &corner, over, &mut hashes)?);
+                }
+            }
+        }
+    }
+    grid.left_out.sort();
+    grid.left_out.dedup();
+    Ok(grid)
+}
+
+/// What one cell is made of.
+struct Corner<'a> {
+    device: &'a Located,
+    case: &'a Case,
+    workload: &'a ChosenWorkload,
+    varied: &'a [usize],
+    seed: u64,
+}
+
+/// Indices of values of each varied key, the last key changing fastest.
+fn combinations(file: &SweepFile) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for vary in &file.vary {
+        let longer = |before: &Vec<usize>, at: usize| before.iter().copied().chain([at]).collect::<Vec<_>>();
+        all = all.iter().flat_map(|before| (0..vary.settings.len()).map(move |at| longer(before, at))).collect();
+    }
+    all
+}
+
+/// Where a case's requests come from; `None` where its optional trace is not there.
+fn workload(case: &Case, file: &SweepFile, over: &Overrides) -> Result<Option<ChosenWorkload>, Failure> {
+    match &case.source {
+        Source::Workload(name) => Ok(Some(ChosenWorkload::Named(name.clone()))),
+        Source::Trace { path, is_optional } => {
+            let folder = over.traces.as_deref().unwrap_or(&file.folder);
+            let found = if path.value.contains(':') { PathBuf::from(&path.value) } else { folder.join(&path.value) };
+            if *is_optional && !found.exists() {
+                return Ok(None);
+            }
+            Ok(Some(ChosenWorkload::Trace(found, path.place.clone())))
+        }
+    }
+}
+
+fn cell(
+    file: &SweepFile,
+    corner: &Corner<'_>,
+    over: &Overrides,
+    hashes: &mut plan::TraceHashes,
+) -> Result<Cell, Failure> {
+    let Corner { device, case, workload, varied, seed } = *corner;
+    let values = || file.vary.iter().zip(varied).map(|(vary, &at)| (&vary.key, &vary.settings[at]));
+    let settings: Vec<&Setting> =
+        file.settings.iter().chain(&case.settings).chain(values().map(|(_, (_, setting))| setting)).collect();
+    let sets = settings.iter().map(|setting| setting.argument.clone()).chain(over.sets.iter().cloned()).collect();
+    let choice = Choice {
+        device,
+        schemes: &file.schemes,
+        workload,
+        folder: &file.folder,
+        sets,
+        seed,
+        requests: requests(file, case, over),
+    };
+    let plan = plan::plan_choice(&choice, hashes).map_err(|failure| {
+        // What stands in an argument stands in the file.
+        failure.moved(|place| settings.iter().find_map(|setting| setting.place_of(place)))
+    })?;
+    let named = |workload: &ChosenWorkload| match workload {
+        ChosenWorkload::Named(name) => name.value.clone(),
+        ChosenWorkload::Trace(path, _) => {
+            path.file_name().map_or_else(String::new, |f| f.to_string_lossy().into_owned())
+        }
+    };
+    let values: Vec<(&String, toml::Value)> = values().map(|(key, (value, _))| (key, value.clone())).collect();
+    Ok(Cell {
+        label: label(file, corner, &values),
+        case: case.name.clone(),
+        device: device_name(device),
+        workload: named(workload),
+        varied: values.into_iter().map(|(_, value)| value).collect(),
+        plan,
+    })
+}
+
+fn requests(file: &SweepFile, case: &Case, over: &Overrides) -> Option<u64> {
+    let whole = case.requests.or(file.requests);
+    let quick = case.quick_requests.or(file.quick_requests).or_else(|| whole.map(|n| n.div_ceil(QUICK_PART)));
+    over.requests.or(if over.is_quick { quick } else { whole })
+}
+
+fn device_name(device: &Located) -> String {
+    let file = Path::new(&device.value).file_stem().filter(|_| plan::looks_like_path(&device.value));
+    file.map_or_else(|| device.value.clone(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// What tells a cell from the others: only what there is more than one of.
+fn label(file: &SweepFile, corner: &Corner<'_>, values: &[(&String, toml::Value)]) -> String {
+    let mut parts = Vec::new();
+    if file.devices.len() > 1 || corner.case.device.is_some() {
+        parts.push(device_name(corner.device));
+    }
+    if file.cases.len() > 1 || (file.vary.is_empty() && parts.is_empty()) {
+        parts.push(corner.case.name.clone());
+    }
+    for (key, value) in values {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        parts.push(format!("{}={text}", key.strip_prefix("workload.").unwrap_or(key)));
+    }
+    if file.seeds.len() > 1 {
+        parts.push(format!("seed={}", corner.seed));
+    }
+    parts.join(" ")
+}
+
+/// An error without a cell: there are traces only, and none is there.
+pub fn nothing_left(left_out: &[String]) -> Failure {
+    let traces = left_out.join(", ");
+    let error = LayerError::new(format!("the grid has no cell: its traces are not there ({traces})"));
+    error.with_help("say where they are: --traces DIR").into()
+}

@@ -1,0 +1,195 @@
+//! `copyback sweep`: a grid of devices, schemes, workloads, settings and seeds, into one table.
+
+pub mod file;
+pub mod grid;
+pub mod journal;
+mod screen;
+pub mod table;
+pub mod text;
+
+use crate::args::SweepArgs;
+use crate::execute::{self, How};
+use crate::failure::Failure;
+use crate::files;
+use crate::flat;
+use crate::output;
+use crate::plan::Plan;
+use crate::progress::Bars;
+use copyback::config::layers::{LayerError, Located, Text};
+use file::SweepFile;
+use grid::{Cell, Grid, Overrides};
+use journal::{CellResult, Journal, RunResult};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use table::Results;
+
+/// Runs the command.
+pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+    let file = read(&args.file)?;
+    let over =
+        Overrides { requests: args.requests, is_quick: false, traces: args.traces.clone(), sets: args.sets.clone() };
+    let grid = grid::cells(&file, &over)?;
+    if grid.cells.is_empty() {
+        return Err(grid::nothing_left(&grid.left_out));
+    }
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.parquet", file_stem(&args.file))));
+    if args.list {
+        return files::print(&list(&file, &grid));
+    }
+    files::check_output(&out)?;
+    let mut journal = Journal::open(&journal_of(&out)?, args.fresh)?;
+    let jobs = args.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
+    let done = run(&grid.cells, &mut journal, jobs, args.quiet)?;
+    let results = Results { file: &file, cells: &grid.cells, results: done.results };
+    table::write(&out, &results)?;
+    let mut text = heading(&file, &grid, &done.skipped);
+    text.push_str(&screen::table(&results));
+    text.push_str(&notes(&journal, &grid, &results));
+    text.push_str(&format!(
+        "\nWritten to {}; a rerun skips what {} holds\n",
+        out.display(),
+        journal_of(&out)?.display()
+    ));
+    files::print(&text)
+}
+
+/// Reads a sweep file.
+pub fn read(path: &Path) -> Result<SweepFile, Failure> {
+    let text_of = |path: &Path| -> Result<Arc<Text>, Failure> {
+        let text = files::read_text("sweep", path)?;
+        Ok(Arc::new(Text { name: path.display().to_string(), text }))
+    };
+    let folder = files::folder_of(path);
+    let neighbour = |name: &Located| {
+        let found = text_of(&folder.join(&name.value));
+        let missing = || LayerError::new(format!("cannot read the grid {}", folder.join(&name.value).display()));
+        found.map_err(|_| missing().with_help("name a sweep file of the same folder").at(name.place.clone()))
+    };
+    let folder = if folder == Path::new(".") { Path::new("") } else { folder };
+    Ok(SweepFile::parse(&text_of(path)?, &file_stem(path), folder, &neighbour)?)
+}
+
+fn file_stem(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "sweep".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// The journal stands beside the table.
+fn journal_of(out: &Path) -> Result<PathBuf, Failure> {
+    if out.file_name().is_none() || out.extension().is_some_and(|ending| ending == "journal") {
+        return Err(Failure::input(format!("{} cannot be the table's name", out.display()))
+            .with_help("name a file that ends with .parquet"));
+    }
+    Ok(out.with_extension("journal"))
+}
+
+/// What was done, in the order of the cells.
+pub struct Done {
+    /// Results.
+    pub results: Vec<CellResult>,
+    /// How many cells the journal held already, and how many there are.
+    pub skipped: (usize, usize),
+}
+
+/// Runs the cells that the journal does not hold, at most `jobs` at once, and writes each down as it ends.
+pub fn run(cells: &[Cell], journal: &mut Journal, jobs: usize, is_quiet: bool) -> Result<Done, Failure> {
+    let program = journal::program();
+    let keys: Vec<String> = cells.iter().map(|cell| journal::key(&cell.plan, &program)).collect();
+    // Two cells may be the same: they are run once.
+    let mut to_do: BTreeMap<&String, usize> = BTreeMap::new();
+    for (at, key) in keys.iter().enumerate() {
+        if journal.find(key).is_none() {
+            to_do.entry(key).or_insert(at);
+        }
+    }
+    let mut to_do: Vec<usize> = to_do.into_values().collect();
+    to_do.sort_unstable();
+    let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
+    let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
+    let bars = Bars::new(is_quiet, std::iter::once("cells"));
+    let bar = bars.add("cells", Some(to_do.len() as u64));
+    let (ended, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let new = execute::in_parallel(jobs, to_do.len(), |at| {
+        let cell = &cells[to_do[at]];
+        if has_failed.load(Ordering::Relaxed) {
+            // A cell before this one has failed, and its error is the one that is told.
+            return Err(Failure::run("not begun").of_run(&cell.label));
+        }
+        let result = one(&cell.plan, jobs_of_cell).map_err(|failure| {
+            has_failed.store(true, Ordering::Relaxed);
+            failure.of_run(&cell.label)
+        })?;
+        let result = journal.append(&keys[to_do[at]], &cell.label, &result)?;
+        bar.step(&cell.label);
+        bars.tell(&format!("{}/{} {}", ended.fetch_add(1, Ordering::Relaxed) + 1, to_do.len(), cell.label));
+        Ok(result)
+    })?;
+    drop(bar);
+    for (at, result) in to_do.into_iter().zip(new) {
+        journal.remember(keys[at].clone(), result);
+    }
+    let results = keys.iter().map(|key| journal.find(key).expect("every cell is done").clone()).collect();
+    Ok(Done { results, skipped: (skipped, cells.len()) })
+}
+
+/// Runs one cell: all schemes from one drive with a past.
+fn one(plan: &Plan, jobs: usize) -> Result<CellResult, Failure> {
+    let how =
+        How { jobs, is_quiet: true, check: false, keep_gc_events: false, keep_requests: false, keep_commands: None };
+    let finished = execute::execute(plan, &how)?;
+    let mut runs = Vec::new();
+    for (at, (planned, done)) in plan.runs.iter().zip(&finished).enumerate() {
+        let mut numbers = flat::numbers(&done.outcome.report)?;
+        if let Some(matched) = &done.matched {
+            numbers.extend(flat::numbers(matched)?.into_iter().map(|(name, n)| (format!("matched.{name}"), n)));
+        }
+        let numbers = numbers.into_iter().collect();
+        runs.push(RunResult { scheme: planned.scheme.clone(), hash: journal::run_hash(plan, at), numbers });
+    }
+    Ok(CellResult { runs, notes: output::notes_of_runs(plan, &finished) })
+}
+
+fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> String {
+    let description = file.description.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
+    let runs = grid.cells.len() * file.schemes.len();
+    let held = if *skipped > 0 { format!("; {skipped} of {all} cells were done before") } else { String::new() };
+    format!("{}{description}: {} cells, {runs} runs{held}\n\n", file.name, grid.cells.len())
+}
+
+/// Notes that are shown: those of many cells differ in their numbers only.
+const NOTES_MAX: usize = 5;
+
+/// What users should know, each note once.
+fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in results.results.iter().flat_map(|result| result.notes.lines()) {
+        if !line.is_empty() && !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let mut text = lines.iter().take(NOTES_MAX).map(|line| format!("{line}\n")).collect::<String>();
+    if lines.len() > NOTES_MAX {
+        text.push_str(&format!("Note: {} more notes are in the journal\n", lines.len() - NOTES_MAX));
+    }
+    if !grid.left_out.is_empty() {
+        text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));
+    }
+    if journal.unreadable_lines > 0 {
+        text.push_str(&format!("Note: {} lines of the journal could not be read\n", journal.unreadable_lines));
+    }
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+/// The cells, for `--list`.
+fn list(file: &SweepFile, grid: &Grid) -> String {
+    let schemes: Vec<&str> = file.schemes.iter().map(|scheme| scheme.value.as_str()).collect();
+    let runs = grid.cells.len() * schemes.len();
+    let mut text = format!("{}: {} cells, {runs} runs: {}\n", file.name, grid.cells.len(), schemes.join(", "));
+    for cell in &grid.cells {
+        let requests = cell.plan.requests.map_or_else(|| "all".to_owned(), crate::format::count);
+        let Cell { label, device, workload, .. } = cell;
+        text.push_str(&format!("  {label}: {device}, {workload}, seed {}, {requests} requests\n", cell.plan.seed));
+    }
+    text
+}

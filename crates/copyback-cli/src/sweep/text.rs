@@ -1,0 +1,262 @@
+//! A sweep file's text: keys are taken out one by one, each knows its place, and what is left is refused.
+
+use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
+use serde::Deserialize;
+use std::sync::Arc;
+use toml::de::{DeTable, DeValue};
+
+/// A table of the file.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// What errors call it: `[vary]`, `[[case]]`; empty for the file itself.
+    name: String,
+    /// Where it stands.
+    pub place: Place,
+    /// What has not been taken, in the order of the text.
+    pub entries: Vec<Entry>,
+    known: Vec<&'static str>,
+}
+
+/// A key and its value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key stands.
+    pub key_place: Place,
+    /// Its value.
+    pub node: Node,
+}
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Where it stands.
+    pub place: Place,
+    /// What it is.
+    pub value: Value,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A number, a text, a truth value.
+    Leaf(toml::Value),
+    /// A list, also of tables.
+    List(Vec<Node>),
+    /// A table.
+    Table(Table),
+}
+
+fn refuse(message: String, help: &str, place: &Place) -> LayerError {
+    LayerError::new(message).with_help(help).at(Some(place.clone()))
+}
+
+impl Table {
+    /// Reads a text.
+    pub fn parse(text: &Arc<Text>) -> Result<Self, LayerError> {
+        let place = |span| Place { text: text.clone(), span };
+        let parsed = DeTable::parse(&text.text).map_err(|error| {
+            LayerError::new(format!("this is not TOML: {}", error.message())).at(error.span().map(place))
+        })?;
+        Self::of(text, String::new(), place(0..0), parsed.into_inner())
+    }
+
+    fn of(text: &Arc<Text>, name: String, place: Place, from: DeTable<'_>) -> Result<Self, LayerError> {
+        let mut entries = Vec::new();
+        for (key, value) in from {
+            let key_place = Place { text: text.clone(), span: key.span() };
+            let key = key.into_inner().into_owned();
+            let node = Node::of(text, &key, value)?;
+            entries.push(Entry { key, key_place, node });
+        }
+        entries.sort_by_key(|entry| entry.key_place.span.start);
+        Ok(Self { name, place, entries, known: Vec::new() })
+    }
+
+    fn path(&self, key: &str) -> String {
+        if self.name.is_empty() { format!("`{key}`") } else { format!("`{key}` in {}", self.name) }
+    }
+
+    /// Whether the key is still there.
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|entry| entry.key == key)
+    }
+
+    /// Takes an entry.
+    pub fn take(&mut self, key: &'static str) -> Option<Entry> {
+        self.known.push(key);
+        let at = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.remove(at))
+    }
+
+    /// Takes a text.
+    pub fn take_text(&mut self, key: &'static str) -> Result<Option<Located>, LayerError> {
+        let Some(entry) = self.take(key) else { return Ok(None) };
+        let text = entry.node.text();
+        text.map(Some)
+            .ok_or_else(|| refuse(format!("{} must be a text", self.path(key)), "quote it", &entry.node.place))
+    }
+
+    /// Takes a list of texts that is not empty, or one text.
+    pub fn take_texts(&mut self, key: &'static str) -> Result<Option<Vec<Located>>, LayerError> {
+        let Some(entry) = self.take(key) else { return Ok(None) };
+        let wrong = |node: &Node| {
+            refuse(format!("{} must be a list of texts", self.path(key)), "write [\"one\", \"two\"]", &node.place)
+        };
+        let nodes = self.list(key, &entry.node)?;
+        nodes.iter().map(|node| node.text().ok_or_else(|| wrong(node))).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// Takes a whole number.
+    pub fn take_number(&mut self, key: &'static str, least: u64) -> Result<Option<u64>, LayerError> {
+        let Some(entry) = self.take(key) else { return Ok(None) };
+        self.number(key, &entry.node, least).map(Some)
+    }
+
+    /// Takes a list of whole numbers that is not empty, or one number.
+    pub fn take_numbers(&mut self, key: &'static str) -> Result<Option<Vec<u64>>, LayerError> {
+        let Some(entry) = self.take(key) else { return Ok(None) };
+        let nodes = self.list(key, &entry.node)?;
+        nodes.iter().map(|node| self.number(key, node, 0)).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn number(&self, key: &str, node: &Node, least: u64) -> Result<u64, LayerError> {
+        let number = match node.value {
+            Value::Leaf(toml::Value::Integer(number)) => u64::try_from(number).ok().filter(|number| *number >= least),
+            _ => None,
+        };
+        let message = || format!("{} must be a whole number, {least} or more", self.path(key));
+        number.ok_or_else(|| refuse(message(), "write digits only", &node.place))
+    }
+
+    /// Takes a number.
+    pub fn take_float(&mut self, key: &'static str) -> Result<Option<f64>, LayerError> {
+        let Some(entry) = self.take(key) else { return Ok(None) };
+        match entry.node.value {
+            Value::Leaf(toml::Value::Integer(number)) => Ok(Some(number as f64)),
+            Value::Leaf(toml::Value::Float(number)) if number.is_finite() => Ok(Some(number)),
+            _ => Err(refuse(
+                format!("{} must be a number", self.path(key)),
+                "write for example -29.44",
+                &entry.node.place,
+            )),
+        }
+    }
+
+    /// Takes a truth value.
+    pub fn take_bool(&mut self, key: &'static str) -> Result<Option<bool>, LayerError> {
+        let Some(entry) = self.take(key) else { return Ok(None) };
+        match entry.node.value {
+            Value::Leaf(toml::Value::Boolean(is)) => Ok(Some(is)),
+            _ => Err(refuse(
+                format!("{} must be true or false", self.path(key)),
+                "write true or false",
+                &entry.node.place,
+            )),
+        }
+    }
+
+    /// Takes a table.
+    pub fn take_table(&mut self, key: &'static str) -> Result<Option<Table>, LayerError> {
+        let Some(entry) = self.take(key) else { return Ok(None) };
+        match entry.node.value {
+            Value::Table(table) => Ok(Some(table.named(format!("[{key}]")))),
+            _ => {
+                let help = format!("write [{key}] and its keys below");
+                Err(refuse(format!("{} must be a table", self.path(key)), &help, &entry.node.place))
+            }
+        }
+    }
+
+    /// Takes a list of tables; none where it is not there.
+    pub fn take_tables(&mut self, key: &'static str) -> Result<Vec<Table>, LayerError> {
+        let Some(entry) = self.take(key) else { return Ok(Vec::new()) };
+        let wrong = |place: &Place| {
+            let help = format!("write [[{key}]] and its keys below");
+            refuse(format!("{} must be a list of tables", self.path(key)), &help, place)
+        };
+        let Value::List(nodes) = entry.node.value else { return Err(wrong(&entry.node.place)) };
+        let table = |node: Node| match node.value {
+            Value::Table(table) => Ok(table.named(format!("[[{key}]]"))),
+            _ => Err(wrong(&node.place)),
+        };
+        nodes.into_iter().map(table).collect()
+    }
+
+    fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The elements of a list, or the value itself; an empty list leaves no cell.
+    fn list(&self, key: &str, node: &Node) -> Result<Vec<Node>, LayerError> {
+        node.elements().ok_or_else(|| {
+            refuse(
+                format!("{} is empty: the grid has no cell", self.path(key)),
+                "name one, or remove the key",
+                &node.place,
+            )
+        })
+    }
+
+    /// Refuses what nobody has taken.
+    pub fn finish(&self) -> Result<(), LayerError> {
+        let Some(entry) = self.entries.first() else { return Ok(()) };
+        let kind = if self.name.is_empty() { "keys of a sweep".to_owned() } else { format!("keys of {}", self.name) };
+        let known = self.known.iter().copied();
+        let error = LayerError::new(format!("unknown key {}", self.path(&entry.key)));
+        Err(error.with_help(suggestion(&entry.key, &kind, known)).at(Some(entry.key_place.clone())))
+    }
+}
+
+impl Node {
+    fn of(text: &Arc<Text>, key: &str, value: toml::Spanned<DeValue<'_>>) -> Result<Self, LayerError> {
+        let place = Place { text: text.clone(), span: value.span() };
+        let value = match value.get_ref() {
+            DeValue::Table(_) => {
+                let DeValue::Table(inner) = value.into_inner() else { unreachable!("it was a table above") };
+                Value::Table(Table::of(text, format!("[{key}]"), place.clone(), inner)?)
+            }
+            DeValue::Array(_) => {
+                let DeValue::Array(inner) = value.into_inner() else { unreachable!("it was a list above") };
+                Value::List(inner.into_iter().map(|node| Self::of(text, key, node)).collect::<Result<_, _>>()?)
+            }
+            _ => {
+                let leaf = toml::Value::deserialize(toml::de::ValueDeserializer::from(value));
+                let wrong =
+                    |error: toml::de::Error| LayerError::new(error.message().to_owned()).at(Some(place.clone()));
+                Value::Leaf(leaf.map_err(wrong)?)
+            }
+        };
+        Ok(Self { place, value })
+    }
+
+    fn text(&self) -> Option<Located> {
+        match &self.value {
+            Value::Leaf(toml::Value::String(text)) => {
+                Some(Located { value: text.clone(), place: Some(self.place.clone()) })
+            }
+            _ => None,
+        }
+    }
+
+    /// The elements of a list, or the value itself; `None` where the list is empty.
+    pub fn elements(&self) -> Option<Vec<Node>> {
+        match &self.value {
+            Value::List(nodes) if nodes.is_empty() => None,
+            Value::List(nodes) => Some(nodes.clone()),
+            _ => Some(vec![self.clone()]),
+        }
+    }
+
+    /// The value without places.
+    pub fn plain(&self) -> toml::Value {
+        match &self.value {
+            Value::Leaf(value) => value.clone(),
+            Value::List(nodes) => toml::Value::Array(nodes.iter().map(Self::plain).collect()),
+            Value::Table(table) => {
+                toml::Value::Table(table.entries.iter().map(|e| (e.key.clone(), e.node.plain())).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Are claims judged by what the table holds, and is a miss shown as one?
+
+mod common;
+
+use common::{code, copyback, printed, said};
+use std::path::Path;
+
+const GRID: &str = r#"
+schemes = ["baseline", "dynamic-allocation", "ideal-no-gc"]
+workloads = ["oltp", "mixed-70-30"]
+requests = 4000
+quick_requests = 1000
+seeds = [1, 2]
+
+[vary]
+trigger.soft = [0.05, 0.1]
+"#;
+
+const CLAIMS: &str = r#"
+[[claim]]
+figure = "1"
+text = "ideal, both levels"
+where = "here"
+metric = "response.all.mean_ns"
+scheme = "ideal-no-gc"
+against = "baseline"
+cells = { case = "oltp" }
+published = -95
+
+[[claim]]
+figure = "2"
+text = "no GC makes nothing faster"
+where = "here"
+metric = "matched.read.mean_ns"
+scheme = "ideal-no-gc"
+against = "baseline"
+published = 50
+
+[[claim]]
+figure = "3"
+text = "a higher level, a longer wait"
+where = "here"
+metric = "response.all.mean_ns"
+scheme = "baseline"
+cells.trigger.soft = 0.1
+base_cells.trigger.soft = 0.05
+measure = "times"
+aggregate = "each"
+direction = "higher"
+
+[[claim]]
+figure = "4"
+text = "nothing is affected, so nothing is measured"
+where = "here"
+metric = "response.gc_affected.mean_ns"
+scheme = "ideal-no-gc"
+against = "baseline"
+published = -50
+
+[[claim]]
+figure = "5"
+text = "share of affected requests"
+where = "here"
+metric = "response.gc_affected.count / response.all.count"
+scheme = "baseline"
+measure = "share"
+aggregate = "max"
+published = 50
+"#;
+
+fn reproduce(folder: &Path, text: &str, more: &[&str]) -> std::process::Output {
+    let path = folder.join("mine.toml");
+    std::fs::write(&path, text).unwrap();
+    let out = folder.join("out");
+    let arguments = ["reproduce", path.to_str().unwrap(), "--out", out.to_str().unwrap(), "--quiet"];
+    copyback(&[&arguments[..], more].concat())
+}
+
+fn results(output: &std::process::Output) -> serde_json::Value {
+    assert_eq!(code(output), 0, "{}", said(output));
+    serde_json::from_str(&printed(output)).unwrap()
+}
+
+/// What `compare` reports of one cell: the mean response of each scheme.
+fn means(workload: &str, soft: &str, seed: &str) -> Vec<f64> {
+    let set = format!("trigger.soft={soft}");
+    let arguments = ["compare", "--schemes", "baseline,dynamic-allocation,ideal-no-gc", "--requests", "4000"];
+    let more = ["--workload", workload, "--set", &set, "--seed", seed, "--json", "-"];
+    let results = results(&copyback(&[&arguments[..], &more].concat()));
+    let list = results["results"].as_array().unwrap();
+    list.iter().map(|r| r["report"]["response"]["all"]["mean_ns"].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn effects_are_those_of_comparisons() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = results(&reproduce(folder.path(), &format!("{GRID}{CLAIMS}"), &["--json", "-"]));
+    let claim = |at: usize| &results["claims"][at];
+    let near = |at: usize, expected: f64| {
+        let measured = claim(at)["measured_effect"].as_f64().unwrap();
+        // The JSON reader may miss the last bits.
+        assert!((measured - expected).abs() < 1e-9 * expected.abs(), "claim {at}: {measured}, expected {expected}");
+    };
+    // Seeds first, then the change, then the mean over cells.
+    let over_seeds = |workload: &str, soft: &str, scheme: usize| {
+        (means(workload, soft, "1")[scheme] + means(workload, soft, "2")[scheme]) / 2.0
+    };
+    let change = |soft: &str| 100.0 * (over_seeds("oltp", soft, 2) / over_seeds("oltp", soft, 0) - 1.0);
+    near(0, (change("0.05") + change("0.1")) / 2.0);
+    assert_eq!(claim(0)["cells"].as_array().unwrap().len(), 2);
+    assert_eq!((&claim(0)["verdict"], &claim(0)["direction_holds"]), (&"met".into(), &true.into()));
+    assert_eq!((&claim(1)["verdict"], &claim(1)["direction_holds"]), (&"opposite".into(), &false.into()));
+    // Of each workload's factor the one that is least in the claim's favour.
+    let factor = |workload: &str| over_seeds(workload, "0.1", 0) / over_seeds(workload, "0.05", 0);
+    near(2, 100.0 * (factor("oltp").min(factor("mixed-70-30")) - 1.0));
+    assert_eq!(claim(2)["verdict"], "met");
+    assert!(claim(3)["verdict"].is_null() && claim(3)["why_not_measured"].is_string(), "{}", claim(3));
+    let share = claim(4)["measured_effect"].as_f64().unwrap();
+    assert!(0.0 < share && share < 100.0);
+}
+
+#[test]
+fn a_miss_is_a_result_and_a_rerun_runs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{GRID}{CLAIMS}");
+    let first = reproduce(folder.path(), &text, &["--quick"]);
+    assert_eq!(code(&first), 0, "{}", said(&first));
+    let shown = printed(&first);
+    for phrase in ["quick: fewer requests", "opposite", "not measured", "5 claims: ", "1 miss; 1 not measured"] {
+        assert!(shown.contains(phrase), "no `{phrase}` in {shown}");
+    }
+    let journal = folder.path().join("out/mine.journal");
+    let bytes = std::fs::read(&journal).unwrap();
+    assert_eq!(printed(&reproduce(folder.path(), &text, &["--quick", "--jobs", "1"])), shown);
+    assert_eq!(std::fs::read(&journal).unwrap(), bytes);
+    assert!(folder.path().join("out/mine-mine-quick.parquet").is_file());
+}
+
+#[test]
+fn mistakes_in_claims_are_shown_where_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let claim = |from: &str, to: &str| {
+        let first = CLAIMS.split("\n\n").next().unwrap();
+        assert!(first.contains(from), "{from}");
+        format!("schemes = [\"baseline\", \"ideal-no-gc\"]\nrequests = 100\n{}\n", first.replace(from, to))
+    };
+    for (from, to, phrases) in [
+        ("scheme = \"ideal-no-gc\"", "scheme = \"ideal\"", &["did you mean `ideal-no-gc`?", "mine.toml:9:10"][..]),
+        (
+            "metric = \"response.all.mean_ns\"",
+            "metric = \"response.all.meen_ns\"",
+            &["did you mean `response.all.mean_ns`?"],
+        ),
+        ("case = \"oltp\"", "case = \"otlp\"", &["no cell has `case = \"otlp\"`", "values: \"oltp\""]),
+        ("case = \"oltp\"", "trigger.soft = 0.1", &["no cell is told from others by `trigger.soft`"]),
+        ("published = -95", "", &["the claim says nothing"]),
+        ("published = -95", "publisht = -95", &["did you mean `published`?"]),
+        ("published = -95", "published = -95\naggregate = \"maen\"", &["did you mean `mean`?"]),
+        ("against = \"baseline\"\n", "", &["compares with nothing"]),
+        ("where = \"here\"", "", &["`where` of a [[claim]] is missing"]),
+    ] {
+        let output = reproduce(folder.path(), &claim(from, to), &[]);
+        assert_eq!(code(&output), 2, "{to}: {}", printed(&output));
+        for phrase in phrases {
+            assert!(said(&output).contains(phrase), "{to}: no `{phrase}` in {}", said(&output));
+        }
+    }
+    let unknown = copyback(&["reproduce", "ispas11"]);
+    assert!(code(&unknown) == 2 && said(&unknown).contains("did you mean `ispass11`?"), "{}", said(&unknown));
+    let figure = copyback(&["reproduce", "ispass11", "--figure", "99"]);
+    assert!(code(&figure) == 2 && said(&figure).contains("no experiment for figure `99`"), "{}", said(&figure));
+}

@@ -1,0 +1,194 @@
+//! Does a sweep run the grid that its file spans, once, and into the same bytes however it was interrupted?
+
+mod common;
+
+use common::{code, copyback, printed, said};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const GRID: &str = r#"
+description = "a grid for tests"
+schemes = ["baseline", "dynamic-allocation", "ideal-no-gc"]
+requests = 3000
+seeds = [1, 2]
+
+[vary]
+trigger.soft = [0.05, 0.1]
+
+[[case]]
+name = "recorded"
+workload = "oltp"
+
+[[case]]
+workload = "mixed-70-30"
+set.workload.read_share = 0.5
+requests = 2000
+"#;
+
+/// Writes a sweep file and says where.
+fn file(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("grid.toml");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn sweep(file: &Path, out: &Path, more: &[&str]) -> String {
+    let arguments = ["sweep", file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let output = copyback(&[&arguments[..], more].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    printed(&output)
+}
+
+fn refused(folder: &Path, text: &str, phrases: &[&str]) {
+    let path = file(folder, text);
+    let output = copyback(&["sweep", path.to_str().unwrap(), "--list"]);
+    assert_eq!(code(&output), 2, "{text}: {}{}", printed(&output), said(&output));
+    for phrase in phrases {
+        assert!(said(&output).contains(phrase), "{text}: no `{phrase}` in: {}", said(&output));
+    }
+}
+
+fn rows(table: &Path) -> Vec<BTreeMap<String, Field>> {
+    let reader = SerializedFileReader::new(std::fs::File::open(table).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    rows.map(|row| row.unwrap().get_column_iter().map(|(n, f)| (n.clone(), f.clone())).collect()).collect()
+}
+
+#[test]
+fn a_row_of_the_table_is_what_a_comparison_reports() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("grid.parquet");
+    let text = sweep(&file(folder.path(), GRID), &out, &[]);
+    assert!(text.contains("8 cells, 24 runs"), "{text}");
+    let rows = rows(&out);
+    assert_eq!(rows.len(), 24);
+    let share = "workload.read_share=0.5";
+    let arguments = ["compare", "--schemes", "baseline,dynamic-allocation,ideal-no-gc", "--workload", "mixed-70-30"];
+    let more = ["--set", share, "--set", "trigger.soft=0.1", "--seed", "2", "--requests", "2000", "--json", "-"];
+    let output = copyback(&[&arguments[..], &more].concat());
+    let results: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+    let text = |value: &str| Field::Str(value.into());
+    for result in results["results"].as_array().unwrap() {
+        let row = rows.iter().find(|row| {
+            row["case"] == text("mixed-70-30")
+                && row["trigger.soft"] == Field::Double(0.1)
+                && row["seed"] == Field::ULong(2)
+                && row["scheme"] == text(result["scheme"].as_str().unwrap())
+        });
+        let row = row.expect("the grid has this cell");
+        let report = &result["report"];
+        let whole = |value: &serde_json::Value| Field::ULong(value.as_u64().unwrap());
+        assert_eq!(row["response.all.p99_9_ns"], whole(&report["response"]["all"]["p99_9_ns"]));
+        assert_eq!(row["flash.block_erases"], whole(&report["flash"]["block_erases"]));
+        assert_eq!(row["matched.write.max_ns"], whole(&result["matched"]["write"]["max_ns"]));
+        assert!(matches!(row["response.all.stdev_ns"], Field::Double(_)));
+        assert!(matches!(row["blame.read_mean_ns.gc"], Field::Double(_)));
+    }
+}
+
+#[test]
+fn the_table_has_the_same_bytes_whatever_the_jobs_and_however_it_was_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    // The journals stand beside the tables.
+    let tables: Vec<PathBuf> = ["whole", "jobs", "killed"].map(|name| folder.path().join(name)).to_vec();
+    let path = file(folder.path(), GRID);
+    let whole = sweep(&path, &tables[0], &["--jobs", "1"]);
+    let jobs = sweep(&path, &tables[1], &["--jobs", "3"]);
+    let body = |text: &str| text.split_once("Written to").map(|(body, _)| body.to_owned());
+    assert_eq!(body(&whole), body(&jobs));
+
+    let arguments = ["sweep", path.to_str().unwrap(), "--jobs", "1", "--out", tables[2].to_str().unwrap()];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_copyback"))
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let journal = tables[2].with_extension("journal");
+    let lines = || std::fs::read(&journal).map_or(0, |text| text.iter().filter(|byte| **byte == b'\n').count());
+    let started = Instant::now();
+    while lines() < 2 {
+        assert!(started.elapsed() < Duration::from_secs(120), "the sweep does not write its journal");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let held = lines();
+    assert!(!tables[2].exists() && held < 8, "it was not killed midway");
+    // A line whose writing was cut short.
+    let mut text = std::fs::read(&journal).unwrap();
+    text.extend(b"{\"key\":\"blake3:12");
+    std::fs::write(&journal, text).unwrap();
+    let resumed = sweep(&path, &tables[2], &["--jobs", "2"]);
+    assert!(resumed.contains(&format!("{held} of 8 cells were done before")), "{resumed}");
+    let bytes: Vec<Vec<u8>> = tables.iter().map(|table| std::fs::read(table).unwrap()).collect();
+    assert!(bytes[0] == bytes[1] && bytes[0] == bytes[2]);
+}
+
+#[test]
+fn a_changed_file_runs_again_only_what_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.parquet");
+    let small = "requests = 500\nworkloads = [\"oltp\", \"mixed-70-30\"]\n";
+    sweep(&file(folder.path(), small), &out, &["--quiet"]);
+    let again = |text: &str, more: &[&str]| sweep(&file(folder.path(), text), &out, more);
+    assert!(again(small, &[]).contains("2 of 2 cells were done before"));
+    let longer = small.replace("\"oltp\", ", "\"oltp\", \"random-write\", ");
+    assert!(again(&longer, &[]).contains("2 of 3 cells were done before"));
+    assert!(again(&format!("{small}[set]\ntrigger.soft = 0.1\n"), &[]).contains("2 cells, 4 runs\n"));
+    assert!(again(small, &["--set", "trigger.soft=0.1"]).contains("2 of 2 cells were done before"));
+    assert!(again(small, &["--fresh"]).contains("2 cells, 4 runs\n"));
+}
+
+#[test]
+fn a_grid_of_another_file_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("base.toml"), GRID).unwrap();
+    let path = file(folder.path(), "grid = \"base.toml\"\nseed = 7\nschemes = [\"baseline\", \"ideal-no-gc\"]\n");
+    let text = printed(&copyback(&["sweep", path.to_str().unwrap(), "--list"]));
+    assert!(text.starts_with("grid: 4 cells, 8 runs: baseline, ideal-no-gc\n"), "{text}");
+    assert!(text.contains("mixed-70-30 trigger.soft=0.1: small, mixed-70-30, seed 7, 2,000 requests"), "{text}");
+}
+
+#[test]
+fn mistakes_are_shown_where_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |text: &str, phrases: &[&str]| refused(folder.path(), text, phrases);
+    refused("requets = 3\n", &["grid.toml:1:1", "did you mean `requests`?"]);
+    refused("schemes = [\"baseline\",\n \"ideal-no-cg\"]\n", &["grid.toml:2:2", "did you mean `ideal-no-gc`?"]);
+    refused("device = \"smal\"\n", &["grid.toml:1:10", "did you mean `small`?"]);
+    refused("workloads = [\"oltpp\"]\n", &["grid.toml:1:14", "did you mean `oltp`?"]);
+    refused("devices = []\n", &["grid.toml:1:11", "the grid has no cell"]);
+    refused("[vary]\ntrigger.soft = []\n", &["grid.toml:2:16", "the grid has no cell"]);
+    refused("[vary]\ntrigger.soft = 0.1\n", &["grid.toml:2:16", "must be a list"]);
+    refused("[vary]\ntrigger.sofft = [0.1]\n", &["grid.toml:2:9", "did you mean `soft`?"]);
+    refused("[vary]\ntrigger.soft = [0.1, \"x\"]\n", &["grid.toml:2:22", "a level is a share"]);
+    refused("[set]\ntrigger.soft = 0.1\n[vary]\ntrigger.soft = [0.1]\n", &["grid.toml:2:9", "varied in [vary]"]);
+    refused("[[case]]\nworkload = \"oltp\"\n[[case]]\nworkload = \"oltp\"\n", &["grid.toml:4:12", "two cases"]);
+    refused("[[case]]\nworkload = \"oltp\"\nnmae = \"x\"\n", &["grid.toml:3:1", "did you mean `name`?"]);
+    refused("grid = \"bsae.toml\"\n", &["grid.toml:1:8", "same folder"]);
+    refused("trace = \"nowhere.csv\"\n", &["grid.toml:1:9", "there is no trace"]);
+    refused("[[case]]\ntrace = \"nowhere.csv\"\noptional = true\n", &["the grid has no cell", "--traces DIR"]);
+    refused("seed = -1\n", &["grid.toml:1:8", "whole number"]);
+    refused("x = [\n", &["grid.toml:1:6", "not TOML"]);
+}
+
+#[test]
+fn a_cell_that_fails_is_named_and_the_others_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let far = format!("128166372000000000,host,0,Write,{},4096,100\n", 1u64 << 50);
+    std::fs::write(folder.path().join("far.csv"), far).unwrap();
+    let text = "requests = 200\n[[case]]\nworkload = \"oltp\"\n[[case]]\nname = \"far\"\ntrace = \"far.csv\"\n";
+    let path = file(folder.path(), text);
+    let out = folder.path().join("out.parquet");
+    let output = copyback(&["sweep", path.to_str().unwrap(), "--out", out.to_str().unwrap(), "--jobs", "1"]);
+    assert_eq!(code(&output), 2, "{}", printed(&output));
+    assert!(said(&output).contains("far: "), "{}", said(&output));
+    assert!(said(&output).contains("workload.beyond_capacity"), "{}", said(&output));
+    assert!(!out.exists());
+    assert_eq!(std::fs::read_to_string(out.with_extension("journal")).unwrap().lines().count(), 1);
+}
