@@ -34,6 +34,9 @@ pub enum Command {
     Schemes {
         /// A scheme (`baseline`), an axis (`victim`) or a policy (`greedy`, `victim.fifo`)
         name: Option<String>,
+        /// Write a page of each scheme, with a drawing of who uses a die when, into this folder
+        #[arg(long, value_name = "DIR", conflicts_with = "name")]
+        pages: Option<PathBuf>,
     },
     /// List the devices; or print one
     Devices {

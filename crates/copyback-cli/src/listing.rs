@@ -3,7 +3,9 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::output;
+use crate::page;
 use crate::plan::forget_descriptions;
+use crate::scene;
 use crate::table::{self, BOLD, DIM};
 use crate::workloads;
 use copyback::config::layers::{Layer, Stack, suggestion};
@@ -43,7 +45,7 @@ fn lines<'a>(indent: usize, rows: impl Iterator<Item = (&'a str, String)> + Clon
 }
 
 /// A text in lines of at most so many characters, where its words allow it.
-fn wrapped(text: &str, room: usize) -> Vec<String> {
+pub fn wrapped(text: &str, room: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("there is always a line");
@@ -82,7 +84,10 @@ fn all_schemes() -> Result<String, Failure> {
         text.push_str(&format!("\n  {}: {}\n", bold(axis.name), axis.question));
         text.push_str(&choice_lines(4, axis));
     }
-    text.push_str(&format!("\n{}\n", dim("copyback schemes NAME explains a scheme, an axis or a policy.")));
+    text.push_str(&format!(
+        "\n{}\n",
+        dim("copyback schemes NAME explains a scheme, an axis or a policy; --pages DIR writes a page of each scheme.")
+    ));
     Ok(text)
 }
 
@@ -112,6 +117,18 @@ fn explain(name: &str) -> Result<String, Failure> {
     Ok(parts.join("\n"))
 }
 
+/// The scene's drawing as comments, so that what is printed stays a file; nothing where a scheme is not drawn.
+fn drawing(scheme: &Preset) -> Result<String, Failure> {
+    let Some(see) = page::to_see(scheme) else { return Ok(String::new()) };
+    // Behind the comment's sign stand the names of rows.
+    let columns = table::terminal_columns().saturating_sub(13).clamp(30, 108);
+    let drawn = scene::drawing(&scene::play(scheme)?, columns);
+    let lines = wrapped(&see, columns + 11);
+    let lines = lines.iter().map(String::as_str).chain([""]).chain(drawn.lines());
+    let text: String = lines.map(|line| format!("{}\n", format!("# {line}").trim_end())).collect();
+    Ok(format!("# A die of two planes, of which one is collected, and five requests that come meanwhile.\n{text}"))
+}
+
 /// A scheme with the default of every axis that it leaves open; a file of this text is a scheme, too.
 fn scheme_text(preset: &Preset) -> Result<String, Failure> {
     let run = resolved(Some(preset), &DEVICES[0])?;
@@ -126,10 +143,11 @@ fn scheme_text(preset: &Preset) -> Result<String, Failure> {
             text.push_str(&format!("[{}]\npolicy = {policy}\n{parameters}\n", axis.name));
         }
     }
+    text.push_str(&dim(&drawing(preset)?));
     Ok(text)
 }
 
-fn resolved(scheme: Option<&Preset>, device: &Preset) -> Result<RunConfig, Failure> {
+pub fn resolved(scheme: Option<&Preset>, device: &Preset) -> Result<RunConfig, Failure> {
     let mut stack = Stack::new();
     for preset in std::iter::once(device).chain(scheme) {
         let mut layer = Layer::parse(preset.name, preset.text)?;

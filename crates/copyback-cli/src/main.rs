@@ -11,10 +11,12 @@ mod format;
 mod listing;
 mod out_dir;
 mod output;
+mod page;
 mod plan;
 mod progress;
 mod reproduce;
 mod run;
+mod scene;
 mod steady;
 mod sweep;
 mod table;
@@ -37,7 +39,8 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::sweep(args),
         Command::Validate(args) => validate::validate(args),
         Command::Trace(command) => trace::trace(command),
-        Command::Schemes { name } => listing::schemes(name.as_deref()),
+        Command::Schemes { pages: Some(folder), .. } => page::write_all(folder),
+        Command::Schemes { name, .. } => listing::schemes(name.as_deref()),
         Command::Devices { name } => listing::devices(name.as_deref()),
         Command::Workloads { name } => listing::workloads(name.as_deref()),
     };

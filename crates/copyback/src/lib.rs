@@ -10,6 +10,7 @@ pub mod host;
 pub mod metrics;
 pub mod nand;
 pub mod run;
+pub mod scene;
 pub mod sim;
 
 pub use copyback_workload as workload;

@@ -4,11 +4,14 @@
 
 mod support;
 
+use copyback::ftl::aging;
 use copyback::ftl::core::Ftl;
 use copyback::ftl::frontier::Origin;
 use copyback::metrics::report::Outcome;
+use copyback::nand::command::Source;
+use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::{Options, Progress, RunError, precondition, simulate};
-use copyback::sim::index::{LogicalUnit, PageId, PlaneId};
+use copyback::sim::index::{BlockId, LogicalUnit, PageId, PlaneId};
 use copyback::workload::{Op, Request, rng};
 use support::{Listed, Setting, configuration, request};
 
@@ -271,6 +274,34 @@ fn whoever_waits_for_a_slot_goes_before_who_arrives() {
     let writes = [(4608, 32_768), (0, 16_384), (0, 16_384), (0, 16_384), (0, 16_384)];
     let requests = writes.map(|(offset, len)| request(0, Op::Write, offset, len, 0));
     run_with_seed(2, &lines, &requests);
+}
+
+/// Blocks full of valid data are relocated again and again: a scrubber has nothing to gain, and breaks no rule by it.
+#[test]
+fn a_scrubber_may_relocate_full_blocks_for_ever() {
+    let lines = [
+        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1\ngeometry.planes_per_die = 1",
+        "geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 2\ngeometry.page_size = \"4 KiB\"",
+        "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
+        "trigger.policy = \"watermark\"\ntrigger.soft = 2\nprecondition.mode = \"sequential\"\ncapacity.over_provisioning = 1.0",
+    ];
+    let (config, _) = configuration(&lines, 0);
+    config.check().expect("the configuration is possible");
+    let ftl = aging::aged(&config, 1).expect("preconditioning works");
+    let mut source = Listed::new(vec![request(0, Op::Read, 0, 4096, 0)]);
+    let host = config.host.clone();
+    let setup =
+        Setup { host, source: &mut source, requests: None, check: true, keep_gc_events: false, keep_requests: false };
+    let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
+    simulation.start().expect("the request is in order");
+    // 64 rounds for each block, in which nothing is gained, are taken for a policy that does not look.
+    for round in 0..64 * 8 + 8 {
+        let found =
+            (0..8).any(|i| simulation.relocate(0, BlockId((round + i) % 8), Source::Scrub).expect("it goes on"));
+        assert!(found, "round {round} finds no full block");
+        while simulation.step().expect("it goes on") {}
+    }
+    simulation.check_end();
 }
 
 /// Writes that are bound to no plane go round a die's planes. They went to the lowest plane that had most room: it was

@@ -5,6 +5,7 @@
 
 mod bandwidth;
 mod gate;
+mod points;
 mod subject;
 mod sustained;
 mod table;

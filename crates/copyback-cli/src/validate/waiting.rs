@@ -4,6 +4,7 @@
 //! times less the time of the request's own command.
 
 use super::gate::{Case, Figure, Gate, Group};
+use super::points;
 use super::subject::{Device, Requests, Scope, request, simulate};
 use crate::failure::Failure;
 use copyback::config::RunConfig;
@@ -12,7 +13,7 @@ use copyback_theory::waiting::{self as theory, Class};
 use copyback_workload::units::{Bytes, Nanos};
 use copyback_workload::{Op, rng};
 
-const MEAN: &str = "about twice the 95 % interval that so many arrivals leave: waits that follow each other are alike, the \
+pub(super) const MEAN: &str = "about twice the 95 % interval that so many arrivals leave: waits that follow each other are alike, the \
                     more so the higher the load";
 const PERCENTILE: &str = "as for means, from the hundredth or thousandth part of the arrivals; and the simulator's \
                           histogram adds up to 0.1 % of the response time";
@@ -34,14 +35,14 @@ const QUEUE: &str = r#"
 
 /// One die, and the times of its commands.
 #[derive(Clone)]
-struct Die {
-    config: RunConfig,
+pub(super) struct Die {
+    pub(super) config: RunConfig,
     unit_bytes: u64,
-    page_bytes: u64,
+    pub(super) page_bytes: u64,
 }
 
 impl Die {
-    fn new(device: &Device, order: &str, whole_pages: bool) -> Result<Self, Failure> {
+    pub(super) fn new(device: &Device, order: &str, whole_pages: bool) -> Result<Self, Failure> {
         let config = device.with(&format!("{QUEUE}\norder = {order}"), |g| {
             (g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die) = (1, 1, 1, 1);
             (g.blocks_per_plane, g.pages_per_block) = (16, g.pages_per_block.clamp(8, 64));
@@ -54,7 +55,7 @@ impl Die {
     }
 
     /// A read of the first page of a block.
-    fn read_ns(&self, units: u64) -> f64 {
+    pub(super) fn read_ns(&self, units: u64) -> f64 {
         let timing = &self.config.timing;
         (timing.command.0 + timing.read.list()[0] + timing.channel.transfer_ns(units * self.unit_bytes)) as f64
     }
@@ -72,18 +73,18 @@ impl Die {
 }
 
 /// Poisson arrivals with a rate in events a nanosecond.
-struct Poisson {
+pub(super) struct Poisson {
     stream: rng::Xoshiro256PlusPlus,
     mean_ns: f64,
     now_ns: f64,
 }
 
 impl Poisson {
-    fn new(rate: f64, seed: u64) -> Self {
+    pub(super) fn new(rate: f64, seed: u64) -> Self {
         Self { stream: rng::stream(seed, "validate.arrivals"), mean_ns: 1.0 / rate, now_ns: 0.0 }
     }
 
-    fn next_ns(&mut self) -> u64 {
+    pub(super) fn next_ns(&mut self) -> u64 {
         self.now_ns += rng::exponential(&mut self.stream, self.mean_ns);
         self.now_ns.round() as u64
     }
@@ -114,11 +115,12 @@ pub fn cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
     let steps: &[(f64, f64)] = if scope.is_quick { &[(0.5, 4.0)] } else { &[(0.3, 8.0), (0.5, 4.0), (0.7, 2.0)] };
     for &(load, step) in steps {
         cases.push(vacations(device, load, step)?);
+        cases.push(points::points(device, load, step, if scope.is_quick { 400_000 } else { 2_000_000 })?);
     }
     Ok(cases)
 }
 
-fn gate(name: String, source: &'static str, tolerance: f64, reason: &'static str) -> Gate {
+pub(super) fn gate(name: String, source: &'static str, tolerance: f64, reason: &'static str) -> Gate {
     Gate { name, source, tolerance, reason }
 }
 
@@ -162,7 +164,7 @@ fn mean_wait_ns(response: &Latency, blame: &[(&'static str, f64)]) -> f64 {
     response.mean_ns - own.map(|(_, ns)| ns).sum::<f64>()
 }
 
-fn read_wait_ns(report: &Report) -> f64 {
+pub(super) fn read_wait_ns(report: &Report) -> f64 {
     mean_wait_ns(&report.response.read, &report.blame.read_mean_ns)
 }
 

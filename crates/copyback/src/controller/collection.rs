@@ -281,6 +281,7 @@ impl Drive {
     }
 
     /// A round whose block's worth of pages stayed on the plane gained nothing; a policy may pick such blocks for a while.
+    /// Relocations of blocks that another task named have nothing to gain, and do not count.
     fn count_idle_rounds(&mut self, plane: PlaneId, pages_stayed: u32) {
         let rounds = &mut self.idle_rounds[plane.at()];
         *rounds = if pages_stayed < self.geometry.pages_per_block { 0 } else { *rounds + 1 };
@@ -320,9 +321,11 @@ impl Drive {
         let job = &self.jobs[id.at()];
         let (block, plane, source) = (job.block, job.plane, job.source);
         let (start_ns, units_valid, free_blocks) = (job.start_ns, job.units_valid, job.free_blocks);
-        let pages_stayed = job.pages_stayed;
+        let (picks_victim, pages_stayed) = (job.picks_victim, job.pages_stayed);
         self.work.dropped_moves += u64::from(job.dropped);
-        self.count_idle_rounds(plane, pages_stayed);
+        if picks_victim {
+            self.count_idle_rounds(plane, pages_stayed);
+        }
         let owes = self.yielding.yields() && self.collection_state(die) == State::AllProhibited;
         self.ftl.erase(block);
         if source == Source::Gc {

@@ -148,6 +148,8 @@ pub(super) struct Settings {
     pub hears_reads: bool,
     /// Host transactions are served with pages that rounds move.
     pub merge: bool,
+    /// Whether host work joins commands of rounds on other planes.
+    pub gc_host: bool,
     /// Nothing of the host has to do with the commands of a round.
     pub is_round_alone: bool,
     /// A round's steps follow each other without a look at the queue.
@@ -187,6 +189,7 @@ impl Settings {
             hears_loads: (cache || pipeline) && config.commands.cache_program,
             hears_reads: (cache || pipeline) && config.commands.cache_read,
             merge: has(GcBuilderName::Merge),
+            gc_host: has(GcBuilderName::GcHost),
             is_round_alone: compose.gc.is_empty() && !ftl.has_second_active(),
             steps_at_once: !yielding.yields() && scan_ns == 0 && !choice_takes_time,
             poll_ns: yielding.look_ns(),

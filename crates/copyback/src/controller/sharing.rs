@@ -208,7 +208,12 @@ impl Drive {
     fn first_admitted(&self, die: DieId, queue: Queue, view: &View, before: u64, step: Option<Step>) -> Option<TxnId> {
         let lease = self.dies[die.at()].lease;
         let own_plane = self.jobs[lease.at()].plane;
-        let is_left = |id| step.is_some_and(|step| self.settings.merge && self.is_left_to_round(id, die, lease, step));
+        let is_left = |id| {
+            step.is_some_and(|step| {
+                (self.settings.merge && self.is_left_to_round(id, die, lease, step))
+                    || (self.settings.gc_host && self.joins_step(id, die, lease, step))
+            })
+        };
         let queued = self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.gc_scan_max);
         queued.into_iter().find(|&id| {
             let txn = &self.txns[id];

@@ -228,8 +228,9 @@ impl Ftl {
         self.next_offset_in(plane, self.slot(plane, origin))
     }
 
+    /// The same of one of the plane's open blocks.
     #[inline]
-    pub(super) fn next_offset_in(&self, plane: PlaneId, slot: usize) -> u32 {
+    pub fn next_offset_in(&self, plane: PlaneId, slot: usize) -> u32 {
         let open = self.planes[plane.at()].open[slot];
         if open.is_none() {
             return 0;

@@ -10,9 +10,10 @@
 //!   Figure 5c, and nothing else matches. The write point of block 9: one that nothing else comes to.
 //! - After collection requests are served first come, first served, as the text has it, though elsewhere reads go first.
 
-use crate::drive::Block::{self, Free, Full, Holds, Open};
-use crate::table::Asks::{Read, Write};
-use crate::table::{Asks, Figure};
+use crate::table::Figure;
+use copyback::scene::Asks;
+use copyback::scene::Asks::{Read, Write};
+use copyback::scene::Block::{self, Free, Full, Holds, Open};
 
 const DRIVE: &str = r#"
 capacity = { logical = "120 KiB" }
@@ -238,6 +239,35 @@ fn figure_7a_both_planes_begin_new_blocks() {
          7   9  GC+S   program  P0 B4 p2 + P1 B4 p2
          9  47  GC     erase    P0 B1
         ends: J 3, L 6, S 9
+        ",
+    );
+}
+
+/// Section 4.4: reads "whose page offset has no match with the GC read", and those for the plane that is collected, "can get
+/// serviced using the preemptive GC"; what matches the next command goes with it.
+#[test]
+fn section_4_4_what_cannot_join_the_next_command_goes_first() {
+    let scheme = PAR.replace("policy = \"never\"", "policy = \"points\", poll = \"0 ns\"");
+    let requests = &[
+        ("J", 0.5, Write(1)),      // joins B
+        ("K", 0.5, Read(0, 4, 2)), // for the plane that is collected
+        ("M", 0.5, Read(1, 1, 5)), // matches nothing
+        ("I", 2.5, Read(1, 3, 7)), // joins C
+    ];
+    Figure { config: format!("{DRIVE}{scheme}"), planes: &[PLANE_0, PLANE_1], collects: 0, requests }.shows(
+        "
+         0   1  GC     read     P0 B2 p3              -- A
+         1   2  M      read     P1 B1 p5              -- at point (1), where plane 0 holds a page
+         2   4  GC+J   program  P0 B7 p0 + P1 B5 p0   -- B
+         4   5  K      read     P0 B4 p2              -- at point (2)
+         5   6  GC+I   read     P0 B2 p7 + P1 B3 p7   -- C
+         6   8  GC     program  P0 B7 p1              -- D
+         8   9  GC     read     P0 B2 p9              -- E
+         9  11  GC     program  P0 B7 p2              -- F
+        11  12  GC     read     P0 B2 p15             -- G
+        12  14  GC     program  P0 B7 p3              -- H
+        14  52  GC     erase    P0 B2
+        ends: J 4, K 5, M 2, I 6
         ",
     );
 }

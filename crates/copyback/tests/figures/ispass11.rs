@@ -7,9 +7,10 @@
 //! - Figure 6: which of the two pipelined reads goes first. The request does, and GC's follows it.
 //! - Figure 7: in state 2, which forbids "free block consuming" requests, reads are let in and writes are not.
 
-use crate::drive::Block::{self, Free, Full, Holds};
-use crate::table::Asks::{Overwrite, Read, UrgentWrite, Write};
-use crate::table::{Asks, Figure};
+use crate::table::Figure;
+use copyback::scene::Asks;
+use copyback::scene::Asks::{Overwrite, Read, UrgentWrite, Write};
+use copyback::scene::Block::{self, Free, Full, Holds};
 
 const DRIVE: &str = r#"
 capacity = { logical = "10 KiB" }

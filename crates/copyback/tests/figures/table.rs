@@ -3,28 +3,12 @@
 //! A line is a command: start and end in the figure's units of time, for whom, what, and where: plane, block and page of each
 //! part. The last line says when each request ended. What follows `--` is a remark.
 
-use crate::drive::{Block, Contents};
 use copyback::config::RunConfig;
 use copyback::metrics::commands::{CommandRecord, PartRecord};
 use copyback::metrics::report::RequestRecord;
 use copyback::metrics::timeline::{Timeline, text};
 use copyback::nand::command::{FlashOp, Source};
-use copyback::run::simulation::{Setup, Simulation};
-use copyback::sim::index::PlaneId;
-use copyback::workload::{Error, Op, Priority, Request, RequestSource};
-
-/// What a request asks for.
-#[derive(Clone, Copy, Debug)]
-pub enum Asks {
-    /// The data of a page, wherever it is when it is read: plane, block, page.
-    Read(u32, u32, u32),
-    /// New data for a page that stands here: plane, block, page.
-    Overwrite(u32, u32, u32),
-    /// Data for a logical page of a plane that held nothing.
-    Write(u32),
-    /// The same, marked urgent.
-    UrgentWrite(u32),
-}
+use copyback::scene::{Asks, Block, Scene};
 
 /// A figure.
 pub struct Figure<'a> {
@@ -41,14 +25,6 @@ pub struct Figure<'a> {
 /// Nanoseconds of a figure's unit of time.
 pub const UNIT_NS: u64 = 1_000_000;
 
-struct Listed(std::vec::IntoIter<Request>);
-
-impl RequestSource for Listed {
-    fn next_request(&mut self) -> Result<Option<Request>, Error> {
-        Ok(self.0.next())
-    }
-}
-
 impl Figure<'_> {
     /// The table of the commands that are issued.
     pub fn table(&self) -> String {
@@ -62,23 +38,14 @@ impl Figure<'_> {
 
     fn run(&self) -> (String, String) {
         let config: RunConfig = toml::from_str(&self.config).unwrap_or_else(|e| panic!("{e}\n{}", self.config));
-        config.check().unwrap_or_else(|e| panic!("{e}\n{}", self.config));
-        let mut contents = Contents::new(&config, self.planes);
-        let requests: Vec<Request> = self.requests.iter().map(|asked| request(&mut contents, asked)).collect();
-        let geometry = contents.ftl.geometry.clone();
-        let mut source = Listed(requests.into_iter());
-        let (host, source) = (config.host.clone(), &mut source);
-        let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: true };
-        let mut simulation = Simulation::new(vec![(&config, contents.ftl)], setup);
-        simulation.keep_commands(Default::default());
-        let (drive, events) = simulation.drive_and_events(0);
-        assert!(drive.collect_once(PlaneId(self.collects), events), "there is something to collect");
-        simulation.run(&mut |_| {}).expect("the run ends well");
-        let commands = simulation.take_commands();
-        let drawn = Timeline::new(&commands, &geometry, 0, 0, None);
+        let at = |&(_, arrival, asks): &(_, f64, Asks)| ((arrival * UNIT_NS as f64) as u64, asks);
+        let requests: Vec<(u64, Asks)> = self.requests.iter().map(at).collect();
+        let scene = Scene { config: &config, planes: self.planes, collects: self.collects, requests: &requests };
+        let played = scene.play().unwrap_or_else(|e| panic!("{e}\n{}", self.config));
+        let drawn = Timeline::new(&played.commands, &played.geometry, 0, 0, None);
         let drawing = text::draw(&drawn, text::Scale { columns: 100, ns_per_column: Some(UNIT_NS / 2) });
-        let mut lines: Vec<String> = commands.iter().map(|command| self.line(command)).collect();
-        lines.push(self.ends(simulation.collector.records.take().expect("requests are kept")));
+        let mut lines: Vec<String> = played.commands.iter().map(|command| self.line(command)).collect();
+        lines.push(self.ends(&played.requests));
         (lines.join("\n"), drawing)
     }
 
@@ -129,8 +96,7 @@ impl Figure<'_> {
         }
     }
 
-    fn ends(&self, mut records: Vec<RequestRecord>) -> String {
-        records.sort_by_key(|record| record.index);
+    fn ends(&self, records: &[RequestRecord]) -> String {
         let end = |r: &RequestRecord| {
             format!("{} {}", self.requests[r.index as usize].0, units(r.arrival_ns + r.response_ns))
         };
@@ -150,21 +116,4 @@ fn units(ns: u64) -> u64 {
     let units = (ns + UNIT_NS / 2) / UNIT_NS;
     assert!(ns.abs_diff(units * UNIT_NS) < UNIT_NS / 1000, "{ns} ns is no whole number of units");
     units
-}
-
-fn request(contents: &mut Contents, &(_, arrival, asks): &(&str, f64, Asks)) -> Request {
-    let (op, unit) = match asks {
-        Asks::Read(plane, block, page) => (Op::Read, contents.held_at(plane, block, page)),
-        Asks::Overwrite(plane, block, page) => (Op::Write, contents.held_at(plane, block, page)),
-        Asks::Write(plane) | Asks::UrgentWrite(plane) => (Op::Write, contents.unused_unit(plane)),
-    };
-    let unit_bytes = u64::from(contents.ftl.geometry.unit_bytes);
-    Request {
-        arrival_ns: (arrival * UNIT_NS as f64) as u64,
-        offset_bytes: u64::from(unit.0) * unit_bytes,
-        len_bytes: unit_bytes,
-        device: 0,
-        op,
-        priority: if matches!(asks, Asks::UrgentWrite(_)) { Priority::High } else { Priority::Normal },
-    }
 }

@@ -1,11 +1,13 @@
 //! Host transactions on other planes of the die join the reads and programs of collection, where page offsets agree.
 //!
 //! Source: hpdc18 Section 4.1, Algorithm 2. One partner for each free plane. A program's partner is a write of that plane
-//! whose next page, in one of its open blocks, has the offset of the round's.
+//! whose next page, in one of its open blocks, has the offset of the round's. Where rounds yield, requests that join the next
+//! command are left to it, and do not go before it: hpdc18 Section 4.4 has preemption serve those that "miss".
 
+use crate::background::job::Step;
 use crate::controller::drive::Drive;
 use crate::nand::command::Command;
-use crate::sim::index::DieId;
+use crate::sim::index::{BlockId, DieId, JobId, PageId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 
 /// Queued reads of other planes at the offset of the round's page join its read.
@@ -27,4 +29,44 @@ pub(super) fn join_gc_program(
 ) {
     drive.join_writes_of_other_planes(die, command, (drive.settings.gc_scan_max, beside_pair), events);
     drive.work.programs_beside_gc += u64::from(command.planes) - 1;
+}
+
+impl Drive {
+    /// Whether a request that waits at a die joins the command that its round issues next. Of writes to a plane only the first
+    /// does; those behind it keep their order and are left to the round, too.
+    pub(in crate::controller) fn joins_step(&self, txn: TxnId, die: DieId, id: JobId, step: Step) -> bool {
+        let job = &self.jobs[id.at()];
+        match step {
+            Step::Read { .. } => {
+                let lead = self.geometry.page_of(job.moves[job.next].from);
+                let (found, count) = self.reads_beside(die, lead, self.settings.gc_scan_max);
+                found[..count].contains(&txn)
+            }
+            Step::Program { .. } => {
+                Self::is_write(self.txns[txn].role) && self.writes_join(self.txns[txn].plane, job.plane)
+            }
+            Step::Erase => false,
+        }
+    }
+
+    /// Whether writes to a plane, or to any where none is named, can join the program that a round issues next.
+    fn writes_join(&self, partner: PlaneId, plane: PlaneId) -> bool {
+        if self.settings.global || self.ftl.needs_pairing(plane) {
+            return false;
+        }
+        let (partners, count) = self.partners_of(plane);
+        let is_meant = |p: PlaneId| partner.is_none() || p == partner;
+        partners[..count].iter().any(|&p| is_meant(p) && self.has_page_beside(p, plane))
+    }
+
+    /// Whether the next page of a plane can stand in one command with the next of a round on another.
+    fn has_page_beside(&self, partner: PlaneId, plane: PlaneId) -> bool {
+        let page_of = |block: BlockId, offset: u32| PageId(block.0 * self.geometry.pages_per_block + offset);
+        let (slot, beside_pair) = self.ftl.slot_for_round(plane, &[partner]);
+        let lead_offset = self.ftl.next_offset_in(plane, slot);
+        let lead = self.ftl.next_block_in(plane, slot).map(|block| page_of(block, lead_offset));
+        let own = self.ftl.slot_at(partner, lead_offset, beside_pair).filter(|_| self.host_pages_left(partner) > 0);
+        let page = own.and_then(|own| self.ftl.next_block_in(partner, own)).map(|block| page_of(block, lead_offset));
+        lead.zip(page).is_some_and(|(lead, page)| self.rules.go_together(&self.geometry, lead, page))
+    }
 }

@@ -29,9 +29,21 @@ impl Drive {
         events: &mut EventQueue,
     ) {
         let list = self.queue(die, Queue::Read);
+        let (found, count) = self.reads_beside(die, command.slots[0].page, scan_max);
+        for &id in &found[..count] {
+            self.queues.remove(list, id.0);
+            let slot = self.bind_read(id, die, events).expect("the partner was just translated");
+            self.add_read(command, slot, events.now_ns());
+        }
+    }
+
+    /// The queued reads that can share a command with the read of a page, and how many they are.
+    #[inline(always)]
+    pub(super) fn reads_beside(&self, die: DieId, lead: PageId, scan_max: usize) -> ([TxnId; 3], usize) {
+        let list = self.queue(die, Queue::Read);
         let mut found = [TxnId::NONE; 3];
         let mut count = 0;
-        let mut pages = [command.slots[0].page; 4];
+        let mut pages = [lead; 4];
         for id in self.queues.iter(list).take(scan_max).map(TxnId) {
             let place = self.ftl.lookup(self.txns[id].first);
             if place.is_none() || count + 1 == self.geometry.planes_per_die as usize {
@@ -47,11 +59,7 @@ impl Drive {
                 pages[count] = page;
             }
         }
-        for &id in &found[..count] {
-            self.queues.remove(list, id.0);
-            let slot = self.bind_read(id, die, events).expect("the partner was just translated");
-            self.add_read(command, slot, events.now_ns());
-        }
+        (found, count)
     }
 
     /// Queued writes join on planes whose next page has the lead's offset.

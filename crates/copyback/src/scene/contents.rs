@@ -1,8 +1,8 @@
-//! A small drive of one die whose contents are written down block by block.
+//! What does each page of a small drive hold? A drive of one die whose contents are written down block by block.
 
-use copyback::config::RunConfig;
-use copyback::ftl::core::Ftl;
-use copyback::sim::index::{BlockId, LogicalUnit, PlaneId};
+use crate::config::RunConfig;
+use crate::ftl::core::Ftl;
+use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 
 /// A block's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,7 @@ pub enum Block {
 
 /// A drive of one die and the logical pages that its flash pages hold.
 pub struct Contents {
+    /// The drive.
     pub ftl: Ftl,
     /// For each plane the logical pages of it that were not given out yet.
     unused: Vec<Vec<LogicalUnit>>,
@@ -89,11 +90,17 @@ impl Contents {
     }
 
     /// A logical page of a plane that holds nothing and was not given out before.
+    ///
+    /// # Panics
+    /// Where the plane has none left.
     pub fn unused_unit(&mut self, plane: u32) -> LogicalUnit {
         self.unused[plane as usize].pop().expect("the plane has a logical page left")
     }
 
     /// What a flash page holds.
+    ///
+    /// # Panics
+    /// Where it holds nothing.
     pub fn held_at(&self, plane: u32, block: u32, page: u32) -> LogicalUnit {
         let found = self.held.iter().find(|(place, _)| *place == (plane, block, page));
         found.unwrap_or_else(|| panic!("page {page} of block {block} of plane {plane} holds nothing")).1

@@ -1,0 +1,93 @@
+//! Who uses a die when? One scene, played with every scheme.
+//!
+//! A die of two planes; plane 0 is collected from time 0 on, and five requests come while the first page is read.
+
+use crate::failure::Failure;
+use crate::plan::forget_descriptions;
+use copyback::config::RunConfig;
+use copyback::config::layers::{Layer, Stack};
+use copyback::config::presets::Preset;
+use copyback::ftl::victim::VictimConfig;
+use copyback::metrics::commands::CommandRecord;
+use copyback::metrics::timeline::{Timeline, text};
+use copyback::scene::Asks::{self, Read, Write};
+use copyback::scene::Block::{self, Free, Full, Holds};
+use copyback::scene::{Played, Scene};
+
+/// The drive, in round times; everything that the schemes leave open is as it is by default.
+const DRIVE: &str = r#"
+trigger = { policy = "watermark", soft = 1 }
+precondition = { mode = "empty" }
+capacity = { logical = "1.5 MiB" }
+commands = { cache_read = true, cache_program = true }
+# A page takes 200 us on the channel.
+timing = { read = "400 us", program = "800 us", erase = "2 ms", channel = "81920 KB/s" }
+
+[geometry]
+channels = 1
+chips_per_channel = 1
+dies_per_chip = 1
+planes_per_die = 2
+blocks_per_plane = 10
+pages_per_block = 8
+page_size = "16 KiB"
+"#;
+
+/// Blocks 2 and 3 have the fewest valid pages. Block 2 is collected unless a scheme looks at more than that.
+const PLANE_0: [Block; 10] = [Full, Full, Holds(&[1, 3, 5]), Holds(&[1, 3, 6]), Free, Free, Free, Free, Free, Free];
+const PLANE_1: [Block; 10] = [Full, Full, Full, Full, Free, Free, Free, Free, Free, Free];
+
+/// What each request is, how it stands to the round, and what it asks for.
+pub const REQUESTS: [(&str, &str, Asks); 5] = [
+    ("read of plane 0, page 1 of block 2", "the page that is being moved", Read(0, 2, 1)),
+    ("read of plane 1, page 3 of a block", "a page at this offset is moved later", Read(1, 1, 3)),
+    ("read of plane 1, page 6 of a block", "no page at this offset is moved", Read(1, 2, 6)),
+    ("write to plane 1", "the other plane", Write(1)),
+    ("write to plane 0", "the plane that is collected", Write(0)),
+];
+
+/// When the requests come.
+pub const ARRIVAL_NS: u64 = 200_000;
+/// Time of a column of the drawing.
+const COLUMN_NS: u64 = 100_000;
+
+/// The scene's drive with a scheme.
+fn config(scheme: &Preset) -> Result<RunConfig, Failure> {
+    let mut stack = Stack::new();
+    for (name, text) in [("scene", DRIVE), (scheme.name, scheme.text)] {
+        let mut layer = Layer::parse(name, text)?;
+        forget_descriptions(&mut layer)?;
+        stack.push(layer);
+    }
+    Ok(stack.resolve_parts()?.run)
+}
+
+/// Whether the requests wait already when the round begins: where the victim depends on who waits.
+pub fn is_early(scheme: &Preset) -> Result<bool, Failure> {
+    Ok(matches!(config(scheme)?.victim, VictimConfig::ReadMatch(_)))
+}
+
+/// Plays a scheme's scene.
+pub fn play(scheme: &Preset) -> Result<Played, Failure> {
+    play_as(scheme, is_early(scheme)?)
+}
+
+/// Plays the scene with requests that come before the round, or during its first read.
+pub fn play_as(scheme: &Preset, is_early: bool) -> Result<Played, Failure> {
+    let config = config(scheme)?;
+    let requests = REQUESTS.map(|(_, _, asks)| (if is_early { 0 } else { ARRIVAL_NS }, asks));
+    let scene = Scene { config: &config, planes: &[&PLANE_0, &PLANE_1], collects: 0, requests: &requests };
+    Ok(scene.play()?)
+}
+
+/// The die from the beginning to the end, in whole columns of the drawing.
+pub fn timeline(played: &Played) -> Timeline {
+    let end_ns = played.commands.iter().map(CommandRecord::end_ns).max().unwrap_or(0);
+    let to_ns = end_ns.next_multiple_of(COLUMN_NS);
+    Timeline::new(&played.commands, &played.geometry, 0, 0, Some(to_ns))
+}
+
+/// The timeline in characters.
+pub fn drawing(played: &Played, columns: usize) -> String {
+    text::draw(&timeline(played), text::Scale { columns, ns_per_column: Some(COLUMN_NS) })
+}

@@ -1,0 +1,117 @@
+//! What do preemption points cost, with real rounds under way?
+//!
+//! One die, Poisson reads, and rounds one after the other: a block is copied back page by page and erased, and before each
+//! of these steps, all of one length, the round looks whether reads wait. Those that wait then go first; whoever comes while
+//! they are served waits for the next look. That is a server that takes vacations, with a gate.
+
+use super::gate::{Case, Figure, Group};
+use super::subject::{Device, Requests, request};
+use super::waiting::{Die, MEAN, Poisson, gate, read_wait_ns};
+use crate::failure::Failure;
+use copyback::config::{PageTimes, RunConfig};
+use copyback::ftl::aging;
+use copyback::metrics::report::Report;
+use copyback::nand::command::Source;
+use copyback::run::simulation::{Setup, Simulation};
+use copyback::run::{RunError, outcome_of};
+use copyback::sim::index::{BlockId, PlaneId};
+use copyback_theory::waiting::{self as theory, Class};
+use copyback_workload::units::Nanos;
+use copyback_workload::{Op, RequestSource};
+
+const GATED: &str =
+    "gated service, multiple vacations: ½·λ·E[S²]/(1 − ρ) + E[V²]/(2·E[V]) + ρ·E[V]/(1 − ρ) (Takagi 1991)";
+
+/// Two planes, so that the next round waits for the die when one ends.
+const PLANES: u32 = 2;
+
+/// Reads that find rounds of copybacks under way, whose steps take `step` times as long as a read.
+pub fn points(device: &Device, load: f64, step: f64, requests: u64) -> Result<Case, Failure> {
+    let first = Die::new(device, "{ policy = \"fifo\" }", true)?;
+    let read_ns = first.read_ns(1);
+    let config = round_config(&first, (step * read_ns).round() as u64)?;
+    let (service_ns, page_bytes) = (read_ns, first.page_bytes);
+    let step_ns = (config.timing.command.0 + config.timing.erase.0) as f64;
+    let reads = Class::constant(load / service_ns, service_ns);
+    let theory = theory::gated_vacations_mean_wait(reads, Class::constant(0.0, step_ns))? / service_ns;
+    let name = format!("preemption points, steps of {step}, load {load}");
+    let tolerance = if load > 0.6 || requests < 1_000_000 { 0.02 } else { 0.01 };
+    let gates = vec![gate(name, GATED, tolerance, MEAN)];
+    let run = move |seed| {
+        let mut arrivals = Poisson::new(reads.rate, seed);
+        let mut left = requests;
+        let mut source = Requests(move || {
+            left = u64::checked_sub(left, 1)?;
+            Some(request(Op::Read, arrivals.next_ns(), 0, page_bytes))
+        });
+        let (report, took_ns) = simulate_under_rounds(&config, &mut source, requests, seed)?;
+        let steps = report.flash.other_page_programs + report.flash.block_erases;
+        if took_ns != steps * step_ns as u64 + report.reads * service_ns as u64 {
+            return Err(Failure::run("the die was idle between two rounds, or a step took another time"));
+        }
+        Ok(vec![Figure::equal(read_wait_ns(&report) / service_ns, theory)])
+    };
+    Ok(Case { group: Group::Waiting, gates, is_random: true, run: Box::new(run) })
+}
+
+/// The die with times such that a copyback and an erase, command cycles included, both take `step_ns`.
+fn round_config(die: &Die, step_ns: u64) -> Result<RunConfig, Failure> {
+    let mut config = die.config.clone();
+    let timing = &mut config.timing;
+    let (read_ns, cycles_ns) = (timing.read.list()[0], timing.command.0);
+    let program_ns = step_ns.checked_sub(cycles_ns + read_ns).filter(|&ns| ns > 0);
+    let program_ns = program_ns.ok_or_else(|| Failure::run(format!("a step of {step_ns} ns holds no copyback")))?;
+    timing.read = PageTimes::Same(Nanos(read_ns));
+    timing.program = PageTimes::Same(Nanos(program_ns));
+    timing.erase = Nanos(step_ns - cycles_ns);
+    config.geometry.planes_per_die = PLANES;
+    // Whoever waits is in the die's queue and not in front of its window.
+    let tables = "yield = { policy = \"points\", poll = \"0 ns\" }\nunit = { policy = \"block\", copyback = true }\n\
+                  order = { policy = \"priority\", first = \"gc-read-write\" }\nadmit = { policy = \"window\", slots = 4096 }";
+    let scheme = super::subject::parsed(&format!("{tables}\ncapacity = {{ over_provisioning = 0.6 }}"));
+    (config.yield_, config.unit, config.order, config.admit) = (scheme.yield_, scheme.unit, scheme.order, scheme.admit);
+    config.check().map_err(RunError::from)?;
+    Ok(config)
+}
+
+/// Runs requests on a drive that has a round under way until the last of them ends; the report, and the time that passed.
+fn simulate_under_rounds(
+    config: &RunConfig,
+    source: &mut dyn RequestSource,
+    requests: u64,
+    seed: u64,
+) -> Result<(Report, u64), Failure> {
+    let ftl = aging::aged(config, seed).map_err(RunError::from)?;
+    let past = ftl.counts();
+    let host = config.host.clone();
+    let setup = Setup { host, source, requests: None, check: false, keep_gc_events: false, keep_requests: false };
+    let mut simulation = Simulation::new(vec![(config, ftl)], setup);
+    let mut next = [0; PLANES as usize];
+    simulation.start()?;
+    loop {
+        for (plane, next) in (0..PLANES).zip(&mut next) {
+            if simulation.collector.done[Op::Read as usize] < requests {
+                start_round(&mut simulation, PlaneId(plane), next)?;
+            }
+        }
+        if !simulation.step()? {
+            break;
+        }
+    }
+    simulation.check_end();
+    let took_ns = simulation.now_ns();
+    Ok((outcome_of(simulation, past).report, took_ns))
+}
+
+/// Has the next full block of a plane relocated, unless the plane has a round; `next` counts over the plane's blocks.
+fn start_round(simulation: &mut Simulation<'_>, plane: PlaneId, next: &mut u32) -> Result<(), Failure> {
+    let blocks = simulation.drives().next().expect("there is a drive").geometry().blocks_per_plane;
+    for _ in 0..blocks {
+        let block = BlockId(plane.0 * blocks + *next);
+        if simulation.relocate(0, block, Source::Scrub)? {
+            return Ok(());
+        }
+        *next = (*next + 1) % blocks;
+    }
+    Ok(())
+}

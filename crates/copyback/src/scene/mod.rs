@@ -1,0 +1,99 @@
+//! What does a scheme do on a drive that is written down page by page?
+//!
+//! A scene is such a drive, a plane of it whose collection begins at time 0, and a few requests. Played with a scheme, it says
+//! which commands the flash got and when each request ended: a paper's worked figure, or a page's drawing of a scheme.
+
+mod contents;
+
+pub use contents::{Block, Contents};
+
+use crate::config::RunConfig;
+use crate::metrics::commands::CommandRecord;
+use crate::metrics::report::RequestRecord;
+use crate::nand::geometry::Geometry;
+use crate::run::RunError;
+use crate::run::simulation::{Setup, Simulation};
+use crate::sim::index::PlaneId;
+use copyback_workload::{Error, Op, Priority, Request, RequestSource};
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// The data of a page, wherever it is when it is read: plane, block, page.
+    Read(u32, u32, u32),
+    /// New data for a page that stands here: plane, block, page.
+    Overwrite(u32, u32, u32),
+    /// Data for a logical page of a plane that held nothing.
+    Write(u32),
+    /// The same, marked urgent.
+    UrgentWrite(u32),
+}
+
+/// A scene.
+pub struct Scene<'a> {
+    /// The drive and the scheme: one die, mapping units of whole pages.
+    pub config: &'a RunConfig,
+    /// Blocks of each plane.
+    pub planes: &'a [&'a [Block]],
+    /// The plane whose collection begins at time 0.
+    pub collects: u32,
+    /// Arrival in nanoseconds, and what is asked for, in the order of arrival.
+    pub requests: &'a [(u64, Asks)],
+}
+
+/// What happened in a scene.
+pub struct Played {
+    /// Where dies and planes are.
+    pub geometry: Geometry,
+    /// The commands, in the order of their issue.
+    pub commands: Vec<CommandRecord>,
+    /// The requests, in the order of their arrival.
+    pub requests: Vec<RequestRecord>,
+}
+
+struct Listed(std::vec::IntoIter<Request>);
+
+impl RequestSource for Listed {
+    fn next_request(&mut self) -> Result<Option<Request>, Error> {
+        Ok(self.0.next())
+    }
+}
+
+impl Scene<'_> {
+    /// Plays it, with all checks on.
+    ///
+    /// # Errors
+    /// Where the configuration makes no sense.
+    ///
+    /// # Panics
+    /// Where the blocks do not fit the drive, a request asks for a page that holds nothing, or nothing is to be collected.
+    pub fn play(&self) -> Result<Played, RunError> {
+        self.config.check()?;
+        let mut contents = Contents::new(self.config, self.planes);
+        let requests: Vec<Request> = self.requests.iter().map(|asked| request(&mut contents, asked)).collect();
+        let geometry = contents.ftl.geometry.clone();
+        let mut source = Listed(requests.into_iter());
+        let (host, source) = (self.config.host.clone(), &mut source);
+        let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: true };
+        let mut simulation = Simulation::new(vec![(self.config, contents.ftl)], setup);
+        simulation.keep_commands(Default::default());
+        let (drive, events) = simulation.drive_and_events(0);
+        assert!(drive.collect_once(PlaneId(self.collects), events), "there is something to collect");
+        simulation.run(&mut |_| {})?;
+        let commands = simulation.take_commands();
+        let mut requests = simulation.collector.records.take().expect("requests are kept");
+        requests.sort_by_key(|record| record.index);
+        Ok(Played { geometry, commands, requests })
+    }
+}
+
+fn request(contents: &mut Contents, &(arrival_ns, asks): &(u64, Asks)) -> Request {
+    let (op, unit) = match asks {
+        Asks::Read(plane, block, page) => (Op::Read, contents.held_at(plane, block, page)),
+        Asks::Overwrite(plane, block, page) => (Op::Write, contents.held_at(plane, block, page)),
+        Asks::Write(plane) | Asks::UrgentWrite(plane) => (Op::Write, contents.unused_unit(plane)),
+    };
+    let unit_bytes = u64::from(contents.ftl.geometry.unit_bytes);
+    let priority = if matches!(asks, Asks::UrgentWrite(_)) { Priority::High } else { Priority::Normal };
+    Request { arrival_ns, offset_bytes: u64::from(unit.0) * unit_bytes, len_bytes: unit_bytes, device: 0, op, priority }
+}
