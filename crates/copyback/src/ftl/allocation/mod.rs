@@ -9,6 +9,8 @@ pub mod dynamic;
 pub mod static_die;
 pub mod static_order;
 
+use super::unit::UnitConfig;
+use super::unit::block::Destination;
 use crate::config::{KeyError, RunConfig, axis};
 use crate::nand::geometry::Geometry;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId};
@@ -101,7 +103,14 @@ impl Allocation {
 
 impl AllocationConfig {
     /// Checks the parameters.
-    pub fn check(&self, _run: &RunConfig) -> Result<(), KeyError> {
+    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+        let UnitConfig::Block(unit) = &run.unit;
+        if matches!(self, Self::StaticDie(_)) && unit.destination == Destination::Global {
+            let why =
+                "writes are bound to a die, which moves of other dies (`unit.destination = \"global\"`) might fill";
+            return Err(KeyError::new("allocation.policy", why)
+                .with_help("use \"static\" or \"dynamic\", or set `unit.destination = \"local\"`"));
+        }
         match self {
             Self::Static(p) | Self::StaticDie(p) => p.order.parse::<static_order::Order>().map(|_| ()),
             Self::Dynamic(_) => Ok(()),
