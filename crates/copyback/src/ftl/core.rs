@@ -504,7 +504,16 @@ impl Ftl {
     /// Ends the page that was begun on a plane by appending: what is left of it is padding. Whole pages are bound only
     /// behind whole pages.
     pub fn seal_page(&mut self, plane: PlaneId, origin: Origin, stamp: u64) {
-        let slot = self.slot(plane, origin);
+        if !self.frontier.has_second_active() {
+            self.seal_slot(plane, self.frontier.open_block_of(origin), stamp);
+            return;
+        }
+        // Which of two blocks the next page goes to may have changed since this one was begun.
+        self.seal_slot(plane, 0, stamp);
+        self.seal_slot(plane, 1, stamp);
+    }
+
+    fn seal_slot(&mut self, plane: PlaneId, slot: usize, stamp: u64) {
         let block = self.planes[plane.at()].open[slot];
         if block.is_none() {
             return;
@@ -545,11 +554,14 @@ impl Ftl {
         for m in &moves[..moves.len().min(AHEAD)] {
             self.map.prefetch(m.unit);
         }
+        let mut slot = self.slot(plane, Origin::Move);
         for (i, m) in moves.iter().enumerate() {
             if let Some(next) = moves.get(i + AHEAD) {
                 self.map.prefetch(next.unit);
             }
-            let slot = self.slot(plane, Origin::Move);
+            if !self.is_within_page(plane, slot) {
+                slot = self.slot(plane, Origin::Move);
+            }
             let (to_block, place) = self.append_place(plane, slot);
             let old = self.map.set(m.unit, place);
             debug_assert_eq!(old, m.from);
@@ -564,6 +576,13 @@ impl Ftl {
         self.clear_valid(block);
         self.erase(block);
         moved
+    }
+
+    /// Whether an open block's last page was begun and is not full: what comes next goes there, too.
+    #[inline(always)]
+    fn is_within_page(&self, plane: PlaneId, slot: usize) -> bool {
+        let open = self.planes[plane.at()].open[slot];
+        open.is_some() && !u32::from(self.blocks[open].written).is_multiple_of(self.geometry.units_per_page)
     }
 
     /// Makes all units of a victim invalid at once.
