@@ -200,8 +200,8 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
     let is_default = chosen.is_empty();
     let has = |scheme: &str| plan.runs.iter().any(|planned| planned.scheme == scheme);
     let mut steps = Vec::new();
-    if !has("dynamic-allocation") {
-        let command = format!("compare{chosen} --schemes baseline,dynamic-allocation,cost-benefit,ideal-no-gc");
+    if !has("pgc") {
+        let command = format!("compare{chosen} --schemes baseline,pgc,gc-par,gc-par-pgc,ideal-no-gc");
         steps.push((command, "more schemes"));
     }
     if is_default {

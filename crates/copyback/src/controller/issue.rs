@@ -236,6 +236,7 @@ impl Drive {
 
     // ---- writes ---------------------------------------------------------------------------------------------------
 
+    #[inline(always)]
     pub(super) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let plane = self.plane_for(lead, die);
         let slot = self.ftl.slot(plane, Origin::Host);

@@ -240,6 +240,7 @@ impl Drive {
 
     /// A round ended in a state in which nothing might go before it: the write of high priority that asked for that goes
     /// before the next round. Whether there was one.
+    #[inline(never)]
     pub(super) fn pay_high_priority(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
         let queued = self.queues.iter(self.queue(die, Queue::Write)).map(TxnId);
         let Some(id) = queued.into_iter().find(|&id| self.txns[id].high_priority) else {

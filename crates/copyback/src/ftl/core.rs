@@ -167,7 +167,7 @@ impl Ftl {
         free_blocks * self.geometry.pages_per_block + self.open_pages_left(plane, origin)
     }
 
-    #[inline]
+    #[inline(always)]
     fn open_pages_left(&self, plane: PlaneId, origin: Origin) -> u32 {
         let open = &self.planes[plane.at()].open;
         if self.frontier.has_second_active() {
@@ -559,7 +559,7 @@ impl Ftl {
             if let Some(next) = moves.get(i + AHEAD) {
                 self.map.prefetch(next.unit);
             }
-            if !self.is_within_page(plane, slot) {
+            if self.frontier.has_second_active() && !self.is_within_page(plane, slot) {
                 slot = self.slot(plane, Origin::Move);
             }
             let (to_block, place) = self.append_place(plane, slot);

@@ -34,7 +34,7 @@ impl ComposeConfig {
 
 impl BuilderName {
     /// Lets queued reads of a die join the one that leads the command.
-    #[inline]
+    #[inline(always)]
     pub(super) fn join_reads(self, drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
         match self {
             Self::MultiPlane => multi_plane::join_reads(drive, die, command, events),
@@ -44,7 +44,7 @@ impl BuilderName {
     }
 
     /// Lets queued writes of a die join the one that leads the command.
-    #[inline]
+    #[inline(always)]
     pub(super) fn join_writes(self, drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
         match self {
             Self::MultiPlane => multi_plane::join_writes(drive, die, command, events),
