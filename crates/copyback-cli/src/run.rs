@@ -234,13 +234,29 @@ fn collection(report: &Report) -> String {
     }
     let per_round = three_digits(gc.units_moved as f64 / gc.rounds as f64);
     let affected = report.response.gc_affected.count as f64 / (report.response.all.count.max(1)) as f64;
-    facts(vec![
+    let flash = &report.flash;
+    let mut rows = vec![
         ("rounds", format!("{}, each moving {per_round} units on average", count(gc.rounds))),
         ("time of a round", format!("mean {}, longest {}", time(gc.round_mean_ns), time(gc.round_max_ns as f64))),
         ("requests affected", percent(affected)),
         ("fewest free blocks", format!("{} of a plane", report.min_free_blocks)),
-        ("moves dropped", count(report.flash.dropped_moves)),
-    ])
+        ("moves dropped", count(flash.dropped_moves)),
+    ];
+    if flash.preemptions > 0 {
+        rows.push((
+            "went first",
+            format!("{} commands of the host, between steps of rounds", count(flash.preemptions)),
+        ));
+    }
+    if flash.reads_beside_gc + flash.programs_beside_gc > 0 {
+        let (reads, programs) = (count(flash.reads_beside_gc), count(flash.programs_beside_gc));
+        rows.push(("in company", format!("{reads} reads and {programs} programs of the host, by commands of rounds")));
+    }
+    if flash.merged_reads + flash.merged_writes > 0 {
+        let (reads, writes) = (count(flash.merged_reads), count(flash.merged_writes));
+        rows.push(("merged", format!("{reads} reads and {writes} writes of the host, with pages that rounds moved")));
+    }
+    facts(rows)
 }
 
 fn utilisation(report: &Report) -> String {
