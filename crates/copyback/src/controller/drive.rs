@@ -276,6 +276,8 @@ pub struct Drive {
     pub(super) watcher: Option<Box<Watcher>>,
     /// Who remembers commands, where somebody asked.
     pub(super) log: Option<Box<CommandLog>>,
+    /// Whether there is a watcher or a log: one question for both, asked several times a command.
+    pub(super) is_observed: bool,
     pub(super) is_collecting_device: bool,
     pub(super) is_collecting_die: Vec<bool>,
     pub(super) dies_leased: u32,
@@ -343,6 +345,7 @@ impl Drive {
             shadow: check.then(|| Shadow::new(&ftl)),
             watcher: check.then(|| Box::new(Watcher::new(config, ftl.pages_programmed()))),
             log: None,
+            is_observed: check,
             is_collecting_device: false,
             is_collecting_die: vec![false; geometry.dies as usize],
             dies_leased: 0,
@@ -459,6 +462,7 @@ impl Drive {
     /// Keeps a record of commands from now on.
     pub(crate) fn keep_commands(&mut self, filter: CommandFilter) {
         self.log = Some(Box::new(CommandLog::new(filter, &self.geometry)));
+        self.is_observed = true;
     }
 
     /// The commands that were kept, in the order of their issue.

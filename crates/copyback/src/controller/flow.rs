@@ -58,6 +58,13 @@ impl Drive {
     /// Shows the watcher and the log, where there are any, a command.
     #[inline(always)]
     fn watch_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
+        if self.is_observed {
+            self.show_command(die, command, now_ns);
+        }
+    }
+
+    #[cold]
+    fn show_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
         if let Some(watcher) = &mut self.watcher {
             let pages: Vec<_> = command.parts().iter().map(|part| (part.plane, part.page)).collect();
             watcher.on_command(die.0, self.dies[die.at()].free_command(), now_ns, command.op, &pages);
@@ -86,9 +93,13 @@ impl Drive {
     /// Shows the watcher and the log, where there are any, a transfer.
     #[inline(always)]
     fn watch_transfer(&mut self, die: DieId, at: u8, phase: BusPhase, start_ns: u64, end_ns: u64) {
-        if self.watcher.is_none() && self.log.is_none() {
-            return;
+        if self.is_observed {
+            self.show_transfer(die, at, phase, start_ns, end_ns);
         }
+    }
+
+    #[cold]
+    fn show_transfer(&mut self, die: DieId, at: u8, phase: BusPhase, start_ns: u64, end_ns: u64) {
         let command = &self.dies[die.at()].commands[usize::from(at)];
         let carries = match phase {
             BusPhase::Command => Carries::Cycles,
@@ -205,13 +216,20 @@ impl Drive {
         };
         (command.array_start_ns, command.array_end_ns) = (start_ns, start_ns + array_ns);
         self.dies[die.at()].array = at;
-        if let Some(watcher) = &mut self.watcher {
-            watcher.on_array(die.0, usize::from(at), start_ns, start_ns + array_ns);
-        }
-        if let Some(log) = &mut self.log {
-            log.on_array(die, usize::from(at), start_ns, start_ns + array_ns);
+        if self.is_observed {
+            self.show_array(die, at, start_ns, start_ns + array_ns);
         }
         events.schedule(self.die_slot(die), start_ns + array_ns);
+    }
+
+    #[cold]
+    fn show_array(&mut self, die: DieId, at: u8, start_ns: u64, end_ns: u64) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.on_array(die.0, usize::from(at), start_ns, end_ns);
+        }
+        if let Some(log) = &mut self.log {
+            log.on_array(die, usize::from(at), start_ns, end_ns);
+        }
     }
 
     pub(super) fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) {
