@@ -11,6 +11,7 @@ mod format;
 mod listing;
 mod out_dir;
 mod output;
+mod pasts;
 mod plan;
 mod progress;
 mod reproduce;
