@@ -1,6 +1,7 @@
 //! Runs a plan: drives with a past made once and shared, schemes side by side.
 
 use crate::failure::Failure;
+use crate::pasts::{self, Pasts};
 use crate::plan::{Plan, Planned};
 use crate::progress::Bars;
 use crate::workloads;
@@ -8,7 +9,7 @@ use copyback::metrics::commands::CommandFilter;
 use copyback::metrics::matched::{Matched, Responses};
 use copyback::metrics::report::Outcome;
 use copyback::nand::geometry::Geometry;
-use copyback::run::{self, Image, Options, Progress};
+use copyback::run::{self, Options, Progress};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -75,38 +76,29 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A drive with a past, and how many runs still want it.
-struct Shared {
-    image: Mutex<(Option<Image>, usize)>,
-    seconds: f64,
-}
-
 /// Runs everything. Results are in the plan's order and do not depend on `how.jobs`.
 pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
+    execute_from(&Pasts::of([plan]), plan, how)
+}
+
+/// The same, from drives that several plans share.
+pub fn execute_from(pasts: &Pasts, plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
     if let Some(Planned { resolved, .. }) = plan.runs.first() {
         let capacity_bytes = Geometry::new(&resolved.run).logical_bytes();
         workloads::try_trace(&resolved.workload, plan.seed, capacity_bytes, plan.requests)?;
     }
-    let mut users: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (i, planned) in plan.runs.iter().enumerate() {
-        users.entry(run::image_key(&planned.resolved.run)).or_default().push(i);
+    let mut users: BTreeMap<String, &Planned> = BTreeMap::new();
+    for (key, planned) in pasts::keys(plan).into_iter().zip(&plan.runs) {
+        users.entry(key).or_insert(planned);
     }
     let bars = Bars::new(how.is_quiet, plan.runs.iter().map(|planned| planned.scheme.as_str()));
-    let groups: Vec<Vec<usize>> = users.into_values().collect();
-    let images = in_parallel(how.jobs, groups.len(), |at| {
-        let first = &plan.runs[groups[at][0]];
-        let bar = bars.add(&first.scheme, None);
+    let firsts: Vec<&Planned> = users.into_values().collect();
+    in_parallel(how.jobs, firsts.len(), |at| {
+        let bar = bars.add(&firsts[at].scheme, None);
         bar.say("making the drive and its past");
-        let started = Instant::now();
-        let image = run::precondition(&first.resolved.run, plan.seed)?;
-        let image = Mutex::new((Some(image), groups[at].len()));
-        Ok(Shared { image, seconds: started.elapsed().as_secs_f64() })
+        pasts.make(plan, firsts[at])
     })?;
-    let image_of = |run: usize| groups.iter().position(|group| group.contains(&run)).map(|at| &images[at]);
-    let mut finished = in_parallel(how.jobs, plan.runs.len(), |at| {
-        let shared = image_of(at).expect("every run is in a group");
-        one(plan, &plan.runs[at], how, shared, &bars)
-    })?;
+    let mut finished = in_parallel(how.jobs, plan.runs.len(), |at| one(plan, &plan.runs[at], how, pasts, &bars))?;
     match_requests(&mut finished);
     Ok(finished)
 }
@@ -123,7 +115,7 @@ fn match_requests(finished: &mut [Finished]) {
     }
 }
 
-fn one(plan: &Plan, planned: &Planned, how: &How, shared: &Shared, bars: &Bars) -> Result<Finished, Failure> {
+fn one(plan: &Plan, planned: &Planned, how: &How, pasts: &Pasts, bars: &Bars) -> Result<Finished, Failure> {
     let options = Options {
         seed: plan.seed,
         requests: plan.requests,
@@ -137,7 +129,7 @@ fn one(plan: &Plan, planned: &Planned, how: &How, shared: &Shared, bars: &Bars) 
     let capacity_bytes = Geometry::new(&planned.resolved.run).logical_bytes();
     let opened = workloads::open_source(spec, plan.seed, capacity_bytes)?;
     let mut bar = bars.add(&planned.scheme, workloads::expected_requests(spec, plan.requests));
-    let image = shared.take();
+    let (image, precondition_s) = pasts.take(plan, planned);
     bar.restart();
     let started = Instant::now();
     let mut last = None;
@@ -157,22 +149,12 @@ fn one(plan: &Plan, planned: &Planned, how: &How, shared: &Shared, bars: &Bars) 
         + flash.other_page_programs;
     let rate = |count: u64| count as f64 / seconds.max(1e-9);
     let wall = Wall {
-        precondition_s: shared.seconds,
+        precondition_s,
         simulate_s: seconds,
         requests_per_s: rate(report.reads + report.writes + report.trims),
         page_operations_per_s: rate(pages),
     };
     Ok(Finished { outcome, matched: None, wall })
-}
-
-impl Shared {
-    /// A drive for one run: a copy, or the drive itself for the last.
-    fn take(&self) -> Image {
-        let mut guard = self.image.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        guard.1 -= 1;
-        let image = if guard.1 == 0 { guard.0.take() } else { guard.0.clone() };
-        image.expect("a drive is taken once by each of its runs")
-    }
 }
 
 /// Calls `work` for 0 to `count` on so many threads; the results are in order, the first error in that order wins.

@@ -12,6 +12,7 @@ mod listing;
 mod out_dir;
 mod output;
 mod page;
+mod pasts;
 mod plan;
 mod progress;
 mod reproduce;

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::flat;
 use crate::output;
+use crate::pasts::{self, Pasts};
 use crate::plan::Plan;
 use crate::progress::Bars;
 use copyback::config::layers::{LayerError, Located, Text};
@@ -104,7 +105,14 @@ pub fn run(cells: &[Cell], journal: &mut Journal, jobs: usize, is_quiet: bool) -
         }
     }
     let mut to_do: Vec<usize> = to_do.into_values().collect();
+    // Cells that start from the same drives follow each other, so that no drive is kept for longer than it is used.
+    let mut first_of: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     to_do.sort_unstable();
+    for &at in &to_do {
+        first_of.entry(pasts::keys(&cells[at].plan)).or_insert(at);
+    }
+    to_do.sort_by_cached_key(|&at| (first_of[&pasts::keys(&cells[at].plan)], at));
+    let drives = Pasts::of(to_do.iter().map(|&at| &cells[at].plan));
     let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
     let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
     let bars = Bars::new(is_quiet, std::iter::once("cells"));
@@ -116,7 +124,7 @@ pub fn run(cells: &[Cell], journal: &mut Journal, jobs: usize, is_quiet: bool) -
             // A cell before this one has failed, and its error is the one that is told.
             return Err(Failure::run("not begun").of_run(&cell.label));
         }
-        let result = one(&cell.plan, jobs_of_cell).map_err(|failure| {
+        let result = one(&cell.plan, jobs_of_cell, &drives).map_err(|failure| {
             has_failed.store(true, Ordering::Relaxed);
             failure.of_run(&cell.label)
         })?;
@@ -133,11 +141,11 @@ pub fn run(cells: &[Cell], journal: &mut Journal, jobs: usize, is_quiet: bool) -
     Ok(Done { results, skipped: (skipped, cells.len()) })
 }
 
-/// Runs one cell: all schemes from one drive with a past.
-fn one(plan: &Plan, jobs: usize) -> Result<CellResult, Failure> {
+/// Runs one cell: all schemes from drives with the same past.
+fn one(plan: &Plan, jobs: usize, drives: &Pasts) -> Result<CellResult, Failure> {
     let how =
         How { jobs, is_quiet: true, check: false, keep_gc_events: false, keep_requests: false, keep_commands: None };
-    let finished = execute::execute(plan, &how)?;
+    let finished = execute::execute_from(drives, plan, &how)?;
     let mut runs = Vec::new();
     for (at, (planned, done)) in plan.runs.iter().zip(&finished).enumerate() {
         let mut numbers = flat::numbers(&done.outcome.report)?;

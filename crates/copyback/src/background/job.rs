@@ -119,13 +119,6 @@ impl Job {
         Some(Step::Read { end })
     }
 
-    /// End of the page that comes next in the pending list.
-    pub fn end_of_page(&self, units_per_page: u32) -> usize {
-        let page = |m: &Move| m.from.0 / units_per_page;
-        let pending = &self.moves[self.next..];
-        self.next + pending.iter().take_while(|m| page(m) == page(&pending[0])).count()
-    }
-
     /// Forgets pending moves, up to the next one that is current.
     fn drop_stale(&mut self, is_current: &impl Fn(Move) -> bool) {
         let stale = self.moves[self.next..].iter().take_while(|m| !is_current(**m)).count();

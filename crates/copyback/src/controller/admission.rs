@@ -35,6 +35,9 @@ impl Drive {
         if let Some(plane) = self.ftl.allocation.static_plane(unit) {
             return Place { die: self.geometry.die_of(plane), plane };
         }
+        if let Some(die) = self.ftl.allocation.static_die(unit) {
+            return Place { die, plane: PlaneId::NONE };
+        }
         // The policy sees the whole drive while it changes its own state, so it works on a copy of that state.
         let mut allocation = self.ftl.allocation.clone();
         let place = allocation.place(unit, &Loads(self));
@@ -71,7 +74,7 @@ impl Drive {
     }
 
     #[inline(always)]
-    fn is_high_priority_write(&self, id: TxnId) -> bool {
+    pub(super) fn is_high_priority_write(&self, id: TxnId) -> bool {
         self.txns[id].high_priority && Self::is_write(self.txns[id].role)
     }
 
@@ -224,7 +227,8 @@ impl Drive {
         if self.dies[die.at()].slots_used >= self.settings.slots {
             return;
         }
-        if self.dies[die.at()].waiting_jobs_count > 0 && self.dies[die.at()].lease.is_none() {
+        let d = &self.dies[die.at()];
+        if d.waiting_jobs_count > 0 && d.lease.is_none() && !d.owes_high_priority {
             // The job takes its slot when the die leases itself to it.
             return;
         }

@@ -277,6 +277,9 @@ impl Drive {
                 offsets.push(self.geometry.block_and_offset(self.geometry.page_of(place)).1);
             }
         }
+        // Several reads of one offset share one page.
+        offsets.sort_unstable();
+        offsets.dedup();
         self.read_offsets = offsets;
     }
 

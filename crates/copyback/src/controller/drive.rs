@@ -313,16 +313,18 @@ impl Drive {
         let urgent_first =
             matches!(&config.order, OrderConfig::Priority(p) if p.first == super::order::priority::First::GcReadWrite);
         let lists = geometry.dies as usize * (QUEUES + 1) + geometry.planes as usize;
-        let mut newest = Newest::new(geometry.logical_units);
-        if !ftl.allocation.is_static() {
-            newest.watch();
-        }
         let timing = Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page);
         let yielding = Yield::new(&config.yield_, &timing, geometry.units_per_page);
+        let settings = Settings::new(config, &ftl, &yielding, keep_gc_events);
+        let mut newest = Newest::new(geometry.logical_units);
+        let merges_parts = settings.merge && geometry.units_per_page > 1;
+        if !ftl.allocation.is_static() || merges_parts {
+            newest.watch();
+        }
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
         Self {
             rules: Rules::new(&config.commands),
-            settings: Settings::new(config, &ftl, &yielding, keep_gc_events),
+            settings,
             order: Order::new(&config.order),
             timing,
             yielding,

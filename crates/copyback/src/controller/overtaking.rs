@@ -2,7 +2,8 @@
 //!
 //! Writes of a unit stay in order where they wait in one queue. They overtake each other where dies are chosen late, where
 //! a write of a part of a unit waits for the read of the rest, and where some wait for space and others for a slot of the
-//! window; and a trim, which takes effect at once, overtakes every write that waits. When one of these first happens, the
+//! window; a write of high priority goes before others, and one that a round's program holds before one that it holds only in
+//! part; and a trim, which takes effect at once, overtakes every write that waits. When one of these first happens, the
 //! drive begins to remember for each unit which write was bound last, at the cost of four bytes a unit.
 
 use crate::sim::index::LogicalUnit;

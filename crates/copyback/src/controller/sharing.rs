@@ -206,6 +206,14 @@ impl Drive {
 
     /// The first request of a queue that may go before the round's next step, and is not to be served by that step.
     fn first_admitted(&self, die: DieId, queue: Queue, view: &View, before: u64, step: Option<Step>) -> Option<TxnId> {
+        let is_prohibited = match view.state {
+            State::AllAllowed => false,
+            State::WritesProhibited => queue == Queue::Write,
+            State::AllProhibited => true,
+        };
+        if is_prohibited {
+            return None;
+        }
         let lease = self.dies[die.at()].lease;
         let own_plane = self.jobs[lease.at()].plane;
         let is_left = |id| {
@@ -217,11 +225,14 @@ impl Drive {
         let queued = self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.gc_scan_max);
         queued.into_iter().find(|&id| {
             let txn = &self.txns[id];
+            if txn.sequence >= before {
+                return false;
+            }
             let Some(plane) = self.plane_of_waiting(id, die, queue) else { return false };
             let is_write = queue == Queue::Write;
             let is_on_its_plane = plane == own_plane;
             let candidate = Candidate { is_write, is_on_its_plane, arrival_ns: txn.arrival_ns };
-            txn.sequence < before && self.yielding.admits(*view, candidate) && !is_left(id)
+            self.yielding.admits(*view, candidate) && !is_left(id)
         })
     }
 
@@ -244,12 +255,17 @@ impl Drive {
     pub(super) fn pay_high_priority(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
         let queued = self.queues.iter(self.queue(die, Queue::Write)).map(TxnId);
         let Some(id) = queued.into_iter().find(|&id| self.txns[id].high_priority) else {
-            self.dies[die.at()].owes_high_priority = false;
+            // It may stand in front of the window still; where it waits for space, only a round can help it.
+            let in_front = self.queues.iter(self.queue(die, Queue::Window)).map(TxnId);
+            self.dies[die.at()].owes_high_priority = in_front.into_iter().any(|id| self.is_high_priority_write(id));
             return false;
         };
         if readiness != Readiness::Ready {
             return false;
         }
+        // It overtakes writes that came before it.
+        self.newest.watch();
+        self.dies[die.at()].owes_high_priority = false;
         self.take_write(die, id, events);
         true
     }

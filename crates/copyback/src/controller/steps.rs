@@ -146,6 +146,18 @@ impl Drive {
         self.issue(die, command, events);
     }
 
+    /// End of the page that a round reads next, after the order of its moves has changed.
+    fn end_of_next_page(&mut self, id: JobId) -> usize {
+        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
+        job.is_stepping = false;
+        let step = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from);
+        job.is_stepping = true;
+        match step {
+            Some(Step::Read { end }) => end,
+            other => unreachable!("a page was to be read, and then {other:?}"),
+        }
+    }
+
     /// Where planes have two active blocks: sets one apart on a plane and its partners for programs in company.
     pub(super) fn pair_open_blocks(&mut self, plane: PlaneId) {
         if self.ftl.has_second_active() {
@@ -188,7 +200,7 @@ impl Drive {
     fn issue_job_read(&mut self, die: DieId, id: JobId, mut end: usize, events: &mut EventQueue) {
         if self.settings.merge {
             self.put_wanted_first(die, id);
-            end = self.jobs[id.at()].end_of_page(self.geometry.units_per_page);
+            end = self.end_of_next_page(id);
         }
         let job = &mut self.jobs[id.at()];
         let (plane, source, from, units) = (job.plane, job.source, job.moves[job.next].from, end - job.next);

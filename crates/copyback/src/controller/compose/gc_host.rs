@@ -4,6 +4,7 @@
 //! whose next page, in one of its open blocks, has the offset of the round's. Where rounds yield, requests that join the next
 //! command are left to it, and do not go before it: hpdc18 Section 4.4 has preemption serve those that "miss".
 
+use crate::background::gc::r#yield::State;
 use crate::background::job::Step;
 use crate::controller::drive::Drive;
 use crate::nand::command::Command;
@@ -27,6 +28,10 @@ pub(super) fn join_gc_program(
     beside_pair: bool,
     events: &mut EventQueue,
 ) {
+    // Where rounds yield, writes that may not go first take no free blocks in company either.
+    if drive.yielding.yields() && drive.collection_state(die) != State::AllAllowed {
+        return;
+    }
     drive.join_writes_of_other_planes(die, command, (drive.settings.gc_scan_max, beside_pair), events);
     drive.work.programs_beside_gc += u64::from(command.planes) - 1;
 }
@@ -43,7 +48,9 @@ impl Drive {
                 found[..count].contains(&txn)
             }
             Step::Program { .. } => {
-                Self::is_write(self.txns[txn].role) && self.writes_join(self.txns[txn].plane, job.plane)
+                self.collection_state(die) == State::AllAllowed
+                    && Self::is_write(self.txns[txn].role)
+                    && self.writes_join(self.txns[txn].plane, job.plane)
             }
             Step::Erase => false,
         }

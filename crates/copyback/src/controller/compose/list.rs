@@ -105,6 +105,16 @@ impl Params {
                 _ => {}
             }
         }
+        let is_twice = |at: usize, names: &[String]| names[..at].contains(&names[at]);
+        for (key, names) in [
+            ("builders", self.builders.iter().map(|b| format!("{b:?}")).collect::<Vec<_>>()),
+            ("gc", self.gc.iter().map(|b| format!("{b:?}")).collect()),
+        ] {
+            if (0..names.len()).any(|at| is_twice(at, &names)) {
+                return Err(KeyError::new(format!("compose.{key}"), "a builder is named twice")
+                    .with_help("name each builder once"));
+            }
+        }
         self.check_moves(run)?;
         for (key, scan_max) in [("scan_max", self.scan_max), ("gc_scan_max", self.gc_scan_max)] {
             if !(1..=65_536).contains(&scan_max) {

@@ -80,6 +80,15 @@ impl Allocation {
         }
     }
 
+    /// The die of a unit where that, but not the plane, is a function of the address.
+    #[inline]
+    pub fn static_die(&self, unit: LogicalUnit) -> Option<DieId> {
+        match self {
+            Self::StaticDie(p) => Some(p.die(unit)),
+            Self::Static(_) | Self::Dynamic(_) => None,
+        }
+    }
+
     /// The plane of a write while no time passes (preconditioning): the one in turn that has room.
     #[inline]
     pub fn timeless_plane(&mut self, unit: LogicalUnit, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {

@@ -31,7 +31,7 @@ pub struct View<'a> {
     pub plane: PlaneId,
     /// The caller's stamp: the number of units written so far.
     pub now: u64,
-    /// Page offsets of the reads that wait for other planes of the die, where the policy asks for them.
+    /// Page offsets of the reads that wait for other planes of the die, each once, where the policy asks for them.
     pub read_offsets: &'a [u32],
     /// One bit for each physical unit: whether it is valid.
     pub valid: &'a [u64],

@@ -72,12 +72,9 @@ impl Policy {
     }
 }
 
-/// Reads that go with a valid page of the block, each page with one read and each read with one page.
+/// Reads that go with a valid page of the block; their offsets differ, so that each page goes with one.
 fn matches(view: View<'_>, block: BlockId) -> u32 {
-    let reads = view.read_offsets;
-    // Several reads of one offset share one page: the first of them is matched.
-    let is_first = |at: usize| !reads[..at].contains(&reads[at]);
-    (0..reads.len()).filter(|&at| is_first(at) && view.is_page_valid(block, reads[at])).count() as u32
+    view.read_offsets.iter().filter(|&&offset| view.is_page_valid(block, offset)).count() as u32
 }
 
 impl VictimPolicy for Policy {
