@@ -205,9 +205,12 @@ impl Ager {
             return Err(KeyError::new("precondition.mode", message)
                 .with_help("give the drive at least one logical page for each plane, or another past"));
         }
+        let second_block = if self.ftl.has_second_active() { geometry.units_per_block as usize } else { 0 };
         let plane_units = f64::from(geometry.blocks_per_plane) * f64::from(geometry.units_per_block);
         for (plane, units) in of_plane.iter_mut().enumerate() {
             let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;
+            // A second active block counts as used: the plane is as far above its level as one without.
+            let used = used.saturating_sub(second_block);
             let live = ((used as f64 * valid) as usize).min(units.len());
             // Each live unit is written once, and as many writes as are still missing overwrite some of them first:
             // in random order, so that valid and invalid units are mixed.
@@ -231,6 +234,9 @@ fn trigger_params(config: &RunConfig) -> &crate::background::gc::trigger::waterm
 /// A drive with the past that the configuration asks for.
 pub fn aged(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
     let mut ager = Ager::new(config, seed);
+    if ager.ftl.has_second_active() && config.precondition != PreconditionConfig::Empty {
+        ager.ftl.open_second_blocks();
+    }
     let share = |fill: f64| (f64::from(ager.ftl.geometry.logical_units) * fill) as u32;
     match config.precondition {
         PreconditionConfig::Empty => {}

@@ -90,6 +90,14 @@ impl Ftl {
         }
     }
 
+    /// Opens the second block of every plane, as a drive has it that has collected before.
+    pub(super) fn open_second_blocks(&mut self) {
+        for plane in (0..self.geometry.planes).map(PlaneId) {
+            self.open_block(plane, 1);
+            self.planes[plane.at()].paired = Some(1);
+        }
+    }
+
     /// Whether a round has to set a block apart again before its next program.
     pub fn needs_pairing(&self, plane: PlaneId) -> bool {
         self.frontier.has_second_active() && self.pair_slot(plane).is_none()
