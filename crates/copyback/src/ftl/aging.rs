@@ -205,21 +205,28 @@ impl Ager {
             return Err(KeyError::new("precondition.mode", message)
                 .with_help("give the drive at least one logical page for each plane, or another past"));
         }
+        let (units_per_page, mut in_second) = (geometry.units_per_page as usize, 0);
+        let mut seconds = rng::stream(seed, "precondition.second-active");
         let second_block = if self.ftl.has_second_active() { geometry.units_per_block as usize } else { 0 };
         let plane_units = f64::from(geometry.blocks_per_plane) * f64::from(geometry.units_per_block);
         for (plane, units) in of_plane.iter_mut().enumerate() {
             let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;
-            // A second active block counts as used: the plane is as far above its level as one without.
-            let used = used.saturating_sub(second_block);
+            // What is unwritten of a second active block counts as used: the plane is as far above its level as one without.
+            // Those of a die are aligned, and as full as any moment of their lives would find them.
+            if (plane as u32).is_multiple_of(geometry.planes_per_die) {
+                in_second = seconds.random_range(0..geometry.pages_per_block) as usize * units_per_page;
+            }
+            let used = used.saturating_sub(second_block.saturating_sub(in_second));
             let live = ((used as f64 * valid) as usize).min(units.len());
             // Each live unit is written once, and as many writes as are still missing overwrite some of them first:
             // in random order, so that valid and invalid units are mixed.
             let mut writes: Vec<LogicalUnit> = units[..live].to_vec();
             writes.extend((live..used).map(|_| units[stream.random_range(0..live.max(1))]));
             writes.shuffle(&mut stream);
-            for unit in writes {
+            for (at, unit) in writes.into_iter().enumerate() {
                 self.written += 1;
-                self.ftl.append(PlaneId(plane as u32), unit, self.written);
+                let is_second = second_block > 0 && at < in_second;
+                self.ftl.append_to(PlaneId(plane as u32), is_second, unit, self.written);
             }
         }
         Ok(())

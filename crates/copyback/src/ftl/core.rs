@@ -494,7 +494,13 @@ impl Ftl {
     /// Writes one unit to the plane's open block, behind the last.
     #[inline(always)]
     pub fn append(&mut self, plane: PlaneId, unit: LogicalUnit, stamp: u64) {
-        let slot = self.slot(plane, Origin::Host);
+        self.append_to(plane, false, unit, stamp);
+    }
+
+    /// The same, to the plane's second active block if so told.
+    #[inline(always)]
+    pub fn append_to(&mut self, plane: PlaneId, is_second: bool, unit: LogicalUnit, stamp: u64) {
+        let slot = if is_second { 1 } else { self.slot(plane, Origin::Host) };
         let (block, place) = self.append_place(plane, slot);
         self.point(unit, place, block);
         self.counts.host_units += 1;
