@@ -147,7 +147,7 @@ pub struct Common {
 /// `copyback sweep`
 #[derive(Debug, Args)]
 pub struct SweepArgs {
-    /// TOML file: device(s), schemes, workload(s) or [[case]], [set], [vary], seed(s), requests
+    /// TOML file: device(s), schemes, workload(s) or `case`, `set`, `vary`, seed(s), requests
     pub file: PathBuf,
     /// The table to write, a row for each run; the journal stands beside it [default: the file's name in this folder]
     #[arg(long, value_name = "FILE.parquet")]
@@ -178,7 +178,7 @@ pub struct SweepArgs {
 /// `copyback reproduce`
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// The paper (ispass11, hpdc18), or a sweep file with [[claim]] tables
+    /// The paper (ispass11, hpdc18), or a sweep file with `claim` tables
     pub paper: String,
     /// Only this figure, table or section
     #[arg(long, short = 'f', value_name = "FIGURE")]
