@@ -154,6 +154,26 @@ fn a_grid_of_another_file_is_taken_over() {
     assert!(text.contains("mixed-70-30 trigger.soft=0.1: small, mixed-70-30, seed 7, 2,000 requests"), "{text}");
 }
 
+/// A file chooses among the grid's cases, and its settings go over the grid's, key by key.
+#[test]
+fn cases_and_settings_of_another_file_are_narrowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = "workloads = [\"oltp\", \"mixed-70-30\", \"random-write\"]\nrequests = 300\n\
+                [set]\ntrigger.soft = 0.1\nhost.queue_depth = 4\n";
+    std::fs::write(folder.path().join("base.toml"), base).unwrap();
+    let over = "grid = \"base.toml\"\ncases = [\"random-write\", \"oltp\"]\n[set]\ntrigger.soft = 0.2\n";
+    let out = folder.path().join("grid.parquet");
+    let numbers = |text: &str| {
+        let path = file(folder.path(), text);
+        sweep(&path, &out, &["--fresh", "--quiet"])
+    };
+    let narrowed = numbers(over);
+    let alone = "workloads = [\"oltp\", \"random-write\"]\nrequests = 300\n[set]\ntrigger.soft = 0.2\nhost.queue_depth = 4\n";
+    assert_eq!(narrowed, numbers(alone));
+    let vary = over.replace("[set]\ntrigger.soft = 0.2", "[vary]\ntrigger.soft = [0.2]");
+    assert!(numbers(&vary).contains("oltp trigger.soft=0.2"));
+}
+
 #[test]
 fn mistakes_are_shown_where_they_stand() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,6 +190,7 @@ fn mistakes_are_shown_where_they_stand() {
     refused("[set]\ntrigger.soft = 0.1\n[vary]\ntrigger.soft = [0.1]\n", &["grid.toml:2:9", "varied in [vary]"]);
     refused("[[case]]\nworkload = \"oltp\"\n[[case]]\nworkload = \"oltp\"\n", &["grid.toml:4:12", "two cases"]);
     refused("[[case]]\nworkload = \"oltp\"\nnmae = \"x\"\n", &["grid.toml:3:1", "did you mean `name`?"]);
+    refused("workload = \"oltp\"\ncases = [\"oltpp\"]\n", &["grid.toml:2:10", "did you mean `oltp`?"]);
     refused("grid = \"bsae.toml\"\n", &["grid.toml:1:8", "same folder"]);
     refused("trace = \"nowhere.csv\"\n", &["grid.toml:1:9", "there is no trace"]);
     refused("[[case]]\ntrace = \"nowhere.csv\"\noptional = true\n", &["the grid has no cell", "--traces DIR"]);

@@ -2,7 +2,7 @@
 
 use super::text::{Entry, Node, Table, Value};
 use crate::plan;
-use copyback::config::layers::{LayerError, Located, Place, Text};
+use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -113,8 +113,11 @@ impl SweepFile {
     /// Reads a file's text. `stem` names it where it does not itself.
     pub fn parse(text: &Arc<Text>, stem: &str, folder: &Path, neighbour: Neighbour<'_>) -> Result<Self, LayerError> {
         let mut table = Table::parse(text)?;
-        if let Some(grid) = table.take_text("grid")? {
-            overlay(&mut table, Table::parse(&neighbour(&grid)?)?, &grid)?;
+        let mut inherited = Vec::new();
+        if let Some(name) = table.take_text("grid")? {
+            let mut grid = Table::parse(&neighbour(&name)?)?;
+            inherited = settings(&mut grid)?;
+            overlay(&mut table, grid, &name)?;
         }
         let named = |name: &str| Located { value: name.to_owned(), place: None };
         let either = |table: &mut Table, one: &'static str, many: &'static str| -> Result<_, LayerError> {
@@ -127,15 +130,21 @@ impl SweepFile {
         let schemes = either(&mut table, "scheme", "schemes")?;
         let schemes = schemes.unwrap_or_else(|| vec![named("baseline"), named("ideal-no-gc")]);
         let seeds = table.take_numbers("seeds")?.or(table.take_numbers("seed")?).unwrap_or_else(|| vec![1]);
+        let (vary, own) = (vary(&mut table)?, settings(&mut table)?);
+        inherited.retain(|setting| {
+            let is_same = |key: &String| *key == setting.key;
+            !own.iter().map(|own| &own.key).chain(vary.iter().map(|vary| &vary.key)).any(is_same)
+        });
+        let chosen = table.take_texts("cases")?;
         let file = Self {
             name,
             description,
             folder: folder.to_path_buf(),
             devices,
             schemes,
-            cases: cases(&mut table)?,
-            vary: vary(&mut table)?,
-            settings: settings(&mut table)?,
+            cases: chosen_of(cases(&mut table)?, chosen)?,
+            vary,
+            settings: inherited.into_iter().chain(own).collect(),
             seeds,
             requests: table.take_number("requests", 1)?,
             quick_requests: table.take_number("quick_requests", 1)?,
@@ -178,6 +187,18 @@ fn overlay(file: &mut Table, grid: Table, named: &Located) -> Result<(), LayerEr
         }
     }
     Ok(())
+}
+
+/// Those cases that `cases` names, in the order of the file; all where it is not there.
+fn chosen_of(mut cases: Vec<Case>, chosen: Option<Vec<Located>>) -> Result<Vec<Case>, LayerError> {
+    let Some(chosen) = chosen else { return Ok(cases) };
+    if let Some(unknown) = chosen.iter().find(|name| !cases.iter().any(|case| case.name == name.value)) {
+        let error = LayerError::new(format!("there is no case `{}`", unknown.value));
+        let known = cases.iter().map(|case| case.name.as_str());
+        return Err(error.with_help(suggestion(&unknown.value, "cases", known)).at(unknown.place.clone()));
+    }
+    cases.retain(|case| chosen.iter().any(|name| name.value == case.name));
+    Ok(cases)
 }
 
 fn cases(table: &mut Table) -> Result<Vec<Case>, LayerError> {
