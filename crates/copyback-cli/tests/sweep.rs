@@ -168,7 +168,8 @@ fn cases_and_settings_of_another_file_are_narrowed() {
         sweep(&path, &out, &["--fresh", "--quiet"])
     };
     let narrowed = numbers(over);
-    let alone = "workloads = [\"oltp\", \"random-write\"]\nrequests = 300\n[set]\ntrigger.soft = 0.2\nhost.queue_depth = 4\n";
+    let alone =
+        "workloads = [\"oltp\", \"random-write\"]\nrequests = 300\n[set]\ntrigger.soft = 0.2\nhost.queue_depth = 4\n";
     assert_eq!(narrowed, numbers(alone));
     let vary = over.replace("[set]\ntrigger.soft = 0.2", "[vary]\ntrigger.soft = [0.2]");
     assert!(numbers(&vary).contains("oltp trigger.soft=0.2"));

@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use copyback::config::RunConfig;
 use copyback::ftl::aging;
+use copyback::metrics::report::GcEvent;
 use copyback::nand::command::Source;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::sim::index::BlockId;
@@ -170,4 +171,35 @@ fn small_units_survive_preconditioning_and_collection() {
         let outcome = run(&config, script);
         assert!(outcome.report.gc.rounds > 0);
     }
+}
+
+/// The rounds of a drive that counts what is free in one of two ways.
+fn rounds_counting(count: &str, more: &str) -> Vec<GcEvent> {
+    let trigger = format!("trigger = {{ policy = \"watermark\", soft = 4, count = \"{count}\" }}");
+    let config = config(&format!("capacity = {{ over_provisioning = 1.0 }}\n{trigger}\n{more}"));
+    let page = |i: u64| pages(Write, i * 1_500_000, splitmix64(i) % 120, 1);
+    let rounds = run(&config, (0..3000).map(page).collect()).gc_events;
+    assert!(rounds.len() > 100);
+    rounds
+}
+
+/// A plane with one open block is below a level of pages when it is below that of blocks: when it opens the block that makes
+/// them too few.
+#[test]
+fn pages_count_like_blocks_where_one_block_is_open() {
+    assert_eq!(rounds_counting("pages", ""), rounds_counting("blocks", ""));
+}
+
+/// Two planes that open second blocks together fall below a level of blocks together, and their rounds follow each other.
+/// Below a level of pages each falls by what was written to it.
+#[test]
+fn pages_of_second_active_blocks_count_as_free() {
+    let second = "frontier = { policy = \"second-active\" }\ncompose = { policy = \"list\", gc = [\"gc+host\"] }";
+    let chained = |count: &str| {
+        let rounds = rounds_counting(count, second);
+        let follows = |pair: &&[GcEvent]| pair[1].start_ns < pair[0].end_ns + 10_000 && pair[1].plane != pair[0].plane;
+        rounds.windows(2).filter(follows).count()
+    };
+    let (blocks, pages) = (chained("blocks"), chained("pages"));
+    assert!(pages < blocks / 2, "{pages} {blocks}");
 }

@@ -1,7 +1,7 @@
 //! Collection: when jobs start, begin and end.
 
 use super::drive::{Drive, Queue, WAITING_JOBS_MAX};
-use crate::background::gc::trigger::watermark::Scope;
+use crate::background::gc::trigger::watermark::{Count, Scope};
 use crate::background::gc::r#yield::State;
 use crate::background::job::Job;
 use crate::check::hold;
@@ -27,7 +27,7 @@ impl Drive {
         match self.trigger.scope {
             Scope::Plane => {
                 let is_collecting = self.job_of_plane[plane.at()].is_some();
-                if !is_collecting && self.trigger.wants_collection(self.ftl.free_blocks_of(plane), false) {
+                if !is_collecting && self.trigger.wants_collection(self.level_of(plane), false) {
                     self.start_collection(plane, events);
                 }
             }
@@ -55,7 +55,7 @@ impl Drive {
     }
 
     fn collect_die_if_low(&mut self, die: DieId, events: &mut EventQueue) {
-        let free = self.geometry.planes_of(die).map(|p| self.ftl.free_blocks_of(p)).sum();
+        let free = self.level_of_die(die);
         let wants = self.trigger.wants_collection(free, self.is_collecting_die[die.at()]);
         self.is_collecting_die[die.at()] = wants;
         if wants {
@@ -63,14 +63,28 @@ impl Drive {
         }
     }
 
-    /// Starts collection on the plane of a die that has the fewest free blocks of those that gain by it, unless a plane
+    /// What a plane has free, as the trigger counts it.
+    #[inline(always)]
+    pub(super) fn level_of(&self, plane: PlaneId) -> u32 {
+        match self.trigger.count {
+            Count::Blocks => self.ftl.free_blocks_of(plane),
+            Count::Pages => self.ftl.free_pages_of(plane),
+        }
+    }
+
+    /// What the planes of a die have free, as the trigger counts it.
+    pub(super) fn level_of_die(&self, die: DieId) -> u32 {
+        self.geometry.planes_of(die).map(|p| self.level_of(p)).sum()
+    }
+
+    /// Starts collection on the plane of a die at the lowest level of those that gain by it, unless a plane
     /// of it collects already; whether the die collects.
     fn collect_lowest_of(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         if self.has_job(die) {
             return true;
         }
         let gaining = self.geometry.planes_of(die).filter(|&p| self.can_gain(p));
-        let Some(lowest) = gaining.min_by_key(|&p| self.ftl.free_blocks_of(p)) else { return false };
+        let Some(lowest) = gaining.min_by_key(|&p| self.level_of(p)) else { return false };
         self.start_collection(lowest, events);
         true
     }
@@ -372,7 +386,7 @@ impl Drive {
         let die = self.geometry.die_of(plane);
         match self.trigger.scope {
             Scope::Plane => {
-                if self.trigger.wants_collection(self.ftl.free_blocks_of(plane), true) {
+                if self.trigger.wants_collection(self.level_of(plane), true) {
                     self.start_collection(plane, events);
                 }
             }
@@ -396,9 +410,9 @@ impl Drive {
             }
             let die = self.geometry.die_of(plane);
             let goes_on = match self.trigger.scope {
-                Scope::Plane => self.trigger.wants_collection(self.ftl.free_blocks_of(plane), true),
+                Scope::Plane => self.trigger.wants_collection(self.level_of(plane), true),
                 Scope::Die => {
-                    let free = self.geometry.planes_of(die).map(|p| self.ftl.free_blocks_of(p)).sum();
+                    let free = self.level_of_die(die);
                     self.is_collecting_die[die.at()] = self.trigger.wants_collection(free, true);
                     self.is_collecting_die[die.at()]
                 }

@@ -48,15 +48,14 @@ impl Drive {
     /// Starts collection on the plane of a die that needs it most, where the drive is idle and the die collects nothing.
     pub(super) fn collect_while_idle(&mut self, die: DieId, events: &mut EventQueue) {
         let Some(idle) = self.trigger.idle.filter(|&idle| self.is_idle(idle, events.now_ns())) else { return };
-        let wants =
-            |drive: &Self, p: PlaneId| drive.ftl.free_blocks_of(p) < idle.stop_blocks_per_plane && drive.can_gain(p);
+        let wants = |drive: &Self, p: PlaneId| drive.level_of(p) < idle.stop_level && drive.can_gain(p);
         while !self.has_job(die) {
             let planes = self.geometry.planes_of(die).filter(|&p| wants(self, p));
-            let Some(lowest) = planes.min_by_key(|&p| self.ftl.free_blocks_of(p)) else { return };
-            let free_blocks = self.ftl.free_blocks_of(lowest);
+            let Some(lowest) = planes.min_by_key(|&p| self.level_of(p)) else { return };
+            let level = self.level_of(lowest);
             self.start_collection(lowest, events);
             // Collection without time is done already, and goes on while it gains.
-            if self.yielding.is_timeless() && self.ftl.free_blocks_of(lowest) <= free_blocks {
+            if self.yielding.is_timeless() && self.level_of(lowest) <= level {
                 return;
             }
         }

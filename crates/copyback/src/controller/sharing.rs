@@ -194,14 +194,13 @@ impl Drive {
     /// The state of collection of a die that collects (ispass11 Fig. 7). Where levels are those of planes, the lowest of
     /// its planes counts: that one collects next, and whatever goes first holds it up, too.
     pub(super) fn collection_state(&self, die: DieId) -> State {
-        let free = |p: PlaneId| self.ftl.free_blocks_of(p);
-        let free_blocks = match self.trigger.scope {
-            Scope::Plane => self.geometry.planes_of(die).map(free).min().unwrap_or(0),
-            Scope::Die => self.geometry.planes_of(die).map(free).sum(),
+        let free_level = match self.trigger.scope {
+            Scope::Plane => self.geometry.planes_of(die).map(|p| self.level_of(p)).min().unwrap_or(0),
+            Scope::Die => self.level_of_die(die),
             Scope::Device => self.ftl.free_blocks() as u32,
         };
         let high_priority_waits = self.dies[die.at()].high_priority_waiting > 0;
-        state_of(self.trigger.is_below_hard(free_blocks), high_priority_waits, self.yielding.at_hard())
+        state_of(self.trigger.is_below_hard(free_level), high_priority_waits, self.yielding.at_hard())
     }
 
     /// The first request of a queue that may go before the round's next step, and is not to be served by that step.

@@ -1,8 +1,6 @@
 //! Preconditioning: what a drive lives through before a run, at the speed of memory.
 
 use super::core::Ftl;
-use crate::background::gc::trigger::Trigger;
-use crate::background::gc::trigger::watermark::Scope;
 use crate::config::KeyError;
 use crate::config::{PreconditionConfig, RunConfig};
 use crate::ftl::GC_RESERVE_BLOCKS;
@@ -28,21 +26,10 @@ impl Ager {
     /// shared out among its planes.
     pub fn new(config: &RunConfig, seed: u64) -> Self {
         let ftl = Ftl::new(config, seed);
-        let trigger = Trigger::new(trigger_params(config), &ftl.geometry);
-        let planes = match trigger.scope {
-            Scope::Plane => 1,
-            Scope::Die => ftl.geometry.planes_per_die,
-            Scope::Device => ftl.geometry.planes,
-        };
-        let (soft, stop) = trigger.levels();
+        let (soft, stop) = trigger_params(config).blocks_per_plane(config);
         // The host may never take the reserve, so a plane collects before it would have to.
         let least = GC_RESERVE_BLOCKS + 1;
-        Self {
-            ftl,
-            soft_blocks: soft.div_ceil(planes).max(least),
-            stop_blocks: stop.div_ceil(planes).max(least),
-            written: 0,
-        }
+        Self { ftl, soft_blocks: soft.max(least), stop_blocks: stop.max(least), written: 0 }
     }
 
     /// Writes one unit and collects where that brought its plane below its level.

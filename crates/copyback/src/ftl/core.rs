@@ -158,6 +158,14 @@ impl Ftl {
         self.free_blocks
     }
 
+    /// Pages that can still be programmed on a plane: its free blocks, and the rest of those that are open.
+    #[inline]
+    pub fn free_pages_of(&self, plane: PlaneId) -> u32 {
+        let p = &self.planes[plane.at()];
+        let in_open: u32 = p.open.iter().map(|&block| self.pages_left_in(block)).sum();
+        p.free_blocks * self.geometry.pages_per_block + in_open
+    }
+
     /// Pages that can still be programmed on a plane for data of this origin: the rest of its open block and the free
     /// blocks, of which the host may not touch the reserve.
     #[inline]

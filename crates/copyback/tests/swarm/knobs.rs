@@ -105,6 +105,8 @@ pub const KNOBS: &[&[Setting]] = &[
     &[
         "trigger.policy = \"watermark\"",
         "trigger.policy = \"watermark\"\ntrigger.scope = \"die\"",
+        "trigger.policy = \"watermark\"\ntrigger.count = \"pages\"",
+        "trigger.policy = \"watermark\"\ntrigger.count = \"pages\"\ntrigger.scope = \"die\"",
         "trigger.policy = \"watermark\"\ntrigger.scope = \"device\"",
     ],
     &[

@@ -3,6 +3,7 @@
 
 use super::{Command, CommandKind, Oracle, Place, Stream, time_of};
 use copyback::background::gc::trigger::TriggerConfig;
+use copyback::background::gc::trigger::watermark::Count;
 use copyback::config::RunConfig;
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::unit::UnitConfig;
@@ -71,6 +72,15 @@ impl Plane {
         (block, page)
     }
 
+    /// Whether the plane has fewer pages, or blocks, than those of so many free blocks.
+    fn is_below(&self, blocks: usize, count: Count) -> bool {
+        let in_open: usize = self.open.iter().flatten().map(|(_, page)| self.pages_per_block - page).sum();
+        match count {
+            Count::Blocks => self.free.len() < blocks,
+            Count::Pages => self.free.len() * self.pages_per_block + in_open < blocks * self.pages_per_block,
+        }
+    }
+
     /// Pages that the host may still program: one free block is kept for moves.
     fn host_pages(&self) -> usize {
         let in_open = self.open[0].map_or(0, |(_, page)| self.pages_per_block - page);
@@ -123,7 +133,7 @@ impl Oracle<'_> {
         self.let_waiting_in(plane);
         let TriggerConfig::Watermark(trigger) = &self.config.trigger;
         let soft = trigger.soft.of(self.config.geometry.blocks_per_plane) as usize;
-        if !self.planes[plane].has_job && self.planes[plane].free.len() < soft {
+        if !self.planes[plane].has_job && self.planes[plane].is_below(soft, trigger.count) {
             self.start_job(plane);
         }
     }
@@ -245,7 +255,7 @@ impl Oracle<'_> {
         self.planes[job.plane].has_job = false;
         let TriggerConfig::Watermark(trigger) = &self.config.trigger;
         let stop = trigger.stop.unwrap_or(trigger.soft).of(self.config.geometry.blocks_per_plane) as usize;
-        if job.round.is_some() && self.planes[job.plane].free.len() < stop {
+        if job.round.is_some() && self.planes[job.plane].is_below(stop, trigger.count) {
             self.start_job(job.plane);
         }
         self.free_slot(die);

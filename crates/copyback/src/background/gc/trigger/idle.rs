@@ -5,7 +5,6 @@
 
 use super::watermark;
 use crate::config::{KeyError, Level, RunConfig};
-use crate::nand::geometry::Geometry;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -55,13 +54,19 @@ impl Params {
 pub struct Idle {
     /// The drive has had nothing to do for so long.
     pub after_ns: u64,
-    /// Planes with fewer free blocks are collected.
-    pub stop_blocks_per_plane: u32,
+    /// Planes below this level are collected.
+    pub stop_level: u32,
 }
 
 impl Idle {
-    pub(super) fn new(params: &Params, soft_blocks: u32, scope_planes: u32, geometry: &Geometry) -> Self {
-        let stop_blocks = params.stop_blocks(scope_planes * geometry.blocks_per_plane, soft_blocks);
-        Self { after_ns: params.after.0, stop_blocks_per_plane: stop_blocks.div_ceil(scope_planes) }
+    /// For a scope of so many blocks and planes; `level` makes a level of a number of blocks.
+    pub(super) fn new(
+        params: &Params,
+        soft_blocks: u32,
+        (blocks, planes): (u32, u32),
+        level: impl Fn(u32) -> u32,
+    ) -> Self {
+        let stop_blocks = params.stop_blocks(blocks, soft_blocks);
+        Self { after_ns: params.after.0, stop_level: level(stop_blocks.div_ceil(planes)) }
     }
 }

@@ -9,6 +9,9 @@
 //! - `scope` (default `"plane"`): whose free blocks are counted: `"plane"`, `"die"` or `"device"`. A die or a device below
 //!   its level collects on each of its dies the plane with the fewest free blocks.
 //! - `soft` (default 0.05): collection starts below this level, a share or a count of the scope's blocks.
+//! - `count` (default `"blocks"`): what is counted against the levels: `"blocks"` that are erased and not open, or `"pages"`
+//!   that can still be programmed, those of open blocks among them (tpds20 Section 5.1), a level of n blocks being all pages of
+//!   n blocks. Where planes open blocks together (`second-active`), counted blocks bring both below the level at once.
 //! - `stop` (default: `soft`): collection goes on until this level is reached.
 //! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once the
 //!   drive has had nothing to do for so long; `idle.stop` (default: twice `soft`), until this level is reached or a request
@@ -27,6 +30,9 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Whose free blocks are counted.
     pub scope: Scope,
+    /// What is counted.
+    #[serde(skip_serializing_if = "Count::is_default")]
+    pub count: Count,
     /// Collection starts below.
     pub soft: Level,
     /// Collection stops at.
@@ -52,9 +58,26 @@ pub enum Scope {
     Device,
 }
 
+/// What is counted against the levels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Count {
+    /// Erased blocks that are not open.
+    #[default]
+    Blocks,
+    /// Pages that can still be programmed.
+    Pages,
+}
+
+impl Count {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Default for Params {
     fn default() -> Self {
-        Self { scope: Scope::Plane, soft: Level::Share(0.05), stop: None, hard: 0.2, idle: None }
+        Self { scope: Scope::Plane, count: Count::Blocks, soft: Level::Share(0.05), stop: None, hard: 0.2, idle: None }
     }
 }
 
@@ -92,24 +115,36 @@ impl Params {
             return Err(KeyError::new("trigger.hard", format!("{} is no share of `trigger.soft`", self.hard))
                 .with_help("use a number from 0 to 1, such as 0.2"));
         }
+        if self.count == Count::Pages && self.scope == Scope::Device {
+            return Err(KeyError::new("trigger.count", "pages of a whole device are not counted")
+                .with_help("set `trigger.scope` to \"plane\" or \"die\", or `trigger.count` to \"blocks\""));
+        }
         self.idle.as_ref().map_or(Ok(()), |idle| idle.check(self, run))
     }
 
-    pub(super) fn stop_blocks_per_plane(&self, run: &RunConfig) -> u32 {
+    /// Free blocks of each plane below which collection starts, and at which it stops.
+    pub fn blocks_per_plane(&self, run: &RunConfig) -> (u32, u32) {
         let (blocks, planes) = self.scope_blocks(run);
-        let reactive = self.stop.unwrap_or(self.soft).of(blocks).div_ceil(planes);
+        let share = |level: Level| level.of(blocks).div_ceil(planes);
+        (share(self.soft), share(self.stop.unwrap_or(self.soft)))
+    }
+
+    pub(super) fn stop_blocks_per_plane(&self, run: &RunConfig) -> u32 {
+        let reactive = self.blocks_per_plane(run).1;
         self.idle.as_ref().map_or(reactive, |idle| idle.stop_blocks_per_plane(self, run).max(reactive))
     }
 }
 
-/// The levels in blocks.
+/// The levels, in what is counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Watermark {
-    /// Whose free blocks are counted.
+    /// Whose free blocks or pages are counted.
     pub scope: Scope,
-    soft_blocks: u32,
-    stop_blocks: u32,
-    hard_blocks: u32,
+    /// What is counted.
+    pub count: Count,
+    soft_level: u32,
+    stop_level: u32,
+    hard_level: u32,
     /// Collection in idle time, too.
     pub idle: Option<Idle>,
 }
@@ -124,29 +159,29 @@ impl Watermark {
         };
         let blocks = planes * geometry.blocks_per_plane;
         let soft_blocks = params.soft.of(blocks);
+        let level = |blocks: u32| match params.count {
+            Count::Blocks => blocks,
+            Count::Pages => blocks * geometry.pages_per_block,
+        };
         Self {
             scope: params.scope,
-            soft_blocks,
-            stop_blocks: params.stop.unwrap_or(params.soft).of(blocks),
-            hard_blocks: Level::Share(params.hard).of(soft_blocks),
-            idle: params.idle.as_ref().map(|idle| Idle::new(idle, soft_blocks, planes, geometry)),
+            count: params.count,
+            soft_level: level(soft_blocks),
+            stop_level: level(params.stop.unwrap_or(params.soft).of(blocks)),
+            hard_level: level(Level::Share(params.hard).of(soft_blocks)),
+            idle: params.idle.as_ref().map(|idle| Idle::new(idle, soft_blocks, (blocks, planes), level)),
         }
     }
 
-    /// The levels at which collection starts and stops, in blocks of the scope.
-    pub fn levels(&self) -> (u32, u32) {
-        (self.soft_blocks, self.stop_blocks)
-    }
-
-    /// Whether rounds of a scope with so many free blocks may hardly be held up any more.
+    /// Whether rounds of a scope at such a level may hardly be held up any more.
     #[inline]
-    pub fn is_below_hard(&self, free_blocks: u32) -> bool {
-        free_blocks < self.hard_blocks
+    pub fn is_below_hard(&self, free_level: u32) -> bool {
+        free_level < self.hard_level
     }
 
-    /// Whether a scope with so many free blocks must collect; `is_collecting` says whether it already does.
+    /// Whether a scope at such a level must collect; `is_collecting` says whether it already does.
     #[inline(always)]
-    pub fn wants_collection(&self, free_blocks: u32, is_collecting: bool) -> bool {
-        free_blocks < if is_collecting { self.stop_blocks } else { self.soft_blocks }
+    pub fn wants_collection(&self, free_level: u32, is_collecting: bool) -> bool {
+        free_level < if is_collecting { self.stop_level } else { self.soft_level }
     }
 }
