@@ -41,6 +41,32 @@ fn mistakes_are_refused_with_the_place_and_a_suggestion() {
     refused(&["rum"], &["unrecognized subcommand"]);
 }
 
+/// What makes no physical sense is refused with the reason, at the setting that asks for it.
+#[test]
+fn combinations_that_cannot_be_are_refused() {
+    let refused = |scheme: &str, sets: &[&str], says: &str| {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let arguments: Vec<&str> = ["run", "--scheme", scheme].into_iter().chain(sets).collect();
+        self::refused(&arguments, &[says]);
+    };
+    refused("gc-par", &["geometry.planes_per_die=1"], "needs a second plane in each die");
+    refused("gc-par", &["unit.copyback=true"], "need moves to be reads and");
+    refused("gc-par", &["commands.multi_plane=false"], "commands.multi_plane = false");
+    refused("gc-par", &["yield.policy=ideal"], "have no commands that anything could join");
+    refused("pgc-merge", &["unit.copyback=true"], "needs the transfer of a moved page");
+    refused("pgc-pipeline", &["yield.policy=never"], "lets nothing");
+    refused(
+        "pgc-pipeline",
+        &["commands.cache_read=false", "commands.cache_program=false"],
+        "commands.cache_read = false",
+    );
+    refused("pgc", &["admit.policy=window", "admit.slots=1"], "the only slot of its die's window");
+    refused("pgc", &["trigger.hard=2"], "no share of `trigger.soft`");
+    refused("pgc-idle", &["trigger.idle.stop=0.01"], "no level for idle collection");
+    refused("baseline", &["trigger.count=pages", "trigger.scope=device"], "pages of a whole device are not counted");
+    refused("dynamic-allocation", &["unit.destination=global", "allocation.policy=static-die"], "moves of other dies");
+}
+
 #[test]
 fn a_timeline_is_drawn_where_it_is_wanted() {
     refused(&["run", "--timeline", "x.png"], &["x.png", ".svg or .txt"]);

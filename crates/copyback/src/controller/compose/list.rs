@@ -144,6 +144,10 @@ impl Params {
             let help = "leave the builder out, or choose a device with more planes";
             return refuse("`gc+host` needs a second plane in each die (`geometry.planes_per_die = 1`)", help);
         }
+        if !self.gc.is_empty() && matches!(run.yield_, YieldConfig::Ideal(_)) {
+            let why = "rounds that take no time (`yield.policy = \"ideal\"`) have no commands that anything could join";
+            return refuse(why, "set `compose.gc = []`, or choose another `yield.policy`");
+        }
         let needs_pauses = has(GcBuilderName::Pipeline) && !run.yield_.lets_host_first();
         if needs_pauses {
             let why = "`pipeline` overlaps what a round lets go first, and this `yield.policy` lets nothing";

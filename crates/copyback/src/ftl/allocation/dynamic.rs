@@ -4,6 +4,11 @@
 //! Source: SSDsim (Hu et al. 2011), as hpdc18 Section 3.3 describes it. Among equal dies the turn goes round, channels
 //! first. Dies on which the host has no page left are passed over while any other has one.
 //!
+//! ```text
+//! die 0  GC     R1 W1 R2 W2 ... E
+//! die 1  host     w0 w1             writes that static allocation would have sent to die 0 do not wait for its round
+//! ```
+//!
 //! Parameters: none.
 
 use super::{Load, Place};
