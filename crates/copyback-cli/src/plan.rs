@@ -220,9 +220,15 @@ fn upper_layers(common: &Common, experiment: &Experiment, inputs: &mut Vec<Input
 impl Experiment {
     fn read(path: &Path, inputs: &mut Vec<Input>) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        let text = files::read_text("experiment", path)?;
+        // Somebody who leaves `--trace` out gives his trace as the experiment.
+        let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+        let or_trace = |failure: Failure| match is_toml || !path.is_file() {
+            true => failure,
+            false => failure.with_help(format!("an experiment is a TOML file; a trace is given as `--trace {name}`")),
+        };
+        let text = files::read_text("experiment", path).map_err(or_trace)?;
         inputs.push(Input { role: "experiment", name: name.clone(), hash: files::hash_bytes(text.as_bytes()) });
-        let mut layer = Layer::parse(name, text)?;
+        let mut layer = Layer::parse(name.clone(), text).map_err(|error| or_trace(error.into()))?;
         let folder = files::folder_of(path).to_path_buf();
         let folder = if folder == Path::new(".") { PathBuf::new() } else { folder };
         layer.resolve_path("workload.trace", &folder);

@@ -181,6 +181,16 @@ fn next_steps_keep_what_the_user_chose() {
 
 #[cfg(unix)]
 #[test]
+fn a_trace_in_the_place_of_an_experiment_is_recognised() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hm_0.csv");
+    for text in [&b"128166385295514663,hm,0,Write,9056014336,2048,2833\n"[..], b"\x28\xb5\x2f\xfd\xff"] {
+        std::fs::write(&path, text).unwrap();
+        refused(&["compare", path.to_str().unwrap()], &["a trace is given as `--trace"]);
+    }
+}
+
+#[test]
 fn a_pipe_is_refused_as_a_trace() {
     refused(&["run", "--trace", "/dev/null"], &["no ordinary file", "write it to a file first"]);
     refused(&["trace", "info", "/dev/null"], &["no ordinary file"]);

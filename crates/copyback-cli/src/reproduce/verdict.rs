@@ -4,8 +4,8 @@
 //! from 1, in per cent.
 //!
 //! - Direction: the measured effect has the sign of the published one, and at least half a point (half of the published
-//!   effect where that is less). A published effect below one point says that nothing changes: that holds where the
-//!   measured one is at most 5 points.
+//!   effect where that is less). A published effect below one point says that nothing changes: that is met where the
+//!   measured one is at most 5 points, and else missed, for there is an `effect`.
 //! - Size: `met` where the measured effect is within a quarter of the published one, or within 5 points where that is
 //!   more, and at most twice as large; else `smaller` or `larger`.
 //!
@@ -24,6 +24,8 @@ pub enum Verdict {
     Larger,
     /// There is no effect where one was published.
     NoEffect,
+    /// There is an effect where none was published.
+    Effect,
     /// The effect goes the other way.
     Opposite,
 }
@@ -80,7 +82,7 @@ fn of_size(off: f64, slack: f64) -> Verdict {
 fn of_effect(measured: f64, published: f64) -> Verdict {
     let size = published.abs();
     if size < NOTHING_POINTS {
-        return if measured.abs() <= SLACK_POINTS { Verdict::Met } else { Verdict::Larger };
+        return if measured.abs() <= SLACK_POINTS { Verdict::Met } else { Verdict::Effect };
     }
     let along = measured * published.signum();
     match of_direction(along) {
@@ -98,6 +100,7 @@ impl Verdict {
             Self::Smaller => "smaller",
             Self::Larger => "larger",
             Self::NoEffect => "no effect",
+            Self::Effect => "effect",
             Self::Opposite => "opposite",
         }
     }
@@ -131,7 +134,8 @@ mod tests {
     #[test]
     fn nothing_is_at_most_five_points() {
         let of = |measured| verdict(measured, Published::Effect(0.3));
-        assert_eq!((of(-4.9), of(5.0), of(5.1)), (Verdict::Met, Verdict::Met, Verdict::Larger));
+        assert_eq!((of(-4.9), of(5.0), of(5.1)), (Verdict::Met, Verdict::Met, Verdict::Effect));
+        assert!(!of(5.1).direction_holds() && !of(-3000.0).direction_holds());
     }
 
     #[test]
