@@ -328,3 +328,26 @@ fn dynamic_allocation_uses_all_planes_of_a_die_alike() {
     // Planes take the same writes in turn; their victims differ by chance.
     assert!(*least > 20 && most * 2 < least * 3, "rounds of each plane: {rounds:?}");
 }
+
+/// A plane that is full of valid data gives none away because writes wait for another plane of its die: two such planes sent
+/// each other theirs without end, and GC goes first.
+#[test]
+fn a_plane_keeps_its_data_while_writes_wait_for_its_neighbours() {
+    let lines = [
+        "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 2\ngeometry.planes_per_die = 4",
+        "geometry.blocks_per_plane = 12\ngeometry.pages_per_block = 2\ngeometry.page_size = \"4 KiB\"",
+        "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
+        "trigger.policy = \"watermark\"\ntrigger.soft = 0.2\nunit.policy = \"block\"\nunit.destination = \"global\"",
+        "victim.policy = \"fifo\"\norder.policy = \"priority\"\norder.first = \"gc-read-write\"",
+        "capacity.logical = 524288\nprecondition.mode = \"random\"\nprecondition.overwrites = 1.5",
+        "host.mode = \"open\"\nhost.outstanding_max = 7",
+    ];
+    for seed in 0..40 {
+        let draw = |i: u64| rng::splitmix64(1_000 * seed + i);
+        let op = |i: u64| if draw(i) % 5 == 0 { Op::Trim } else { Op::Write };
+        let len = |i: u64| [1, 1, 5, 9, 20][(draw(i + 400) % 5) as usize] * 4096;
+        let place = |i: u64| (draw(i + 700) % 128 * 4096).min(524_288 - len(i));
+        let requests: Vec<_> = (0..300).map(|i| request(i * 200_000, op(i), place(i), len(i), 0)).collect();
+        run_with_seed(seed, &lines, &requests);
+    }
+}

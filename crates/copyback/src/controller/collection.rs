@@ -104,7 +104,7 @@ impl Drive {
     fn can_leave(&self, plane: PlaneId) -> bool {
         self.settings.global
             && self.ftl.allocation.is_static()
-            && self.dies[self.geometry.die_of(plane).at()].waiting_for_space > 0
+            && !self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), plane))
             && self.ftl.can_gain(plane, 0)
             && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && self.would_accept_move(p, plane))
     }

@@ -162,6 +162,8 @@ pub(super) struct Settings {
     pub slots: u32,
     pub copyback: bool,
     pub global: bool,
+    /// Pages of a plane below which its collection starts.
+    pub level_pages: u32,
     pub keep_gc_events: bool,
     /// Nobody decides so often at one moment, unless decisions go round in circles.
     pub decisions_max: u32,
@@ -174,6 +176,7 @@ impl Settings {
     fn new(config: &RunConfig, ftl: &Ftl, yielding: &Yield, keep_gc_events: bool) -> Self {
         let ComposeConfig::List(compose) = &config.compose;
         let UnitConfig::Block(unit) = &config.unit;
+        let TriggerConfig::Watermark(trigger) = &config.trigger;
         let cache = compose.builders.contains(&BuilderName::Cache);
         let has = |builder| compose.gc.contains(&builder);
         let pipeline = has(GcBuilderName::Pipeline);
@@ -199,6 +202,7 @@ impl Settings {
             slots: config.admit.slots(),
             copyback: unit.copyback,
             global: unit.destination == Destination::Global,
+            level_pages: trigger.blocks_per_plane(config).0 * config.geometry.pages_per_block,
             keep_gc_events,
             decisions_max: 1 << 18,
             idle_rounds_max: 64 * config.geometry.blocks_per_plane,

@@ -6,6 +6,7 @@ mod audit;
 pub mod clocks;
 mod collection;
 pub mod compose;
+mod destination;
 pub mod drive;
 mod flow;
 mod idleness;

@@ -255,16 +255,6 @@ impl Drive {
         page
     }
 
-    /// Where the job's next page goes: to the plane with most room. A job on a plane that is full of valid data takes it
-    /// elsewhere, for at home it would gain nothing.
-    fn destination_of(&self, id: JobId) -> PlaneId {
-        let job = &self.jobs[id.at()];
-        let room = |p: PlaneId| self.ftl.pages_left(p, Origin::Move);
-        let others = (0..self.geometry.planes).map(PlaneId).filter(|&p| p != job.plane && self.accepts_move(p));
-        let roomiest = others.max_by_key(|&p| (room(p), std::cmp::Reverse(p)));
-        roomiest.filter(|&p| job.has_to_leave || room(p) > room(job.plane)).unwrap_or(job.plane)
-    }
-
     /// Hands a page of moved data to another die.
     fn send_move(&mut self, id: JobId, to: PlaneId, units: usize) {
         let die = self.geometry.die_of(to);

@@ -1,14 +1,14 @@
 //! One block of one plane; what is valid in it is read, programmed elsewhere, and the block is erased.
 //!
 //! Source: Algorithm 1 of hpdc18, Fig. 3 of ispass11. Local collection keeps a move inside its plane (hpdc18 Section
-//! 2.2.1); global collection moves to whichever plane has most room.
+//! 2.2.1); global collection moves to other dies: pages go to planes with more
+//! room than the victim's, to dies that run no round first, of those to the one at which least waits, then where most room is.
 //!
 //! Where mapping units are smaller than pages, the units of several pages are gathered in the controller and programmed
 //! a page at a time; what is left when the block is read is programmed padded.
 //!
 //! Parameters:
-//! - `destination` (default `"local"`): `"local"`, the victim's plane, or `"global"`, the plane of the drive on which
-//!   moves still have most free pages.
+//! - `destination` (default `"local"`): `"local"`, the victim's plane, or `"global"`, a plane of the drive with more room.
 //! - `copyback` (default false): move with the copyback command, which does not use the channel. Needs a local
 //!   destination, a mapping unit of a whole page, and a device that has the command.
 
@@ -32,7 +32,7 @@ pub enum Destination {
     /// The victim's plane.
     #[default]
     Local,
-    /// The plane with most room.
+    /// A plane with more room, chosen page by page.
     Global,
 }
 
