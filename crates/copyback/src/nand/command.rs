@@ -142,8 +142,8 @@ impl Rules {
     /// Whether two planes of one die may stand in one command at all.
     #[inline]
     pub fn may_pair(&self, geometry: &Geometry, a: PlaneId, b: PlaneId) -> bool {
-        let is_pair = geometry.plane_offset(a) / 2 == geometry.plane_offset(b) / 2;
-        self.multi_plane && a != b && (!self.plane_pairs || is_pair)
+        let is_pair = || geometry.plane_offset(a) / 2 == geometry.plane_offset(b) / 2;
+        self.multi_plane && a != b && (!self.plane_pairs || is_pair())
     }
 
     /// Whether two pages of one die may stand in one command: on different planes that go together, at the same offset.

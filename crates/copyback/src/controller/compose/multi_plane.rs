@@ -9,18 +9,23 @@ use crate::sim::index::{DieId, PageId, TxnId};
 use crate::sim::queue::EventQueue;
 
 /// Queued reads of other planes at the lead's offset join the command.
+#[inline(always)]
 pub(super) fn join_reads(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
-    drive.join_reads_of_other_planes(die, command, drive.settings.scan_max, events);
+    if drive.head(die, Queue::Read).is_some() {
+        drive.join_reads_of_other_planes(die, command, drive.settings.scan_max, events);
+    }
 }
 
 /// Queued writes join on planes whose next page has the lead's offset.
+#[inline(always)]
 pub(super) fn join_writes(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
-    drive.join_writes_of_other_planes(die, command, (drive.settings.scan_max, false), events);
+    if drive.head(die, Queue::Write).is_some() {
+        drive.join_writes_of_other_planes(die, command, (drive.settings.scan_max, false), events);
+    }
 }
 
 impl Drive {
     /// Queued reads of other planes at the same offset join the command.
-    #[inline(always)]
     pub(super) fn join_reads_of_other_planes(
         &mut self,
         die: DieId,
@@ -44,13 +49,22 @@ impl Drive {
         let mut found = [TxnId::NONE; 3];
         let mut count = 0;
         let mut pages = [lead; 4];
+        let offset = self.geometry.block_and_offset(lead).1;
         for id in self.queues.iter(list).take(scan_max).map(TxnId) {
+            if count + 1 == self.geometry.planes_per_die as usize {
+                break;
+            }
             let place = self.ftl.lookup(self.txns[id].first);
-            if place.is_none() || count + 1 == self.geometry.planes_per_die as usize {
+            if place.is_none() {
                 continue;
             }
+            // Most queued reads fail for their offset, so it is asked first.
             let page = self.geometry.page_of(place);
-            let plane = self.geometry.plane_of(self.geometry.block_of(place));
+            let (block, page_offset) = self.geometry.block_and_offset(page);
+            if page_offset != offset {
+                continue;
+            }
+            let plane = self.geometry.plane_of(block);
             let is_barred = plane == self.dies[die.at()].barred[0];
             let fits = |&other: &PageId| self.rules.go_together(&self.geometry, other, page);
             if self.geometry.die_of(plane) == die && !is_barred && pages[..=count].iter().all(fits) {
@@ -63,7 +77,6 @@ impl Drive {
     }
 
     /// Queued writes join on planes whose next page has the lead's offset.
-    #[inline(always)]
     pub(super) fn join_writes_of_other_planes(
         &mut self,
         die: DieId,
@@ -75,10 +88,10 @@ impl Drive {
         let offset = self.geometry.block_and_offset(lead.page).1;
         let barred = self.dies[die.at()].barred[1];
         for partner in self.geometry.planes_of(die).filter(|&p| p != lead.plane && p != barred) {
+            let Some(slot) = self.ftl.slot_at(partner, offset, beside_pair) else { continue };
             if self.host_pages_left(partner) == 0 {
                 continue;
             }
-            let Some(slot) = self.ftl.slot_at(partner, offset, beside_pair) else { continue };
             let Some(block) = self.ftl.next_block_in(partner, slot) else { continue };
             let page = PageId(block.0 * self.geometry.pages_per_block + offset);
             if !command.parts().iter().all(|s| self.rules.go_together(&self.geometry, s.page, page)) {
