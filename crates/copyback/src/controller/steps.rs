@@ -232,7 +232,8 @@ impl Drive {
 
     /// Binds a page for the job's oldest units that were read.
     fn bind_moves(&mut self, id: JobId, (plane, slot): (PlaneId, usize), units: usize, merged: Merged) -> PageId {
-        let merged_units = merged.units.count_ones();
+        // Counting bits takes long where the processor has no instruction for it, and mostly there is none.
+        let merged_units = if merged.first.is_none() { 0 } else { merged.units.count_ones() };
         let job = &mut self.jobs[id.at()];
         let moves = &job.moves[job.programmed..job.programmed + units];
         job.programmed += units;
