@@ -94,7 +94,7 @@ fn drawing_section(scheme: &Preset) -> Result<String, Failure> {
         return Ok(format!("{title}{}\n", paragraph(&capital(&with_links(&why)))));
     };
     let played = scene::play(scheme)?;
-    let intro = "In [the scene](README.md#the-scene) five requests come to a die of two planes while a block of plane 0 is \
+    let intro = "In [the scene](README.md#the-scene) five requests come for a die of two planes while a block of plane 0 is \
                  collected.";
     let drawn = scene::drawing(&played, COLUMNS);
     let drawn = drawn.split_once('\n').map_or("", |(_, rest)| rest.trim_start_matches('\n'));
@@ -227,8 +227,8 @@ fn index() -> Result<String, Failure> {
 fn scene_section() -> Result<String, Failure> {
     let mut text = "## The scene\n\n".to_owned();
     text += &paragraph(&format!(
-        "One drive and five requests, the same for each scheme whose use of a die differs from the baseline's. The drive has \
-         one die of two planes. Reading a page takes 400 us, programming it 800 us, erasing a block 2 ms, and a page takes \
+        "One drive and five requests, the same for each scheme that is drawn. The drive has \
+         two dies of two planes, of which the second holds data that nobody asks for. Reading a page takes 400 us, programming it 800 us, erasing a block 2 ms, and a page takes \
          200 us on the channel. Collection of plane 0 begins at time 0. Block 2 has the fewest valid pages, 1, 3 and 5; block 3 \
          has as many, 1, 3 and 6. All requests come {} later, while page 1 is read:",
         format::time(scene::ARRIVAL_NS as f64)

@@ -1,6 +1,7 @@
 //! Who uses a die when? One scene, played with every scheme.
 //!
-//! A die of two planes; plane 0 is collected from time 0 on, and five requests come while the first page is read.
+//! Two dies of two planes; plane 0 is collected from time 0 on, and five requests for its die come while the first page is
+//! read. Most schemes leave the second die idle.
 
 use crate::failure::Failure;
 use crate::plan::forget_descriptions;
@@ -18,7 +19,7 @@ use copyback::scene::{Played, Scene};
 const DRIVE: &str = r#"
 trigger = { policy = "watermark", soft = 1 }
 precondition = { mode = "empty" }
-capacity = { logical = "1.5 MiB" }
+capacity = { logical = "3 MiB" }
 commands = { cache_read = true, cache_program = true }
 # A page takes 200 us on the channel.
 timing = { read = "400 us", program = "800 us", erase = "2 ms", channel = "81920 KB/s" }
@@ -26,7 +27,7 @@ timing = { read = "400 us", program = "800 us", erase = "2 ms", channel = "81920
 [geometry]
 channels = 1
 chips_per_channel = 1
-dies_per_chip = 1
+dies_per_chip = 2
 planes_per_die = 2
 blocks_per_plane = 10
 pages_per_block = 8
@@ -35,7 +36,7 @@ page_size = "16 KiB"
 
 /// Blocks 2 and 3 have the fewest valid pages. Block 2 is collected unless a scheme looks at more than that.
 const PLANE_0: [Block; 10] = [Full, Full, Holds(&[1, 3, 5]), Holds(&[1, 3, 6]), Free, Free, Free, Free, Free, Free];
-const PLANE_1: [Block; 10] = [Full, Full, Full, Full, Free, Free, Free, Free, Free, Free];
+const OTHER_PLANE: [Block; 10] = [Full, Full, Full, Full, Free, Free, Free, Free, Free, Free];
 
 /// What each request is, how it stands to the round, and what it asks for.
 pub const REQUESTS: [(&str, &str, Asks); 5] = [
@@ -76,15 +77,22 @@ pub fn play(scheme: &Preset) -> Result<Played, Failure> {
 pub fn play_as(scheme: &Preset, is_early: bool) -> Result<Played, Failure> {
     let config = config(scheme)?;
     let requests = REQUESTS.map(|(_, _, asks)| (if is_early { 0 } else { ARRIVAL_NS }, asks));
-    let scene = Scene { config: &config, planes: &[&PLANE_0, &PLANE_1], collects: 0, requests: &requests };
+    let scene = Scene {
+        config: &config,
+        planes: &[&PLANE_0, &OTHER_PLANE, &OTHER_PLANE, &OTHER_PLANE],
+        collects: 0,
+        requests: &requests,
+    };
     Ok(scene.play()?)
 }
 
-/// The die from the beginning to the end, in whole columns of the drawing.
+/// The first die, and the second where it is in use, from the beginning to the end, in whole columns of the drawing.
 pub fn timeline(played: &Played) -> Timeline {
     let end_ns = played.commands.iter().map(CommandRecord::end_ns).max().unwrap_or(0);
     let to_ns = end_ns.next_multiple_of(COLUMN_NS);
-    Timeline::new(&played.commands, &played.geometry, 0, 0, Some(to_ns))
+    let is_used = |die: &u32| *die == 0 || played.commands.iter().any(|command| command.die == *die);
+    let dies: Vec<u32> = (0..played.geometry.dies).filter(is_used).collect();
+    Timeline::new(&played.commands, &played.geometry, &dies, 0, Some(to_ns))
 }
 
 /// The timeline in characters.

@@ -64,7 +64,7 @@ impl<'a> Drawing<'a> {
 
     /// Draws it; true where standard output is taken by it.
     pub fn write(&self, commands: &[CommandRecord]) -> Result<bool, Failure> {
-        let timeline = Timeline::new(commands, &self.geometry, self.die, self.from_ns, Some(self.to_ns));
+        let timeline = Timeline::new(commands, &self.geometry, &[self.die], self.from_ns, Some(self.to_ns));
         let drawn = if self.is_svg { svg::draw(&timeline) } else { text::draw(&timeline, text::Scale::default()) };
         if self.path == Path::new("-") {
             files::print(&drawn)?;

@@ -53,7 +53,7 @@ fn drawing(page: &str) -> Option<&str> {
 }
 
 #[test]
-fn what_is_drawn_differs_from_the_baseline_and_what_is_not_says_why() {
+fn a_drawing_differs_from_the_baselines_or_says_that_it_does_not() {
     let pages = files(&folder());
     let baseline = drawing(&pages["baseline.md"]).expect("the baseline is drawn");
     for scheme in SCHEMES {
@@ -63,7 +63,8 @@ fn what_is_drawn_differs_from_the_baseline_and_what_is_not_says_why() {
         assert_eq!(drawing(page).is_none(), why, "{}", scheme.name);
         assert_eq!(pages.contains_key(&format!("{}.svg", scheme.name)), !why, "{}", scheme.name);
         let is_same = drawing(page) == Some(baseline);
-        assert_eq!(is_same, scheme.name == "baseline", "{} is drawn, but nothing differs", scheme.name);
+        let says_so = !why && scheme.text.contains("a round uses its die as one of `baseline` does");
+        assert_eq!(is_same, says_so || scheme.name == "baseline", "{} is drawn as the baseline, or not", scheme.name);
     }
 }
 

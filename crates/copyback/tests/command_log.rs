@@ -127,7 +127,7 @@ fn collection() -> (RunConfig, Vec<CommandRecord>) {
 #[test]
 fn a_timeline_in_characters() {
     let (config, commands) = collection();
-    let timeline = Timeline::new(&commands, &Geometry::new(&config), 0, LATER, Some(LATER + 1_200_000));
+    let timeline = Timeline::new(&commands, &Geometry::new(&config), &[0], LATER, Some(LATER + 1_200_000));
     let drawn = text::draw(&timeline, text::Scale { columns: 80, ns_per_column: Some(10_000) });
     // A page's transfer takes 10 µs, a column.
     let expected = "\
@@ -149,7 +149,7 @@ plane 0    ===========================|E===========
 #[test]
 fn a_timeline_as_svg_has_every_command() {
     let (config, commands) = collection();
-    let timeline = Timeline::new(&commands, &Geometry::new(&config), 0, LATER, None);
+    let timeline = Timeline::new(&commands, &Geometry::new(&config), &[0], LATER, None);
     let drawn = svg::draw(&timeline);
     for command in &commands {
         assert!(drawn.contains(&format!("<title>command {}: ", command.number)), "{command:?}");

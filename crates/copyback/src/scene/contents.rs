@@ -1,8 +1,8 @@
-//! What does each page of a small drive hold? A drive of one die whose contents are written down block by block.
+//! What does each page of a small drive hold? A drive whose contents are written down block by block.
 
 use crate::config::RunConfig;
 use crate::ftl::core::Ftl;
-use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
+use crate::sim::index::{BlockId, DieId, LogicalUnit, PlaneId};
 
 /// A block's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,8 @@ pub enum Block {
     Free,
 }
 
-/// A drive of one die and the logical pages that its flash pages hold.
+/// A drive and the logical pages that its flash pages hold. Where an allocation binds a logical page to no plane, it is
+/// said to be of one in turn.
 pub struct Contents {
     /// The drive.
     pub ftl: Ftl,
@@ -36,9 +37,11 @@ impl Contents {
     pub fn new(config: &RunConfig, planes: &[&[Block]]) -> Self {
         let ftl = Ftl::new(config, 1);
         let g = &ftl.geometry;
-        assert_eq!((g.dies, g.planes as usize, g.units_per_page), (1, planes.len(), 1), "one die, one unit a page");
-        let units = |plane: u32| (0..g.logical_units).rev().map(LogicalUnit).filter(move |u| u.0 % g.planes == plane);
-        let unused = (0..g.planes).map(|plane| units(plane).collect()).collect();
+        assert_eq!((g.planes as usize, g.units_per_page), (planes.len(), 1), "every plane, one unit a page");
+        let mut unused = vec![Vec::new(); planes.len()];
+        for unit in (0..g.logical_units).rev().map(LogicalUnit) {
+            unused[home_of(&ftl, unit).at()].push(unit);
+        }
         let mut contents = Self { unused, held: Vec::new(), ftl };
         for (plane, blocks) in (0..).zip(planes) {
             assert_eq!(blocks.len(), contents.ftl.geometry.blocks_per_plane as usize, "blocks of plane {plane}");
@@ -89,7 +92,7 @@ impl Contents {
         self.ftl.trim(scratch);
     }
 
-    /// A logical page of a plane that holds nothing and was not given out before.
+    /// A logical page of a plane (see [`Contents`]) that holds nothing and was not given out before.
     ///
     /// # Panics
     /// Where the plane has none left.
@@ -105,4 +108,13 @@ impl Contents {
         let found = self.held.iter().find(|(place, _)| *place == (plane, block, page));
         found.unwrap_or_else(|| panic!("page {page} of block {block} of plane {plane} holds nothing")).1
     }
+}
+
+/// The plane that a logical page is written to, or one in turn of those that it may be written to.
+fn home_of(ftl: &Ftl, unit: LogicalUnit) -> PlaneId {
+    let g = &ftl.geometry;
+    ftl.allocation.static_plane(unit).unwrap_or_else(|| {
+        let die = ftl.allocation.static_die(unit).unwrap_or(DieId(unit.0 % g.dies));
+        PlaneId(die.0 * g.planes_per_die + unit.0 / g.dies % g.planes_per_die)
+    })
 }

@@ -31,7 +31,7 @@ pub enum Asks {
 
 /// A scene.
 pub struct Scene<'a> {
-    /// The drive and the scheme: one die, mapping units of whole pages.
+    /// The drive and the scheme: mapping units of whole pages.
     pub config: &'a RunConfig,
     /// Blocks of each plane.
     pub planes: &'a [&'a [Block]],

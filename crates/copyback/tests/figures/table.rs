@@ -42,7 +42,7 @@ impl Figure<'_> {
         let requests: Vec<(u64, Asks)> = self.requests.iter().map(at).collect();
         let scene = Scene { config: &config, planes: self.planes, collects: self.collects, requests: &requests };
         let played = scene.play().unwrap_or_else(|e| panic!("{e}\n{}", self.config));
-        let drawn = Timeline::new(&played.commands, &played.geometry, 0, 0, None);
+        let drawn = Timeline::new(&played.commands, &played.geometry, &[0], 0, None);
         let drawing = text::draw(&drawn, text::Scale { columns: 100, ns_per_column: Some(UNIT_NS / 2) });
         let mut lines: Vec<String> = played.commands.iter().map(|command| self.line(command)).collect();
         lines.push(self.ends(&played.requests));

@@ -1,7 +1,7 @@
 //! Who used a die when?
 //!
-//! A timeline is made from the log of commands: a row for the die's channel, and one for each of its planes, each with what
-//! happened there and when. [`text`] draws it for terminals, tests and documents, [`svg`] for everything else.
+//! A timeline is made from the log of commands: a row for each channel of some dies, and one for each of their planes, each
+//! with what happened there and when. [`text`] draws it for terminals, tests and documents, [`svg`] for everything else.
 
 pub mod svg;
 pub mod text;
@@ -56,16 +56,16 @@ pub struct Row {
     pub bars: Vec<Bar>,
 }
 
-/// A window of time of one die.
+/// A window of time of one or more dies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
-    /// The die, counted over the drive.
-    pub die: u32,
+    /// The dies, counted over the drive.
+    pub dies: Vec<u32>,
     /// Where it begins.
     pub from_ns: u64,
     /// Where it ends.
     pub to_ns: u64,
-    /// Its channel, then its planes.
+    /// Their channels, then their planes.
     pub rows: Vec<Row>,
 }
 
@@ -77,18 +77,30 @@ pub const LEGEND: &[(&str, &str)] = &[
 ];
 
 impl Timeline {
-    /// The timeline of a die from `from_ns` to `to_ns`, or to the end of the last command. Transfers of other dies of the
+    /// The timeline of dies from `from_ns` to `to_ns`, or to the end of the last command. Transfers of other dies of a
     /// channel are shown as far as the log has them.
     ///
     /// # Panics
     /// When the drive has no such die.
-    pub fn new(commands: &[CommandRecord], geometry: &Geometry, die: u32, from_ns: u64, to_ns: Option<u64>) -> Self {
-        assert!(die < geometry.dies, "the drive has {} dies, counted from 0, and no die {die}", geometry.dies);
-        let channel = geometry.channel_of(DieId(die));
-        let on_channel = |command: &&CommandRecord| geometry.channel_of(DieId(command.die)) == channel;
-        let transfers = commands.iter().filter(on_channel).flat_map(|command| transfers_of(command, die));
-        let mut rows = vec![Row { name: format!("channel {}", channel.0), bars: transfers.collect() }];
-        for plane in geometry.planes_of(DieId(die)) {
+    pub fn new(
+        commands: &[CommandRecord],
+        geometry: &Geometry,
+        dies: &[u32],
+        from_ns: u64,
+        to_ns: Option<u64>,
+    ) -> Self {
+        for die in dies {
+            assert!(*die < geometry.dies, "the drive has {} dies, counted from 0, and no die {die}", geometry.dies);
+        }
+        let mut channels: Vec<_> = dies.iter().map(|&die| geometry.channel_of(DieId(die))).collect();
+        channels.dedup();
+        let mut rows = Vec::new();
+        for channel in channels {
+            let on_channel = |command: &&CommandRecord| geometry.channel_of(DieId(command.die)) == channel;
+            let transfers = commands.iter().filter(on_channel).flat_map(|command| transfers_of(command, dies));
+            rows.push(Row { name: format!("channel {}", channel.0), bars: transfers.collect() });
+        }
+        for plane in dies.iter().flat_map(|&die| geometry.planes_of(DieId(die))) {
             let parts = commands.iter().flat_map(|command| part_of(command, plane.0));
             rows.push(Row { name: format!("plane {}", plane.0), bars: parts.collect() });
         }
@@ -98,7 +110,13 @@ impl Timeline {
             });
         }
         let last_ns = rows.iter().flat_map(|row| &row.bars).map(|bar| bar.end_ns).max();
-        Self { die, from_ns, to_ns: to_ns.or(last_ns).unwrap_or(from_ns).max(from_ns), rows }
+        Self { dies: dies.to_vec(), from_ns, to_ns: to_ns.or(last_ns).unwrap_or(from_ns).max(from_ns), rows }
+    }
+
+    /// The dies as a title names them.
+    fn title(&self) -> String {
+        let names: Vec<String> = self.dies.iter().map(u32::to_string).collect();
+        format!("{} {}", if names.len() == 1 { "die" } else { "dies" }, names.join(", "))
     }
 
     /// The shortest array time that is shown.
@@ -108,8 +126,8 @@ impl Timeline {
     }
 }
 
-/// A command's time on the channel, as seen from `die`.
-fn transfers_of(command: &CommandRecord, die: u32) -> Vec<Bar> {
+/// A command's time on the channel, as seen from `dies`.
+fn transfers_of(command: &CommandRecord, dies: &[u32]) -> Vec<Bar> {
     let mut leaving = 0;
     let bar = |transfer: &super::commands::Transfer| {
         let (in_use, at) = match transfer.carries {
@@ -121,7 +139,7 @@ fn transfers_of(command: &CommandRecord, die: u32) -> Vec<Bar> {
             }
         };
         let part = &command.parts[at];
-        let in_use = if command.die == die { in_use } else { Use::OtherDie };
+        let in_use = if dies.contains(&command.die) { in_use } else { Use::OtherDie };
         bar(command, part, in_use, (transfer.start_ns, transfer.end_ns))
     };
     command.transfers.iter().map(bar).collect()

@@ -94,7 +94,7 @@ fn axis(timeline: &Timeline, px_per_ns: f64, rows_px: f64) -> String {
         );
         tick = tick.saturating_add(tick_ns);
     }
-    svg + &format!("<text x=\"4\" y=\"18\">die {}</text>\n", timeline.die)
+    svg + &format!("<text x=\"4\" y=\"18\">{}</text>\n", timeline.title())
 }
 
 fn legend(top: f64) -> String {

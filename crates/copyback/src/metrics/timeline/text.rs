@@ -46,7 +46,7 @@ pub fn draw(timeline: &Timeline, scale: Scale) -> String {
         timeline.rows.iter().map(|row| paint(row, timeline.from_ns, timeline.to_ns, step_ns)).collect();
     let name_width = timeline.rows.iter().map(|row| row.name.len()).max().unwrap_or(0) + 2;
     let (from, to) = (format_duration_ns(timeline.from_ns), format_duration_ns(timeline.to_ns));
-    let mut text = format!("die {}, {from} to {to}, a column is {}\n", timeline.die, format_duration_ns(step_ns));
+    let mut text = format!("{}, {from} to {to}, a column is {}\n", timeline.title(), format_duration_ns(step_ns));
     let mut idle_until = None;
     for start in (0..width).step_by(columns) {
         let end = (start + columns).min(width);
