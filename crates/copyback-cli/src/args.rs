@@ -164,6 +164,9 @@ pub struct SweepArgs {
     /// Set one key of the configuration in every cell, over what the file says (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
+    /// Seed of every random stream, whatever the file says
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
     /// Stop each run after so many requests, whatever the file says
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
@@ -189,6 +192,12 @@ pub struct ReproduceArgs {
     /// Folder of recorded traces that some experiments use; without it they are left out
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
+    /// Set one key of the configuration in every cell, over what the experiments say: does a claim hold then, too? (repeatable)
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Seed of every random stream, whatever the experiments say
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
     /// Write the claims and their verdicts as JSON (`-`: to standard output, instead of the table)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -137,6 +137,28 @@ fn a_miss_is_a_result_and_a_rerun_runs_nothing() {
 }
 
 #[test]
+fn claims_can_be_asked_under_other_decisions() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = GRID.replace("seeds = [1, 2]", "") + CLAIMS;
+    assert!(!text.contains("seeds"), "{text}");
+    let results_of = |more: &[&str]| results(&reproduce(folder.path(), &text, &[&["--json", "-"], more].concat()));
+    let share = |results: &serde_json::Value| results["claims"][4]["measured_effect"].as_f64().unwrap();
+    let (plain, other) = (results_of(&[]), results_of(&["--set", "capacity.over_provisioning=0.4", "--seed", "5"]));
+    assert_eq!(
+        (&plain["changes"], &other["changes"]),
+        (&serde_json::json!([]), &serde_json::json!(["capacity.over_provisioning=0.4", "seed 5"]))
+    );
+    // More room: collection affects fewer requests.
+    assert!(share(&other) < share(&plain), "{} and {}", share(&other), share(&plain));
+    let shown = printed(&reproduce(folder.path(), &text, &["--seed", "5"]));
+    assert!(shown.starts_with("mine: 4 cells, with seed 5\n"), "{shown}");
+    for (set, phrase) in [("trigger.sofd=0.1", "did you mean"), ("trigger.soft=0.1", "`mine` varies this key")] {
+        let wrong = reproduce(folder.path(), &text, &["--set", set]);
+        assert!(code(&wrong) == 2 && said(&wrong).contains(phrase), "{}", said(&wrong));
+    }
+}
+
+#[test]
 fn mistakes_in_claims_are_shown_where_they_stand() {
     let folder = tempfile::tempdir().unwrap();
     let claim = |from: &str, to: &str| {

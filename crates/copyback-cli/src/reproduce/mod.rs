@@ -57,7 +57,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
         done.push(Done { experiment, results: results.results, measured });
     }
     if let Some(path) = &args.json {
-        let json = document(&name, args.quick, &done);
+        let json = document(&name, args, &done);
         if path == Path::new("-") {
             return files::print(&json);
         }
@@ -84,7 +84,13 @@ fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>, Failure> {
         }
         None => return Err(experiments::unknown(&args.paper)),
     };
-    let over = Overrides { is_quick: args.quick, traces: args.traces.clone(), ..Overrides::default() };
+    let over = Overrides {
+        requests: None,
+        is_quick: args.quick,
+        traces: args.traces.clone(),
+        sets: args.sets.clone(),
+        seed: args.seed,
+    };
     let mut chosen = Vec::new();
     for (stem, file) in files {
         let claims = Claim::of_file(&file)?;
@@ -115,7 +121,8 @@ fn run(
 fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> String {
     let quick = if args.quick { ", quick: fewer requests than the results in the documents" } else { "" };
     let cells: usize = done.iter().map(|done| done.results.len()).sum();
-    let mut text = format!("{name}: {cells} cells{quick}\n\n{}", claims_table(done));
+    let other = if changes(args).is_empty() { String::new() } else { format!(", with {}", changes(args).join(", ")) };
+    let mut text = format!("{name}: {cells} cells{quick}{other}\n\n{}", claims_table(done));
     for line in misses(done) {
         text.push_str(&line);
     }
@@ -140,6 +147,11 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
     }
     text.push_str(&format!("Tables are in {}; a rerun skips what was done\n", folder.display()));
     text
+}
+
+/// What the command line has other than the experiments.
+fn changes(args: &ReproduceArgs) -> Vec<String> {
+    args.sets.iter().cloned().chain(args.seed.map(|seed| format!("seed {seed}"))).collect()
 }
 
 fn claims_table(done: &[Done<'_>]) -> String {
@@ -175,7 +187,7 @@ fn misses(done: &[Done<'_>]) -> Vec<String> {
 }
 
 /// The JSON document.
-fn document(name: &str, is_quick: bool, done: &[Done<'_>]) -> String {
+fn document(name: &str, args: &ReproduceArgs, done: &[Done<'_>]) -> String {
     let mut claims = Vec::new();
     for done in done {
         for (claim, measured) in done.experiment.claims.iter().zip(&done.measured) {
@@ -205,7 +217,8 @@ fn document(name: &str, is_quick: bool, done: &[Done<'_>]) -> String {
         "schema": "copyback/reproduce/1",
         "program": crate::output::Program::THIS,
         "paper": name,
-        "quick": is_quick,
+        "quick": args.quick,
+        "changes": changes(args),
         "claims": claims,
         "left_out": left_out,
     });

@@ -17,6 +17,8 @@ pub struct Overrides {
     pub traces: Option<PathBuf>,
     /// Settings over those of the file.
     pub sets: Vec<String>,
+    /// The seed, instead of the file's.
+    pub seed: Option<u64>,
 }
 
 /// One cell of the grid.
@@ -48,8 +50,10 @@ const QUICK_PART: u64 = 10;
 
 /// Makes the cells, every configuration resolved and checked.
 pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
+    refuse_sets_that_vary(file, over)?;
     let mut grid = Grid { cells: Vec::new(), left_out: Vec::new() };
     let mut hashes = plan::TraceHashes::default();
+    let seeds = over.seed.map_or_else(|| file.seeds.clone(), |seed| vec![seed]);
     for device in &file.devices {
         for case in &file.cases {
             // A case with a device of its own does not stand in every row of devices.
@@ -63,7 +67,7 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
             };
             let device = case.device.as_ref().unwrap_or(device);
             for varied in combinations(file) {
-                for &seed in &file.seeds {
+                for &seed in &seeds {
                     let corner = Corner { device, case, workload: &workload, varied: &varied, seed };
                     grid.cells.push(cell(file, &corner, over, &mut hashes)?);
                 }
@@ -73,6 +77,18 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
     grid.left_out.sort();
     grid.left_out.dedup();
     Ok(grid)
+}
+
+/// A key that the file varies cannot have one value: its cells would be the same cell.
+fn refuse_sets_that_vary(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
+    for set in &over.sets {
+        let key = set.split('=').next().unwrap_or_default().trim();
+        if file.vary.iter().any(|vary| vary.key == key) {
+            let error = LayerError::new(format!("--set {set}: `{}` varies this key", file.name));
+            return Err(error.with_help("leave --set out, or the key out of the file's [vary]").into());
+        }
+    }
+    Ok(())
 }
 
 /// What one cell is made of.

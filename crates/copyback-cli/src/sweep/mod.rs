@@ -29,8 +29,13 @@ use table::Results;
 /// Runs the command.
 pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let file = read(&args.file)?;
-    let over =
-        Overrides { requests: args.requests, is_quick: false, traces: args.traces.clone(), sets: args.sets.clone() };
+    let over = Overrides {
+        requests: args.requests,
+        is_quick: false,
+        traces: args.traces.clone(),
+        sets: args.sets.clone(),
+        seed: args.seed,
+    };
     let grid = grid::cells(&file, &over)?;
     if grid.cells.is_empty() {
         return Err(grid::nothing_left(&grid.left_out));
