@@ -5,6 +5,7 @@ pub mod admit;
 mod audit;
 pub mod clocks;
 mod collection;
+mod company;
 pub mod compose;
 mod destination;
 pub mod drive;

@@ -5,6 +5,7 @@
 //! Where the `pipeline` builder is in use, commands of one type follow each other through the cache register, host and
 //! round alike.
 
+use super::company::Company;
 use super::drive::{Drive, Queue};
 use super::issue::Readiness;
 use super::order::{Class, Heads};
@@ -107,7 +108,9 @@ impl Drive {
             let read = self.first_admitted(die, Queue::Read, &view, before, Some(step));
             let write = self.first_admitted(die, Queue::Write, &view, before, Some(step));
             if let Some(class) = self.order.pick(self.heads_of(read, write)) {
-                return self.take_first(die, class, read, write, readiness, events);
+                let took = self.take_first(die, class, read, write, readiness, events);
+                self.work.preemptions += u64::from(took);
+                return took;
             }
         }
         let follows = match readiness {
@@ -143,7 +146,6 @@ impl Drive {
             }
             _ => return false,
         }
-        self.work.preemptions += 1;
         true
     }
 
@@ -213,25 +215,21 @@ impl Drive {
         if is_prohibited {
             return None;
         }
-        let lease = self.dies[die.at()].lease;
-        let own_plane = self.jobs[lease.at()].plane;
-        let is_left = |id| {
-            step.is_some_and(|step| {
-                (self.settings.merge && self.is_left_to_round(id, die, lease, step))
-                    || (self.settings.gc_host && self.joins_step(id, die, lease, step))
-            })
-        };
+        let own_plane = self.jobs[self.dies[die.at()].lease.at()].plane;
+        let is_write = queue == Queue::Write;
+        // Where no plane is barred, it makes no difference where a read's data is.
+        let minds_planes = is_write || self.yielding.bars_plane(view.step, is_write);
+        let company = Company::of(self, die, step);
         let queued = self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.gc_scan_max);
         queued.into_iter().find(|&id| {
             let txn = &self.txns[id];
             if txn.sequence >= before {
                 return false;
             }
-            let Some(plane) = self.plane_of_waiting(id, die, queue) else { return false };
-            let is_write = queue == Queue::Write;
-            let is_on_its_plane = plane == own_plane;
-            let candidate = Candidate { is_write, is_on_its_plane, arrival_ns: txn.arrival_ns };
-            self.yielding.admits(*view, candidate) && !is_left(id)
+            let plane = if minds_planes { self.plane_of_waiting(id, die, queue) } else { Some(PlaneId::NONE) };
+            let Some(plane) = plane else { return false };
+            let candidate = Candidate { is_write, is_on_its_plane: plane == own_plane, arrival_ns: txn.arrival_ns };
+            self.yielding.admits(*view, candidate) && !company.takes(id)
         })
     }
 

@@ -5,10 +5,9 @@
 //! command are left to it, and do not go before it: hpdc18 Section 4.4 has preemption serve those that "miss".
 
 use crate::background::gc::r#yield::State;
-use crate::background::job::Step;
 use crate::controller::drive::Drive;
 use crate::nand::command::Command;
-use crate::sim::index::{BlockId, DieId, JobId, PageId, PlaneId, TxnId};
+use crate::sim::index::{BlockId, DieId, PageId, PlaneId};
 use crate::sim::queue::EventQueue;
 
 /// Queued reads of other planes at the offset of the round's page join its read.
@@ -37,28 +36,10 @@ pub(super) fn join_gc_program(
 }
 
 impl Drive {
-    /// Whether a request that waits at a die joins the command that its round issues next. Of writes to a plane only the first
-    /// does; those behind it keep their order and are left to the round, too.
-    pub(in crate::controller) fn joins_step(&self, txn: TxnId, die: DieId, id: JobId, step: Step) -> bool {
-        let job = &self.jobs[id.at()];
-        match step {
-            Step::Read { .. } => {
-                let lead = self.geometry.page_of(job.moves[job.next].from);
-                let (found, count) = self.reads_beside(die, lead, self.settings.gc_scan_max);
-                found[..count].contains(&txn)
-            }
-            Step::Program { .. } => {
-                self.collection_state(die) == State::AllAllowed
-                    && Self::is_write(self.txns[txn].role)
-                    && self.writes_join(self.txns[txn].plane, job.plane)
-            }
-            Step::Erase => false,
-        }
-    }
-
     /// Whether writes to a plane, or to any where none is named, can join the program that a round issues next.
-    fn writes_join(&self, partner: PlaneId, plane: PlaneId) -> bool {
-        if self.settings.global || self.ftl.needs_pairing(plane) {
+    pub(in crate::controller) fn joins_of_writes(&self, die: DieId, partner: PlaneId, plane: PlaneId) -> bool {
+        let is_allowed = self.collection_state(die) == State::AllAllowed;
+        if !is_allowed || self.settings.global || self.ftl.needs_pairing(plane) {
             return false;
         }
         let (partners, count) = self.partners_of(plane);

@@ -5,7 +5,6 @@
 //! back. Pages of the victim for which a request waits are moved first: "the order of pages to be moved does not matter".
 //! Where rounds yield, such requests are left to the round, and do not go before it.
 
-use crate::background::job::Step;
 use crate::controller::drive::{Drive, Queue};
 use crate::nand::command::PlaneSlot;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PhysicalUnit, TxnId};
@@ -48,19 +47,15 @@ impl Drive {
         wanted.filter_map(|page| pending.iter().position(|m| self.geometry.page_of(m.from) == page)).next()
     }
 
-    /// Whether a request that waits at a die is left to the step that its round takes next.
-    pub(in crate::controller) fn is_left_to_round(&self, txn: TxnId, die: DieId, id: JobId, step: Step) -> bool {
+    /// The page that a round reads next because a request waits for it.
+    pub(in crate::controller) fn wanted_page(&self, die: DieId, id: JobId) -> Option<PageId> {
         let job = &self.jobs[id.at()];
-        match step {
-            Step::Read { .. } => self.wanted_move(die, id).is_some_and(|start| {
-                let page = self.geometry.page_of(job.moves[job.next + start].from);
-                self.place_of(txn).is_some_and(|place| self.geometry.page_of(place) == page)
-            }),
-            Step::Program { units } => {
-                Self::is_write(self.txns[txn].role) && self.units_in_program(txn, id, units).is_some()
-            }
-            Step::Erase => false,
-        }
+        self.wanted_move(die, id).map(|start| self.geometry.page_of(job.moves[job.next + start].from))
+    }
+
+    /// The page that a request which waits would read, or write anew.
+    pub(in crate::controller) fn page_of_waiting(&self, txn: TxnId) -> Option<PageId> {
+        self.place_of(txn).map(|place| self.geometry.page_of(place))
     }
 
     /// Puts the page of the victim for which a request waits longest before the other moves.
@@ -81,7 +76,7 @@ impl Drive {
         let mut next = self.queues.first(list).map(TxnId);
         while let Some(id) = next.filter(|_| looked_at < self.settings.gc_scan_max) {
             looked_at += 1;
-            let is_of_page = self.place_of(id).is_some_and(|place| self.geometry.page_of(place) == page);
+            let is_of_page = self.page_of_waiting(id) == Some(page);
             // A read that is split leaves its rest at the end of the queue.
             next = self.queues.next(id.0).map(TxnId);
             if is_of_page {
@@ -132,7 +127,7 @@ impl Drive {
     }
 
     /// Which units of a program a write consists of, if it consists of nothing else and is the newest of each.
-    fn units_in_program(&self, id: TxnId, job: JobId, units: usize) -> Option<u32> {
+    pub(in crate::controller) fn units_in_program(&self, id: TxnId, job: JobId, units: usize) -> Option<u32> {
         let (txn, job) = (&self.txns[id], &self.jobs[job.at()]);
         let moves = &job.moves[job.programmed..][..units];
         let mut covered = 0;

@@ -44,7 +44,7 @@ impl Drive {
 
     /// The queued reads that can share a command with the read of a page, and how many they are.
     #[inline(always)]
-    pub(super) fn reads_beside(&self, die: DieId, lead: PageId, scan_max: usize) -> ([TxnId; 3], usize) {
+    pub(in crate::controller) fn reads_beside(&self, die: DieId, lead: PageId, scan_max: usize) -> ([TxnId; 3], usize) {
         let list = self.queue(die, Queue::Read);
         let mut found = [TxnId::NONE; 3];
         let mut count = 0;
