@@ -16,7 +16,7 @@ pub(super) struct Company<'a> {
     job: JobId,
     /// None: the round's step is under way elsewhere.
     step: Option<Step>,
-    /// The page that merging puts first.
+    /// The page that merging puts first, where it does.
     wanted: OnceCell<Option<PageId>>,
     /// The reads that join the next read, and how many they are.
     beside: OnceCell<([TxnId; 3], usize)>,
@@ -47,13 +47,18 @@ impl<'a> Company<'a> {
         })
     }
 
+    fn wanted_page(&self) -> Option<PageId> {
+        let find = || if self.drive.settings.merge { self.drive.wanted_page(self.die, self.job) } else { None };
+        *self.wanted.get_or_init(find)
+    }
+
     /// Whether it asks for data that the round moves: the page that is read next, or the whole of units that the next
     /// program holds.
     fn is_merged(&self, txn: TxnId, step: Step) -> bool {
         let drive = self.drive;
         match step {
             Step::Read { .. } => {
-                let wanted = *self.wanted.get_or_init(|| drive.wanted_page(self.die, self.job));
+                let wanted = self.wanted_page();
                 wanted.is_some() && drive.page_of_waiting(txn) == wanted
             }
             Step::Program { units } => {
@@ -70,7 +75,8 @@ impl<'a> Company<'a> {
         match step {
             Step::Read { .. } => {
                 let (found, count) = self.beside.get_or_init(|| {
-                    let lead = drive.geometry.page_of(job.moves[job.next].from);
+                    let next = || drive.geometry.page_of(job.moves[job.next].from);
+                    let lead = self.wanted_page().unwrap_or_else(next);
                     drive.reads_beside(self.die, lead, drive.settings.gc_scan_max)
                 });
                 found[..*count].contains(&txn)

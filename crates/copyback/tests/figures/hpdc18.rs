@@ -271,3 +271,26 @@ fn section_4_4_what_cannot_join_the_next_command_goes_first() {
         ",
     );
 }
+
+/// ispass11's merging beside it: the page for which a request waits is moved first, and what matches that page joins.
+#[test]
+fn partners_are_those_of_the_page_that_merging_puts_first() {
+    let scheme = PAR.replace("policy = \"never\"", "policy = \"points\", poll = \"0 ns\"");
+    let scheme = scheme.replace("[\"gc+host\"]", "[\"merge\", \"gc+host\"]");
+    let mut plane_1: Vec<Block> = PLANE_1.to_vec();
+    plane_1[0] = Holds(&[15]);
+    let requests = &[
+        ("Z", 2.5, Read(0, 2, 15)), // moved last, if nobody waited
+        ("I", 2.5, Read(1, 3, 7)),  // matches the page that would come next
+        ("Y", 2.5, Read(1, 0, 15)), // matches Z
+    ];
+    Figure { config: format!("{DRIVE}{scheme}"), planes: &[PLANE_0, &plane_1], collects: 0, requests }.begins_with(
+        "
+         0   1  GC       read     P0 B2 p3
+         1   3  GC       program  P0 B7 p0
+         3   4  I        read     P1 B3 p7
+         4   5  GC+Y     read     P0 B2 p15 + P1 B0 p15  -- R Z
+         5   7  GC       program  P0 B7 p1
+        ",
+    );
+}
