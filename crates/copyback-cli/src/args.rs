@@ -155,27 +155,12 @@ pub struct SweepArgs {
     /// Show the cells and stop
     #[arg(long)]
     pub list: bool,
-    /// Forget what an earlier sweep into the same table has done
-    #[arg(long)]
-    pub fresh: bool,
-    /// Folder of the traces that the file names [default: the file's own folder]
-    #[arg(long, value_name = "DIR")]
-    pub traces: Option<PathBuf>,
-    /// Set one key of the configuration in every cell, over what the file says (repeatable)
-    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
-    pub sets: Vec<String>,
-    /// Seed of every random stream, whatever the file says
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    pub seed: Option<u64>,
     /// Stop each run after so many requests, whatever the file says
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
-    /// Cells that go side by side, each with a drive in memory; results do not depend on it [default: number of cores]
-    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub jobs: Option<u32>,
-    /// No progress on the terminal
-    #[arg(long, short = 'q')]
-    pub quiet: bool,
+    /// What is common to all cells.
+    #[command(flatten)]
+    pub cells: CellArgs,
 }
 
 /// `copyback reproduce`
@@ -183,28 +168,36 @@ pub struct SweepArgs {
 pub struct ReproduceArgs {
     /// The paper (ispass11, hpdc18), or a sweep file with `claim` tables
     pub paper: String,
-    /// Only this figure, table or section
-    #[arg(long, short = 'f', value_name = "FIGURE")]
-    pub figure: Option<String>,
+    /// Only this figure, table or section, as the list of claims or an experiment's file names it (repeatable)
+    #[arg(long = "figure", short = 'f', value_name = "FIGURE")]
+    pub figures: Vec<String>,
     /// Fewer requests: shows that all runs, and roughly where it goes
     #[arg(long)]
     pub quick: bool,
-    /// Folder of recorded traces that some experiments use; without it they are left out
-    #[arg(long, value_name = "DIR")]
-    pub traces: Option<PathBuf>,
-    /// Set one key of the configuration in every cell, over what the experiments say: does a claim hold then, too? (repeatable)
-    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
-    pub sets: Vec<String>,
-    /// Seed of every random stream, whatever the experiments say
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    pub seed: Option<u64>,
     /// Write the claims and their verdicts as JSON (`-`: to standard output, instead of the table)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Folder of the tables and of the journal by which a rerun skips what was done [default: reproduction]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Forget what was done
+    /// What is common to all cells.
+    #[command(flatten)]
+    pub cells: CellArgs,
+}
+
+/// What `sweep` and `reproduce` ask of all their cells.
+#[derive(Debug, Args)]
+pub struct CellArgs {
+    /// Set one key of the configuration in every cell, over what the file says (repeatable)
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Seed of every random stream, whatever the file says
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+    /// Folder of recorded traces that files name [default: the file's own folder]
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+    /// Forget what was done before: run every cell anew
     #[arg(long)]
     pub fresh: bool,
     /// Cells that go side by side, each with a drive in memory; results do not depend on it [default: number of cores]

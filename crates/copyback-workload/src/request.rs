@@ -52,6 +52,13 @@ pub trait RequestSource {
     }
 }
 
+/// Requests that are written down.
+impl RequestSource for std::vec::IntoIter<Request> {
+    fn next_request(&mut self) -> Result<Option<Request>, crate::Error> {
+        Ok(self.next())
+    }
+}
+
 impl<S: RequestSource + ?Sized> RequestSource for Box<S> {
     fn next_request(&mut self) -> Result<Option<Request>, crate::Error> {
         (**self).next_request()

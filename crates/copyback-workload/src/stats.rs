@@ -328,14 +328,6 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    struct Listed(std::vec::IntoIter<Request>);
-
-    impl RequestSource for Listed {
-        fn next_request(&mut self) -> Result<Option<Request>, Error> {
-            Ok(self.0.next())
-        }
-    }
-
     fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64) -> Request {
         Request { arrival_ns, offset_bytes, len_bytes, device: 0, op, priority: Priority::Normal }
     }
@@ -348,7 +340,7 @@ mod tests {
             request(2000, Op::Write, 0, 4096),
             request(4000, Op::Read, 4095, 2),
         ];
-        let stats = TraceStats::collect(&mut Listed(requests.into_iter())).unwrap();
+        let stats = TraceStats::collect(&mut requests.into_iter()).unwrap();
         assert_eq!((stats.requests, stats.read_percent, stats.duration_ns), (4, 25.0, 4000));
         assert_eq!((stats.footprint_bytes, stats.writes.footprint_bytes), (3 * 4096, 3 * 4096));
         assert_eq!(stats.reads.footprint_bytes, 2 * 4096, "two bytes may lie in two pages");
@@ -362,7 +354,7 @@ mod tests {
 
     #[test]
     fn nothing_is_no_reason_to_divide_by_it() {
-        let stats = TraceStats::collect(&mut Listed(Vec::new().into_iter())).unwrap();
+        let stats = TraceStats::collect(&mut Vec::new().into_iter()).unwrap();
         assert_eq!((stats.requests, stats.overwrite_ratio, stats.requests_per_s), (0, 0.0, 0.0));
     }
 

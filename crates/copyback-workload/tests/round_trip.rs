@@ -5,14 +5,6 @@ use copyback_workload::write::{WriteFormat, write_trace};
 use copyback_workload::{Error, Op, Priority, Request, RequestSource, open};
 use proptest::prelude::*;
 
-struct Listed(std::vec::IntoIter<Request>);
-
-impl RequestSource for Listed {
-    fn next_request(&mut self) -> Result<Option<Request>, Error> {
-        Ok(self.0.next())
-    }
-}
-
 fn read(spec: &WorkloadSpec) -> Result<Vec<Request>, Error> {
     let mut source = open(spec, 1, u64::MAX)?;
     let mut requests = Vec::new();
@@ -72,7 +64,7 @@ proptest! {
         for format in WriteFormat::ALL {
             let mut expected: Vec<Request> = requests.iter().map(|request| kept(*format, *request)).collect();
             let path = folder.path().join("trace");
-            let summary = write_trace(&mut Listed(expected.clone().into_iter()), &path, *format).unwrap();
+            let summary = write_trace(&mut expected.clone().into_iter(), &path, *format).unwrap();
             prop_assert_eq!(summary.requests, expected.len() as u64);
             prop_assert_eq!(summary.notes, Vec::<String>::new());
             let mut spec = WorkloadSpec::of_trace(&path);
@@ -107,7 +99,7 @@ proptest! {
     fn a_damaged_parquet_file_is_read_or_refused(at in 0.0_f64..1.0, byte: u8, requests in requests()) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace");
-        write_trace(&mut Listed(requests.into_iter()), &path, WriteFormat::Parquet).unwrap();
+        write_trace(&mut requests.into_iter(), &path, WriteFormat::Parquet).unwrap();
         let mut content = std::fs::read(&path).unwrap();
         let at = (at * content.len() as f64) as usize;
         content[at] ^= byte;
@@ -137,11 +129,11 @@ fn a_failed_conversion_leaves_nothing_behind() {
     let path = folder.path().join("out.csv");
     let trim =
         Request { arrival_ns: 0, offset_bytes: 0, len_bytes: 512, device: 0, op: Op::Trim, priority: Priority::Normal };
-    let error = write_trace(&mut Listed(vec![trim].into_iter()), &path, WriteFormat::Msr).unwrap_err();
+    let error = write_trace(&mut vec![trim].into_iter(), &path, WriteFormat::Msr).unwrap_err();
     assert!(error.message.contains("request 1") && error.message.contains("no trims"), "{error}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     let odd = Request { op: Op::Read, offset_bytes: 100, ..trim };
-    let error = write_trace(&mut Listed(vec![odd].into_iter()), &path, WriteFormat::Disksim).unwrap_err();
+    let error = write_trace(&mut vec![odd].into_iter(), &path, WriteFormat::Disksim).unwrap_err();
     assert!(error.help.unwrap().contains("align"));
 }
 
@@ -151,6 +143,6 @@ fn what_a_format_cannot_keep_is_noted() {
     let request =
         Request { arrival_ns: 150, offset_bytes: 0, len_bytes: 512, device: 0, op: Op::Read, priority: Priority::High };
     let path = folder.path().join("out");
-    let summary = write_trace(&mut Listed(vec![request].into_iter()), &path, WriteFormat::Msr).unwrap();
+    let summary = write_trace(&mut vec![request].into_iter(), &path, WriteFormat::Msr).unwrap();
     assert_eq!(summary.notes.len(), 2, "{:?}", summary.notes);
 }

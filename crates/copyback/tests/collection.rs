@@ -109,18 +109,16 @@ fn every_cause_of_waiting_is_blamed_to_the_nanosecond() {
     );
     // In the order CWDP page p is on die p mod 2 and plane p / 2 mod 4 of it.
     let (on_die_0, same_plane, on_die_1) = (0, 8, 1);
-    let mut script = Script(
-        vec![
-            pages(Read, 0, on_die_1, 1),
-            pages(Read, 0, on_die_0, 1),
-            pages(Read, 0, same_plane, 1),
-            pages(Read, 0, on_die_1, 1),
-            pages(Read, LATER, on_die_0, 1),
-            pages(Read, LATER, on_die_1, 1),
-            pages(Write, 2 * LATER, 0, 1),
-        ]
-        .into_iter(),
-    );
+    let mut script = vec![
+        pages(Read, 0, on_die_1, 1),
+        pages(Read, 0, on_die_0, 1),
+        pages(Read, 0, same_plane, 1),
+        pages(Read, 0, on_die_1, 1),
+        pages(Read, LATER, on_die_0, 1),
+        pages(Read, LATER, on_die_1, 1),
+        pages(Write, 2 * LATER, 0, 1),
+    ]
+    .into_iter();
     let ftl = aging::aged(&config, 1).unwrap();
     let setup = Setup {
         host: config.host.clone(),

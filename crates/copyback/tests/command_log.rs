@@ -21,7 +21,7 @@ const LATER: u64 = 1_000_000_000;
 
 fn log(config: &RunConfig, script: Vec<Request>, filter: CommandFilter, check: bool) -> Vec<CommandRecord> {
     let options = Options { check, keep_commands: Some(filter), ..Options::default() };
-    let source = Box::new(Script(script.into_iter()));
+    let source = Box::new(script.into_iter());
     let image = precondition(config, 1).expect("preconditioning works");
     simulate(config, image, source, &options, &mut |_| {}).expect("the run ends well").commands
 }

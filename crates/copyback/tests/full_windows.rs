@@ -11,7 +11,7 @@ use copyback::nand::geometry::Geometry;
 use copyback::run::{Options, Progress, precondition, simulate};
 use copyback::workload::{Op, rng};
 use rand::RngExt;
-use support::{Listed, Setting, configuration, fitted};
+use support::{Setting, configuration, fitted};
 
 const DEVICE: &[Setting] = &[
     "geometry.channels = 2\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 2\ngeometry.planes_per_die = 2",
@@ -52,7 +52,7 @@ fn finishes(lines: &[Setting]) {
         calls += 1;
         assert!(calls < 4, "the run does not come to an end: {p:?}");
     };
-    let outcome = simulate(&config, image, Box::new(Listed::new(requests)), &options, &mut progress);
+    let outcome = simulate(&config, image, Box::new(requests.into_iter()), &options, &mut progress);
     let report = outcome.unwrap_or_else(|e| failed(e)).report;
     assert_eq!(report.writes, REQUESTS, "{text}");
     assert_eq!(report.max_queue_depth, config.host.queue_depth, "the host did not fill the windows\n{text}");

@@ -54,7 +54,7 @@ impl Channels {
         let stripe = u64::from(2 * self.dies * self.planes);
         let script = (0..1_500).map(|i| pages(op, 0, i % 256 * stripe, stripe)).collect::<Vec<_>>();
         let image = precondition(&config, 1).unwrap();
-        let outcome = simulate(&config, image, Box::new(Script(script.into_iter())), &Options::default(), &mut |_| {});
+        let outcome = simulate(&config, image, Box::new(script.into_iter()), &Options::default(), &mut |_| {});
         outcome.unwrap().report.bytes_per_s
     }
 }

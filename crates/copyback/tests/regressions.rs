@@ -13,7 +13,7 @@ use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::{Options, Progress, RunError, precondition, simulate};
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PlaneId};
 use copyback::workload::{Op, Request, rng};
-use support::{Listed, Setting, configuration, request};
+use support::{Setting, configuration, request};
 
 const PLANE: &[Setting] = &[
     "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1\ngeometry.planes_per_die = 1",
@@ -35,7 +35,7 @@ fn run_with_seed(seed: u64, lines: &[Setting], requests: &[Request]) -> Outcome 
         calls += 1;
         assert!(calls < 10, "the run does not come to an end: {p:?}");
     };
-    let outcome = simulate(&config, image, Box::new(Listed::new(requests.to_vec())), &options, &mut progress);
+    let outcome = simulate(&config, image, Box::new(Vec::from(requests).into_iter()), &options, &mut progress);
     outcome.unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
@@ -288,7 +288,7 @@ fn a_scrubber_may_relocate_full_blocks_for_ever() {
     let (config, _) = configuration(&lines, 0);
     config.check().expect("the configuration is possible");
     let ftl = aging::aged(&config, 1).expect("preconditioning works");
-    let mut source = Listed::new(vec![request(0, Op::Read, 0, 4096, 0)]);
+    let mut source = vec![request(0, Op::Read, 0, 4096, 0)].into_iter();
     let host = config.host.clone();
     let setup =
         Setup { host, source: &mut source, requests: None, check: true, keep_gc_events: false, keep_requests: false };
@@ -319,7 +319,7 @@ fn dynamic_allocation_uses_all_planes_of_a_die_alike() {
     let image = precondition(&config, 1).unwrap();
     let pages = u64::from(Ftl::new(&config, 1).geometry.logical_units);
     let write = |i: u64| request(i * 5_000_000, Op::Write, rng::splitmix64(i) % pages * 4096, 4096, 0);
-    let source = Box::new(Listed::new((0..3_000).map(write).collect()));
+    let source = Box::new((0..3_000).map(write).collect::<Vec<Request>>().into_iter());
     let options = Options { keep_gc_events: true, ..Options::default() };
     let outcome = simulate(&config, image, source, &options, &mut |_| {}).unwrap();
     let mut rounds = [0u32; 8];

@@ -15,7 +15,7 @@ use copyback::run::RunError;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::{Op, Request, rng};
 use rand::RngExt;
-use support::{Listed, Setting, configuration, fitted, request};
+use support::{Setting, configuration, fitted, request};
 
 const TIMES: Setting =
     "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"200 MB/s\"";
@@ -53,7 +53,7 @@ struct Results {
 }
 
 fn run(drives: Vec<(&RunConfig, Ftl)>, requests: &[Request]) -> Result<Results, RunError> {
-    let mut source = Listed::new(requests.to_vec());
+    let mut source = Vec::from(requests).into_iter();
     let setup = Setup {
         host: HostConfig::default(),
         source: &mut source,

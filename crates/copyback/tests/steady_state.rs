@@ -31,7 +31,7 @@ fn verdict(past: &str, capacities: f64) -> Steady {
     let mut stream = rng::stream(5, "test.writes");
     let writes = (capacities * units as f64) as u64;
     let script: Vec<_> = (0..writes).map(|_| pages(Op::Write, 0, stream.random_range(0..units), 1)).collect();
-    let outcome = simulate(&config, image, Box::new(Script(script.into_iter())), &Options::default(), &mut |_| {});
+    let outcome = simulate(&config, image, Box::new(script.into_iter()), &Options::default(), &mut |_| {});
     outcome.expect("the run ends well").report.steady
 }
 

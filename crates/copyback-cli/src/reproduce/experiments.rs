@@ -1,5 +1,6 @@
 //! The papers' experiments, compiled in. A new one is a TOML file and a line here.
 
+use super::claim::Claim;
 use crate::failure::Failure;
 use crate::sweep::file::SweepFile;
 use copyback::config::layers::{LayerError, Located, Text, suggestion};
@@ -45,23 +46,38 @@ pub fn unknown(name: &str) -> Failure {
     Failure::input(format!("unknown paper `{name}`")).with_help(format!("{help}; or name a sweep file with [[claim]]"))
 }
 
+/// Whether a figure is what a file is called: `9` is `fig9`, `8` is `fig8a` to `fig8d`, `polling` is itself.
+fn names_file(figure: &str, stem: &str) -> bool {
+    let rest = stem.strip_prefix(&format!("fig{figure}"));
+    stem == figure || rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether an experiment is asked for; of its claims those stay that are. Without any figure all are; one names a file, or
+/// claims as their list shows them: `T2`, `9a`.
+pub fn choose(figures: &[String], stem: &str, claims: &mut Vec<Claim>) -> bool {
+    if figures.is_empty() || figures.iter().any(|figure| names_file(figure, stem)) {
+        return true;
+    }
+    claims.retain(|claim| figures.iter().any(|figure| figure.eq_ignore_ascii_case(&claim.figure)));
+    !claims.is_empty()
+}
+
+/// Stops at a figure that neither a file nor a claim has. `known`: names of files and figures of claims.
+pub fn refuse_unknown(figures: &[String], paper: &str, known: Vec<String>) -> Result<(), Failure> {
+    let is_known = |figure: &String| known.iter().any(|k| figure.eq_ignore_ascii_case(k) || names_file(figure, k));
+    let Some(unknown) = figures.iter().find(|figure| !is_known(figure)) else { return Ok(()) };
+    let mut names: Vec<&str> = known.iter().map(|name| name.strip_prefix("fig").unwrap_or(name)).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    names.retain(|name| seen.insert(*name));
+    let error = Failure::input(format!("{paper} has no experiment for figure `{unknown}`"));
+    Err(error.with_help(suggestion(unknown, "figures", names.into_iter())))
+}
+
 impl Paper {
-    /// The experiments of a figure, or all: `9` is `fig9`, `8` is `fig8a` to `fig8d`, `polling` is itself.
-    pub fn files(&self, figure: Option<&str>) -> Result<Vec<(String, SweepFile)>, Failure> {
-        let is_chosen = |stem: &str| {
-            let Some(figure) = figure else { return true };
-            let rest = stem.strip_prefix(&format!("fig{figure}"));
-            stem == figure || rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        let chosen: Vec<_> = self.texts.iter().filter(|(stem, _)| is_chosen(stem)).collect();
-        if chosen.is_empty() {
-            let figure = figure.unwrap_or_default();
-            let stems = self.texts.iter().map(|(stem, _)| stem.strip_prefix("fig").unwrap_or(stem));
-            let error = Failure::input(format!("{} has no experiment for figure `{figure}`", self.name));
-            return Err(error.with_help(suggestion(figure, "figures", stems)));
-        }
-        let file = |(stem, text): &&(&'static str, &str)| Ok(((*stem).to_owned(), self.parse(stem, text)?));
-        chosen.iter().map(file).collect()
+    /// All its experiments.
+    pub fn files(&self) -> Result<Vec<(String, SweepFile)>, Failure> {
+        let file = |(stem, text): &(&'static str, &str)| Ok(((*stem).to_owned(), self.parse(stem, text)?));
+        self.texts.iter().map(file).collect()
     }
 
     fn parse(&self, stem: &str, text: &str) -> Result<SweepFile, LayerError> {
@@ -91,7 +107,7 @@ mod tests {
     #[test]
     fn every_experiment_is_sound() {
         for paper in PAPERS {
-            for (stem, file) in paper.files(None).unwrap() {
+            for (stem, file) in paper.files().unwrap() {
                 let claims = Claim::of_file(&file).unwrap_or_else(|error| panic!("{}/{stem}: {error}", paper.name));
                 assert!(!claims.is_empty(), "{}/{stem} claims nothing", paper.name);
                 if file.schemes.iter().all(|scheme| presets::find(SCHEMES, &scheme.value).is_some()) {
@@ -116,13 +132,29 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_found_by_their_numbers() {
-        let stems = |figure| -> Vec<String> {
-            find("ispass11").unwrap().files(Some(figure)).unwrap().into_iter().map(|(stem, _)| stem).collect()
+    fn figures_are_found_by_their_files_and_by_their_claims() {
+        // What is chosen: files, and how many of their claims.
+        let chosen = |paper: &str, figures: &[&str]| -> Vec<(String, usize)> {
+            let figures: Vec<String> = figures.iter().map(|&figure| figure.to_owned()).collect();
+            let files = find(paper).unwrap().files().unwrap().into_iter();
+            let chosen = files.filter_map(|(stem, file)| {
+                let mut claims = Claim::of_file(&file).unwrap();
+                choose(&figures, &stem, &mut claims).then_some((stem, claims.len()))
+            });
+            chosen.collect()
         };
-        assert_eq!(stems("8"), ["fig8a", "fig8b", "fig8c", "fig8d"]);
-        assert_eq!(stems("8a"), ["fig8a"]);
-        assert_eq!(stems("fig8a"), ["fig8a"]);
-        assert!(find("ispass11").unwrap().files(Some("1")).is_err());
+        let stems = |paper, figures: &[&str]| -> Vec<String> {
+            chosen(paper, figures).into_iter().map(|(stem, _)| stem).collect()
+        };
+        assert_eq!(stems("ispass11", &["8"]), ["fig8a", "fig8b", "fig8c", "fig8d"]);
+        assert_eq!(stems("ispass11", &["8a"]), ["fig8a"]);
+        assert_eq!(stems("ispass11", &["fig8a", "12"]), ["fig8a", "fig12"]);
+        assert_eq!(stems("ispass11", &["iii-a"]), ["polling"]);
+        assert_eq!(stems("hpdc18", &["T2"]), ["table2"]);
+        assert_eq!(stems("hpdc18", &["4.4"]), ["section4.4", "global-gc"]);
+        assert_eq!(stems("hpdc18", &[]).len(), find("hpdc18").unwrap().texts.len());
+        assert!(stems("ispass11", &["1"]).is_empty());
+        let (whole, part) = (chosen("ispass11", &["9"]), chosen("ispass11", &["9a"]));
+        assert!(part[0].0 == "fig9" && part[0].1 > 0 && part[0].1 < whole[0].1, "{part:?} of {whole:?}");
     }
 }

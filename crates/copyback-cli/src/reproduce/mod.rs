@@ -5,7 +5,6 @@ mod experiments;
 mod verdict;
 
 use crate::args::ReproduceArgs;
-use crate::execute;
 use crate::failure::Failure;
 use crate::files;
 use crate::plan;
@@ -46,7 +45,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
     if let Some(json) = args.json.as_deref().filter(|json| *json != Path::new("-")) {
         files::check_output(json)?;
     }
-    let mut journal = Journal::open(&folder.join(format!("{name}.journal")), args.fresh)?;
+    let mut journal = Journal::open(&folder.join(format!("{name}.journal")), args.cells.fresh)?;
     let results = run(&mut experiments, &mut journal, args)?;
     let mut done = Vec::new();
     for (experiment, results) in experiments.iter().zip(results) {
@@ -78,25 +77,25 @@ fn paper_name(args: &ReproduceArgs) -> String {
 /// The experiments that the command line chooses, their cells made.
 fn chosen(args: &ReproduceArgs) -> Result<Vec<Experiment>, Failure> {
     let files = match experiments::find(&args.paper) {
-        Some(paper) => paper.files(args.figure.as_deref())?,
+        Some(paper) => paper.files()?,
         None if plan::looks_like_path(&args.paper) => {
             vec![(paper_name(args), sweep::read(Path::new(&args.paper))?)]
         }
         None => return Err(experiments::unknown(&args.paper)),
     };
-    let over = Overrides {
-        requests: None,
-        is_quick: args.quick,
-        traces: args.traces.clone(),
-        sets: args.sets.clone(),
-        seed: args.seed,
-    };
-    let mut chosen = Vec::new();
+    let over = Overrides { is_quick: args.quick, ..Overrides::of(&args.cells) };
+    let (mut chosen, mut known) = (Vec::new(), Vec::new());
     for (stem, file) in files {
-        let claims = Claim::of_file(&file)?;
+        let mut claims = Claim::of_file(&file)?;
+        known.extend(claims.iter().map(|claim| claim.figure.clone()));
+        known.push(stem.clone());
+        if !experiments::choose(&args.figures, &stem, &mut claims) {
+            continue;
+        }
         let grid = grid::cells(&file, &over)?;
         chosen.push(Experiment { stem, file, claims, cells: grid.cells, left_out: grid.left_out });
     }
+    experiments::refuse_unknown(&args.figures, &paper_name(args), known)?;
     Ok(chosen)
 }
 
@@ -108,8 +107,7 @@ fn run(
 ) -> Result<Vec<Vec<CellResult>>, Failure> {
     let counts: Vec<usize> = experiments.iter().map(|experiment| experiment.cells.len()).collect();
     let mut all: Vec<grid::Cell> = experiments.iter_mut().flat_map(|e| std::mem::take(&mut e.cells)).collect();
-    let jobs = args.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
-    let mut results = sweep::run(&all, journal, jobs, args.quiet)?.results;
+    let mut results = sweep::run(&all, journal, &args.cells)?.results;
     let mut parted = Vec::new();
     for (experiment, count) in experiments.iter_mut().zip(counts) {
         experiment.cells = all.drain(..count).collect();
@@ -151,7 +149,7 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
 
 /// What the command line has other than the experiments.
 fn changes(args: &ReproduceArgs) -> Vec<String> {
-    args.sets.iter().cloned().chain(args.seed.map(|seed| format!("seed {seed}"))).collect()
+    args.cells.sets.iter().cloned().chain(args.cells.seed.map(|seed| format!("seed {seed}"))).collect()
 }
 
 fn claims_table(done: &[Done<'_>]) -> String {

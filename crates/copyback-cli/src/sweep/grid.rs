@@ -1,6 +1,7 @@
 //! From a sweep file to its cells: one device, one case, one choice of varied values, one seed, and all schemes.
 
 use super::file::{Case, Setting, Source, SweepFile};
+use crate::args::CellArgs;
 use crate::failure::Failure;
 use crate::plan::{self, Choice, ChosenWorkload, Plan};
 use copyback::config::layers::{LayerError, Located};
@@ -19,6 +20,13 @@ pub struct Overrides {
     pub sets: Vec<String>,
     /// The seed, instead of the file's.
     pub seed: Option<u64>,
+}
+
+impl Overrides {
+    /// What is asked of all cells.
+    pub fn of(args: &CellArgs) -> Self {
+        Self { traces: args.traces.clone(), sets: args.sets.clone(), seed: args.seed, ..Self::default() }
+    }
 }
 
 /// One cell of the grid.

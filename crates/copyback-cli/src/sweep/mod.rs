@@ -7,7 +7,7 @@ mod screen;
 pub mod table;
 pub mod text;
 
-use crate::args::SweepArgs;
+use crate::args::{CellArgs, SweepArgs};
 use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files;
@@ -29,13 +29,7 @@ use table::Results;
 /// Runs the command.
 pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let file = read(&args.file)?;
-    let over = Overrides {
-        requests: args.requests,
-        is_quick: false,
-        traces: args.traces.clone(),
-        sets: args.sets.clone(),
-        seed: args.seed,
-    };
+    let over = Overrides { requests: args.requests, ..Overrides::of(&args.cells) };
     let grid = grid::cells(&file, &over)?;
     if grid.cells.is_empty() {
         return Err(grid::nothing_left(&grid.left_out));
@@ -45,9 +39,8 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
         return files::print(&list(&file, &grid));
     }
     files::check_output(&out)?;
-    let mut journal = Journal::open(&journal_of(&out)?, args.fresh)?;
-    let jobs = args.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
-    let done = run(&grid.cells, &mut journal, jobs, args.quiet)?;
+    let mut journal = Journal::open(&journal_of(&out)?, args.cells.fresh)?;
+    let done = run(&grid.cells, &mut journal, &args.cells)?;
     let results = Results { file: &file, cells: &grid.cells, results: done.results };
     table::write(&out, &results)?;
     let mut text = heading(&file, &grid, &done.skipped);
@@ -98,8 +91,9 @@ pub struct Done {
     pub skipped: (usize, usize),
 }
 
-/// Runs the cells that the journal does not hold, at most `jobs` at once, and writes each down as it ends.
-pub fn run(cells: &[Cell], journal: &mut Journal, jobs: usize, is_quiet: bool) -> Result<Done, Failure> {
+/// Runs the cells that the journal does not hold, and writes each down as it ends.
+pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs) -> Result<Done, Failure> {
+    let jobs = args.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
     let program = journal::program();
     let keys: Vec<String> = cells.iter().map(|cell| journal::key(&cell.plan, &program)).collect();
     // Two cells may be the same: they are run once.
@@ -120,7 +114,7 @@ pub fn run(cells: &[Cell], journal: &mut Journal, jobs: usize, is_quiet: bool) -
     let drives = Pasts::of(to_do.iter().map(|&at| &cells[at].plan));
     let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
     let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
-    let bars = Bars::new(is_quiet, std::iter::once("cells"));
+    let bars = Bars::new(args.quiet, std::iter::once("cells"));
     let bar = bars.add("cells", Some(to_do.len() as u64));
     let (ended, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let new = execute::in_parallel(jobs, to_do.len(), |at| {

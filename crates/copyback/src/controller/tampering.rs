@@ -19,7 +19,7 @@ use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
 use crate::run::simulation::{Setup, Simulation};
 use crate::sim::index::{BlockId, ChannelId, DieId, JobId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
-use copyback_workload::{Error, Op, Priority, Request, RequestSource};
+use copyback_workload::{Op, Priority, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A way to break the engine. It is asked after each event until it says that it is done: it may need a certain moment.
@@ -100,19 +100,11 @@ fn both() -> Vec<Request> {
     requests(4_000, |i| if i % 3 == 0 { Op::Read } else { Op::Write }, 2)
 }
 
-struct Listed(std::vec::IntoIter<Request>);
-
-impl RequestSource for Listed {
-    fn next_request(&mut self) -> Result<Option<Request>, Error> {
-        Ok(self.0.next())
-    }
-}
-
 /// Runs a row; an error is what stopped it.
 fn run(row: &Row) -> Result<(), String> {
     let config = config(row.settings);
     let ftl = aged(&config, 1).expect("the drive has a past");
-    let mut source = Listed((row.requests)().into_iter());
+    let mut source = (row.requests)().into_iter();
     let setup = Setup {
         host: config.host.clone(),
         source: &mut source,

@@ -701,15 +701,6 @@ impl<'a> Simulation<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use copyback_workload::Error;
-
-    struct Listed(std::vec::IntoIter<Request>);
-
-    impl RequestSource for Listed {
-        fn next_request(&mut self) -> Result<Option<Request>, Error> {
-            Ok(self.0.next())
-        }
-    }
 
     #[test]
     fn transactions_of_urgent_requests_are_urgent() {
@@ -730,7 +721,7 @@ mod tests {
             op: Op::Write,
             priority,
         };
-        let mut source = Listed(vec![request(0, Priority::Normal), request(4096, Priority::High)].into_iter());
+        let mut source = vec![request(0, Priority::Normal), request(4096, Priority::High)].into_iter();
         let host = config.host.clone();
         let setup = Setup {
             host,

@@ -14,7 +14,7 @@ use crate::nand::geometry::Geometry;
 use crate::run::RunError;
 use crate::run::simulation::{Setup, Simulation};
 use crate::sim::index::PlaneId;
-use copyback_workload::{Error, Op, Priority, Request, RequestSource};
+use copyback_workload::{Op, Priority, Request};
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,14 +51,6 @@ pub struct Played {
     pub requests: Vec<RequestRecord>,
 }
 
-struct Listed(std::vec::IntoIter<Request>);
-
-impl RequestSource for Listed {
-    fn next_request(&mut self) -> Result<Option<Request>, Error> {
-        Ok(self.0.next())
-    }
-}
-
 impl Scene<'_> {
     /// Plays it, with all checks on.
     ///
@@ -72,7 +64,7 @@ impl Scene<'_> {
         let mut contents = Contents::new(self.config, self.planes);
         let requests: Vec<Request> = self.requests.iter().map(|asked| request(&mut contents, asked)).collect();
         let geometry = contents.ftl.geometry.clone();
-        let mut source = Listed(requests.into_iter());
+        let mut source = requests.into_iter();
         let (host, source) = (self.config.host.clone(), &mut source);
         let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: true };
         let mut simulation = Simulation::new(vec![(self.config, contents.ftl)], setup);

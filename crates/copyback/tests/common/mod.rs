@@ -4,7 +4,7 @@
 use copyback::config::RunConfig;
 use copyback::metrics::report::{Cause, Outcome, RequestRecord};
 use copyback::run::{Options, precondition, simulate};
-use copyback::workload::{Error, Op, Priority, Request, RequestSource};
+use copyback::workload::{Op, Priority, Request, RequestSource};
 
 /// A drive whose times are easy to tell apart: read 50 µs, program 500 µs, erase 3 ms, 10 ns a byte (4 KiB: 40,960 ns),
 /// 100 ns of command cycles a plane. One die of two planes, each of 16 blocks of 8 pages of 4 KiB, unless `tables` say
@@ -50,15 +50,6 @@ pub const ERASE_NS: u64 = 3_000_000;
 pub const TRANSFER_NS: u64 = 40_960;
 pub const COMMAND_NS: u64 = 100;
 
-/// Requests that were written down.
-pub struct Script(pub std::vec::IntoIter<Request>);
-
-impl RequestSource for Script {
-    fn next_request(&mut self) -> Result<Option<Request>, Error> {
-        Ok(self.0.next())
-    }
-}
-
 /// One request of whole 4 KiB pages.
 pub fn pages(op: Op, arrival_ns: u64, first: u64, count: u64) -> Request {
     let (offset_bytes, len_bytes) = (first * 4096, count * 4096);
@@ -67,7 +58,7 @@ pub fn pages(op: Op, arrival_ns: u64, first: u64, count: u64) -> Request {
 
 /// Runs a script with everything checked; requests come back in the order of their arrival.
 pub fn run(config: &RunConfig, script: Vec<Request>) -> Outcome {
-    run_source(config, Box::new(Script(script.into_iter())))
+    run_source(config, Box::new(script.into_iter()))
 }
 
 /// Runs any source with everything checked.

@@ -4,22 +4,7 @@
 
 use copyback::config::RunConfig;
 use copyback::nand::geometry::Geometry;
-use copyback::workload::{Error, Op, Priority, Request, RequestSource};
-
-/// A workload that stands in memory.
-pub struct Listed(std::vec::IntoIter<Request>);
-
-impl Listed {
-    pub fn new(requests: Vec<Request>) -> Self {
-        Self(requests.into_iter())
-    }
-}
-
-impl RequestSource for Listed {
-    fn next_request(&mut self) -> Result<Option<Request>, Error> {
-        Ok(self.0.next())
-    }
-}
+use copyback::workload::{Op, Priority, Request};
 
 pub fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64, device: u32) -> Request {
     Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal }

@@ -1,6 +1,5 @@
 //! Keeps what is left of a case that failed: a configuration and a trace that the program runs.
 
-use crate::support::Listed;
 use crate::{runs, traces};
 use copyback::workload::write::{WriteFormat, write_trace};
 use std::path::{Path, PathBuf};
@@ -26,7 +25,7 @@ pub fn scratch(number: u64) -> PathBuf {
 pub fn run(number: u64, case: &runs::Case) -> String {
     let folder = build_folder().join(format!("case-{number}"));
     let kept = kept(&folder, case, |path| {
-        let mut source = Listed::new(case.asked().to_vec());
+        let mut source = case.asked().to_vec().into_iter();
         write_trace(&mut source, path, WriteFormat::Parquet).map(|_| ()).map_err(|e| e.to_string())
     });
     let how = if case.is_plain() {

@@ -7,7 +7,7 @@
 //! checks and records, on an image that was cloned and on one that was made anew.
 
 use crate::knobs::{Choice, Mark, choice};
-use crate::support::{Listed, Setting, fitted};
+use crate::support::{Setting, fitted};
 use crate::timing_oracle::{self, Place};
 use copyback::background::gc::r#yield::YieldConfig;
 use copyback::buffer::BufferConfig;
@@ -222,7 +222,7 @@ pub fn run_together(
     requests: &[Request],
 ) -> Result<(Vec<RequestRecord>, Vec<copyback::metrics::report::FlashWork>), TestCaseError> {
     caught(|| {
-        let mut source = Listed::new(requests.to_vec());
+        let mut source = Vec::from(requests).into_iter();
         let (host, source) = (host.clone(), &mut source);
         let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: true };
         let mut simulation = Simulation::new(drives, setup);
@@ -246,7 +246,7 @@ fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outc
     caught(|| {
         let past = ftl.counts();
         let held_before = held(&ftl);
-        let mut source = Listed::new(case.requests.clone());
+        let mut source = case.requests.clone().into_iter();
         let setup = Setup {
             host: case.config.host.clone(),
             source: &mut source,
@@ -510,7 +510,7 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
             keep_commands: None,
             keep_responses: true,
         };
-        let source = Box::new(Listed::new(case.requests.clone()));
+        let source = Box::new(case.requests.clone().into_iter());
         let whole = caught(|| simulate(&case.config, image, source, &options, &mut comes_to_an_end()))?;
         prop_assert_eq!(json(&whole), json(&outcome), "the same run gave two results");
         prop_assert_eq!(whole.requests, outcome.requests);

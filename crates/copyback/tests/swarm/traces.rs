@@ -5,7 +5,6 @@
 
 use crate::knobs::Mark;
 use crate::runs;
-use crate::support::Listed;
 use copyback::run::{Options, RunError, precondition, simulate};
 use copyback::workload::spec::WorkloadSpec;
 use copyback::workload::write::{WriteFormat, write_to};
@@ -137,7 +136,7 @@ pub fn holds(case: &Case, path: &std::path::Path) -> Result<bool, TestCaseError>
     let requests = case.requests();
     let failed = |e: &dyn std::fmt::Display| TestCaseError::fail(e.to_string());
     let mut file = Vec::new();
-    write_to(&mut Listed::new(requests.clone()), &mut file, case.format.1).map_err(|e| failed(&e))?;
+    write_to(&mut requests.clone().into_iter(), &mut file, case.format.1).map_err(|e| failed(&e))?;
     case.damage.apply(&mut file);
     std::fs::write(path, &file).map_err(|e| failed(&e))?;
 
@@ -150,7 +149,7 @@ pub fn holds(case: &Case, path: &std::path::Path) -> Result<bool, TestCaseError>
     match (result, &case.damage) {
         (Err(e @ RunError::Invariant { .. }), _) => return Err(failed(&e)),
         (Ok(outcome), Damage::None) if case.format.0 == "parquet" => {
-            let source = Box::new(Listed::new(requests));
+            let source = Box::new(requests.into_iter());
             let expected = simulate(config, image, source, &options, &mut |_| {}).map_err(|e| failed(&e))?;
             prop_assert_eq!(outcome.requests, expected.requests, "the file holds other requests");
         }
