@@ -201,3 +201,29 @@ fn pages_of_second_active_blocks_count_as_free() {
     let (blocks, pages) = (chained("blocks"), chained("pages"));
     assert!(pages < blocks / 2, "{pages} {blocks}");
 }
+
+/// Moves of global collection leave home only for dies that run no round and expect no other move, so that each waits for one
+/// command of the host at most, and none for the round of another die. Each die has a channel of its own here.
+#[test]
+fn rounds_of_global_collection_do_not_wait_for_each_other() {
+    for count in ["blocks", "pages"] {
+        let config = config(&format!(
+            "geometry = {{ channels = 8, planes_per_die = 1 }}
+             trigger = {{ policy = \"watermark\", soft = 4, count = \"{count}\" }}
+             unit = {{ policy = \"block\", destination = \"global\" }}
+             frontier = {{ policy = \"second-active\" }}
+             precondition = {{ mode = \"random\" }}
+             host = {{ mode = \"closed\", queue_depth = 64 }}"
+        ));
+        let script = (0..20_000).map(|i| pages(Write, 0, splitmix64(i) % 500, 1)).collect();
+        let rounds = run(&config, script).gc_events;
+        let together = rounds.windows(2).filter(|pair| pair[1].start_ns < pair[0].end_ns).count();
+        assert!(rounds.len() > 1000 && together > rounds.len() / 2, "{together} of {}", rounds.len());
+        for round in &rounds {
+            // At its beginning a move that was sent before may still be programmed here.
+            let longest_ns = u64::from(round.units_valid) * (MOVE + WRITE) + ERASE + WRITE;
+            let took_ns = round.end_ns - round.start_ns;
+            assert!(took_ns <= longest_ns, "{round:?} took {took_ns} ns, more than {longest_ns} ns");
+        }
+    }
+}
