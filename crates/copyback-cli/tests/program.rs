@@ -342,3 +342,16 @@ fn printed_presets_are_files() {
     // A printed scheme says of every axis what a preset leaves to the device.
     of("small", &scheme);
 }
+
+/// Some schemes have the name of a policy, whose page is printed below them.
+#[test]
+fn every_printed_scheme_is_a_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("printed.toml");
+    for scheme in copyback::config::presets::SCHEMES {
+        std::fs::write(&path, printed(&copyback(&["schemes", scheme.name]))).expect("the file can be written");
+        let file = path.to_str().expect("the path is text");
+        let output = copyback(&["run", "--scheme", file, "--requests", "10", "--print-config"]);
+        assert_eq!(code(&output), 0, "{}: {}", scheme.name, said(&output));
+    }
+}
