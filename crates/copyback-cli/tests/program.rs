@@ -95,7 +95,10 @@ fn files_that_are_not_there_are_refused() {
     let nowhere = folder.path().join("none/x.json");
     refused(&["run", "--json", nowhere.to_str().unwrap()], &["there is no folder"]);
     std::fs::write(folder.path().join("thesis.tex"), "").unwrap();
-    refused(&["run", "--out", folder.path().to_str().unwrap()], &["holds files that are no results", "mine.toml"]);
+    refused(
+        &["run", "--out", folder.path().to_str().unwrap()],
+        &["holds files that are no results of an earlier run", "mine.toml"],
+    );
 }
 
 /// Whoever tests as root may write anywhere; a file in the place of a folder stops them, too.
@@ -354,4 +357,25 @@ fn every_printed_scheme_is_a_file() {
         let output = copyback(&["run", "--scheme", file, "--requests", "10", "--print-config"]);
         assert_eq!(code(&output), 0, "{}: {}", scheme.name, said(&output));
     }
+}
+
+/// A file with the name of a result is the user's, unless a run wrote it.
+#[test]
+fn only_files_of_an_earlier_run_are_replaced() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().to_str().expect("the path is text");
+    let run = |scheme: &'static str| ["run", "--requests", "200", "--scheme", scheme, "--out", out];
+    let holds = |name: &str| folder.path().join(name).is_file();
+    for name in ["config-hand.toml", "requests.parquet", "results.json"] {
+        std::fs::write(folder.path().join(name), "mine").expect("the file can be written");
+        refused(&run("hios"), &["no results of an earlier run", name, "empty or a new folder"]);
+        std::fs::remove_file(folder.path().join(name)).expect("the file is still there");
+    }
+    for scheme in ["hios", "baseline"] {
+        let output = copyback(&run(scheme));
+        assert_eq!(code(&output), 0, "{}", said(&output));
+    }
+    assert!(holds("config-baseline.toml") && !holds("config-hios.toml"));
+    std::fs::write(folder.path().join("config-hios.toml"), "mine").expect("the file can be written");
+    refused(&run("baseline"), &["no results of an earlier run", "config-hios.toml"]);
 }
