@@ -288,11 +288,29 @@ fn text_that_is_no_toml_points_at_the_character() {
 #[test]
 fn without_a_device_the_missing_table_is_named() {
     assert!(Stack::new().resolve().unwrap_err().message.contains("`[geometry]` is missing"));
-    let mut stack = Stack::new();
-    stack.push(Layer::parse("x.toml", DEVICE.replace("read = \"50 us\"", "")).unwrap());
-    let (message, _, at) = shown(stack.resolve().unwrap_err());
-    assert_eq!(message, "`timing.read` is missing");
-    assert_eq!(at, "x.toml: timing");
+}
+
+#[test]
+fn a_missing_key_is_named_with_the_table_that_lacks_it() {
+    for (table, key) in [
+        ("timing", "read"),
+        ("timing", "program"),
+        ("timing", "erase"),
+        ("timing", "channel"),
+        ("geometry", "channels"),
+        ("geometry", "page_size"),
+    ] {
+        let lines = DEVICE.lines().filter(|line| !line.starts_with(&format!("{key} =")));
+        let mut stack = Stack::new();
+        stack.push(Layer::parse("x.toml", lines.collect::<Vec<_>>().join("\n")).unwrap());
+        let (message, help, at) = shown(stack.resolve().unwrap_err());
+        assert_eq!(message, format!("`{table}.{key}` is missing"));
+        assert!(help.starts_with(&format!("add it to [{table}], for example {key} = ")), "{help}");
+        assert_eq!(at, format!("x.toml: {table}"));
+    }
+    let (message, help, at) = error("[workload]\narrivals = { kind = \"poisson\" }\nsize = { mean = \"4 KiB\" }");
+    assert_eq!((message.as_str(), at.as_str()), ("`workload.size.kind` is missing", "layer2.toml: size"));
+    assert_eq!(help, "add it to [workload.size]");
 }
 
 #[test]
