@@ -379,3 +379,20 @@ fn only_files_of_an_earlier_run_are_replaced() {
     std::fs::write(folder.path().join("config-hios.toml"), "mine").expect("the file can be written");
     refused(&run("baseline"), &["no results of an earlier run", "config-hios.toml"]);
 }
+
+#[test]
+fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
+    let says = |more: &[&str], says: &str| {
+        let output = copyback(&[&["compare", "--schemes", "baseline,pgc"], more].concat());
+        let text = printed(&output);
+        assert!(text.contains(says), "{more:?}: {text}{}", said(&output));
+        text
+    };
+    let limit = "leave its limit of 500 requests (--requests) out, or raise it";
+    let text = says(&["--requests", "500"], limit);
+    assert!(text.contains("Note: `baseline`, `pgc` are not judged: fewer than 10 blocks were erased"), "{text}");
+    assert!(!text.contains("workload.loop"), "{text}");
+    let short = ["--workload", "random-write", "--set", "workload.requests=100"];
+    says(&short, "with --set workload.loop=5");
+    says(&[&short[..], &["--set", "workload.loop=5"]].concat(), "with --set workload.loop=10");
+}
