@@ -396,3 +396,19 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     says(&short, "with --set workload.loop=5");
     says(&[&short[..], &["--set", "workload.loop=5"]].concat(), "with --set workload.loop=10");
 }
+
+/// What `trace info` says of a trace's devices holds for itself and where the trace is run.
+#[test]
+fn a_device_of_a_trace_is_chosen_as_the_hint_says() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("two.csv");
+    let record = |device: u32| format!("12816637200306162{device},hm,{device},Write,4096,4096,100\n");
+    std::fs::write(&path, record(0) + &record(1) + &record(1)).expect("the file can be written");
+    let trace = path.to_str().expect("the path is text");
+    let text = printed(&copyback(&["trace", "info", trace]));
+    assert!(text.contains("--device here, with --set workload.device=N in `run` and `compare`"), "{text}");
+    let info = printed(&copyback(&["trace", "info", trace, "--device", "1", "--json"]));
+    assert!(info.contains("\"requests\": 2"), "{info}");
+    let chosen = copyback(&["run", "--trace", trace, "--set", "workload.device=1", "--json", "-"]);
+    assert!(printed(&chosen).contains("\"writes\": 2"), "{}", said(&chosen));
+}
