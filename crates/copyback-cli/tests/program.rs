@@ -73,6 +73,7 @@ fn a_timeline_is_drawn_where_it_is_wanted() {
     refused(&["run", "--timeline", "-", "--timeline-die", "16"], &["16 dies", "from 0 to 15"]);
     refused(&["run", "--timeline", "-", "--timeline-to", "5"], &["needs a unit of time"]);
     refused(&["run", "--timeline-to", "5 ms"], &["--timeline <FILE>"]);
+    refused(&["run", "--timeline", "-", "--json", "-"], &["--timeline - and --json -", "give one of them a file"]);
     let window = ["--timeline-from", "1 ms", "--timeline-to", "1 ms"];
     refused(&[&["run", "--timeline", "-"][..], &window].concat(), &["ends before it begins"]);
     let folder = tempfile::tempdir().unwrap();
