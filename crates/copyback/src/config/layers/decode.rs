@@ -207,6 +207,12 @@ fn wording(path: &str, message: &str, value: Option<&toml::Value>, values: &toml
         let error = LayerError::new(format!("`{path}.{field}` is missing"));
         return error.with_help(format!("add it to [{path}]{}", example(path, field)));
     }
+    if message.contains("expected struct ") || message.contains("expected internally tagged enum ") {
+        return LayerError::new(format!("`{path}` is a table, not a value")).with_help(match path {
+            "trigger.idle" => "write for example trigger.idle = { after = \"10 ms\" }".into(),
+            _ => format!("write [{path}] and its keys below, or {path} = {{ key = value }}"),
+        });
+    }
     if let Some(better) = untagged(message, value) {
         return LayerError::new(format!("`{path}`: {}", better.trim_end()));
     }

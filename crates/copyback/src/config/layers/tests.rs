@@ -276,6 +276,25 @@ fn a_value_in_place_of_a_table_is_refused() {
     let (message, _, at) = shown(stack.resolve().unwrap_err());
     assert_eq!(message, "`trigger` is a table, not a value");
     assert_eq!(at, "x.toml: 5");
+    let (message, help, at) = error("[trigger]\nidle = \"10 ms\"");
+    assert_eq!((message.as_str(), at.as_str()), ("`trigger.idle` is a table, not a value", "layer2.toml: \"10 ms\""));
+    assert_eq!(help, "write for example trigger.idle = { after = \"10 ms\" }");
+    let (message, help, _) = error("[workload]\nread_size = \"4 KiB\"");
+    assert_eq!(message, "`workload.read_size` is a table, not a value");
+    assert!(help.starts_with("write [workload.read_size] and its keys below"), "{help}");
+}
+
+#[test]
+fn a_level_of_all_blocks_is_refused_with_how_many_there_are() {
+    for (text, says) in [
+        ("soft = 200", "200 blocks is no possible level of free blocks: a plane has 64 blocks in all"),
+        ("soft = 0.999", "a share of 0.999 is no possible level of free blocks: a plane has 64 blocks in all"),
+        ("scope = \"die\"\nstop = 128", "128 blocks is no possible level of free blocks: a die has 128 blocks in all"),
+    ] {
+        let (message, help, _) = error(&format!("[trigger]\n{text}"));
+        assert!(message.ends_with(says), "{text}: {message}");
+        assert!(help.contains("fewer than the "), "{help}");
+    }
 }
 
 #[test]
