@@ -114,7 +114,16 @@ fn explain(name: &str) -> Result<String, Failure> {
         let help = suggestion(name, "schemes, axes and policies", known.into_iter());
         return Err(Failure::input(format!("there is no scheme, axis or policy `{name}`")).with_help(help));
     }
+    if find(SCHEMES, name).is_some() {
+        // A scheme's text is a file: what else has its name must not be part of it.
+        parts.iter_mut().skip(1).for_each(|part| *part = commented(part));
+    }
     Ok(parts.join("\n"))
+}
+
+/// Each line as a comment of TOML.
+fn commented(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", format!("# {line}").trim_end())).collect()
 }
 
 /// The scene's drawing as comments, so that what is printed stays a file; nothing where a scheme is not drawn.
@@ -124,8 +133,7 @@ fn drawing(scheme: &Preset) -> Result<String, Failure> {
     let columns = table::terminal_columns().saturating_sub(13).clamp(30, 108);
     let drawn = scene::drawing(&scene::play(scheme)?, columns);
     let lines = wrapped(&see, columns + 11);
-    let lines = lines.iter().map(String::as_str).chain([""]).chain(drawn.lines());
-    let text: String = lines.map(|line| format!("{}\n", format!("# {line}").trim_end())).collect();
+    let text = commented(&format!("{}\n\n{drawn}", lines.join("\n")));
     Ok(format!("# A die of two planes, of which one is collected, and five requests that come meanwhile.\n{text}"))
 }
 

@@ -7,15 +7,40 @@ use crate::flat;
 use crate::output::Results;
 use crate::plan::Plan;
 use copyback::metrics::report::ALL_CAUSES;
+use serde::Deserialize;
 use std::path::Path;
 
 const TABLES: &[&str] = &["summary", "latency_histograms", "time_series", "gc_events", "requests"];
 const JSON: &str = "results.json";
 
-/// Names of the files that a plan can leave in its folder.
-fn is_ours(name: &str) -> bool {
-    let is_table = name.strip_suffix(".parquet").is_some_and(|table| TABLES.contains(&table));
-    is_table || name == JSON || (name.starts_with("config-") && name.ends_with(".toml"))
+/// What is read of the document of an earlier run.
+#[derive(Deserialize)]
+struct Earlier {
+    schema: String,
+    results: Vec<EarlierRun>,
+}
+
+#[derive(Deserialize)]
+struct EarlierRun {
+    scheme: String,
+}
+
+/// Names of the files in a folder that an earlier run left there: its document says which schemes it ran. Without the
+/// document nothing is ours, whatever it is called.
+fn left_by_earlier_run(folder: &Path) -> Vec<String> {
+    let document = std::fs::read(folder.join(JSON)).ok();
+    let earlier: Option<Earlier> = document.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let is_ours =
+        |earlier: &Earlier| ["copyback/run/", "copyback/compare/"].iter().any(|s| earlier.schema.starts_with(s));
+    let Some(earlier) = earlier.filter(is_ours) else { return Vec::new() };
+    let tables = TABLES.iter().map(|table| format!("{table}.parquet"));
+    let configurations = earlier.results.iter().map(|run| config_name(&run.scheme));
+    tables.chain(configurations).chain([JSON.to_owned()]).collect()
+}
+
+/// Name of the file of a scheme's resolved configuration.
+fn config_name(scheme: &str) -> String {
+    format!("config-{scheme}.toml")
 }
 
 /// Refuses a folder that holds what the program did not write.
@@ -34,15 +59,20 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
     }
     files::check_writable(standing)?;
     let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let ours = left_by_earlier_run(folder);
     let mut foreign: Vec<String> = entries
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| !is_ours(name))
+        .filter(|name| !ours.contains(name))
         .collect();
     foreign.sort();
     match foreign.first() {
-        Some(name) => Err(Failure::input(format!("{shown} holds files that are no results, such as {name}"))
-            .with_help("name an empty or a new folder; only results are overwritten")),
+        Some(name) => {
+            Err(Failure::input(format!("{shown} holds files that are no results of an earlier run, such as {name}"))
+                .with_help(format!(
+                    "name an empty or a new folder; only results that {JSON} there tells of are overwritten"
+                )))
+        }
         None => Ok(()),
     }
 }
@@ -51,9 +81,10 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
 pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bool) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::run(format!("cannot write to {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    for entry in std::fs::read_dir(folder).map_err(failed)?.flatten() {
-        if is_ours(&entry.file_name().to_string_lossy()) {
-            std::fs::remove_file(entry.path()).map_err(failed)?;
+    for name in left_by_earlier_run(folder) {
+        let path = folder.join(name);
+        if path.exists() {
+            std::fs::remove_file(path).map_err(failed)?;
         }
     }
     let table = |name: &str, columns: Vec<Column>| {
@@ -68,7 +99,7 @@ pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bo
         table("requests", requests(results))?;
     }
     for planned in &results.plan.runs {
-        let path = folder.join(format!("config-{}.toml", planned.scheme));
+        let path = folder.join(config_name(&planned.scheme));
         let text = planned.resolved.to_toml();
         files::write_whole(&path, |file| std::io::Write::write_all(file, text.as_bytes()))?;
     }

@@ -12,6 +12,7 @@ use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
 use copyback::config::layers::Resolved;
 use copyback::metrics::report::{Latency, Report, Sample};
+use std::path::{Path, PathBuf};
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -27,6 +28,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         return files::print(&config_text(&plan));
     }
     output::check(common, &plan)?;
+    refuse_two_on_standard_output(args)?;
     let drawing = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
     let how = How { keep_commands: drawing.as_ref().map(Drawing::filter), ..output::how(common) };
     let finished = execute::execute(&plan, &how)?;
@@ -39,6 +41,16 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         return Ok(());
     }
     files::print(&text(&plan, &finished[0], table::terminal_columns()))
+}
+
+/// What reads standard output expects a drawing or a document, not one behind the other.
+fn refuse_two_on_standard_output(args: &RunArgs) -> Result<(), Failure> {
+    let is_standard = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+    if is_standard(&args.timeline.timeline) && is_standard(&args.common.json) {
+        return Err(Failure::input("--timeline - and --json - would both write to standard output")
+            .with_help("give one of them a file, for example --json results.json"));
+    }
+    Ok(())
 }
 
 /// The whole configuration as an experiment that can be run again.

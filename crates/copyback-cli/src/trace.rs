@@ -171,7 +171,9 @@ fn info_text(name: &str, stats: &TraceStats) -> String {
         rows.insert(3, ("trims", format!("{}, {}", count(stats.trims.requests), size(stats.trims.bytes as f64))));
     }
     if stats.devices.len() > 1 {
-        rows.push(("devices", format!("{}; choose one with --device", stats.devices.len())));
+        // `--device` is the drive where a trace is run.
+        let choice = "choose one with --device here, with --set workload.device=N in `run` and `compare`";
+        rows.push(("devices", format!("{}; {choice}", stats.devices.len())));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let bold = |text: &str| format!("{}{text}{}", BOLD.render(), BOLD.render_reset());

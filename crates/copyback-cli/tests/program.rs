@@ -73,6 +73,7 @@ fn a_timeline_is_drawn_where_it_is_wanted() {
     refused(&["run", "--timeline", "-", "--timeline-die", "16"], &["16 dies", "from 0 to 15"]);
     refused(&["run", "--timeline", "-", "--timeline-to", "5"], &["needs a unit of time"]);
     refused(&["run", "--timeline-to", "5 ms"], &["--timeline <FILE>"]);
+    refused(&["run", "--timeline", "-", "--json", "-"], &["--timeline - and --json -", "give one of them a file"]);
     let window = ["--timeline-from", "1 ms", "--timeline-to", "1 ms"];
     refused(&[&["run", "--timeline", "-"][..], &window].concat(), &["ends before it begins"]);
     let folder = tempfile::tempdir().unwrap();
@@ -95,7 +96,10 @@ fn files_that_are_not_there_are_refused() {
     let nowhere = folder.path().join("none/x.json");
     refused(&["run", "--json", nowhere.to_str().unwrap()], &["there is no folder"]);
     std::fs::write(folder.path().join("thesis.tex"), "").unwrap();
-    refused(&["run", "--out", folder.path().to_str().unwrap()], &["holds files that are no results", "mine.toml"]);
+    refused(
+        &["run", "--out", folder.path().to_str().unwrap()],
+        &["holds files that are no results of an earlier run", "mine.toml"],
+    );
 }
 
 /// Whoever tests as root may write anywhere; a file in the place of a folder stops them, too.
@@ -341,4 +345,71 @@ fn printed_presets_are_files() {
     assert_eq!(same(&of(&device, "baseline")), same(&of("hpdc18", "baseline")));
     // A printed scheme says of every axis what a preset leaves to the device.
     of("small", &scheme);
+}
+
+/// Some schemes have the name of a policy, whose page is printed below them.
+#[test]
+fn every_printed_scheme_is_a_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("printed.toml");
+    for scheme in copyback::config::presets::SCHEMES {
+        std::fs::write(&path, printed(&copyback(&["schemes", scheme.name]))).expect("the file can be written");
+        let file = path.to_str().expect("the path is text");
+        let output = copyback(&["run", "--scheme", file, "--requests", "10", "--print-config"]);
+        assert_eq!(code(&output), 0, "{}: {}", scheme.name, said(&output));
+    }
+}
+
+/// A file with the name of a result is the user's, unless a run wrote it.
+#[test]
+fn only_files_of_an_earlier_run_are_replaced() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().to_str().expect("the path is text");
+    let run = |scheme: &'static str| ["run", "--requests", "200", "--scheme", scheme, "--out", out];
+    let holds = |name: &str| folder.path().join(name).is_file();
+    for name in ["config-hand.toml", "requests.parquet", "results.json"] {
+        std::fs::write(folder.path().join(name), "mine").expect("the file can be written");
+        refused(&run("hios"), &["no results of an earlier run", name, "empty or a new folder"]);
+        std::fs::remove_file(folder.path().join(name)).expect("the file is still there");
+    }
+    for scheme in ["hios", "baseline"] {
+        let output = copyback(&run(scheme));
+        assert_eq!(code(&output), 0, "{}", said(&output));
+    }
+    assert!(holds("config-baseline.toml") && !holds("config-hios.toml"));
+    std::fs::write(folder.path().join("config-hios.toml"), "mine").expect("the file can be written");
+    refused(&run("baseline"), &["no results of an earlier run", "config-hios.toml"]);
+}
+
+#[test]
+fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
+    let says = |more: &[&str], says: &str| {
+        let output = copyback(&[&["compare", "--schemes", "baseline,pgc"], more].concat());
+        let text = printed(&output);
+        assert!(text.contains(says), "{more:?}: {text}{}", said(&output));
+        text
+    };
+    let limit = "leave its limit of 500 requests (--requests) out, or raise it";
+    let text = says(&["--requests", "500"], limit);
+    assert!(text.contains("Note: `baseline`, `pgc` are not judged: fewer than 10 blocks were erased"), "{text}");
+    assert!(!text.contains("workload.loop"), "{text}");
+    let short = ["--workload", "random-write", "--set", "workload.requests=100"];
+    says(&short, "with --set workload.loop=5");
+    says(&[&short[..], &["--set", "workload.loop=5"]].concat(), "with --set workload.loop=10");
+}
+
+/// What `trace info` says of a trace's devices holds for itself and where the trace is run.
+#[test]
+fn a_device_of_a_trace_is_chosen_as_the_hint_says() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("two.csv");
+    let record = |device: u32| format!("12816637200306162{device},hm,{device},Write,4096,4096,100\n");
+    std::fs::write(&path, record(0) + &record(1) + &record(1)).expect("the file can be written");
+    let trace = path.to_str().expect("the path is text");
+    let text = printed(&copyback(&["trace", "info", trace]));
+    assert!(text.contains("--device here, with --set workload.device=N in `run` and `compare`"), "{text}");
+    let info = printed(&copyback(&["trace", "info", trace, "--device", "1", "--json"]));
+    assert!(info.contains("\"requests\": 2"), "{info}");
+    let chosen = copyback(&["run", "--trace", trace, "--set", "workload.device=1", "--json", "-"]);
+    assert!(printed(&chosen).contains("\"writes\": 2"), "{}", said(&chosen));
 }

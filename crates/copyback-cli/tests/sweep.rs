@@ -214,3 +214,17 @@ fn a_cell_that_fails_is_named_and_the_others_are_kept() {
     assert!(!out.exists());
     assert_eq!(std::fs::read_to_string(out.with_extension("journal")).unwrap().lines().count(), 1);
 }
+
+#[test]
+fn one_thing_and_several_are_not_named_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    for (one, many) in [
+        ("device = \"small\"", "devices = [\"atc18\"]"),
+        ("scheme = \"pgc\"", "schemes = [\"baseline\"]"),
+        ("seed = 3", "seeds = [1, 2]"),
+    ] {
+        let key = one.split(' ').next().unwrap();
+        let says = format!("`{key}` and `{key}s` are both there");
+        refused(folder.path(), &format!("{one}\n{many}\n"), &[&says, &format!("remove `{key}`")]);
+    }
+}

@@ -42,6 +42,7 @@ const PRINTED_DECIMALS: u32 = 3;
 /// # Errors
 /// A text that says what was wrong and what would be right.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    refuse_negative(text, "a size", "16 KiB")?;
     let (number, unit) = split_number(text);
     let factor = if unit.is_empty() {
         if number.contains('.') {
@@ -69,6 +70,7 @@ pub fn format_bytes(bytes: u64) -> String {
 /// A text that says what was wrong and what would be right. A number without a unit is an error: nanoseconds and
 /// milliseconds are both usual here, and a wrong guess is off by a million.
 pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
+    refuse_negative(text, "a time", "1.6 ms")?;
     let (number, unit) = split_number(text);
     if unit.is_empty() {
         let shown = if number.is_empty() { "1" } else { number };
@@ -83,6 +85,16 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
 /// Prints a time so that [`parse_duration_ns`] reads the same number of nanoseconds back.
 pub fn format_duration_ns(duration_ns: u64) -> String {
     format_exact(duration_ns, TIME_UNITS.iter(), "ns")
+}
+
+/// Without this the sign would be taken for a part of the unit.
+fn refuse_negative(text: &str, what: &str, example: &str) -> Result<(), String> {
+    match text.trim().strip_prefix(['-', '\u{2212}']) {
+        Some(number) if number.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '.') => {
+            Err(format!("`{text}`: {what} cannot be negative: write for example \"{example}\""))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn split_number(text: &str) -> (&str, &str) {
@@ -237,6 +249,9 @@ mod tests {
         assert!(parse_duration_ns("3").unwrap_err().contains("needs a unit"));
         assert!(parse_duration_ns("3 msec").unwrap_err().contains("did you mean `ms`"));
         assert!(parse_bytes("3 Kib/s").unwrap_err().contains("unknown unit"));
+        assert!(parse_bytes("-3 KiB").unwrap_err().contains("a size cannot be negative"));
+        assert!(parse_duration_ns("-5 us").unwrap_err().contains("a time cannot be negative"));
+        assert!(parse_duration_ns("-us").unwrap_err().contains("unknown unit"));
         assert!(parse_bytes("1.5").unwrap_err().contains("no unit"));
         assert!(parse_bytes("1.2.3 KiB").unwrap_err().contains("not a size"));
         assert!(parse_bytes("").is_err());

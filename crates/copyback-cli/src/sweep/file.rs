@@ -106,6 +106,9 @@ const OWN_KEYS: &[&str] = &["name", "description", "source", "claim"];
 /// Keys that replace each other.
 const WORKLOAD_KEYS: &[&str] = &["workload", "workloads", "trace", "traces", "case"];
 
+/// Keys of one thing and of several: a file has one of the two.
+const ONE_OR_MANY: &[(&str, &str)] = &[("device", "devices"), ("scheme", "schemes"), ("seed", "seeds")];
+
 /// Finds the text of another file of the same folder.
 pub type Neighbour<'a> = &'a dyn Fn(&Located) -> Result<Arc<Text>, LayerError>;
 
@@ -119,6 +122,7 @@ impl SweepFile {
             inherited = settings(&mut grid)?;
             overlay(&mut table, grid, &name)?;
         }
+        refuse_both(&table)?;
         let named = |name: &str| Located { value: name.to_owned(), place: None };
         let either = |table: &mut Table, one: &'static str, many: &'static str| -> Result<_, LayerError> {
             Ok(table.take_texts(many)?.or(table.take_texts(one)?))
@@ -167,6 +171,16 @@ impl SweepFile {
     }
 }
 
+/// Refuses a key of one thing beside the key of several: one of them would be ignored.
+fn refuse_both(file: &Table) -> Result<(), LayerError> {
+    let Some((one, many)) = ONE_OR_MANY.iter().find(|(one, many)| file.has(one) && file.has(many)) else {
+        return Ok(());
+    };
+    let place = file.entries.iter().find(|entry| entry.key == *one).map(|entry| entry.key_place.clone());
+    let error = LayerError::new(format!("`{one}` and `{many}` are both there, and a sweep takes one of them"));
+    Err(error.with_help(format!("put all of them into `{many}`, and remove `{one}`")).at(place))
+}
+
 /// Puts what a file says over the grid that it names.
 fn overlay(file: &mut Table, grid: Table, named: &Located) -> Result<(), LayerError> {
     if grid.has("grid") {
@@ -179,9 +193,7 @@ fn overlay(file: &mut Table, grid: Table, named: &Located) -> Result<(), LayerEr
         let is_replaced = file.has(key)
             || OWN_KEYS.contains(&key)
             || (has_workloads && WORKLOAD_KEYS.contains(&key))
-            || [("device", "devices"), ("scheme", "schemes"), ("seed", "seeds")]
-                .iter()
-                .any(|(one, many)| (key == *one && file.has(many)) || (key == *many && file.has(one)));
+            || ONE_OR_MANY.iter().any(|(one, many)| (key == *one && file.has(many)) || (key == *many && file.has(one)));
         if !is_replaced {
             file.entries.push(entry);
         }

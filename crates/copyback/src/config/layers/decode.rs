@@ -6,6 +6,7 @@
 use super::merge::tag;
 use super::tree::{Node, Table, plain};
 use super::{LayerError, Place, Resolved, nearest, suggestion, tables};
+use crate::config::presets::DEVICES;
 use crate::config::{PageTimes, RunConfig};
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::units::Nanos;
@@ -122,6 +123,9 @@ fn explain(root: &Table, message: &str, values: &toml::Table, above: &[&str], fa
     while let Some(next) = culprit(message, values, &path, above, fails) {
         path.push(next);
     }
+    if let Some(field) = missing_field(message) {
+        path.truncate(depth_of_gap(message, field, values, &path, fails));
+    }
     let mut entry = None;
     let mut table = Some(root);
     for name in &path {
@@ -159,6 +163,24 @@ fn culprit(message: &str, values: &toml::Table, path: &[String], above: &[&str],
         .cloned()
 }
 
+/// The key that a message finds missing.
+fn missing_field(message: &str) -> Option<&str> {
+    message.strip_prefix("missing field `")?.split('`').next()
+}
+
+/// How many names of the path lead to the table that lacks the key: there, and only there, the error is another once it has
+/// one. Without this, the key's sibling would be blamed, as taking that away changes the error, too.
+fn depth_of_gap(message: &str, field: &str, values: &toml::Table, path: &[String], fails: Fails<'_>) -> usize {
+    let is_gap = |depth: &usize| {
+        let mut with = values.clone();
+        let table = path[..*depth].iter().try_fold(&mut with, |table, name| table.get_mut(name)?.as_table_mut());
+        let Some(table) = table else { return false };
+        table.insert(field.to_owned(), toml::Value::from(""));
+        fails(with).is_none_or(|error| error != message && !error.starts_with("unknown field"))
+    };
+    (0..=path.len()).rev().find(is_gap).unwrap_or(path.len())
+}
+
 fn at<'t>(values: &'t toml::Table, path: &[String]) -> Option<&'t toml::Table> {
     path.iter().try_fold(values, |table, name| table.get(name)?.as_table())
 }
@@ -181,9 +203,15 @@ fn wording(path: &str, message: &str, value: Option<&toml::Value>, values: &toml
         let error = LayerError::new(format!("`{path}` cannot be `{word}`"));
         return error.with_help(suggestion(word, "choices", known));
     }
-    if message.starts_with("missing field") {
-        let field = quoted.first().copied().unwrap_or_default();
-        return LayerError::new(format!("`{path}.{field}` is missing"));
+    if let Some(field) = missing_field(message) {
+        let error = LayerError::new(format!("`{path}.{field}` is missing"));
+        return error.with_help(format!("add it to [{path}]{}", example(path, field)));
+    }
+    if message.contains("expected struct ") || message.contains("expected internally tagged enum ") {
+        return LayerError::new(format!("`{path}` is a table, not a value")).with_help(match path {
+            "trigger.idle" => "write for example trigger.idle = { after = \"10 ms\" }".into(),
+            _ => format!("write [{path}] and its keys below, or {path} = {{ key = value }}"),
+        });
     }
     if let Some(better) = untagged(message, value) {
         return LayerError::new(format!("`{path}`: {}", better.trim_end()));
@@ -192,6 +220,13 @@ fn wording(path: &str, message: &str, value: Option<&toml::Value>, values: &toml
         message.replace("expected u32", "expected a whole number").replace("expected u64", "expected a whole number");
     let plain = plain.replace("expected f64", "expected a number").replace("expected a string", "expected a text");
     LayerError::new(format!("`{path}`: {}", plain.trim_end()))
+}
+
+/// How the first device says a key, where it does.
+fn example(table: &str, key: &str) -> String {
+    let device: Option<toml::Table> = DEVICES.first().and_then(|device| device.text.parse().ok());
+    let value = device.as_ref().and_then(|device| device.get(table)?.get(key));
+    value.map(|value| format!(", for example {key} = {value}")).unwrap_or_default()
 }
 
 /// Values that may be one of several things: what the deserialiser forgot to say.

@@ -276,6 +276,25 @@ fn a_value_in_place_of_a_table_is_refused() {
     let (message, _, at) = shown(stack.resolve().unwrap_err());
     assert_eq!(message, "`trigger` is a table, not a value");
     assert_eq!(at, "x.toml: 5");
+    let (message, help, at) = error("[trigger]\nidle = \"10 ms\"");
+    assert_eq!((message.as_str(), at.as_str()), ("`trigger.idle` is a table, not a value", "layer2.toml: \"10 ms\""));
+    assert_eq!(help, "write for example trigger.idle = { after = \"10 ms\" }");
+    let (message, help, _) = error("[workload]\nread_size = \"4 KiB\"");
+    assert_eq!(message, "`workload.read_size` is a table, not a value");
+    assert!(help.starts_with("write [workload.read_size] and its keys below"), "{help}");
+}
+
+#[test]
+fn a_level_of_all_blocks_is_refused_with_how_many_there_are() {
+    for (text, says) in [
+        ("soft = 200", "200 blocks is no possible level of free blocks: a plane has 64 blocks in all"),
+        ("soft = 0.999", "a share of 0.999 is no possible level of free blocks: a plane has 64 blocks in all"),
+        ("scope = \"die\"\nstop = 128", "128 blocks is no possible level of free blocks: a die has 128 blocks in all"),
+    ] {
+        let (message, help, _) = error(&format!("[trigger]\n{text}"));
+        assert!(message.ends_with(says), "{text}: {message}");
+        assert!(help.contains("fewer than the "), "{help}");
+    }
 }
 
 #[test]
@@ -288,11 +307,29 @@ fn text_that_is_no_toml_points_at_the_character() {
 #[test]
 fn without_a_device_the_missing_table_is_named() {
     assert!(Stack::new().resolve().unwrap_err().message.contains("`[geometry]` is missing"));
-    let mut stack = Stack::new();
-    stack.push(Layer::parse("x.toml", DEVICE.replace("read = \"50 us\"", "")).unwrap());
-    let (message, _, at) = shown(stack.resolve().unwrap_err());
-    assert_eq!(message, "`timing.read` is missing");
-    assert_eq!(at, "x.toml: timing");
+}
+
+#[test]
+fn a_missing_key_is_named_with_the_table_that_lacks_it() {
+    for (table, key) in [
+        ("timing", "read"),
+        ("timing", "program"),
+        ("timing", "erase"),
+        ("timing", "channel"),
+        ("geometry", "channels"),
+        ("geometry", "page_size"),
+    ] {
+        let lines = DEVICE.lines().filter(|line| !line.starts_with(&format!("{key} =")));
+        let mut stack = Stack::new();
+        stack.push(Layer::parse("x.toml", lines.collect::<Vec<_>>().join("\n")).unwrap());
+        let (message, help, at) = shown(stack.resolve().unwrap_err());
+        assert_eq!(message, format!("`{table}.{key}` is missing"));
+        assert!(help.starts_with(&format!("add it to [{table}], for example {key} = ")), "{help}");
+        assert_eq!(at, format!("x.toml: {table}"));
+    }
+    let (message, help, at) = error("[workload]\narrivals = { kind = \"poisson\" }\nsize = { mean = \"4 KiB\" }");
+    assert_eq!((message.as_str(), at.as_str()), ("`workload.size.kind` is missing", "layer2.toml: size"));
+    assert_eq!(help, "add it to [workload.size]");
 }
 
 #[test]

@@ -99,8 +99,7 @@ impl Params {
         let scope_blocks = self.scope_blocks(run).0;
         for (key, level) in [("soft", self.soft), ("stop", stop)] {
             if !level.is_possible() || level.of(scope_blocks) >= scope_blocks {
-                return Err(KeyError::new(format!("trigger.{key}"), "is no possible level of free blocks")
-                    .with_help("use a share below 1, such as 0.05, or a number of blocks"));
+                return Err(self.no_level(key, level, scope_blocks));
             }
         }
         let (soft, stop) = (self.soft.of(scope_blocks), stop.of(scope_blocks));
@@ -120,6 +119,22 @@ impl Params {
                 .with_help("set `trigger.scope` to \"plane\" or \"die\", or `trigger.count` to \"blocks\""));
         }
         self.idle.as_ref().map_or(Ok(()), |idle| idle.check(self, run))
+    }
+
+    /// Collection would never stop at a level that all blocks of the scope do not exceed.
+    fn no_level(&self, key: &str, level: Level, scope_blocks: u32) -> KeyError {
+        let scope = match self.scope {
+            Scope::Plane => "a plane",
+            Scope::Die => "a die",
+            Scope::Device => "the drive",
+        };
+        let level = match level {
+            Level::Blocks(count) => format!("{count} blocks"),
+            Level::Share(share) => format!("a share of {share}"),
+        };
+        let message = format!("{level} is no possible level of free blocks: {scope} has {scope_blocks} blocks in all");
+        let help = format!("use a share such as 0.05, or a number of blocks: fewer than the {scope_blocks} of {scope}");
+        KeyError::new(format!("trigger.{key}"), message).with_help(help)
     }
 
     /// Free blocks of each plane below which collection starts, and at which it stops.
