@@ -148,6 +148,8 @@ fn scheme_text(preset: &Preset) -> Result<String, Failure> {
         if let Some(choice) = table.get(axis.name).and_then(toml::Value::as_table) {
             let mut parameters = choice.clone();
             let policy = parameters.remove("policy").unwrap_or_else(|| "".into());
+            // Tables among the parameters are written in their line: with a heading they would be no part of the axis.
+            let parameters: String = parameters.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
             text.push_str(&format!("[{}]\npolicy = {policy}\n{parameters}\n", axis.name));
         }
     }

@@ -100,7 +100,7 @@ pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bo
     }
     for planned in &results.plan.runs {
         let path = folder.join(config_name(&planned.scheme));
-        let text = planned.resolved.to_toml();
+        let text = planned.config_text(results.plan);
         files::write_whole(&path, |file| std::io::Write::write_all(file, text.as_bytes()))?;
     }
     files::write_whole(&folder.join(JSON), |file| std::io::Write::write_all(file, json.as_bytes()))

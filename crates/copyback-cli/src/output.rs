@@ -150,6 +150,9 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
 /// What users should know about the runs; each note once.
 pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     let mut lines: Vec<String> = Vec::new();
+    for planned in &plan.runs {
+        lines.extend(planned.overridden.iter().map(|what| format!("Note ({}): {what}\n", planned.scheme)));
+    }
     for (planned, done) in plan.runs.iter().zip(finished) {
         for note in done.outcome.notes.iter().filter(|note| !is_known(planned, note)) {
             let everywhere = finished.iter().all(|other| other.outcome.notes.contains(note));

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::{files, workloads};
 use copyback::config::layers::{Layer, LayerError, Located, Place, Resolved, Stack, suggestion};
 use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
+use copyback::config::{AXES, Axis};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,38 @@ pub struct Planned {
     pub scheme: String,
     /// Its configuration.
     pub resolved: Resolved,
+    /// What the scheme chose, and something that goes over it has otherwise.
+    pub overridden: Vec<String>,
+}
+
+impl Planned {
+    /// The whole configuration as an experiment that can be run again.
+    pub fn config_text(&self, plan: &Plan) -> String {
+        let mut text = format!("# Scheme {}, every default filled in: `copyback run` takes this file.\n", self.scheme);
+        if let Some(name) = &plan.name {
+            text.push_str(&format!("name = {}\n", toml::Value::from(name.as_str())));
+        }
+        // A scheme of a file is told by its tables alone: the file may be elsewhere then.
+        if presets::find(SCHEMES, &self.scheme).is_some() && self.overridden.is_empty() {
+            text.push_str(&format!("scheme = \"{}\"\n", self.scheme));
+        }
+        text.push_str(&format!("seed = {}\n", plan.seed));
+        if let Some(requests) = plan.requests {
+            text.push_str(&format!("requests = {requests}\n"));
+        }
+        format!("{text}\n{}", self.resolved.to_toml())
+    }
+}
+
+/// Axes on which layers over a scheme choose another policy than it does: its name alone would mislead.
+fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
+    let of_axis = |axis: &Axis| {
+        let (own, last) =
+            (scheme.policy(axis.name)?, over.iter().rev().find(|layer| layer.policy(axis.name).is_some())?);
+        let policy = last.policy(axis.name).filter(|policy| *policy != own)?;
+        Some(format!("`{}` is `{policy}`, for {} has it so, and not the scheme's `{own}`", axis.name, last.text().name))
+    };
+    AXES.iter().filter_map(of_axis).collect()
 }
 
 /// A text or a trace that went in.
@@ -91,6 +124,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     let over = upper_layers(common, &experiment, &mut inputs)?;
     let mut runs = Vec::new();
     for (scheme, layer) in loaded {
+        let overridden = overridden(&layer, &over);
         let mut stack = base.clone();
         stack.push(layer);
         over.iter().cloned().for_each(|layer| stack.push(layer));
@@ -98,7 +132,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
-        runs.push(Planned { scheme, resolved });
+        runs.push(Planned { scheme, resolved, overridden });
     }
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
         inputs.push(Input { role: "trace", name: trace.display().to_string(), hash: workloads::hash_trace(&trace)? });
@@ -151,14 +185,16 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
     let mut runs = Vec::new();
     for scheme in choice.schemes {
         let mut stack = base.clone();
-        stack.push(load(&SCHEME, scheme, choice.folder, &mut inputs)?);
+        let layer = load(&SCHEME, scheme, choice.folder, &mut inputs)?;
+        let overridden = overridden(&layer, std::slice::from_ref(&sets));
+        stack.push(layer);
         stack.push(workload.clone());
         stack.push(sets.clone());
         let resolved = stack.resolve()?;
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
-        runs.push(Planned { scheme: label(&scheme.value), resolved });
+        runs.push(Planned { scheme: label(&scheme.value), resolved, overridden });
     }
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
         let hash = match hashes.get(&trace) {

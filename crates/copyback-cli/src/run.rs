@@ -25,7 +25,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             .with_help("`copyback compare` runs several; `--scheme NAME` chooses one"));
     }
     if args.print_config {
-        return files::print(&config_text(&plan));
+        return files::print(&plan.runs[0].config_text(&plan));
     }
     output::check(common, &plan)?;
     refuse_two_on_standard_output(args)?;
@@ -51,20 +51,6 @@ fn refuse_two_on_standard_output(args: &RunArgs) -> Result<(), Failure> {
             .with_help("give one of them a file, for example --json results.json"));
     }
     Ok(())
-}
-
-/// The whole configuration as an experiment that can be run again.
-fn config_text(plan: &Plan) -> String {
-    let planned = &plan.runs[0];
-    let mut text = format!("# Scheme {}, every default filled in: `copyback run` takes this file.\n", planned.scheme);
-    if let Some(name) = &plan.name {
-        text.push_str(&format!("name = {}\n", toml::Value::from(name.as_str())));
-    }
-    text.push_str(&format!("seed = {}\n", plan.seed));
-    if let Some(requests) = plan.requests {
-        text.push_str(&format!("requests = {requests}\n"));
-    }
-    format!("{text}\n{}", planned.resolved.to_toml())
 }
 
 fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {

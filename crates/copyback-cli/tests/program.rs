@@ -23,6 +23,19 @@ fn without_wall(text: &str) -> String {
     value.to_string()
 }
 
+/// A file with every default is a scheme's own file again; beside another scheme its tables go over it, and that is said.
+#[test]
+fn a_printed_configuration_keeps_its_scheme_and_says_where_it_goes_over_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    std::fs::write(&file, printed(&copyback(&["run", "--scheme", "pgc", "--print-config"]))).unwrap();
+    let run =
+        |more: &[&str]| printed(&copyback(&[&["run", file.to_str().unwrap(), "--requests", "500"], more].concat()));
+    let (own, other) = (run(&[]), run(&["--scheme", "ideal-no-gc"]));
+    assert!(own.starts_with("scheme `pgc`") && !own.contains("not the scheme's"), "{own}");
+    assert!(other.contains("mine.toml has it so, and not the scheme's `ideal`"), "{other}");
+}
+
 #[test]
 fn mistakes_are_refused_with_the_place_and_a_suggestion() {
     refused(&["run", "--set", "victim.policy=gredy"], &["victim.policy=gredy", "did you mean `greedy`?"]);

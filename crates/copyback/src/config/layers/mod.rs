@@ -149,6 +149,15 @@ impl Layer {
         matches!(self.root.get(table), Some(tree::Entry { node: Node::Table(inner), .. }) if inner.contains_key(key))
     }
 
+    /// The policy that it chooses on an axis.
+    pub fn policy(&self, axis: &str) -> Option<&str> {
+        let Some(tree::Entry { node: Node::Table(inner), .. }) = self.root.get(axis) else { return None };
+        match inner.get("policy") {
+            Some(tree::Entry { node: Node::Leaf(toml::Value::String(policy)), .. }) => Some(policy),
+            _ => None,
+        }
+    }
+
     /// Whether a key stands for a text rather than a table.
     pub fn is_text(&self, key: &str) -> bool {
         matches!(self.root.get(key), Some(tree::Entry { node: Node::Leaf(toml::Value::String(_)), .. }))
