@@ -271,11 +271,17 @@ impl Experiment {
         let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };
         let preset = layer.take_text("workload.preset")?;
         let scheme = layer.take_text("scheme")?.map(|scheme| vec![scheme]);
+        let schemes = layer.take_texts("schemes")?;
+        if let (Some(one), Some(_)) = (&scheme, &schemes) {
+            let error = LayerError::new("`scheme` and `schemes` are both there, and an experiment takes one of them")
+                .with_help("remove one of the two");
+            return Err(error.at(one[0].place.clone()).into());
+        }
         let requests_place = layer.place_of("requests");
         let experiment = Self {
             name: layer.take_text("name")?.map(|name| name.value),
             device: layer.take_text("device")?,
-            schemes: layer.take_texts("schemes")?.or(scheme),
+            schemes: schemes.or(scheme),
             workload: workload.or(preset),
             seed: layer.take_number("seed")?,
             requests: layer.take_number("requests")?,
