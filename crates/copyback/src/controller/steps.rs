@@ -30,12 +30,15 @@ impl Drive {
         let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
         self.incoming_moves[plane.at()] -= 1;
-        let slot = self.ftl.slot(plane, Origin::Move);
+        let (slot, beside_pair) = match self.settings.is_round_alone {
+            true => (self.ftl.slot(plane, Origin::Move), false),
+            false => self.slot_of_shared_program(die, plane),
+        };
         let page = self.bind_moves(job, (plane, slot), units, Merged::NONE);
         let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
         command.push(PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: id });
         self.count_program(command.source, 1);
-        self.join_and_issue_program(die, command, false, events);
+        self.join_and_issue_program(die, command, beside_pair, events);
         self.collect_if_low(plane, events);
     }
 
@@ -95,14 +98,20 @@ impl Drive {
         self.issue_step(die, id, step, events);
     }
 
-    /// Issues a program of a round of which the host has its share.
-    #[inline(never)]
-    fn issue_shared_program(&mut self, die: DieId, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
+    /// Which open block of a plane takes a page of a round of which the host has its share, and whether it is the one that
+    /// is set apart for company.
+    fn slot_of_shared_program(&mut self, die: DieId, to: PlaneId) -> (usize, bool) {
         if self.ftl.needs_pairing(to) {
             self.pair_open_blocks(to);
         }
         let (waiting, count) = self.partners_in_wait(die, to);
-        let (slot, beside_pair) = self.ftl.slot_for_round(to, &waiting[..count]);
+        self.ftl.slot_for_round(to, &waiting[..count])
+    }
+
+    /// Issues a program of a round of which the host has its share.
+    #[inline(never)]
+    fn issue_shared_program(&mut self, die: DieId, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
+        let (slot, beside_pair) = self.slot_of_shared_program(die, to);
         let merged = match self.settings.merge {
             true => self.take_merged_writes(die, id, units, events.now_ns()),
             false => Merged::NONE,
