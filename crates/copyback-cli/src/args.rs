@@ -194,7 +194,8 @@ pub struct CellArgs {
     /// Seed of every random stream, whatever the file says
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
-    /// Folder of recorded traces that files name [default: the file's own folder]
+    /// Folder of recorded traces that files name; a paper's experiments leave them out without it [default: the file's own
+    /// folder]
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
     /// Forget what was done before: run every cell anew

@@ -1,8 +1,9 @@
 //! One block of one plane; what is valid in it is read, programmed elsewhere, and the block is erased.
 //!
 //! Source: Algorithm 1 of hpdc18, Fig. 3 of ispass11. Local collection keeps a move inside its plane (hpdc18 Section
-//! 2.2.1); global collection moves to other dies: pages go to planes with more
-//! room than the victim's, to dies that run no round first, of those to the one at which least waits, then where most room is.
+//! 2.2.1); global collection moves pages to other dies: to planes with
+//! more room than the victim's, on dies that run no round and have no other move to program. Where there is none, they stay
+//! at home.
 //!
 //! Where mapping units are smaller than pages, the units of several pages are gathered in the controller and programmed
 //! a page at a time; what is left when the block is read is programmed padded.
