@@ -6,6 +6,7 @@ mod ends;
 mod measures;
 mod requests;
 
+use super::warmup::{Warmup, Watch};
 use super::{Progress, RunError};
 use crate::buffer::lru::Buffer;
 use crate::check::{Invariant, broken};
@@ -22,6 +23,7 @@ use crate::nand::command::Source;
 use crate::sim::index::{BlockId, RequestId};
 use crate::sim::queue::{EventQueue, Slot};
 use copyback_workload::{Request, RequestSource};
+use measures::Start;
 use std::collections::VecDeque;
 
 /// The next arrival.
@@ -71,14 +73,24 @@ pub struct Simulation<'a> {
     is_source_empty: bool,
     fetched: u64,
     fetch_max: u64,
+    /// Measured requests after which to stop.
+    requests_max: u64,
     /// The request that is being cut.
     cutting: Option<(RequestId, Cutter)>,
+    /// Whether it waits for a drive that has all transactions that it takes, and until when the last one did.
+    is_held: bool,
+    held_until_ns: u64,
+    /// Requests that waited so.
+    held_requests: u64,
     in_dram: VecDeque<InDram>,
+    /// Who watches for the end of the warm-up, until it ends.
+    watch: Option<Watch>,
+    /// Where the part of the run that is measured begins.
+    start: Start,
     /// Measures.
     pub collector: Collector,
     track: Track,
     max_queue_depth: u32,
-    first_arrival_ns: Option<u64>,
     last_end_ns: u64,
     check: bool,
 }
@@ -120,7 +132,8 @@ impl<'a> Simulation<'a> {
                 buffer_write_hits: 0,
             });
         }
-        Self {
+        let requests_max = setup.requests.unwrap_or(u64::MAX);
+        let mut simulation = Self {
             events: EventQueue::new(member_of_slot.len()),
             members,
             member_of_slot,
@@ -130,16 +143,34 @@ impl<'a> Simulation<'a> {
             next: None,
             is_source_empty: false,
             fetched: 0,
-            fetch_max: setup.requests.unwrap_or(u64::MAX),
+            fetch_max: requests_max,
+            requests_max,
             cutting: None,
+            is_held: false,
+            held_until_ns: 0,
+            held_requests: 0,
             in_dram: VecDeque::new(),
+            watch: None,
+            start: Start::default(),
             collector: Collector::new(setup.keep_requests),
             track: Track::default(),
             max_queue_depth: 0,
-            first_arrival_ns: None,
             last_end_ns: 0,
             check: setup.check,
+        };
+        simulation.start = simulation.reading();
+        simulation
+    }
+
+    /// Leaves a warm-up out of what is measured; the limit of requests counts from its end. Before the run starts.
+    pub fn warm_up(&mut self, warmup: Warmup) {
+        if warmup.is_none() {
+            return;
         }
+        let units = self.drives().map(|drive| u64::from(drive.geometry().logical_units)).sum();
+        self.watch = Some(Watch::new(warmup, self.host.mode == HostMode::Closed, units));
+        self.collector.warm_up();
+        self.fetch_max = u64::MAX;
     }
 
     /// Has every drive keep a record of its commands, or of some of them. Before the run starts.
@@ -150,6 +181,23 @@ impl<'a> Simulation<'a> {
     /// The commands that were kept, drive by drive; none afterwards.
     pub fn take_commands(&mut self) -> Vec<CommandRecord> {
         self.members.iter_mut().flat_map(|m| m.drive.take_commands()).collect()
+    }
+
+    /// Runs until the warm-up ends; the number of the first request that is measured.
+    pub fn run_warmup(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<u64, RunError> {
+        self.start()?;
+        let mut handled = 0u64;
+        while self.watch.is_some() && self.step()? {
+            handled += 1;
+            if handled.is_multiple_of(PROGRESS_EVERY) {
+                self.report_progress(progress);
+            }
+        }
+        if self.watch.is_some() {
+            // The workload has not ended, or that were an error by now: something is stuck.
+            self.check_end();
+        }
+        Ok(self.start.requests)
     }
 
     /// Runs to the end of the workload.
@@ -253,7 +301,7 @@ impl<'a> Simulation<'a> {
         };
         progress(Progress {
             now_ns: self.events.now_ns(),
-            requests_done: self.collector.done.iter().sum(),
+            requests_done: self.collector.ended,
             page_operations: self.members.iter().map(operations).sum(),
         });
     }

@@ -48,8 +48,9 @@ impl Simulation<'_> {
             return;
         }
         let now_ns = self.events.now_ns();
-        self.collector.record(request, now_ns);
-        self.last_end_ns = now_ns;
+        if self.collector.record(request, now_ns) {
+            self.last_end_ns = now_ns;
+        }
         self.requests.remove(id);
         if self.next.is_none() && self.requests.live() == 0 {
             self.members.iter_mut().for_each(|m| m.drive.end_idleness(&mut self.events));

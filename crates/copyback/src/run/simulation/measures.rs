@@ -1,20 +1,90 @@
-//! What a run says of itself.
+//! What a run says of itself. All counters run from its start; what is measured is the difference of two readings.
 
 use super::{Member, Simulation};
 use crate::buffer::lru::Buffer;
 use crate::config::host::HostMode;
 use crate::controller::drive::Drive;
+use crate::controller::reading::Reading;
 use crate::metrics::report::Sample;
-use crate::metrics::steady::{Mark, Steady};
+use crate::metrics::steady::{Mark, Steady, Track};
 use crate::sim::index::PlaneId;
 use crate::sim::queue::EventQueue;
 
+/// Where the part of a run that is measured begins, and what the counters showed then.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// Requests that began before.
+    pub requests: u64,
+    /// When the first measured request came into the drive; `None` until one does.
+    pub since_ns: Option<u64>,
+    /// The clock.
+    pub now_ns: u64,
+    /// Units that the host had written.
+    pub written_units: u64,
+    /// Units read that held no data.
+    pub unwritten_units_read: u64,
+    /// Units that reads, and writes, found in the buffer.
+    pub buffer_hits: (u64, u64),
+    /// Requests that had waited for the limit of transactions.
+    pub held_requests: u64,
+    /// The drives' counters.
+    pub drives: Vec<Reading>,
+}
+
 impl Simulation<'_> {
+    /// What the counters show now.
+    pub(super) fn reading(&self) -> Start {
+        let now_ns = self.events.now_ns();
+        let (read_hits, write_hits, _) = self.buffer_counts();
+        Start {
+            requests: 0,
+            since_ns: None,
+            now_ns,
+            written_units: self.collector.written_units,
+            unwritten_units_read: self.collector.unwritten_units_read,
+            buffer_hits: (read_hits, write_hits),
+            held_requests: self.held_requests,
+            drives: self.drives().map(|drive| drive.reading(now_ns)).collect(),
+        }
+    }
+
+    /// The request of this number is about to begin: where the warm-up is over with that, measuring begins.
+    pub(super) fn end_warmup_before(&mut self, index: u64, arrival_ns: u64) {
+        let Some(mut watch) = self.watch.take() else { return };
+        if !watch.is_over(index, arrival_ns, self.collector.written_units, || self.mark()) {
+            self.watch = Some(watch);
+            return;
+        }
+        let now_ns = self.events.now_ns();
+        self.members.iter_mut().for_each(|m| m.drive.restart_extremes());
+        self.start = Start { requests: index, since_ns: Some(now_ns), ..self.reading() };
+        self.collector.begin(index, now_ns);
+        self.track = Track::starting_at(self.mark());
+        self.max_queue_depth = 0;
+        self.fetch_max = index.saturating_add(self.requests_max);
+    }
+
+    /// Where the part that is measured begins.
+    pub fn start_of_measures(&self) -> &Start {
+        &self.start
+    }
+
+    /// What a drive did in that part.
+    pub fn readings(&self) -> impl Iterator<Item = Reading> {
+        let now_ns = self.events.now_ns();
+        self.drives().zip(&self.start.drives).map(move |(drive, start)| drive.reading(now_ns).since(start))
+    }
+
+    /// Requests in that part that waited because their drive had all transactions that it takes.
+    pub fn held_requests(&self) -> u64 {
+        self.held_requests - self.start.held_requests
+    }
+
     /// Where the run is.
     pub(super) fn mark(&self) -> Mark {
         let mut mark = Mark {
             host_units: self.collector.written_units,
-            requests: self.collector.done.iter().sum(),
+            requests: self.collector.ended,
             now_ns: self.events.now_ns(),
             ..Mark::default()
         };
@@ -73,9 +143,9 @@ impl Simulation<'_> {
         self.max_queue_depth
     }
 
-    /// From the first arrival to the last end.
+    /// From the first arrival, or from the end of the warm-up, to the last end.
     pub fn span_ns(&self) -> u64 {
-        self.last_end_ns - self.first_arrival_ns.unwrap_or(0)
+        self.last_end_ns - self.start.since_ns.unwrap_or(0)
     }
 
     /// The clock.

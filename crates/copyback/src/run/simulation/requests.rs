@@ -23,7 +23,12 @@ impl Simulation<'_> {
             Some(_) => self.fetched += 1,
             None => self.is_source_empty = true,
         }
-        Ok(())
+        match &self.watch {
+            Some(watch) if self.is_source_empty && self.fetched > 0 => {
+                Err(RunError::WarmupUnfinished(watch.unfinished(self.fetched, self.mark())))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Lets requests begin, and be cut, as far as limits allow.
@@ -46,6 +51,9 @@ impl Simulation<'_> {
                     self.events.schedule(ARRIVAL, arrival_ns);
                 }
                 return Ok(());
+            }
+            if self.watch.is_some() {
+                self.end_warmup_before(self.fetched - 1, arrival_ns);
             }
             self.begin(request, arrival_ns)?;
             self.next = None;
@@ -72,7 +80,8 @@ impl Simulation<'_> {
             return Err(refuse(capacity_bytes));
         }
         let cutter = Cutter::new(&asked, geometry.unit_bytes, geometry.units_per_page);
-        self.first_arrival_ns.get_or_insert(arrival_ns);
+        self.start.since_ns.get_or_insert(arrival_ns);
+        self.held_requests += u64::from(arrival_ns < self.held_until_ns);
         let id = self.requests.add(HostRequest {
             asked,
             index,
@@ -103,6 +112,7 @@ impl Simulation<'_> {
             loop {
                 if self.members[member].drive.txns_live() >= TXNS_MAX {
                     self.cutting = Some((id, cutter));
+                    self.hold_back(id);
                     return false;
                 }
                 let Some(piece) = cutter.next() else { break };
@@ -116,8 +126,11 @@ impl Simulation<'_> {
                 }
             }
         }
-        self.settle_member(member);
         let now_ns = self.events.now_ns();
+        if std::mem::take(&mut self.is_held) {
+            self.held_until_ns = now_ns;
+        }
+        self.settle_member(member);
         let request = &mut self.requests[id];
         request.is_cut = true;
         if request.open == 0 {
@@ -127,6 +140,15 @@ impl Simulation<'_> {
         }
         self.end_if_done(id);
         true
+    }
+
+    /// The drive has all transactions that it takes: the request that is being cut waits, and all behind it.
+    #[cold]
+    fn hold_back(&mut self, id: RequestId) {
+        // One that itself waited for the request before it was counted when it began.
+        let was_counted = self.is_held || self.requests[id].arrival_ns < self.held_until_ns;
+        self.held_requests += u64::from(!was_counted);
+        self.is_held = true;
     }
 
     /// A new transaction of a request. What passed since the request arrived was a wait for room in the drive.
