@@ -13,6 +13,7 @@ use copyback::config::layers::Resolved;
 use copyback::metrics::matched::Matched;
 use copyback::metrics::report::Report;
 use copyback::nand::geometry::Geometry;
+use copyback::run::Warmup;
 use copyback_workload::spec::WorkloadSpec;
 use serde::Serialize;
 use std::path::Path;
@@ -92,6 +93,7 @@ struct Document<'a> {
     name: Option<&'a str>,
     seed: u64,
     requests: Option<u64>,
+    warmup: Option<Warmup>,
     inputs: &'a [Input],
     results: Vec<SchemeResult<'a>>,
     wall: Vec<SchemeWall<'a>>,
@@ -125,6 +127,7 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
         name: plan.name.as_deref(),
         seed: plan.seed,
         requests: plan.requests,
+        warmup: plan.warmup,
         inputs: &plan.inputs,
         results: both()
             .map(|(planned, done)| SchemeResult {
@@ -172,10 +175,16 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     lines.concat()
 }
 
-/// Whether a note says only how a built-in trace is stored, which its reader need not know.
+/// Whether a note says only how a built-in trace is stored and played, which its reader need not know.
 fn is_known(planned: &Planned, note: &str) -> bool {
     let trace = planned.resolved.workload.trace.as_deref();
-    trace.is_some_and(workloads::is_built_in) && note.starts_with("format `")
+    trace.is_some_and(workloads::is_built_in) && ["format `", "played "].iter().any(|known| note.starts_with(known))
+}
+
+/// What a run left out of its results, and what is left; empty where it left nothing out.
+pub fn warmup_text(report: &Report) -> String {
+    let Some(warmup) = report.warmup else { return String::new() };
+    format!("{} requests, {} of simulated time", format::count(warmup.requests), format::time(warmup.end_ns as f64))
 }
 
 /// A drive in a line.

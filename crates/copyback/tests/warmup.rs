@@ -243,7 +243,7 @@ fn what_is_unfinished_says_why() {
         warmup: Warmup::Steady,
         requests: 7,
         simulated_ns: 0,
-        rounds: 9,
+        rounds: 9.5,
         steady: Some(copyback::metrics::steady::Steady { verdict: Verdict::NoErase, figures: Vec::new() }),
         has_written: true,
     };

@@ -43,6 +43,15 @@ impl Warmup {
         }
     }
 
+    /// What a file says: a whole number, or a text.
+    pub fn of_toml(value: &toml::Value) -> Result<Self, String> {
+        match value {
+            toml::Value::Integer(requests) => requests.to_string().parse(),
+            toml::Value::String(text) => text.parse(),
+            other => other.to_string().parse(),
+        }
+    }
+
     /// The requests that it has, where that is known beforehand.
     pub fn requests(self) -> Option<u64> {
         if let Self::Requests(requests) = self { Some(requests) } else { None }
@@ -154,7 +163,7 @@ impl Watch {
 
     /// Why the workload ended first, after so many requests and this much written.
     pub(super) fn unfinished(&self, requests: u64, last: Mark) -> Unfinished {
-        let rounds = last.host_units / self.round_units;
+        let rounds = last.host_units as f64 / self.round_units as f64;
         Unfinished {
             warmup: self.warmup,
             requests,
@@ -175,8 +184,8 @@ pub struct Unfinished {
     pub requests: u64,
     /// Simulated time until it ended.
     pub simulated_ns: u64,
-    /// Rounds in which the host wrote half of what the drives hold.
-    pub rounds: u64,
+    /// How many times over the host wrote half of what the drives hold.
+    pub rounds: f64,
     /// What the rule said last, where it was asked.
     pub steady: Option<Steady>,
     /// Whether the host wrote anything.
@@ -211,8 +220,10 @@ impl fmt::Display for Unfinished {
 impl Unfinished {
     fn why_not_steady(&self) -> String {
         let rounds = self.rounds;
-        match self.steady.as_ref().filter(|_| rounds >= ROUNDS as u64) {
-            None => format!("it takes {ROUNDS} rounds of half of the drive's capacity each, and {rounds} were written"),
+        match self.steady.as_ref().filter(|_| rounds >= ROUNDS as f64) {
+            None => {
+                format!("it takes {ROUNDS} rounds of half of the drive's capacity each, and {rounds:.2} were written")
+            }
             Some(Steady { verdict: Verdict::NoErase, .. }) => "no block was erased".into(),
             Some(steady) => {
                 let moves = steady.figures.iter().find(|figure| !figure.is_steady());
