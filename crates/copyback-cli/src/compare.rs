@@ -138,7 +138,7 @@ fn matched_note(plan: &Plan, finished: &[Finished]) -> String {
     };
     let count = |class: &Latency, what: &str| format!("{} {what}", format::count(class.count));
     format!(
-        "\nGC hits: means over the {} and {} that GC affects under `{}`, the same with every scheme\n",
+        "\nGC hits: the {} and {} that GC affects under `{}`, in each row\n",
         count(&matched.read, "reads"),
         count(&matched.write, "writes"),
         plan.runs[0].scheme
@@ -215,8 +215,8 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
         steps.push(("compare --trace FILE --set workload.beyond_capacity=fold".into(), "your own trace, fitted in"));
     }
     let first = plan.runs.first().map_or("baseline", |planned| planned.scheme.as_str());
-    steps.push((format!("run{chosen} --scheme {first}"), "one scheme in depth: blame, utilisation, wear"));
-    steps.push(("schemes".into(), "what there is to choose from"));
+    steps.push((format!("run{chosen} --scheme {first}"), "one scheme in depth"));
+    steps.push(("schemes".into(), "what to choose from"));
     // A long command stands for itself; it does not push the other explanations out of sight.
     let widths = steps.iter().map(|(command, _)| command.chars().count());
     let width = widths.filter(|width| *width <= COMMAND_COLUMNS).max().unwrap_or(0);
@@ -234,8 +234,9 @@ fn chosen(common: &Common) -> String {
     let workload = common.workload.iter().map(|name| (Some("--workload"), name.clone()));
     let trace = common.trace.iter().map(|file| (Some("--trace"), path(file)));
     let sets = common.sets.iter().map(|set| (Some("--set"), set.clone()));
+    let warmup = common.warmup.iter().map(|warmup| (Some("--warmup"), warmup.to_string()));
     let mut text = String::new();
-    for (flag, value) in experiment.chain(device).chain(workload).chain(trace).chain(sets) {
+    for (flag, value) in experiment.chain(device).chain(workload).chain(trace).chain(sets).chain(warmup) {
         flag.iter().for_each(|flag| text.push_str(&format!(" {flag}")));
         text.push_str(&format!(" {}", format::quoted(&value)));
     }

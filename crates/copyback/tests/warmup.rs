@@ -40,7 +40,7 @@ fn run(config: &RunConfig, script: &[Request], warmup: Option<Warmup>, requests:
         keep_responses: true,
         ..Options::default()
     };
-    let source = Box::new(script.to_vec().into_iter());
+    let source = Box::new(Vec::from(script).into_iter());
     simulate(config, image, source, &options, &mut |_| {}).expect("the run ends well")
 }
 
@@ -130,7 +130,7 @@ fn totals_are_the_sum_of_both_parts() {
 /// Work of the flash, and rounds, when a request begins.
 fn counters_at(config: &RunConfig, script: &[Request], index: u64) -> (FlashWork, u64) {
     let ftl = copyback::ftl::aging::aged(config, 1).unwrap();
-    let mut source = script.to_vec().into_iter();
+    let mut source = Vec::from(script).into_iter();
     let setup = Setup {
         host: config.host.clone(),
         source: &mut source,
@@ -197,7 +197,7 @@ fn a_workload_that_ends_first_is_refused() {
     let script = script(100, 700_000, units(&config));
     let refused = |warmup, script: &[Request]| {
         let options = Options { warmup: Some(warmup), ..Options::default() };
-        let source = Box::new(script.to_vec().into_iter());
+        let source = Box::new(Vec::from(script).into_iter());
         match simulate(&config, precondition(&config, 1).unwrap(), source, &options, &mut |_| {}) {
             Err(RunError::WarmupUnfinished(why)) => why.to_string(),
             other => panic!("{warmup}: {:?}", other.map(|outcome| outcome.report)),

@@ -16,6 +16,10 @@ use simulation::{Setup, Simulation};
 pub use outcome::of as outcome_of;
 pub use warmup::Warmup;
 
+/// Transactions under way on a drive above which no request is cut further: more would not be looked at. Each is a page of
+/// a request, so that this many requests are the most that a drive ever has under way, and fewer where they are large.
+pub const TRANSACTIONS_MAX: usize = 1 << 16;
+
 /// What a run is to do beyond its configuration.
 #[derive(Clone, Debug)]
 pub struct Options {

@@ -231,7 +231,7 @@ impl Unfinished {
                     let (range, slope) = (100.0 * figure.range, 100.0 * figure.slope);
                     format!("{} has a range of {range:.1} % and a slope of {slope:.1} %", figure.name)
                 });
-                shown.unwrap_or_else(|| "too few blocks were erased in a round".into())
+                shown.unwrap_or_else(|| "each round has to erase 10 blocks, and to take some time".into())
             }
         }
     }

@@ -6,12 +6,9 @@ use crate::controller::txn::{Role, Txn};
 use crate::host::HostRequest;
 use crate::host::cutter::{Cutter, Piece};
 use crate::metrics::report::{CAUSES, Cause};
-use crate::run::RunError;
+use crate::run::{RunError, TRANSACTIONS_MAX};
 use crate::sim::index::{LogicalUnit, PlaneId, RequestId, TxnId};
 use copyback_workload::{Op, Priority, Request};
-
-/// Transactions under way on a drive above which no request is cut further: more would not be looked at.
-const TXNS_MAX: usize = 1 << 16;
 
 impl Simulation<'_> {
     pub(super) fn fetch(&mut self) -> Result<(), RunError> {
@@ -110,7 +107,7 @@ impl Simulation<'_> {
             }
         } else {
             loop {
-                if self.members[member].drive.txns_live() >= TXNS_MAX {
+                if self.members[member].drive.txns_live() >= TRANSACTIONS_MAX {
                     self.cutting = Some((id, cutter));
                     self.hold_back(id);
                     return false;
