@@ -6,6 +6,7 @@ use crate::{files, workloads};
 use copyback::config::layers::{Layer, LayerError, Located, Place, Resolved, Stack, suggestion};
 use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
 use copyback::config::{AXES, Axis};
+use copyback::run::Warmup;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,20 @@ pub struct Plan {
     pub seed: u64,
     /// Where they stop.
     pub requests: Option<u64>,
+    /// What they leave out first.
+    pub warmup: Option<Warmup>,
     /// What they were made from.
     pub inputs: Vec<Input>,
+}
+
+impl Plan {
+    /// The requests after which a run stops, those of its warm-up included, where that is known.
+    pub fn requests_in_all(&self) -> Option<u64> {
+        match (self.requests, self.warmup) {
+            (Some(requests), Some(warmup)) => Some(requests.saturating_add(warmup.requests()?)),
+            (requests, _) => requests,
+        }
+    }
 }
 
 /// One run.
@@ -48,6 +61,9 @@ impl Planned {
         text.push_str(&format!("seed = {}\n", plan.seed));
         if let Some(requests) = plan.requests {
             text.push_str(&format!("requests = {requests}\n"));
+        }
+        if let Some(warmup) = plan.warmup {
+            text.push_str(&format!("warmup = {}\n", warmup.to_toml()));
         }
         format!("{text}\n{}", self.resolved.to_toml())
     }
@@ -94,6 +110,7 @@ struct Experiment {
     workload: Option<Located>,
     seed: Option<u64>,
     requests: Option<u64>,
+    warmup: Option<Warmup>,
     layer: Option<Layer>,
     folder: PathBuf,
 }
@@ -121,7 +138,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     for scheme in &named {
         loaded.push((label(&scheme.value), load(&SCHEME, scheme, scheme_folder, &mut inputs)?));
     }
-    let over = upper_layers(common, &experiment, &mut inputs)?;
+    let (over, proposed) = upper_layers(common, &experiment, &mut inputs)?;
     let mut runs = Vec::new();
     for (scheme, layer) in loaded {
         let overridden = overridden(&layer, &over);
@@ -139,7 +156,9 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     }
     let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let requests = common.requests.or(experiment.requests);
-    Ok(Plan { name: experiment.name, runs, seed, requests, inputs })
+    // What a workload proposes belongs to the whole of it.
+    let warmup = common.warmup.or(experiment.warmup).or(proposed.filter(|_| requests.is_none()));
+    Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs })
 }
 
 /// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
@@ -158,6 +177,8 @@ pub struct Choice<'a> {
     pub seed: u64,
     /// Where they stop.
     pub requests: Option<u64>,
+    /// What they leave out first.
+    pub warmup: Option<Warmup>,
 }
 
 /// A workload by its name, or a trace.
@@ -177,11 +198,16 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
     let mut base = Stack::new();
     base.push(load(&DEVICE, choice.device, choice.folder, &mut inputs)?);
     refuse_twice(choice.schemes)?;
-    let workload = match choice.workload {
-        ChosenWorkload::Named(name) => workloads::load(name, choice.folder, &mut inputs)?,
-        ChosenWorkload::Trace(path, place) => workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?,
+    let (workload, proposed) = match choice.workload {
+        ChosenWorkload::Named(name) => {
+            let loaded = workloads::load(name, choice.folder, &mut inputs)?;
+            (loaded.layer, loaded.warmup)
+        }
+        ChosenWorkload::Trace(path, place) => (workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?, None),
     };
     let sets = Layer::of_sets(&choice.sets)?;
+    let is_whole = choice.requests.is_none() && !workloads::cuts(&sets);
+    let warmup = choice.warmup.or(proposed.filter(|_| is_whole));
     let mut runs = Vec::new();
     for scheme in choice.schemes {
         let mut stack = base.clone();
@@ -204,7 +230,7 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
         hashes.insert(trace.clone(), hash.clone());
         inputs.push(Input { role: "trace", name: trace.display().to_string(), hash });
     }
-    Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, inputs })
+    Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, warmup, inputs })
 }
 
 fn argument(name: &str) -> Located {
@@ -224,24 +250,34 @@ fn chosen_device(common: &Common, experiment: &Experiment) -> Option<Located> {
     }
 }
 
-/// Everything above the scheme, lowest first.
-fn upper_layers(common: &Common, experiment: &Experiment, inputs: &mut Vec<Input>) -> Result<Vec<Layer>, Failure> {
-    let mut layers = Vec::new();
+/// Everything above the scheme, lowest first; and the warm-up that the workload proposes, where nothing cuts it.
+fn upper_layers(
+    common: &Common,
+    experiment: &Experiment,
+    inputs: &mut Vec<Input>,
+) -> Result<(Vec<Layer>, Option<Warmup>), Failure> {
+    let (mut layers, mut proposed) = (Vec::new(), None);
     let own = |layer: &Layer| {
         layer.has_key("workload", "trace")
             || (layer.has_key("workload", "requests") && layer.has_key("workload", "read_share"))
     };
     let on_command_line = common.trace.is_some() || common.workload.is_some();
+    let mut add = |layers: &mut Vec<Layer>, name: &Located, folder: &Path| -> Result<(), Failure> {
+        let loaded = workloads::load(name, folder, inputs)?;
+        proposed = loaded.warmup.map(|warmup| (layers.len(), warmup));
+        layers.push(loaded.layer);
+        Ok(())
+    };
     if !on_command_line {
         match &experiment.workload {
-            Some(name) => layers.push(workloads::load(name, &experiment.folder, inputs)?),
+            Some(name) => add(&mut layers, name, &experiment.folder)?,
             None if experiment.layer.as_ref().is_some_and(own) => {}
-            None => layers.push(workloads::load(&argument(workloads::DEFAULT), Path::new(""), inputs)?),
+            None => add(&mut layers, &argument(workloads::DEFAULT), Path::new(""))?,
         }
     }
     layers.extend(experiment.layer.clone());
     if let Some(name) = &common.workload {
-        layers.push(workloads::load(&argument(name), Path::new(""), inputs)?);
+        add(&mut layers, &argument(name), Path::new(""))?;
     }
     if let Some(path) = &common.trace {
         layers.push(workloads::trace_layer(path)?);
@@ -250,7 +286,8 @@ fn upper_layers(common: &Common, experiment: &Experiment, inputs: &mut Vec<Input
     if !common.sets.is_empty() {
         layers.push(Layer::of_sets(&common.sets)?);
     }
-    Ok(layers)
+    let proposed = proposed.filter(|(at, _)| !layers[at + 1..].iter().any(workloads::cuts));
+    Ok((layers, proposed.map(|(_, warmup)| warmup)))
 }
 
 impl Experiment {
@@ -285,6 +322,7 @@ impl Experiment {
             workload: workload.or(preset),
             seed: layer.take_number("seed")?,
             requests: layer.take_number("requests")?,
+            warmup: layer.take_warmup()?,
             layer: None,
             folder,
         };

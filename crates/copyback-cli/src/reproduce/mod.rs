@@ -149,7 +149,8 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
 
 /// What the command line has other than the experiments.
 fn changes(args: &ReproduceArgs) -> Vec<String> {
-    args.cells.sets.iter().cloned().chain(args.cells.seed.map(|seed| format!("seed {seed}"))).collect()
+    let warmup = args.cells.warmup.map(|warmup| format!("a warm-up of {warmup}"));
+    args.cells.sets.iter().cloned().chain(args.cells.seed.map(|seed| format!("seed {seed}"))).chain(warmup).collect()
 }
 
 fn claims_table(done: &[Done<'_>]) -> String {

@@ -3,6 +3,7 @@
 use super::text::{Entry, Node, Table, Value};
 use crate::plan;
 use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
+use copyback::run::Warmup;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ pub struct SweepFile {
     pub requests: Option<u64>,
     /// Where quick runs stop.
     pub quick_requests: Option<u64>,
+    /// What runs leave out first.
+    pub warmup: Option<Warmup>,
     /// Tables `[[claim]]`, which `reproduce` reads.
     pub claims: Vec<Table>,
 }
@@ -50,6 +53,8 @@ pub struct Case {
     pub requests: Option<u64>,
     /// Where its quick runs stop.
     pub quick_requests: Option<u64>,
+    /// What its runs leave out first, instead of the file's.
+    pub warmup: Option<Warmup>,
 }
 
 /// Where requests come from.
@@ -152,6 +157,7 @@ impl SweepFile {
             seeds,
             requests: table.take_number("requests", 1)?,
             quick_requests: table.take_number("quick_requests", 1)?,
+            warmup: table.take_warmup()?,
             claims: table.take_tables("claim")?,
         };
         table.finish()?;
@@ -249,7 +255,7 @@ impl Case {
         let name = match &source {
             Source::Workload(name) | Source::Trace { path: name, .. } => stem(&name.value),
         };
-        Self { name, device: None, source, settings: Vec::new(), requests: None, quick_requests: None }
+        Self { name, device: None, source, settings: Vec::new(), requests: None, quick_requests: None, warmup: None }
     }
 }
 
@@ -279,6 +285,7 @@ fn case(mut table: Table) -> Result<Case, LayerError> {
         settings: settings(&mut table)?,
         requests: table.take_number("requests", 1)?,
         quick_requests: table.take_number("quick_requests", 1)?,
+        warmup: table.take_warmup()?,
         ..plain
     };
     table.finish()?;

@@ -196,7 +196,11 @@ fn list(file: &SweepFile, grid: &Grid) -> String {
     for cell in &grid.cells {
         let requests = cell.plan.requests.map_or_else(|| "all".to_owned(), crate::format::count);
         let Cell { label, device, workload, .. } = cell;
-        text.push_str(&format!("  {label}: {device}, {workload}, seed {}, {requests} requests\n", cell.plan.seed));
+        let warmup = cell.plan.warmup.map(|warmup| format!(" after a warm-up of {warmup}")).unwrap_or_default();
+        text.push_str(&format!(
+            "  {label}: {device}, {workload}, seed {}, {requests} requests{warmup}\n",
+            cell.plan.seed
+        ));
     }
     text
 }

@@ -535,6 +535,11 @@ impl Drive {
         self.dies_leased
     }
 
+    /// Free blocks of the plane that has fewest.
+    pub(super) fn lowest_free_blocks(&self) -> u32 {
+        (0..self.geometry.planes).map(|p| self.ftl.free_blocks_of(PlaneId(p))).min().unwrap_or(0)
+    }
+
     /// Smallest number of free blocks that a plane had.
     pub fn min_free_blocks(&self) -> u32 {
         self.min_free_blocks

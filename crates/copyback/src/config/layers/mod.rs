@@ -20,6 +20,7 @@ mod tree;
 
 use super::host::HostMode;
 use super::{AXES, RunConfig};
+use crate::run::Warmup;
 use copyback_workload::spec::{ArrivalKind, WorkloadSpec};
 use serde::Serialize;
 use std::ops::Range;
@@ -197,6 +198,17 @@ impl Layer {
         };
         let wrong = || LayerError::new(format!("`{path}` must be a whole number, zero or more")).at(Some(entry.value));
         number.ok_or_else(wrong).map(Some)
+    }
+
+    /// Takes a warm-up out of the layer: a number of requests, a time, or a word.
+    pub fn take_warmup(&mut self) -> Result<Option<Warmup>, LayerError> {
+        let Some(entry) = self.take("warmup") else { return Ok(None) };
+        let warmup = match &entry.node {
+            Node::Leaf(value) => Warmup::of_toml(value),
+            Node::Table(_) => Err("a table is no warm-up: write for example warmup = 10_000, or \"10 s\"".to_owned()),
+        };
+        let wrong = |message| LayerError::new(format!("`warmup`: {message}")).at(Some(entry.value.clone()));
+        warmup.map(Some).map_err(wrong)
     }
 
     /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file.
