@@ -143,11 +143,13 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
 
 /// What users should know about the runs and about whether their drives had settled; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
-    let lines = notes_of_runs(plan, finished) + &crate::steady::notes(plan, finished).concat();
+    let lines = notes_of_runs(plan, finished)
+        + &note_of_unwritten(finished).unwrap_or_default()
+        + &crate::steady::notes(plan, finished).concat();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// What users should know about the runs; each note once.
+/// What users should know about the runs but for how their drives had settled and what reads found; each note once.
 pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for planned in &plan.runs {
@@ -163,13 +165,21 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
             }
         }
     }
-    if let Some(report) = finished.first().map(|done| &done.outcome.report).filter(|r| r.unwritten_units_read > 0) {
-        let units = format::count(report.unwritten_units_read);
-        lines.push(format!(
-            "Note: {units} mapping units were read that hold no data; the flash is not asked for them\n"
-        ));
-    }
     lines.concat()
+}
+
+/// How much of what the first run read holds no data.
+fn note_of_unwritten(finished: &[Finished]) -> Option<String> {
+    let report = &finished.first()?.outcome.report;
+    let units = report.unwritten_units_read;
+    let share = format::percent(units as f64 / report.units_read.max(1) as f64);
+    let units = format::count(units);
+    (report.unwritten_units_read > 0).then(|| {
+        format!(
+            "Note: {units} mapping units were read that hold no data, {share} of those read; the flash is not asked for \
+             them\n"
+        )
+    })
 }
 
 /// Whether a note says only how a built-in trace is stored, which its reader need not know.

@@ -248,7 +248,9 @@ pub struct Report {
     pub read_bytes: u64,
     /// Bytes written by the host.
     pub written_bytes: u64,
-    /// Mapping units read that held no data and needed no flash.
+    /// Mapping units read by the host.
+    pub units_read: u64,
+    /// Those of them that held no data and needed no flash.
     pub unwritten_units_read: u64,
     /// Units that reads found in the buffer.
     pub buffer_read_hits: u64,

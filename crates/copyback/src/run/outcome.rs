@@ -32,6 +32,7 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
         trims,
         read_bytes: collector.bytes[0],
         written_bytes: collector.bytes[1],
+        units_read: collector.units_read,
         unwritten_units_read: collector.unwritten_units_read,
         buffer_read_hits,
         buffer_write_hits,
