@@ -127,7 +127,7 @@ impl Test {
         match self.measure {
             Measure::Change => format!("{effect:+.*} %", self.digits()),
             Measure::Times => format!("{:.2}x", 1.0 + effect / 100.0),
-            Measure::Points | Measure::Trend => format!("{effect:+.*} points", self.digits()),
+            Measure::Points | Measure::Trend => format!("{effect:+.*} pp", self.digits()),
             Measure::Share => format!("{effect:.*} %", self.digits()),
             Measure::Figure => format!("{} {}", figure(effect), self.unit).trim_end().to_owned(),
         }
@@ -138,7 +138,7 @@ impl Test {
         match self.measure {
             Measure::Times => format!("{:.2}x", width / 100.0),
             Measure::Change | Measure::Share => format!("{width:.*} %", self.digits()),
-            Measure::Points | Measure::Trend => format!("{width:.*} points", self.digits()),
+            Measure::Points | Measure::Trend => format!("{width:.*} pp", self.digits()),
             Measure::Figure => self.shown(width),
         }
     }

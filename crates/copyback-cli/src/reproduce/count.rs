@@ -58,7 +58,7 @@ impl Counts {
         let share = if claims > 0 { format!(" ({:.0} %)", 100.0 * met as f64 / claims as f64) } else { String::new() };
         let mut text = format!(
             "Of {claims} claims that can fail and were not calibrated: {met} met{share}; \
-             {} hold in direction only ({smaller} smaller,\n{larger} larger); {null_too} are met by a null control, too; \
+             {} hold in direction only ({smaller} smaller,\n{larger} larger); {null_too} met by a null control, too; \
              {missed} missed; {not_judged} not judged; {not_measured} not measured\n",
             smaller + larger,
         );

@@ -230,7 +230,7 @@ fn claims_that_cannot_fail_are_counted_apart() {
     let text = counts.text();
     for phrase in [
         "Of 6 claims that can fail and were not calibrated: 2 met (33 %)",
-        "1 are met by a null control, too",
+        "1 met by a null control, too",
         "Counted apart: 1 calibrated (1 met), 1 true by construction (0 met)",
     ] {
         assert!(text.contains(phrase), "no `{phrase}` in {text}");
