@@ -146,12 +146,14 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
 
 /// What users should know about the runs and about whether their drives had settled; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
-    let lines =
-        notes_of_runs(plan, finished) + nothing_to_collect(finished) + &crate::steady::notes(plan, finished).concat();
+    let lines = notes_of_runs(plan, finished)
+        + &note_of_unwritten(finished).unwrap_or_default()
+        + nothing_to_collect(finished)
+        + &crate::steady::notes(plan, finished).concat();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// What users should know about the runs; each note once.
+/// What users should know about the runs but for how their drives had settled and what reads found; each note once.
 pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for planned in &plan.runs {
@@ -168,12 +170,6 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
         }
     }
     lines.extend(limit_note(plan, finished));
-    if let Some(report) = finished.first().map(|done| &done.outcome.report).filter(|r| r.unwritten_units_read > 0) {
-        let units = format::count(report.unwritten_units_read);
-        lines.push(format!(
-            "Note: {units} mapping units were read that hold no data; the flash is not asked for them\n"
-        ));
-    }
     lines.concat()
 }
 
@@ -196,6 +192,20 @@ fn limit_note(plan: &Plan, finished: &[Finished]) -> Option<String> {
         format::count(most),
         format::count(copyback::run::TRANSACTIONS_MAX as u64)
     ))
+}
+
+/// How much of what the first run read holds no data.
+fn note_of_unwritten(finished: &[Finished]) -> Option<String> {
+    let report = &finished.first()?.outcome.report;
+    let units = report.unwritten_units_read;
+    let share = format::percent(units as f64 / report.units_read.max(1) as f64);
+    let units = format::count(units);
+    (report.unwritten_units_read > 0).then(|| {
+        format!(
+            "Note: {units} mapping units were read that hold no data, {share} of those read; the flash is not asked for \
+             them\n"
+        )
+    })
 }
 
 /// Whether a note says only how a built-in trace is stored and played, which its reader need not know.

@@ -8,7 +8,7 @@ use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
 use copyback::config::{AXES, Axis};
 use copyback::run::Warmup;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Everything that is to be run.
@@ -133,7 +133,8 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         (true, None) => default_schemes.iter().map(|name| argument(name)).collect(),
     };
     let scheme_folder = if schemes.is_empty() { experiment.folder.as_path() } else { Path::new("") };
-    refuse_twice(&named)?;
+    let labels: Vec<String> = named.iter().map(|scheme| label(&scheme.value)).collect();
+    refuse_twice(labels.iter().map(String::as_str).zip(&named))?;
     let mut loaded = Vec::new();
     for scheme in &named {
         loaded.push((label(&scheme.value), load(&SCHEME, scheme, scheme_folder, &mut inputs)?));
@@ -166,7 +167,7 @@ pub struct Choice<'a> {
     /// The device.
     pub device: &'a Located,
     /// The schemes.
-    pub schemes: &'a [Located],
+    pub schemes: Vec<ChosenScheme<'a>>,
     /// What is asked of the drive.
     pub workload: &'a ChosenWorkload,
     /// Folder of the file that chooses.
@@ -179,6 +180,16 @@ pub struct Choice<'a> {
     pub requests: Option<u64>,
     /// What they leave out first.
     pub warmup: Option<Warmup>,
+}
+
+/// A scheme of a comparison, as it is or with settings of its own.
+pub struct ChosenScheme<'a> {
+    /// What results call it.
+    pub label: String,
+    /// The preset or file.
+    pub scheme: &'a Located,
+    /// Settings of this scheme alone, over all others.
+    pub sets: Vec<String>,
 }
 
 /// A workload by its name, or a trace.
@@ -197,7 +208,7 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
     let mut inputs = Vec::new();
     let mut base = Stack::new();
     base.push(load(&DEVICE, choice.device, choice.folder, &mut inputs)?);
-    refuse_twice(choice.schemes)?;
+    refuse_twice(choice.schemes.iter().map(|chosen| (chosen.label.as_str(), chosen.scheme)))?;
     let (workload, proposed) = match choice.workload {
         ChosenWorkload::Named(name) => {
             let loaded = workloads::load(name, choice.folder, &mut inputs)?;
@@ -209,18 +220,19 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
     let is_whole = choice.requests.is_none() && !workloads::cuts(&sets);
     let warmup = choice.warmup.or(proposed.filter(|_| is_whole));
     let mut runs = Vec::new();
-    for scheme in choice.schemes {
+    for chosen in &choice.schemes {
         let mut stack = base.clone();
-        let layer = load(&SCHEME, scheme, choice.folder, &mut inputs)?;
+        let layer = load(&SCHEME, chosen.scheme, choice.folder, &mut inputs)?;
         let overridden = overridden(&layer, std::slice::from_ref(&sets));
         stack.push(layer);
         stack.push(workload.clone());
         stack.push(sets.clone());
+        stack.push(Layer::of_sets(&chosen.sets)?);
         let resolved = stack.resolve()?;
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
-        runs.push(Planned { scheme: label(&scheme.value), resolved, overridden });
+        runs.push(Planned { scheme: chosen.label.clone(), resolved, overridden });
     }
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
         let hash = match hashes.get(&trace) {
@@ -345,10 +357,12 @@ pub fn label(name: &str) -> String {
     }
 }
 
-fn refuse_twice(schemes: &[Located]) -> Result<(), Failure> {
-    for (i, scheme) in schemes.iter().enumerate() {
-        if schemes[..i].iter().any(|before| label(&before.value) == label(&scheme.value)) {
-            let error = LayerError::new(format!("scheme `{}` is named twice", label(&scheme.value)));
+/// Refuses two schemes of one label: nobody could tell their results apart.
+fn refuse_twice<'a>(schemes: impl Iterator<Item = (&'a str, &'a Located)>) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for (label, scheme) in schemes {
+        if !seen.insert(label) {
+            let error = LayerError::new(format!("scheme `{label}` is named twice"));
             return Err(error.with_help("name each scheme once").at(scheme.place.clone()).into());
         }
     }

@@ -102,7 +102,9 @@ fn requests(report: &Report) -> String {
         rows.push(("trims", count(report.trims)));
     }
     if report.unwritten_units_read > 0 {
-        rows.push(("reads of nothing", format!("{} units held no data", count(report.unwritten_units_read))));
+        let share = percent(report.unwritten_units_read as f64 / report.units_read.max(1) as f64);
+        let units = count(report.unwritten_units_read);
+        rows.push(("reads of nothing", format!("{units} units held no data, {share} of those read")));
     }
     if report.buffer_read_hits + report.buffer_write_hits > 0 {
         let hits = (count(report.buffer_read_hits), count(report.buffer_write_hits));

@@ -148,9 +148,10 @@ fn cell(
     let settings: Vec<&Setting> =
         file.settings.iter().chain(&case.settings).chain(values().map(|(_, (_, setting))| setting)).collect();
     let sets = settings.iter().map(|setting| setting.argument.clone()).chain(over.sets.iter().cloned()).collect();
+    let own = file.variants.iter().flat_map(|variant| &variant.settings);
     let choice = Choice {
         device,
-        schemes: &file.schemes,
+        schemes: file.schemes.iter().map(|scheme| file.chosen_scheme(scheme)).collect(),
         workload,
         folder: &file.folder,
         sets,
@@ -160,7 +161,7 @@ fn cell(
     };
     let plan = plan::plan_choice(&choice, hashes).map_err(|failure| {
         // What stands in an argument stands in the file.
-        failure.moved(|place| settings.iter().find_map(|setting| setting.place_of(place)))
+        failure.moved(|place| settings.iter().copied().chain(own.clone()).find_map(|setting| setting.place_of(place)))
     })?;
     let named = |workload: &ChosenWorkload| match workload {
         ChosenWorkload::Named(name) => name.value.clone(),

@@ -109,6 +109,16 @@ impl Table {
         nodes.iter().map(|node| node.text().ok_or_else(|| wrong(node))).collect::<Result<_, _>>().map(Some)
     }
 
+    /// Takes a list of texts, or one text; an empty list is one of none.
+    pub fn take_texts_or_none(&mut self, key: &'static str) -> Result<Option<Vec<Located>>, LayerError> {
+        let is_empty = |entry: &Entry| matches!(&entry.node.value, Value::List(nodes) if nodes.is_empty());
+        if self.entries.iter().any(|entry| entry.key == key && is_empty(entry)) {
+            self.take(key);
+            return Ok(Some(Vec::new()));
+        }
+        self.take_texts(key)
+    }
+
     /// Takes a whole number.
     pub fn take_number(&mut self, key: &'static str, least: u64) -> Result<Option<u64>, LayerError> {
         let Some(entry) = self.take(key) else { return Ok(None) };

@@ -8,7 +8,7 @@ use crate::metrics::report::FlashWork;
 pub struct Reading {
     /// Work, with what the translation layer alone counts: places left empty and moves dropped, the drive's past included.
     pub work: FlashWork,
-    /// Collection; its longest round is that since the reading before.
+    /// Collection; its longest round and the most reads waiting are those since the reading before.
     pub gc: GcTotals,
     /// Sum over planes of their time in use; a command's counts when it ends.
     pub plane_busy_ns: u64,
@@ -43,6 +43,7 @@ impl Drive {
     /// now on. Rounds that were kept so far are forgotten.
     pub(crate) fn restart_extremes(&mut self) {
         self.gc.max_ns = 0;
+        self.gc.reads_waiting_max = 0;
         self.min_free_blocks = self.lowest_free_blocks();
         self.gc_events.clear();
     }
@@ -59,6 +60,8 @@ impl Reading {
                 units: self.gc.units - earlier.gc.units,
                 time_ns: self.gc.time_ns - earlier.gc.time_ns,
                 max_ns: self.gc.max_ns,
+                reads_waiting_sum: self.gc.reads_waiting_sum - earlier.gc.reads_waiting_sum,
+                reads_waiting_max: self.gc.reads_waiting_max,
                 plane_busy_ns: self.gc.plane_busy_ns - earlier.gc.plane_busy_ns,
                 lease_ns: self.gc.lease_ns - earlier.gc.lease_ns,
             },

@@ -229,6 +229,10 @@ pub struct GcReport {
     pub round_mean_ns: f64,
     /// Longest round.
     pub round_max_ns: u64,
+    /// Reads of the host that wait at the die when collection reads a page there: mean over those pages.
+    pub reads_waiting_mean: f64,
+    /// The most of them.
+    pub reads_waiting_max: u32,
 }
 
 /// Shares of time in use.
@@ -292,7 +296,9 @@ pub struct Report {
     pub read_bytes: u64,
     /// Bytes written by the host.
     pub written_bytes: u64,
-    /// Mapping units read that held no data and needed no flash.
+    /// Mapping units read by the host.
+    pub units_read: u64,
+    /// Those of them that held no data and needed no flash.
     pub unwritten_units_read: u64,
     /// Units that reads found in the buffer.
     pub buffer_read_hits: u64,

@@ -37,6 +37,7 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
         trims,
         read_bytes: collector.bytes[0],
         written_bytes: collector.bytes[1],
+        units_read: collector.units_read - start.units_read,
         unwritten_units_read: collector.unwritten_units_read - start.unwritten_units_read,
         buffer_read_hits: buffer_read_hits - hits_before.0,
         buffer_write_hits: buffer_write_hits - hits_before.1,
@@ -86,8 +87,11 @@ fn write_amplification(flash: &FlashWork, host_written_units: u64) -> WriteAmpli
 
 fn gc_report(simulation: &Simulation<'_>) -> GcReport {
     let mut report = GcReport::default();
-    let mut time_ns = 0;
+    let (mut time_ns, mut pages_read, mut reads_waiting) = (0, 0, 0);
     for drive in simulation.readings() {
+        pages_read += drive.work.gc_page_reads;
+        reads_waiting += drive.gc.reads_waiting_sum;
+        report.reads_waiting_max = report.reads_waiting_max.max(drive.gc.reads_waiting_max);
         report.rounds += drive.gc.rounds;
         report.units_moved += drive.gc.units;
         report.die_time_ns += drive.held_by_gc_ns;
@@ -96,6 +100,9 @@ fn gc_report(simulation: &Simulation<'_>) -> GcReport {
     }
     if report.rounds > 0 {
         report.round_mean_ns = time_ns as f64 / report.rounds as f64;
+    }
+    if pages_read > 0 {
+        report.reads_waiting_mean = reads_waiting as f64 / pages_read as f64;
     }
     report
 }

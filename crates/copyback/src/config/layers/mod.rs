@@ -21,7 +21,7 @@ mod tree;
 use super::host::HostMode;
 use super::{AXES, RunConfig};
 use crate::run::Warmup;
-use copyback_workload::spec::{ArrivalKind, WorkloadSpec};
+use copyback_workload::spec::{ArrivalKind, Footprint, WorkloadSpec};
 use serde::Serialize;
 use std::ops::Range;
 use std::path::Path;
@@ -264,7 +264,23 @@ impl Stack {
             LayerError { message: format!("`{}`: {}", error.key, error.message), help: error.help, place }
         })?;
         self.check_workload(&resolved.workload)?;
+        self.address_mapped(&mut resolved)?;
         Ok(resolved)
+    }
+
+    /// A footprint that is `mapped` is the share that the drive's past writes.
+    fn address_mapped(&self, resolved: &mut Resolved) -> Result<(), LayerError> {
+        if resolved.workload.footprint != Some(Footprint::Mapped) {
+            return Ok(());
+        }
+        let share = resolved.run.mapped_share();
+        if share <= 0.0 {
+            let error = LayerError::new("`workload.footprint`: the drive's past maps nothing that could be addressed");
+            let help = "give it a past (`precondition.mode`), or a footprint such as 0.8";
+            return Err(error.with_help(help).at(self.place_of("workload.footprint")));
+        }
+        resolved.workload.footprint = Some(Footprint::Share(share));
+        Ok(())
     }
 
     /// A generator without arrival times needs a closed loop: it is the host's default then, and an open loop that somebody

@@ -22,6 +22,7 @@ pub struct Start {
     /// Units that the host had written.
     pub written_units: u64,
     /// Units read that held no data.
+    pub units_read: u64,
     pub unwritten_units_read: u64,
     /// Units that reads, and writes, found in the buffer.
     pub buffer_hits: (u64, u64),
@@ -41,6 +42,7 @@ impl Simulation<'_> {
             since_ns: None,
             now_ns,
             written_units: self.collector.written_units,
+            units_read: self.collector.units_read,
             unwritten_units_read: self.collector.unwritten_units_read,
             buffer_hits: (read_hits, write_hits),
             held_requests: self.held_requests,

@@ -161,6 +161,7 @@ impl Simulation<'_> {
     /// Reads a piece: units in DRAM end there, units without data need nothing, and the others are read page by page.
     fn read(&mut self, member: usize, id: RequestId, piece: Piece) {
         let end = piece.first.0 + piece.units;
+        self.collector.units_read += u64::from(piece.units);
         let mut unit = piece.first;
         let mut is_in_dram = false;
         while unit.0 < end {
