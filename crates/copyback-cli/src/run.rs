@@ -40,7 +40,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if is_taken {
         return Ok(());
     }
-    files::print(&text(&plan, &finished[0], table::terminal_columns()))
+    files::print(&text(&plan, &finished[0], table::terminal_columns(table::WIDE)))
 }
 
 /// What reads standard output expects a drawing or a document, not one behind the other.
