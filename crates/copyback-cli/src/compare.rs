@@ -14,10 +14,10 @@ use copyback::metrics::report::{Latency, Report};
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let common = &args.common;
     let plan = plan::plan(common, &args.schemes, &["baseline", "ideal-no-gc"])?;
-    output::check(common, &plan)?;
+    output::check(common, &plan, None)?;
     let finished = execute::execute(&plan, &output::how(common))?;
     let results = Results { command: "compare", plan: &plan, finished: &finished };
-    if output::write(common, &results)? {
+    if output::write(common, &results, None)? {
         return Ok(());
     }
     print(&plan, &finished, common)
