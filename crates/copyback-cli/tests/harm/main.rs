@@ -4,8 +4,12 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod inputs;
 mod interruptions;
+mod journals;
+mod limits;
 mod out_dirs;
+mod outputs;
 
 use common::{code, copyback, printed, said};
 use std::path::{Path, PathBuf};
