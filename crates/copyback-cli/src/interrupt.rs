@@ -20,10 +20,10 @@ mod unix {
 
     /// Has a thread wait for signals that end the program; returns when it waits.
     ///
-    /// The crate is `signal-hook`: in a handler itself next to nothing may be done, no lock taken and no memory freed, so
-    /// that a thread has to do it; `ctrlc` has such a thread, too, but does not say which signal came, and the exit code
-    /// depends on it. The program then dies of the signal, as it would without any of this: the shell says 130 or 143, and
-    /// knows that its script is to stop, which an exit with these codes would not tell it.
+    /// The crate is `signal-hook`: in a handler itself next to nothing may be done, no lock taken and no memory freed,
+    /// so that a thread has to do it; `ctrlc` has such a thread, too, but does not say which signal came, and the exit
+    /// code depends on it. The program then dies of the signal, as it would without any of this: the shell says 130 or
+    /// 143, and knows that its script is to stop, which an exit with these codes would not tell it.
     pub fn watch() {
         let (ready, is_ready) = mpsc::channel();
         let wait = move || {

@@ -1,7 +1,7 @@
 //! What does a scheme do, and how does it differ from the baseline? Its page, as `docs/schemes` has it.
 //!
-//! A page is made from the preset's file, from the pages of the policies that it chooses, and from the scene, played with it
-//! and with the baseline. What there is to see in the drawing is a comment of the preset's file.
+//! A page is made from the preset's file, from the pages of the policies that it chooses, and from the scene, played
+//! with it and with the baseline. What there is to see in the drawing is a comment of the preset's file.
 
 use crate::failure::Failure;
 use crate::files;

@@ -113,7 +113,13 @@ fn opened(spec: &WorkloadSpec, requests: Option<u64>, seed: Option<u64>) -> Resu
 fn spec(name: &str, options: Option<Layer>) -> Result<(WorkloadSpec, Vec<Input>), Failure> {
     let (mut stack, mut inputs) = (Stack::new(), Vec::new());
     let layer = if workloads::text(name).is_some() || name.ends_with(".toml") {
-        workloads::load(&Located { value: name.to_owned(), place: None }, Path::new(""), &mut inputs)?
+        let named = Located { value: name.to_owned(), place: None };
+        let mut layer = workloads::load(&named, Path::new(""), &mut inputs)?.layer;
+        if workloads::is_recorded(name) {
+            // The recording itself: how often runs play it is theirs.
+            layer.take_number("workload.loop")?;
+        }
+        layer
     } else {
         workloads::trace_layer(Path::new(name)).map_err(|failure| {
             if Path::new(name).exists() || name.contains('/') {

@@ -1,7 +1,8 @@
 //! Temporary files, known by name until they are gone, so that an interrupted program can take them with it.
 //!
-//! A value that is dropped removes its file, but a signal drops nothing. Files without a name (`O_TMPFILE`) would need no
-//! list, but they cannot replace a file that is there without getting a name first, and not every file system has them.
+//! A value that is dropped removes its file, but a signal drops nothing. Files without a name (`O_TMPFILE`) would need
+//! no list, but they cannot replace a file that is there without getting a name first, and not every file system has
+//! them.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -89,8 +90,8 @@ impl Temporary {
 #[derive(Debug)]
 pub struct Held(#[allow(dead_code, reason = "it is held, not read")] MutexGuard<'static, BTreeSet<PathBuf>>);
 
-/// Removes all temporary files. For a program that is about to end: as long as the returned value is kept, none is made,
-/// and whoever wants one waits.
+/// Removes all temporary files. For a program that is about to end: as long as the returned value is kept, none is
+/// made, and whoever wants one waits.
 pub fn remove_all() -> Held {
     let mut names = names();
     for path in std::mem::take(&mut *names) {

@@ -1,4 +1,5 @@
-//! Is a temporary file gone, however it ends? Alone in its program: what takes all such files takes those of other tests.
+//! Is a temporary file gone, however it ends? Alone in its program: what takes all such files takes those of other
+//! tests.
 
 use copyback_workload::temporary::{Temporary, remove_all};
 

@@ -39,8 +39,8 @@ enum Identity {
     Name(PathBuf),
 }
 
-/// Refuses outputs that would destroy an input of the same run, or each other. Standard output counts where the shell sends
-/// it to a file. What has no content of its own, such as `/dev/null`, harms nothing.
+/// Refuses outputs that would destroy an input of the same run, or each other. Standard output counts where the shell
+/// sends it to a file. What has no content of its own, such as `/dev/null`, harms nothing.
 pub fn refuse_clashes<'a>(outputs: &[Output], inputs: impl IntoIterator<Item = &'a Input>) -> Result<(), Failure> {
     let mut known: BTreeMap<Identity, String> = BTreeMap::new();
     for input in inputs {

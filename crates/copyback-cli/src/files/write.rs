@@ -1,5 +1,5 @@
-//! Writing outputs. What stands under an output's name decides how ([`Target`]): a file is replaced when its successor is
-//! whole, and devices, pipes and descriptors are written into.
+//! Writing outputs. What stands under an output's name decides how ([`Target`]): a file is replaced when its successor
+//! is whole, and devices, pipes and descriptors are written into.
 
 use crate::failure::Failure;
 pub use copyback_workload::write::target::folder_of;

@@ -86,8 +86,8 @@ pub fn refuse_inside(folder: &Path, output: &Output) -> Result<(), Failure> {
         .with_help("name a file elsewhere"))
 }
 
-/// Writes the folder, what it is known by first. Results of an earlier run go before, so that what stands there is of one
-/// run; the document comes last: where it is, all is.
+/// Writes the folder, what it is known by first. Results of an earlier run go before, so that what stands there is of
+/// one run; the document comes last: where it is, all is.
 pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bool) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::run(format!("cannot write to {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
@@ -102,8 +102,8 @@ pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bo
     if before.is_subset(&own) { Ok(()) } else { marker::write(folder, &own) }
 }
 
-/// Removes what an earlier run left. A link, or whatever else stands in a result's place, is written to where there will be
-/// such a result again.
+/// Removes what an earlier run left. A link, or whatever else stands in a result's place, is written to where there
+/// will be such a result again.
 fn remove(folder: &Path, before: &BTreeSet<String>, own: &BTreeSet<String>) -> std::io::Result<()> {
     marker::remove_temporary_files(folder)?;
     for name in before {

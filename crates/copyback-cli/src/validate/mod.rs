@@ -1,7 +1,7 @@
 //! `copyback validate`: does the simulator say what theory says?
 //!
-//! Closed forms, solved equations and a Monte-Carlo of its own (the crate `copyback-theory`, which shares nothing with the
-//! simulator) against the simulator as shipped.
+//! Closed forms, solved equations and a Monte-Carlo of its own (the crate `copyback-theory`, which shares nothing with
+//! the simulator) against the simulator as shipped.
 
 mod bandwidth;
 mod gate;

@@ -1,4 +1,5 @@
-//! An output that is an input of the same command, under whichever name, is refused, and so are two outputs in one file.
+//! An output that is an input of the same command, under whichever name, is refused, and so are two outputs in one
+//! file.
 
 use super::*;
 

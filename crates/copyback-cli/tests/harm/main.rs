@@ -1,5 +1,5 @@
-//! Does the program harm anything? Outputs that are no files, inputs that an output would destroy, journals and folders of
-//! somebody else, inputs without end, and interruptions at any moment.
+//! Does the program harm anything? Outputs that are no files, inputs that an output would destroy, journals and folders
+//! of somebody else, inputs without end, and interruptions at any moment.
 #![cfg(unix)]
 
 #[path = "../common/mod.rs"]

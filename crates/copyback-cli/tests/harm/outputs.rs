@@ -36,8 +36,8 @@ fn is_whole(writer: &[&str], bytes: &[u8]) -> bool {
     }
 }
 
-/// Through a link, so that a program that replaces what it is told to write costs this test its link, and not the machine
-/// its null device.
+/// Through a link, so that a program that replaces what it is told to write costs this test its link, and not the
+/// machine its null device.
 #[test]
 fn a_device_is_written_into() {
     let place = place();

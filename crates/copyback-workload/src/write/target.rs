@@ -1,5 +1,5 @@
-//! Where an output goes. What stands under its name is looked at first: a file is replaced as a whole, and everything else
-//! is written into.
+//! Where an output goes. What stands under its name is looked at first: a file is replaced as a whole, and everything
+//! else is written into.
 
 use crate::temporary::Temporary;
 use std::fs::{File, Metadata, OpenOptions};
@@ -38,7 +38,8 @@ impl Target {
     /// Follows an output's name. Nothing is opened.
     ///
     /// # Errors
-    /// A name of a folder, links that lead round, a descriptor that is not open for writing, or those of the file system.
+    /// A name of a folder, links that lead round, a descriptor that is not open for writing, or those of the file
+    /// system.
     pub fn of(path: &Path) -> io::Result<Self> {
         if path == Path::new("-") {
             return Ok(Self::StandardOutput);
@@ -72,8 +73,8 @@ impl Target {
     }
 
     /// Writes an output: `make` fills a file, which becomes the target's content only when it is whole. On a disk it
-    /// replaces the file that was there, with its permissions; into anything else it is copied. `failed` makes an error of
-    /// one of the file system.
+    /// replaces the file that was there, with its permissions; into anything else it is copied. `failed` makes an error
+    /// of one of the file system.
     ///
     /// # Errors
     /// Whatever `make` and `failed` return.

@@ -503,6 +503,7 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     if case.is_plain() {
         let options = Options {
             seed: case.seed,
+            warmup: None,
             requests: case.cut,
             check: true,
             keep_gc_events: true,

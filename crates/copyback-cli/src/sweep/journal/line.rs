@@ -1,4 +1,5 @@
-//! Lines of a journal: JSON objects, each with a check sum as its last member, so that what was changed is never believed.
+//! Lines of a journal: JSON objects, each with a check sum as its last member, so that what was changed is never
+//! believed.
 
 use super::{CellResult, RunResult};
 use crate::flat::Number;

@@ -1,9 +1,10 @@
 //! The journal of a sweep: a line for each cell that is done, so that a sweep that was stopped goes on where it was.
 //!
-//! The first line names the table that the journal belongs to: a file without it, or of another table, is somebody's and is
-//! left alone. Every other line is a JSON object with a cell's key, its results and a check sum. The key is a hash of
-//! everything that the results depend on: each scheme's resolved configuration, the trace's bytes, the seed, the number of
-//! requests, and the program. A line whose writing was cut short is taken back; one that was changed is not used.
+//! The first line names the table that the journal belongs to: a file without it, or of another table, is somebody's
+//! and is left alone. Every other line is a JSON object with a cell's key, its results and a check sum. The key is a
+//! hash of everything that the results depend on: each scheme's resolved configuration, the trace's bytes, the seed,
+//! the number of requests, and the program. A line whose writing was cut short is taken back; one that was changed is
+//! not used.
 
 mod line;
 
@@ -99,8 +100,8 @@ impl Journal {
         self.done.get(key)
     }
 
-    /// Appends a cell. What is returned was read back from the line, so that a cell looks the same whether its sweep was
-    /// stopped or not.
+    /// Appends a cell. What is returned was read back from the line, so that a cell looks the same whether its sweep
+    /// was stopped or not.
     pub fn append(&self, key: &str, label: &str, result: &CellResult) -> Result<CellResult, Failure> {
         let failed =
             |error: std::io::Error| Failure::run(format!("cannot write the journal {}: {error}", self.path.display()));
@@ -129,8 +130,8 @@ fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The first line of a table's journal; it is written where the file is new. A file that is somebody else's is refused, and
-/// stays as it is.
+/// The first line of a table's journal; it is written where the file is new. A file that is somebody else's is refused,
+/// and stays as it is.
 fn begun(file: &mut File, path: &Path, table: &str) -> Result<Vec<u8>, Failure> {
     let failed = |error: std::io::Error| Failure::input(format!("cannot use the journal {}: {error}", path.display()));
     let mut text = Vec::new();
@@ -163,7 +164,7 @@ pub fn run_hash(plan: &Plan, at: usize) -> String {
     let mut resolved = plan.runs[at].resolved.clone();
     resolved.workload.trace = None;
     let trace = plan.inputs.iter().find(|input| input.role == "trace").map_or("", |input| &input.hash);
-    let parts = format!("{}\n{trace}\n{}\n{:?}", resolved.to_toml(), plan.seed, plan.requests);
+    let parts = format!("{}\n{trace}\n{}\n{:?} {:?}", resolved.to_toml(), plan.seed, plan.requests, plan.warmup);
     files::hash_bytes(parts.as_bytes())
 }
 

@@ -13,7 +13,7 @@ mod collection;
 
 use collection::{Job, Plane};
 use copyback::background::gc::trigger::TriggerConfig;
-use copyback::background::gc::trigger::watermark::Scope;
+use copyback::background::gc::trigger::watermark::{Scope, When};
 use copyback::background::gc::r#yield::YieldConfig;
 use copyback::buffer::BufferConfig;
 use copyback::config::host::{HostMode, SubpageWrites};
@@ -22,7 +22,7 @@ use copyback::controller::admit::AdmitConfig;
 use copyback::controller::compose::ComposeConfig;
 use copyback::controller::compose::list::BuilderName;
 use copyback::controller::order::OrderConfig;
-use copyback::controller::order::priority::First;
+use copyback::controller::order::priority::{First, NextCollection};
 use copyback::ftl::allocation::AllocationConfig;
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::unit::UnitConfig;
@@ -67,6 +67,9 @@ fn knows_collection(config: &RunConfig) -> bool {
         && !matches!(config.frontier, FrontierConfig::SecondActive(_))
         && !matches!(config.victim, VictimConfig::ReadMatch(_))
         && trigger.scope == Scope::Plane
+        && trigger.when == When::Below
+        && trigger.stagger == 0
+        && !matches!(&config.order, OrderConfig::Priority(p) if p.next_collection != NextCollection::AtOnce)
         && trigger.idle.is_none()
         && unit.destination == Destination::Local
 }
