@@ -34,7 +34,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if output::write(common, &results, drawing.as_ref())? {
         return Ok(());
     }
-    files::print(&text(&plan, &finished[0], table::terminal_columns()))
+    files::print(&text(&plan, &finished[0], table::terminal_columns(table::WIDE)))
 }
 
 fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
