@@ -17,10 +17,10 @@ const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "i
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let common = &args.common;
     let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
-    output::check(common, &plan)?;
+    output::check(common, &plan, None)?;
     let finished = execute::execute(&plan, &output::how(common))?;
     let results = Results { command: "compare", plan: &plan, finished: &finished };
-    if output::write(common, &results)? {
+    if output::write(common, &results, None)? {
         return Ok(());
     }
     print(&plan, &finished, common)
