@@ -1,13 +1,21 @@
 //! How planes collect: blocks in the order in which they are erased, one kept for moves, a job that has its die from its
 //! first command to its last.
 
-use super::{Command, CommandKind, Oracle, Place, Stream, time_of};
+use super::commands::Part;
+use super::{Oracle, Place};
 use copyback::background::gc::trigger::TriggerConfig;
 use copyback::background::gc::trigger::watermark::Count;
-use copyback::config::RunConfig;
+use copyback::config::{PreconditionConfig, RunConfig};
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::unit::UnitConfig;
 use copyback::metrics::report::GcEvent;
+
+/// For whom a page is programmed.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Stream {
+    Host,
+    Move,
+}
 
 /// A plane's blocks and who wants pages of it.
 pub(super) struct Plane {
@@ -37,12 +45,15 @@ pub(super) struct Job {
 }
 
 impl Plane {
-    pub fn new(config: &RunConfig, is_limited: bool) -> Self {
+    /// `programmed`: pages of the block that takes host data.
+    pub fn new(config: &RunConfig, is_limited: bool, programmed: usize) -> Self {
         // A drive with a past has blocks of its own: those that are opened later must have other numbers.
-        let free = if is_limited { (0..config.geometry.blocks_per_plane as usize).collect() } else { vec![1 << 20] };
+        let is_new = config.precondition == PreconditionConfig::Empty;
+        let free = if is_new { (0..config.geometry.blocks_per_plane as usize).collect() } else { vec![1 << 20] };
+        let open = (programmed > 0).then_some(((1 << 20) - 1, programmed));
         Self {
             free,
-            open: [None; 2],
+            open: [open, None],
             has_one_frontier: matches!(config.frontier, FrontierConfig::Single(_)),
             full: Vec::new(),
             pages_per_block: config.geometry.pages_per_block as usize,
@@ -55,6 +66,11 @@ impl Plane {
 
     fn frontier(&self, stream: Stream) -> usize {
         usize::from(stream == Stream::Move && !self.has_one_frontier)
+    }
+
+    /// The block and page that the next program will take.
+    pub fn peek(&self, stream: Stream) -> Option<(usize, usize)> {
+        self.open[self.frontier(stream)].or_else(|| Some((*self.free.first()?, 0)))
     }
 
     /// The block and page that the next program takes.
@@ -208,27 +224,20 @@ impl Oracle<'_> {
             } else {
                 job.in_controller.extend(units);
                 self.dies[die].lease = Some(job);
-                self.start_read(die, Vec::new(), true, first.page, count);
+                self.start_read(die, true, first.page, vec![Part { units: count, txns: Vec::new() }]);
             }
             return;
         }
         if job.in_controller.is_empty() {
             self.dies[die].lease = Some(job);
-            let array_ns = self.config.timing.erase.0;
-            self.start(die, Command { is_step: true, kind: CommandKind::Erase, array_ns, ..Command::new() });
+            self.start_erase(die);
             return;
         }
         let count = job.in_controller.len().min(per_page);
         let units: Vec<(usize, Place)> = job.in_controller.drain(..count).collect();
         let page = self.place_moves(job.plane, &units);
         self.dies[die].lease = Some(job);
-        self.start_program(die, Vec::new(), true, page);
-    }
-
-    fn start_copyback(&mut self, die: usize, page: usize) {
-        let timing = &self.config.timing;
-        let array_ns = time_of(&timing.read.list(), page) + time_of(&timing.program.list(), page);
-        self.start(die, Command { is_step: true, kind: CommandKind::Copyback, array_ns, ..Command::new() });
+        self.start_program(die, true, page, vec![Part { units: per_page, txns: Vec::new() }]);
     }
 
     /// Binds a page for moved units; what was trimmed meanwhile is stale there.
@@ -260,5 +269,16 @@ impl Oracle<'_> {
         }
         self.free_slot(die);
         self.let_waiting_in(job.plane);
+    }
+}
+
+impl Oracle<'_> {
+    /// Whether commands of a round and of the host that goes before it follow each other through the cache register.
+    pub(super) fn pipelines(&self) -> bool {
+        false
+    }
+
+    pub(super) fn steps_follow_at_once(&self) -> bool {
+        true
     }
 }
