@@ -141,8 +141,7 @@ fn may_be_timed(setting: support::Setting) -> bool {
     let is_known = |s: &str| s == "yield.policy = \"never\"" || s == "yield.policy = \"ideal\"";
     let is_other =
         |key: &str, wanted: &[&str]| setting.starts_with(key) && !wanted.iter().any(|w| setting.ends_with(w));
-    !setting.contains("\"cache\"")
-        && !is_other("precondition.", &["\"empty\"", "fill = 0.7"])
+    !is_other("precondition.", &["\"empty\"", "fill = 0.7"])
         && (is_known(setting) || unknown.iter().all(|word| !setting.contains(word)))
 }
 

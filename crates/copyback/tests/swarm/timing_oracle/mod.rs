@@ -50,10 +50,7 @@ impl Place {
 
 /// Whether the oracle knows what a drive with this configuration does, collection apart.
 pub fn understands(config: &RunConfig) -> bool {
-    let ComposeConfig::List(compose) = &config.compose;
-    matches!(config.allocation, AllocationConfig::Static(_))
-        && matches!(config.buffer, BufferConfig::None(_))
-        && !compose.builders.contains(&BuilderName::Cache)
+    matches!(config.allocation, AllocationConfig::Static(_)) && matches!(config.buffer, BufferConfig::None(_))
 }
 
 /// Whether it knows how the drive collects, too.
