@@ -25,6 +25,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use timing_oracle::Timed;
 
 /// What a case asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,10 +72,8 @@ impl Kind {
 struct Tally {
     drawn: u64,
     ran: u64,
-    /// Cases of which the timing oracle foretold every end.
-    timed: u64,
-    /// Rounds of collection in them.
-    timed_rounds: u64,
+    /// What the timing oracle foretold, to the end of every request.
+    timed: Timed,
     erases: u64,
     dropped_moves: u64,
     coverage: Coverage,
@@ -84,15 +83,7 @@ impl Tally {
     fn new() -> Self {
         let kinds: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
         let more: Vec<_> = runs::FAULTS.iter().chain(traces::KNOBS).copied().chain([("kind", &kinds[..])]).collect();
-        Self {
-            drawn: 0,
-            ran: 0,
-            timed: 0,
-            timed_rounds: 0,
-            erases: 0,
-            dropped_moves: 0,
-            coverage: Coverage::new(&more),
-        }
+        Self { drawn: 0, ran: 0, timed: Timed::default(), erases: 0, dropped_moves: 0, coverage: Coverage::new(&more) }
     }
 
     fn note(&mut self, kind: Kind, ran: bool, marks: &[Mark]) {
@@ -117,7 +108,7 @@ impl Strategies {
     fn new() -> Self {
         Self {
             run: runs::case(|_| true, true).boxed(),
-            timing: runs::case(may_be_timed, false).boxed(),
+            timing: runs::case_of(may_be_timed, timing_oracle::is_known).boxed(),
             ftl: ftl_oracle::case().boxed(),
             several: several::case().boxed(),
             trace: traces::case().boxed(),
@@ -135,14 +126,12 @@ fn may_be_timed(setting: support::Setting) -> bool {
         "trigger.scope",
         "second-active",
         "read-match",
-        "compose.gc",
-        "yield.p",
+        "merge",
+        "gc+host",
     ];
-    let is_known = |s: &str| s == "yield.policy = \"never\"" || s == "yield.policy = \"ideal\"";
     let is_other =
         |key: &str, wanted: &[&str]| setting.starts_with(key) && !wanted.iter().any(|w| setting.ends_with(w));
-    !is_other("precondition.", &["\"empty\"", "fill = 0.7"])
-        && (is_known(setting) || unknown.iter().all(|word| !setting.contains(word)))
+    !is_other("precondition.", &["\"empty\"", "fill = 0.7"]) && unknown.iter().all(|word| !setting.contains(word))
 }
 
 /// A case that failed, shrunk.
@@ -195,8 +184,9 @@ fn run_case(number: u64, strategies: &Strategies, tally: &RefCell<Tally>) -> Res
     tally.borrow_mut().drawn += 1;
     let of_run = |case: &runs::Case| {
         let verdict = runs::holds(case)?;
-        tally.borrow_mut().timed += u64::from(verdict.timed_rounds.is_some());
-        tally.borrow_mut().timed_rounds += verdict.timed_rounds.unwrap_or(0);
+        if let Some(foretold) = verdict.timed {
+            tally.borrow_mut().timed.add(foretold);
+        }
         tally.borrow_mut().note(kind, verdict.ran, &case.marks);
         Ok(())
     };
@@ -290,8 +280,7 @@ fn swarm(budget: Budget, is_talking: bool) -> Result<Tally, Failure> {
             let tally = &result.lock().expect("no worker panics").0;
             sum.drawn += tally.drawn;
             sum.ran += tally.ran;
-            sum.timed += tally.timed;
-            sum.timed_rounds += tally.timed_rounds;
+            sum.timed.merge(&tally.timed);
             sum.erases += tally.erases;
             sum.dropped_moves += tally.dropped_moves;
             sum.coverage.merge(&tally.coverage);
@@ -329,11 +318,8 @@ fn watch(doing: &[Doing]) {
 
 /// One line of progress.
 fn told(tally: &Tally) -> String {
-    let Tally { drawn, ran, timed, timed_rounds, .. } = tally;
-    format!(
-        "{drawn} cases, {ran} ran, {} refused; {timed} timed by the oracle, with {timed_rounds} rounds of collection",
-        drawn - ran
-    )
+    let Tally { drawn, ran, timed, .. } = tally;
+    format!("{drawn} cases, {ran} ran, {} refused; {timed}", drawn - ran)
 }
 
 /// The engine reports broken invariants by panics, which are caught; what they print would drown the rest.
@@ -382,7 +368,7 @@ fn a_short_swarm_finds_nothing() {
     println!("{}", told(&tally));
     // Knobs that do not go together are refused, as they should be; what is left must be enough, and mixed.
     assert!(tally.ran * 5 > tally.drawn, "only {} of {} cases ran", tally.ran, tally.drawn);
-    assert!(tally.timed > 30 && tally.timed_rounds > 500, "the timing oracle knew too little: {}", told(&tally));
+    assert!(tally.timed.is_enough(), "the timing oracle knew too little: {}", told(&tally));
     assert!(tally.erases > 0 && tally.dropped_moves > 0, "the translation layer collected nothing, or never too late");
     assert_eq!(tally.coverage.never_ran(), [], "settings that no case ran with");
 }

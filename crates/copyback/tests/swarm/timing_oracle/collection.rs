@@ -38,10 +38,22 @@ pub(super) struct Plane {
 /// A round of collection. Moves are a unit and where it was when the round began.
 pub(super) struct Job {
     pub sequence: usize,
-    plane: usize,
+    pub plane: usize,
     round: Option<GcEvent>,
     to_read: Vec<(usize, Place)>,
     in_controller: Vec<(usize, Place)>,
+    /// Units that were programmed.
+    pub programmed: usize,
+    /// Whether anything went before one of its steps.
+    pub was_preempted: bool,
+}
+
+/// What a round does next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Step {
+    Read,
+    Program,
+    Erase,
 }
 
 impl Plane {
@@ -89,7 +101,7 @@ impl Plane {
     }
 
     /// Whether the plane has fewer pages, or blocks, than those of so many free blocks.
-    fn is_below(&self, blocks: usize, count: Count) -> bool {
+    pub fn is_below(&self, blocks: usize, count: Count) -> bool {
         let in_open: usize = self.open.iter().flatten().map(|(_, page)| self.pages_per_block - page).sum();
         match count {
             Count::Blocks => self.free.len() < blocks,
@@ -168,7 +180,15 @@ impl Oracle<'_> {
         let sequence = self.sequences;
         self.sequences += 1;
         self.planes[plane].has_job = true;
-        let job = Job { sequence, plane, round: None, to_read: Vec::new(), in_controller: Vec::new() };
+        let job = Job {
+            sequence,
+            plane,
+            round: None,
+            to_read: Vec::new(),
+            in_controller: Vec::new(),
+            programmed: 0,
+            was_preempted: false,
+        };
         let die = plane / self.config.geometry.planes_per_die as usize;
         self.dies[die].waiting_jobs.push(job);
         self.change(die);
@@ -199,49 +219,70 @@ impl Oracle<'_> {
         self.fill_window(die);
     }
 
-    /// The next step: a page's worth of units that were read is programmed, else the next page is read, and the block is
-    /// erased when all were moved. What the host has trimmed meanwhile is not read.
-    pub(super) fn take_step(&mut self, die: usize) {
-        let per_page = self.config.geometry.units_per_page() as usize;
-        let mut job = self.dies[die].lease.take().expect("a job has the die");
-        if job.in_controller.len() < per_page {
+    /// What the round of a die does next: a page's worth of units that were read is programmed, else the next page is read,
+    /// and the block is erased when all were moved.
+    pub(super) fn step_of(&self, die: usize) -> Step {
+        let job = self.dies[die].lease.as_ref().expect("a job has the die");
+        let is_full = job.in_controller.len() >= self.config.geometry.units_per_page() as usize;
+        if !is_full && job.to_read.iter().any(|(unit, place)| self.place_of.get(unit) == Some(place)) {
+            Step::Read
+        } else if !job.in_controller.is_empty() {
+            Step::Program
+        } else {
+            Step::Erase
+        }
+    }
+
+    /// The same, when the controller looks at it: what the host has trimmed or written meanwhile is not read.
+    pub(super) fn next_step(&mut self, die: usize) -> Step {
+        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+        if job.in_controller.len() < self.config.geometry.units_per_page() as usize {
             // Up to the end of the page that is next; what is stale behind it still counts as a page to come.
             let is_there = |(unit, place): &(usize, Place)| self.place_of.get(unit) == Some(place);
             let next = job.to_read.iter().find(|m| is_there(m)).map(|(_, place)| *place);
             let is_behind = |place: Place| next.is_some_and(|next| place > next && !place.is_in_page_of(next));
             job.to_read.retain(|m| is_there(m) || is_behind(m.1));
         }
-        if job.in_controller.len() < per_page
-            && let Some(&(_, first)) = job.to_read.first()
-        {
-            let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
-            let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
-            let UnitConfig::Block(unit) = &self.config.unit;
-            if unit.copyback {
-                let page = self.place_moves(job.plane, &units);
-                self.dies[die].lease = Some(job);
-                self.start_copyback(die, page);
-            } else {
-                job.in_controller.extend(units);
-                self.dies[die].lease = Some(job);
-                self.start_read(die, true, first.page, vec![Part { units: count, txns: Vec::new() }]);
-            }
-            return;
+        self.step_of(die)
+    }
+
+    pub(super) fn take_step(&mut self, die: usize) {
+        match self.next_step(die) {
+            Step::Read => self.read_for_round(die),
+            Step::Program => self.program_for_round(die),
+            Step::Erase => self.start_erase(die),
         }
-        if job.in_controller.is_empty() {
-            self.dies[die].lease = Some(job);
-            self.start_erase(die);
-            return;
+    }
+
+    fn read_for_round(&mut self, die: usize) {
+        let UnitConfig::Block(unit) = &self.config.unit;
+        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+        let first = job.to_read[0].1;
+        let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
+        let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
+        if unit.copyback {
+            let page = self.place_moves(die, &units);
+            self.start_copyback(die, page);
+        } else {
+            job.in_controller.extend(units);
+            self.start_read(die, true, first.page, vec![Part { units: count, txns: Vec::new() }]);
         }
+    }
+
+    fn program_for_round(&mut self, die: usize) {
+        let per_page = self.config.geometry.units_per_page() as usize;
+        let job = self.dies[die].lease.as_mut().expect("a job has the die");
         let count = job.in_controller.len().min(per_page);
         let units: Vec<(usize, Place)> = job.in_controller.drain(..count).collect();
-        let page = self.place_moves(job.plane, &units);
-        self.dies[die].lease = Some(job);
+        let page = self.place_moves(die, &units);
         self.start_program(die, true, page, vec![Part { units: per_page, txns: Vec::new() }]);
     }
 
     /// Binds a page for moved units; what was trimmed meanwhile is stale there.
-    fn place_moves(&mut self, plane: usize, units: &[(usize, Place)]) -> usize {
+    fn place_moves(&mut self, die: usize, units: &[(usize, Place)]) -> usize {
+        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+        job.programmed += units.len();
+        let plane = job.plane;
         let (block, page) = self.planes[plane].next_page(Stream::Move);
         for (slot, (unit, from)) in units.iter().enumerate() {
             if self.place_of.get(unit) == Some(from) {
@@ -253,9 +294,11 @@ impl Oracle<'_> {
 
     /// The block is erased.
     pub(super) fn end_job(&mut self, die: usize) {
+        self.dies[die].owes = self.will_owe(die);
         let job = self.dies[die].lease.take().expect("a job has the die");
         let round = job.round.expect("it has a block");
         self.planes[job.plane].free.push((round.block % self.config.geometry.blocks_per_plane) as usize);
+        self.result.foretold.preempted += u64::from(job.was_preempted);
         self.result.rounds.push(GcEvent { end_ns: self.now_ns, ..round });
         self.retire(die, &job);
     }
@@ -269,16 +312,5 @@ impl Oracle<'_> {
         }
         self.free_slot(die);
         self.let_waiting_in(job.plane);
-    }
-}
-
-impl Oracle<'_> {
-    /// Whether commands of a round and of the host that goes before it follow each other through the cache register.
-    pub(super) fn pipelines(&self) -> bool {
-        false
-    }
-
-    pub(super) fn steps_follow_at_once(&self) -> bool {
-        true
     }
 }

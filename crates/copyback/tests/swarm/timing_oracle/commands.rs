@@ -133,6 +133,7 @@ impl Oracle<'_> {
         let transfer_ns = self.transfer_ns(&command);
         self.result.counts.multi_plane += u64::from(command.parts.len() > 1);
         self.result.counts.cached += u64::from(follows);
+        self.result.foretold.pipelined += u64::from(follows && self.dies[die].lease.is_some());
         self.dies[die].commands.push(command);
         let at = self.dies[die].commands.len() - 1;
         if follows && is_read {
@@ -289,9 +290,10 @@ impl Oracle<'_> {
             }
         }
         if is_heard {
-            // The die may send the cycles of its next command: it is looked at before another one has the channel.
+            // The die may send the cycles of its next command: it is looked at before another one has the channel. One whose
+            // next page waits to leave already sends none.
             let c = &self.channels[channel];
-            let is_wanted = c.transfer.is_none() && !c.waiting.is_empty();
+            let is_wanted = c.transfer.is_none() && !c.waiting.is_empty() && !c.waiting.contains(&die);
             let has_cycles = self.config.timing.command.0 > 0;
             self.channels[channel].is_held = has_cycles && is_wanted && self.changed.contains(&die);
         }

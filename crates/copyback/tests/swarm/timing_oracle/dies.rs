@@ -16,12 +16,14 @@ impl Oracle<'_> {
             return false;
         }
         if self.dies[number].lease.is_some() {
-            self.take_step(number);
+            return self.share(number, takes);
+        }
+        if self.dies[number].owes && self.pay(number, takes) {
             return true;
         }
         let die = &self.dies[number];
         let came = |queue: &[usize]| queue.first().map(|&txn| self.txns[txn].sequence);
-        let job = die.waiting_jobs.first().filter(|_| self.has_slot(number)).map(|job| job.sequence);
+        let job = die.waiting_jobs.first().filter(|_| self.has_slot(number) && !die.owes).map(|job| job.sequence);
         let heads = [job, came(&die.reads), came(&die.writes)];
         let in_turn = match &self.config.order {
             OrderConfig::Fifo(_) => {
@@ -41,6 +43,11 @@ impl Oracle<'_> {
             _ => return false,
         }
         true
+    }
+
+    pub(super) fn planes_of(&self, die: usize) -> std::ops::Range<usize> {
+        let count = self.config.geometry.planes_per_die as usize;
+        die * count..(die + 1) * count
     }
 
     // ---- reads ----------------------------------------------------------------------------------------------------
@@ -96,7 +103,8 @@ impl Oracle<'_> {
         let (mut found, mut places) = (Vec::new(), vec![lead]);
         for &txn in self.dies[die].reads.iter().take(scan_max) {
             let Some(&place) = self.place_of.get(&self.txns[txn].units[0]) else { continue };
-            if places.iter().all(|other| self.go_together(*other, place)) {
+            let is_barred = self.bars_partner(die, place.plane, false);
+            if !is_barred && places.iter().all(|other| self.go_together(*other, place)) {
                 found.push(txn);
                 places.push(place);
             }
@@ -135,9 +143,8 @@ impl Oracle<'_> {
 
     /// Writes of other planes, those in order, whose next page is at the offset of a page: each has to go with all before it.
     pub(super) fn take_writes_beside(&mut self, die: usize, lead: Place, scan_max: usize) -> Vec<(usize, Part)> {
-        let count = self.config.geometry.planes_per_die as usize;
         let (mut found, mut places) = (Vec::new(), vec![lead]);
-        for partner in die * count..(die + 1) * count {
+        for partner in self.planes_of(die).filter(|&plane| !self.bars_partner(die, plane, true)).collect::<Vec<_>>() {
             let Some(next) = self.planes[partner].peek(Stream::Host) else { continue };
             let place = Place { plane: partner, block: next.0, page: next.1, slot: 0 };
             let first = self.first_write_for(die, partner, scan_max);

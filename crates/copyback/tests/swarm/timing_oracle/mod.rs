@@ -12,25 +12,18 @@
 mod collection;
 mod commands;
 mod dies;
+mod known;
+mod preemption;
 mod requests;
 
 use collection::{Job, Plane};
 use commands::{Channel, Command, Stage};
-use copyback::background::gc::trigger::TriggerConfig;
-use copyback::background::gc::trigger::watermark::Scope;
-use copyback::background::gc::r#yield::YieldConfig;
-use copyback::buffer::BufferConfig;
+use copyback::config::RunConfig;
 use copyback::config::host::HostMode;
-use copyback::config::{PreconditionConfig, RunConfig};
-use copyback::controller::compose::ComposeConfig;
-use copyback::controller::compose::list::BuilderName;
-use copyback::ftl::allocation::AllocationConfig;
-use copyback::ftl::frontier::FrontierConfig;
-use copyback::ftl::unit::UnitConfig;
-use copyback::ftl::unit::block::Destination;
-use copyback::ftl::victim::VictimConfig;
-use copyback::metrics::report::{GcEvent, Report};
+use copyback::metrics::report::GcEvent;
 use copyback::workload::Request;
+pub use known::{Counts, Foretold, Past, Prediction, Timed, is_known, understands};
+use preemption::Pause;
 use std::collections::HashMap;
 
 /// Where a unit's data is. Blocks count inside their plane, pages inside their block, slots inside their page.
@@ -48,96 +41,6 @@ impl Place {
     }
 }
 
-/// Whether the oracle knows what a drive with this configuration does, collection apart.
-pub fn understands(config: &RunConfig) -> bool {
-    matches!(config.allocation, AllocationConfig::Static(_)) && matches!(config.buffer, BufferConfig::None(_))
-}
-
-/// Whether it knows how the drive collects, too.
-fn knows_collection(config: &RunConfig) -> bool {
-    let TriggerConfig::Watermark(trigger) = &config.trigger;
-    let UnitConfig::Block(unit) = &config.unit;
-    let ComposeConfig::List(compose) = &config.compose;
-    config.precondition == PreconditionConfig::Empty
-        && matches!(config.yield_, YieldConfig::Never(_))
-        && compose.gc.is_empty()
-        && !matches!(config.frontier, FrontierConfig::SecondActive(_))
-        && !matches!(config.victim, VictimConfig::ReadMatch(_))
-        && trigger.scope == Scope::Plane
-        && trigger.idle.is_none()
-        && unit.destination == Destination::Local
-}
-
-/// Whether commands of the host may take other planes along.
-fn has_partners(config: &RunConfig) -> bool {
-    let ComposeConfig::List(compose) = &config.compose;
-    compose.builders.contains(&BuilderName::MultiPlane)
-        && config.commands.multi_plane
-        && config.geometry.planes_per_die > 1
-}
-
-/// What the oracle says.
-pub struct Prediction {
-    /// When each request ends.
-    pub end_ns: Vec<u64>,
-    /// Rounds of collection, in the order of their ends.
-    pub rounds: Vec<GcEvent>,
-    /// Whether collection was foretold, too.
-    pub collects: bool,
-    /// What was done, as far as the report counts it.
-    pub counts: Counts,
-    /// Most writes that stood in the queue of one plane.
-    queued_max: usize,
-}
-
-/// What the oracle's drive did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Of the host.
-    pub page_reads: u64,
-    /// Of the host.
-    pub page_programs: u64,
-    /// Commands of several planes.
-    pub multi_plane: u64,
-    /// Commands that followed another through the cache register.
-    pub cached: u64,
-}
-
-impl Counts {
-    /// The same of a drive that counts them itself.
-    pub fn of(report: &Report) -> Self {
-        let flash = &report.flash;
-        Self {
-            page_reads: flash.host_page_reads,
-            page_programs: flash.host_page_programs,
-            multi_plane: flash.multi_plane_commands,
-            cached: flash.cached_commands,
-        }
-    }
-}
-
-impl Prediction {
-    /// Whether nothing happened that the oracle does not know of. Where it does not collect: no collection, or one without
-    /// time that leaves pages what they are to it; and no write had to wait for a page.
-    pub fn counts_for(&self, config: &RunConfig, report: &Report) -> bool {
-        if self.collects {
-            return true;
-        }
-        let g = &config.geometry;
-        let is_uniform = config.timing.read.list().len() == 1 && config.timing.program.list().len() == 1;
-        let (no_rounds, whole_pages) = (report.gc.rounds == 0, g.units_per_page() == 1);
-        let is_new = config.precondition == PreconditionConfig::Empty;
-        let moves_do_not_show =
-            no_rounds || (report.gc.die_time_ns == 0 && whole_pages && is_uniform && !has_partners(config));
-        // Which blocks a drive with a past opens next is not known, only how far those are filled that are open.
-        let has_two_blocks = matches!(config.frontier, FrontierConfig::SecondActive(_));
-        let blocks_are_known = !has_partners(config) || (!has_two_blocks && (is_new || !config.commands.same_block));
-        // One free block is kept for moves; the others are what queued writes may count on, at least.
-        let pages_left = report.min_free_blocks.saturating_sub(1) as usize * g.pages_per_block as usize;
-        moves_do_not_show && blocks_are_known && self.queued_max < pages_left
-    }
-}
-
 /// What a request needs of one die.
 struct Txn {
     request: usize,
@@ -149,6 +52,9 @@ struct Txn {
     waits_for: usize,
     /// The write that waits for this read.
     successor: Option<usize>,
+    /// Of its request.
+    arrival_ns: u64,
+    is_urgent: bool,
 }
 
 /// Times may alternate from page to page of a block.
@@ -168,6 +74,9 @@ struct Die {
     waiting_jobs: Vec<Job>,
     /// The job that has the die.
     lease: Option<Job>,
+    pause: Pause,
+    /// A write of high priority goes before the next job.
+    owes: bool,
 }
 
 struct Oracle<'a> {
@@ -179,6 +88,7 @@ struct Oracle<'a> {
     /// Parts of each request that have not ended.
     open: Vec<usize>,
     under_way: usize,
+    began_ns: Vec<u64>,
     txns: Vec<Txn>,
     sequences: usize,
     dies: Vec<Die>,
@@ -195,20 +105,12 @@ struct Oracle<'a> {
     result: Prediction,
 }
 
-/// What a drive holds before the first request.
-pub struct Past {
-    /// Where each unit's data is.
-    pub place_of: HashMap<usize, Place>,
-    /// Of each plane, how many pages of the block are programmed that takes host data.
-    pub programmed: Vec<usize>,
-}
-
 /// Says when each request ends. Of the `rounds` of collection only which block each took is looked at, and that there was
 /// one to take when it began.
 pub fn predict(config: &RunConfig, past: Past, requests: &[Request], rounds: &[GcEvent]) -> Prediction {
     let g = &config.geometry;
     let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
-    let collects = knows_collection(config);
+    let collects = known::knows_collection(config);
     let mut oracle = Oracle {
         config,
         now_ns: 0,
@@ -216,6 +118,7 @@ pub fn predict(config: &RunConfig, past: Past, requests: &[Request], rounds: &[G
         next: 0,
         open: vec![0; requests.len()],
         under_way: 0,
+        began_ns: vec![0; requests.len()],
         txns: Vec::new(),
         sequences: 0,
         dies: (0..dies).map(|_| Die::default()).collect(),
@@ -230,6 +133,7 @@ pub fn predict(config: &RunConfig, past: Past, requests: &[Request], rounds: &[G
             rounds: Vec::new(),
             collects,
             counts: Counts::default(),
+            foretold: Foretold::default(),
             queued_max: 0,
         },
     };
@@ -237,6 +141,9 @@ pub fn predict(config: &RunConfig, past: Past, requests: &[Request], rounds: &[G
     while oracle.step() {
         oracle.settle();
     }
+    let (counts, rounds) = (oracle.result.counts, oracle.result.rounds.len() as u64);
+    let foretold = &mut oracle.result.foretold;
+    (foretold.rounds, foretold.multi_plane, foretold.cached) = (rounds, counts.multi_plane, counts.cached);
     oracle.result
 }
 
@@ -251,6 +158,9 @@ impl Oracle<'_> {
             }
         }
         for (number, die) in self.dies.iter().enumerate() {
+            if let Pause::Looking(end_ns) = die.pause {
+                events.push((end_ns, 1, number));
+            }
             for command in &die.commands {
                 if let Stage::Array(end_ns) = command.stage {
                     events.push((end_ns, 1, number));
@@ -268,6 +178,7 @@ impl Oracle<'_> {
         self.now_ns = time_ns;
         match kind {
             0 => {}
+            1 if matches!(self.dies[number].pause, Pause::Looking(_)) => self.open_pause(number),
             1 => self.array_ends(number),
             _ if std::mem::take(&mut self.channels[number].is_held) => self.grant(number),
             _ => self.transfer_ends(number),

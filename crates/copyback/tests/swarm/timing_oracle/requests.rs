@@ -4,7 +4,7 @@ use super::{Oracle, Place, Txn};
 use copyback::config::host::{HostMode, SubpageWrites};
 use copyback::controller::admit::AdmitConfig;
 use copyback::ftl::allocation::AllocationConfig;
-use copyback::workload::Op;
+use copyback::workload::{Op, Priority};
 use std::collections::HashMap;
 
 impl Oracle<'_> {
@@ -20,6 +20,7 @@ impl Oracle<'_> {
         if self.under_way >= limit as usize || arrival_ns > self.now_ns {
             return false;
         }
+        self.began_ns[self.next] = self.now_ns;
         self.next += 1;
         self.under_way += 1;
         self.cut(self.next - 1);
@@ -100,7 +101,13 @@ impl Oracle<'_> {
         let sequence = self.sequences;
         self.sequences += 1;
         self.open[request] += 1;
-        self.txns.push(Txn { request, is_read, units, plane, sequence, waits_for: 0, successor: None });
+        let is_urgent = self.requests[request].priority == Priority::High;
+        let arrival_ns = match self.config.host.mode {
+            HostMode::Open => self.requests[request].arrival_ns,
+            HostMode::Closed => self.began_ns[request],
+        };
+        let (waits_for, successor) = (0, None);
+        self.txns.push(Txn { request, is_read, units, plane, sequence, waits_for, successor, arrival_ns, is_urgent });
         self.txns.len() - 1
     }
 
@@ -182,7 +189,8 @@ impl Oracle<'_> {
     /// Waiting jobs get a free slot first.
     pub(super) fn free_slot(&mut self, die: usize) {
         self.dies[die].inside -= 1;
-        if self.dies[die].waiting_jobs.is_empty() || self.dies[die].lease.is_some() {
+        let d = &self.dies[die];
+        if d.waiting_jobs.is_empty() || d.lease.is_some() || d.owes {
             self.fill_window(die);
         }
     }
