@@ -46,6 +46,8 @@ pub(super) struct Job {
     pub programmed: usize,
     /// Whether anything went before one of its steps.
     pub was_preempted: bool,
+    /// Whether requests went with its commands.
+    pub had_company: bool,
 }
 
 /// What a round does next.
@@ -188,6 +190,7 @@ impl Oracle<'_> {
             in_controller: Vec::new(),
             programmed: 0,
             was_preempted: false,
+            had_company: false,
         };
         let die = plane / self.config.geometry.planes_per_die as usize;
         self.dies[die].waiting_jobs.push(job);
@@ -261,11 +264,13 @@ impl Oracle<'_> {
         let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
         let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
         if unit.copyback {
-            let page = self.place_moves(die, &units);
+            let page = self.place_moves(die, &units).page;
             self.start_copyback(die, page);
         } else {
             job.in_controller.extend(units);
-            self.start_read(die, true, first.page, vec![Part { units: count, txns: Vec::new() }]);
+            let mut parts = vec![Part { units: count, txns: Vec::new() }];
+            parts.extend(self.reads_with_round(die, first));
+            self.start_read(die, true, first.page, parts);
         }
     }
 
@@ -274,12 +279,23 @@ impl Oracle<'_> {
         let job = self.dies[die].lease.as_mut().expect("a job has the die");
         let count = job.in_controller.len().min(per_page);
         let units: Vec<(usize, Place)> = job.in_controller.drain(..count).collect();
-        let page = self.place_moves(die, &units);
-        self.start_program(die, true, page, vec![Part { units: per_page, txns: Vec::new() }]);
+        let place = self.place_moves(die, &units);
+        let (mut planes, mut parts) = (Vec::new(), vec![Part { units: per_page, txns: Vec::new() }]);
+        for (plane, part) in self.writes_with_round(die, place) {
+            planes.push(plane);
+            parts.push(part);
+        }
+        self.start_program(die, true, place.page, parts);
+        planes.into_iter().for_each(|plane| self.page_was_taken(plane));
+    }
+
+    /// Where the next page lies that the round of a die reads.
+    pub(super) fn next_to_read(&self, die: usize) -> Place {
+        self.dies[die].lease.as_ref().expect("a job has the die").to_read[0].1
     }
 
     /// Binds a page for moved units; what was trimmed meanwhile is stale there.
-    fn place_moves(&mut self, die: usize, units: &[(usize, Place)]) -> usize {
+    fn place_moves(&mut self, die: usize, units: &[(usize, Place)]) -> Place {
         let job = self.dies[die].lease.as_mut().expect("a job has the die");
         job.programmed += units.len();
         let plane = job.plane;
@@ -289,7 +305,7 @@ impl Oracle<'_> {
                 self.place_of.insert(*unit, Place { plane, block, page, slot });
             }
         }
-        page
+        Place { plane, block, page, slot: 0 }
     }
 
     /// The block is erased.
@@ -299,6 +315,7 @@ impl Oracle<'_> {
         let round = job.round.expect("it has a block");
         self.planes[job.plane].free.push((round.block % self.config.geometry.blocks_per_plane) as usize);
         self.result.foretold.preempted += u64::from(job.was_preempted);
+        self.result.foretold.paired += u64::from(job.had_company);
         self.result.rounds.push(GcEvent { end_ns: self.now_ns, ..round });
         self.retire(die, &job);
     }

@@ -113,7 +113,7 @@ impl Oracle<'_> {
     }
 
     /// Whether two pages of a die may stand in one command.
-    fn go_together(&self, a: Place, b: Place) -> bool {
+    pub(super) fn go_together(&self, a: Place, b: Place) -> bool {
         let commands = &self.config.commands;
         let planes = self.config.geometry.planes_per_die as usize;
         let (plane_a, plane_b) = (a.plane % planes, b.plane % planes);

@@ -44,7 +44,7 @@ pub(super) fn knows_collection(config: &RunConfig) -> bool {
     let ComposeConfig::List(compose) = &config.compose;
     config.precondition == PreconditionConfig::Empty
         && !matches!(config.yield_, YieldConfig::Ideal(_))
-        && compose.gc.iter().all(|builder| *builder == GcBuilderName::Pipeline)
+        && !compose.gc.contains(&GcBuilderName::Merge)
         && !matches!(config.frontier, FrontierConfig::SecondActive(_))
         && !matches!(config.victim, VictimConfig::ReadMatch(_))
         && trigger.scope == Scope::Plane
@@ -90,6 +90,9 @@ pub struct Counts {
     pub looks: u64,
     /// Commands that went before a round's next step.
     pub preemptions: u64,
+    /// Pages of the host that shared a command with a round's.
+    pub reads_beside: u64,
+    pub programs_beside: u64,
 }
 
 impl Counts {
@@ -103,6 +106,8 @@ impl Counts {
             cached: flash.cached_commands,
             looks: flash.queue_looks,
             preemptions: flash.preemptions,
+            reads_beside: flash.reads_beside_gc,
+            programs_beside: flash.programs_beside_gc,
         }
     }
 }
@@ -142,6 +147,8 @@ pub struct Foretold {
     pub preempted: u64,
     /// Commands that followed another through the cache register while a round had the die.
     pub pipelined: u64,
+    /// Rounds whose commands took requests along.
+    pub paired: u64,
 }
 
 impl Foretold {
@@ -152,11 +159,12 @@ impl Foretold {
             ("rounds", self.rounds),
             ("preempted rounds", self.preempted),
             ("pipelined commands", self.pipelined),
+            ("rounds in company", self.paired),
         ]
     }
 }
 
-const KINDS: usize = 5;
+const KINDS: usize = 6;
 
 /// The same of many cases: in how many of them there was any, and how many.
 #[derive(Clone, Copy, Debug, Default)]

@@ -13,6 +13,7 @@ mod collection;
 mod commands;
 mod dies;
 mod known;
+mod pairing;
 mod preemption;
 mod requests;
 

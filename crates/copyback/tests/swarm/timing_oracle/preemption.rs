@@ -143,6 +143,7 @@ impl Oracle<'_> {
             State::Nothing => false,
         };
         is_allowed
+            && !self.is_left_to_round(die, txn, step)
             && match &self.config.yield_ {
                 YieldConfig::Points(_) => !self.is_barred(die, self.plane_now(txn), is_write, step),
                 YieldConfig::Slack(params) => self.would_be_late(die, txn, step, params),
@@ -185,7 +186,7 @@ impl Oracle<'_> {
         let pages_moved = self.dies[die].lease.as_ref().expect("a round has the die").programmed.div_ceil(per_page);
         let next_ns = match step {
             Step::Erase => timing.command.0 + timing.erase.0,
-            Step::Read if pages_moved % params.chunk as usize == 0 => {
+            Step::Read if pages_moved.is_multiple_of(params.chunk as usize) => {
                 u64::from(params.chunk) * (read_ns + write_ns + 2 * params.poll.0)
             }
             // Inside a chunk.
