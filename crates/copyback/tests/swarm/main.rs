@@ -34,6 +34,8 @@ enum Kind {
     Run,
     /// A drive that the timing oracle understands.
     Timing,
+    /// One of them whose rounds share their dies with the host.
+    Sharing,
     /// The translation layer by itself.
     Ftl,
     /// Several drives in one run.
@@ -45,6 +47,7 @@ enum Kind {
 const KINDS: &[(&str, Kind)] = &[
     ("run", Kind::Run),
     ("timing", Kind::Timing),
+    ("sharing", Kind::Sharing),
     ("ftl", Kind::Ftl),
     ("several", Kind::Several),
     ("trace", Kind::Trace),
@@ -55,7 +58,8 @@ impl Kind {
     fn of(number: u64) -> Self {
         match number % 16 {
             0..=7 => Self::Run,
-            8..=10 => Self::Timing,
+            8 => Self::Timing,
+            9..=10 => Self::Sharing,
             11..=12 => Self::Ftl,
             13 => Self::Several,
             _ => Self::Trace,
@@ -99,6 +103,7 @@ impl Tally {
 struct Strategies {
     run: BoxedStrategy<runs::Case>,
     timing: BoxedStrategy<runs::Case>,
+    sharing: BoxedStrategy<runs::Case>,
     ftl: BoxedStrategy<ftl_oracle::Case>,
     several: BoxedStrategy<several::Case>,
     trace: BoxedStrategy<traces::Case>,
@@ -109,6 +114,7 @@ impl Strategies {
         Self {
             run: runs::case(|_| true, true).boxed(),
             timing: runs::case_of(may_be_timed, timing_oracle::is_known).boxed(),
+            sharing: runs::case_of(may_be_timed, timing_oracle::is_known_to_share).boxed(),
             ftl: ftl_oracle::case().boxed(),
             several: several::case().boxed(),
             trace: traces::case().boxed(),
@@ -118,8 +124,7 @@ impl Strategies {
 
 /// Settings of drives that the timing oracle is likely to understand.
 fn may_be_timed(setting: support::Setting) -> bool {
-    let unknown =
-        ["\"dynamic\"", "static-die", "\"lru\"", "\"global\"", "trigger.scope", "second-active", "read-match", "merge"];
+    let unknown = ["\"dynamic\"", "static-die", "\"lru\"", "\"global\"", "trigger.scope", "read-match", "merge"];
     let is_other =
         |key: &str, wanted: &[&str]| setting.starts_with(key) && !wanted.iter().any(|w| setting.ends_with(w));
     !is_other("precondition.", &["\"empty\"", "fill = 0.7"]) && unknown.iter().all(|word| !setting.contains(word))
@@ -185,6 +190,7 @@ fn run_case(number: u64, strategies: &Strategies, tally: &RefCell<Tally>) -> Res
     match kind {
         Kind::Run => ask(number, &strategies.run, of_run, keep_run),
         Kind::Timing => ask(number, &strategies.timing, of_run, keep_run),
+        Kind::Sharing => ask(number, &strategies.sharing, of_run, keep_run),
         Kind::Ftl => {
             let of_ftl = |case: &ftl_oracle::Case| {
                 let verdict = ftl_oracle::holds(case);

@@ -20,12 +20,15 @@ pub(super) enum Stream {
 /// A plane's blocks and who wants pages of it.
 pub(super) struct Plane {
     /// Erased blocks, the next one to be opened first.
-    free: Vec<usize>,
-    /// Blocks that are being filled and their next pages: the host's and that for moves, which may be the same.
-    open: [Option<(usize, usize)>; 2],
-    has_one_frontier: bool,
+    pub free: Vec<usize>,
+    /// Blocks that are being filled and their next pages.
+    pub open: [Option<(usize, usize)>; 2],
+    /// Which of them is set apart for programs in company.
+    pub apart: Option<usize>,
     full: Vec<usize>,
     pages_per_block: usize,
+    /// Whether the second open block takes moves only.
+    has_split_blocks: bool,
     /// Whether pages are counted at all; else there is always another.
     is_limited: bool,
     has_job: bool,
@@ -68,9 +71,10 @@ impl Plane {
         Self {
             free,
             open: [open, None],
-            has_one_frontier: matches!(config.frontier, FrontierConfig::Single(_)),
+            apart: None,
             full: Vec::new(),
             pages_per_block: config.geometry.pages_per_block as usize,
+            has_split_blocks: matches!(config.frontier, FrontierConfig::Split(_)),
             is_limited,
             has_job: false,
             promised: 0,
@@ -78,18 +82,13 @@ impl Plane {
         }
     }
 
-    fn frontier(&self, stream: Stream) -> usize {
-        usize::from(stream == Stream::Move && !self.has_one_frontier)
-    }
-
-    /// The block and page that the next program will take.
-    pub fn peek(&self, stream: Stream) -> Option<(usize, usize)> {
-        self.open[self.frontier(stream)].or_else(|| Some((*self.free.first()?, 0)))
+    /// The block and page that the next program into an open block will take.
+    pub fn peek(&self, at: usize) -> Option<(usize, usize)> {
+        self.open[at].or_else(|| Some((*self.free.first()?, 0)))
     }
 
     /// The block and page that the next program takes.
-    pub fn next_page(&mut self, stream: Stream) -> (usize, usize) {
-        let at = self.frontier(stream);
+    pub fn next_page(&mut self, at: usize) -> (usize, usize) {
         let (block, page) = self.open[at].unwrap_or_else(|| (self.free.remove(0), 0));
         if !self.is_limited && self.free.is_empty() {
             self.free.push(block + 1);
@@ -97,6 +96,7 @@ impl Plane {
         self.open[at] = Some((block, page + 1));
         if page + 1 == self.pages_per_block {
             self.open[at] = None;
+            self.apart = self.apart.filter(|&apart| apart != at);
             self.full.push(block);
         }
         (block, page)
@@ -113,7 +113,8 @@ impl Plane {
 
     /// Pages that the host may still program: one free block is kept for moves.
     fn host_pages(&self) -> usize {
-        let in_open = self.open[0].map_or(0, |(_, page)| self.pages_per_block - page);
+        let for_host = if self.has_split_blocks { &self.open[..1] } else { &self.open[..] };
+        let in_open: usize = for_host.iter().flatten().map(|(_, page)| self.pages_per_block - page).sum();
         self.free.len().saturating_sub(1) * self.pages_per_block + in_open
     }
 }
@@ -218,7 +219,9 @@ impl Oracle<'_> {
         plane.full.retain(|&full| full != block);
         let (units_valid, free_blocks) = (job.to_read.len() as u32, plane.free.len() as u32);
         job.round = Some(GcEvent { start_ns: self.now_ns, die: die as u32, units_valid, free_blocks, ..given });
+        let plane = job.plane;
         self.dies[die].lease = Some(job);
+        self.set_blocks_apart(plane);
         self.fill_window(die);
     }
 
@@ -264,7 +267,9 @@ impl Oracle<'_> {
         let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
         let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
         if unit.copyback {
-            let page = self.place_moves(die, &units).page;
+            let plane = job.plane;
+            let at = self.block_alone(plane, Stream::Move);
+            let page = self.place_moves(die, &units, at).page;
             self.start_copyback(die, page);
         } else {
             job.in_controller.extend(units);
@@ -279,9 +284,14 @@ impl Oracle<'_> {
         let job = self.dies[die].lease.as_mut().expect("a job has the die");
         let count = job.in_controller.len().min(per_page);
         let units: Vec<(usize, Place)> = job.in_controller.drain(..count).collect();
-        let place = self.place_moves(die, &units);
+        let plane = job.plane;
+        if self.planes[plane].apart.is_none() {
+            self.set_blocks_apart(plane);
+        }
+        let (at, is_apart) = self.block_for_round(plane, &self.partners_in_wait(plane));
+        let place = self.place_moves(die, &units, at);
         let (mut planes, mut parts) = (Vec::new(), vec![Part { units: per_page, txns: Vec::new() }]);
-        for (plane, part) in self.writes_with_round(die, place) {
+        for (plane, part) in self.writes_with_round(die, place, is_apart) {
             planes.push(plane);
             parts.push(part);
         }
@@ -295,11 +305,11 @@ impl Oracle<'_> {
     }
 
     /// Binds a page for moved units; what was trimmed meanwhile is stale there.
-    fn place_moves(&mut self, die: usize, units: &[(usize, Place)]) -> Place {
+    fn place_moves(&mut self, die: usize, units: &[(usize, Place)], at: usize) -> Place {
         let job = self.dies[die].lease.as_mut().expect("a job has the die");
         job.programmed += units.len();
         let plane = job.plane;
-        let (block, page) = self.planes[plane].next_page(Stream::Move);
+        let (block, page) = self.planes[plane].next_page(at);
         for (slot, (unit, from)) in units.iter().enumerate() {
             if self.place_of.get(unit) == Some(from) {
                 self.place_of.insert(*unit, Place { plane, block, page, slot });

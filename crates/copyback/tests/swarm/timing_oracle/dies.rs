@@ -114,25 +114,33 @@ impl Oracle<'_> {
 
     /// Whether two pages of a die may stand in one command.
     pub(super) fn go_together(&self, a: Place, b: Place) -> bool {
+        let has_same_block = !self.config.commands.same_block || a.block == b.block;
+        self.may_pair(a.plane, b.plane) && a.page == b.page && has_same_block
+    }
+
+    fn may_pair(&self, a: usize, b: usize) -> bool {
         let commands = &self.config.commands;
         let planes = self.config.geometry.planes_per_die as usize;
-        let (plane_a, plane_b) = (a.plane % planes, b.plane % planes);
-        commands.multi_plane
-            && plane_a != plane_b
-            && a.page == b.page
-            && (!commands.same_block || a.block == b.block)
-            && (!commands.plane_pairs || [(0, 1), (2, 3)].contains(&(plane_a.min(plane_b), plane_a.max(plane_b))))
+        let pair = ((a % planes).min(b % planes), (a % planes).max(b % planes));
+        commands.multi_plane && pair.0 != pair.1 && (!commands.plane_pairs || [(0, 1), (2, 3)].contains(&pair))
+    }
+
+    /// Planes that may stand in one command with a plane.
+    pub(super) fn partners(&self, plane: usize) -> Vec<usize> {
+        let die = plane / self.config.geometry.planes_per_die as usize;
+        self.planes_of(die).filter(|&other| self.may_pair(plane, other)).collect()
     }
 
     // ---- writes ---------------------------------------------------------------------------------------------------
 
     pub(super) fn issue_write(&mut self, die: usize, first: usize) {
         let plane = self.txns[first].plane;
-        let (place, part) = self.fill_page(die, first);
+        let at = self.block_alone(plane, Stream::Host);
+        let (place, part) = self.fill_page(die, first, at);
         let (mut planes, mut parts) = (vec![plane], vec![part]);
         let ComposeConfig::List(compose) = &self.config.compose;
         if compose.builders.contains(&BuilderName::MultiPlane) {
-            for (partner, part) in self.take_writes_beside(die, place, compose.scan_max as usize) {
+            for (partner, part) in self.take_writes_beside(die, place, false, compose.scan_max as usize) {
                 planes.push(partner);
                 parts.push(part);
             }
@@ -142,16 +150,23 @@ impl Oracle<'_> {
     }
 
     /// Writes of other planes, those in order, whose next page is at the offset of a page: each has to go with all before it.
-    pub(super) fn take_writes_beside(&mut self, die: usize, lead: Place, scan_max: usize) -> Vec<(usize, Part)> {
+    pub(super) fn take_writes_beside(
+        &mut self,
+        die: usize,
+        lead: Place,
+        is_apart: bool,
+        scan_max: usize,
+    ) -> Vec<(usize, Part)> {
         let (mut found, mut places) = (Vec::new(), vec![lead]);
         for partner in self.planes_of(die).filter(|&plane| !self.bars_partner(die, plane, true)).collect::<Vec<_>>() {
-            let Some(next) = self.planes[partner].peek(Stream::Host) else { continue };
-            let place = Place { plane: partner, block: next.0, page: next.1, slot: 0 };
+            let Some(at) = self.block_beside(partner, lead.page, is_apart) else { continue };
+            let Some((block, page)) = self.planes[partner].peek(at) else { continue };
+            let place = Place { plane: partner, block, page, slot: 0 };
             let first = self.first_write_for(die, partner, scan_max);
             if places.iter().all(|other| self.go_together(*other, place))
                 && let Some(first) = first
             {
-                found.push((partner, self.fill_page(die, first).1));
+                found.push((partner, self.fill_page(die, first, at).1));
                 places.push(place);
             }
         }
@@ -163,8 +178,8 @@ impl Oracle<'_> {
         seen.find(|&write| self.txns[write].plane == plane)
     }
 
-    /// A page takes a write and those for the same plane behind it that still fit.
-    fn fill_page(&mut self, die: usize, first: usize) -> (Place, Part) {
+    /// A page of an open block takes a write and those for the same plane behind it that still fit.
+    fn fill_page(&mut self, die: usize, first: usize, at: usize) -> (Place, Part) {
         let ComposeConfig::List(compose) = &self.config.compose;
         let room = self.config.geometry.units_per_page() as usize;
         let plane = self.txns[first].plane;
@@ -177,7 +192,7 @@ impl Oracle<'_> {
         }
         self.planes[plane].promised -= txns.len();
         self.result.counts.page_programs += 1;
-        let (block, page) = self.planes[plane].next_page(Stream::Host);
+        let (block, page) = self.planes[plane].next_page(at);
         let mut slot = 0;
         for &txn in &txns {
             let sequence = self.txns[txn].sequence;

@@ -5,6 +5,7 @@ use copyback::background::gc::trigger::TriggerConfig;
 use copyback::background::gc::trigger::watermark::Scope;
 use copyback::background::gc::r#yield::YieldConfig;
 use copyback::buffer::BufferConfig;
+use copyback::config::host::HostMode;
 use copyback::config::{PreconditionConfig, RunConfig};
 use copyback::controller::compose::{BuilderName, ComposeConfig, GcBuilderName};
 use copyback::ftl::allocation::AllocationConfig;
@@ -28,13 +29,24 @@ pub fn understands(config: &RunConfig) -> bool {
     matches!(config.allocation, AllocationConfig::Static(_)) && matches!(config.buffer, BufferConfig::None(_))
 }
 
-/// Whether it is likely to foretell all that a drive does, and the drive can be: it knows how the drive collects, or that has
-/// a past and no level below which it would.
+/// Whether a drive can be, and is likely to be foretold: it collects as the oracle knows, or has a past and no level below
+/// which it would collect.
 pub fn is_known(config: &RunConfig) -> bool {
     let TriggerConfig::Watermark(trigger) = &config.trigger;
     let is_new = config.precondition == PreconditionConfig::Empty;
     let collects_late = !is_new && trigger.soft.of(config.geometry.blocks_per_plane) == 0;
     config.check().is_ok() && understands(config) && (collects_late || knows_collection(config))
+}
+
+/// Whether it is one of those whose rounds share their dies, and there are others to share them with.
+pub fn is_known_to_share(config: &RunConfig) -> bool {
+    let ComposeConfig::List(compose) = &config.compose;
+    let limit = match config.host.mode {
+        HostMode::Open => config.host.outstanding_max,
+        HostMode::Closed => config.host.queue_depth,
+    };
+    let shares = config.yield_.lets_host_first() || !compose.gc.is_empty();
+    shares && limit > 1 && is_known(config) && knows_collection(config)
 }
 
 /// Whether it knows how the drive collects, too.
@@ -45,7 +57,6 @@ pub(super) fn knows_collection(config: &RunConfig) -> bool {
     config.precondition == PreconditionConfig::Empty
         && !matches!(config.yield_, YieldConfig::Ideal(_))
         && !compose.gc.contains(&GcBuilderName::Merge)
-        && !matches!(config.frontier, FrontierConfig::SecondActive(_))
         && !matches!(config.victim, VictimConfig::ReadMatch(_))
         && trigger.scope == Scope::Plane
         && trigger.idle.is_none()

@@ -13,6 +13,7 @@ mod collection;
 mod commands;
 mod dies;
 mod known;
+mod open_blocks;
 mod pairing;
 mod preemption;
 mod requests;
@@ -23,7 +24,7 @@ use copyback::config::RunConfig;
 use copyback::config::host::HostMode;
 use copyback::metrics::report::GcEvent;
 use copyback::workload::Request;
-pub use known::{Counts, Foretold, Past, Prediction, Timed, is_known, understands};
+pub use known::{Counts, Foretold, Past, Prediction, Timed, is_known, is_known_to_share, understands};
 use preemption::Pause;
 use std::collections::HashMap;
 

@@ -1,17 +1,18 @@
 //! Rounds whose commands take requests of the host along on other planes (hpdc18 Algorithm 2).
 
-use super::collection::{Step, Stream};
+use super::collection::Step;
 use super::commands::Part;
 use super::preemption::State;
 use super::{Oracle, Place};
 use copyback::controller::compose::{ComposeConfig, GcBuilderName};
+use copyback::ftl::frontier::FrontierConfig;
 
 impl Oracle<'_> {
     fn pairs(&self) -> bool {
         self.has_gc_builder(GcBuilderName::GcHost)
     }
 
-    fn gc_scan_max(&self) -> usize {
+    pub(super) fn gc_scan_max(&self) -> usize {
         let ComposeConfig::List(compose) = &self.config.compose;
         compose.gc_scan_max as usize
     }
@@ -29,11 +30,11 @@ impl Oracle<'_> {
 
     /// Writes of the host, by their planes, that go with a program of the round. Where rounds let the host go first, those
     /// that may not do so consume no free blocks in company either.
-    pub(super) fn writes_with_round(&mut self, die: usize, lead: Place) -> Vec<(usize, Part)> {
+    pub(super) fn writes_with_round(&mut self, die: usize, lead: Place, is_apart: bool) -> Vec<(usize, Part)> {
         if !self.pairs() || !self.may_write_with_round(die) {
             return Vec::new();
         }
-        let parts = self.take_writes_beside(die, lead, self.gc_scan_max());
+        let parts = self.take_writes_beside(die, lead, is_apart, self.gc_scan_max());
         self.result.counts.programs_beside += parts.len() as u64;
         self.note_company(die, parts.len());
         parts
@@ -60,14 +61,21 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether the next page of a plane can stand in one command with the round's next.
+    /// Whether the next page of a plane can stand in one command with the round's next, if a write waits for it alone. Where
+    /// a block has still to be set apart nobody knows.
     fn has_page_beside(&self, die: usize, plane: usize) -> bool {
         let own = self.dies[die].lease.as_ref().expect("a round has the die").plane;
-        let next = |plane: usize, stream| {
-            let (block, page) = self.planes[plane].peek(stream)?;
+        let has_two_blocks = matches!(self.config.frontier, FrontierConfig::SecondActive(_));
+        if has_two_blocks && self.planes[own].apart.is_none() {
+            return false;
+        }
+        let next = |plane: usize, at: usize| {
+            let (block, page) = self.planes[plane].peek(at)?;
             Some(Place { plane, block, page, slot: 0 })
         };
-        let pages = next(own, Stream::Move).zip(next(plane, Stream::Host));
-        pages.is_some_and(|(own, other)| self.go_together(own, other))
+        let (at, is_apart) = self.block_for_round(own, &[plane]);
+        let Some(lead) = next(own, at) else { return false };
+        let beside = self.block_beside(plane, lead.page, is_apart).and_then(|at| next(plane, at));
+        beside.is_some_and(|beside| self.go_together(lead, beside))
     }
 }
