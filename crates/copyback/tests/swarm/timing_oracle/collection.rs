@@ -8,6 +8,7 @@ use copyback::background::gc::trigger::watermark::Count;
 use copyback::config::{PreconditionConfig, RunConfig};
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::unit::UnitConfig;
+use copyback::ftl::victim::VictimConfig;
 use copyback::metrics::report::GcEvent;
 
 /// For whom a page is programmed.
@@ -179,6 +180,21 @@ impl Oracle<'_> {
         }
     }
 
+    /// Where blocks with equally few valid units are matched with the reads that wait for the plane's partners, each block
+    /// takes a look.
+    fn choice_ns(&self, die: usize, plane: usize) -> u64 {
+        let VictimConfig::ReadMatch(params) = &self.config.victim else { return 0 };
+        let waiting = self.dies[die].reads.iter().take(self.gc_scan_max());
+        let mut places = waiting.filter_map(|&txn| self.place_of.get(&self.txns[txn].units[0]));
+        if !places.any(|place| self.partners(plane).contains(&place.plane)) {
+            return 0;
+        }
+        let full: Vec<usize> = self.planes[plane].full.iter().map(|&b| self.valid_units(plane, b).len()).collect();
+        let fewest = full.iter().min();
+        let candidates = full.iter().filter(|&valid| Some(valid) == fewest).count().min(params.candidates as usize);
+        candidates as u64 * params.look.0
+    }
+
     fn start_job(&mut self, plane: usize) {
         let sequence = self.sequences;
         self.sequences += 1;
@@ -214,6 +230,7 @@ impl Oracle<'_> {
         };
         let given = self.given.remove(at);
         let block = (given.block % self.config.geometry.blocks_per_plane) as usize;
+        self.dies[die].choice_ns = self.choice_ns(die, job.plane);
         job.to_read = self.valid_units(job.plane, block);
         let plane = &mut self.planes[job.plane];
         plane.full.retain(|&full| full != block);

@@ -12,7 +12,6 @@ use copyback::ftl::allocation::AllocationConfig;
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::unit::UnitConfig;
 use copyback::ftl::unit::block::Destination;
-use copyback::ftl::victim::VictimConfig;
 use copyback::metrics::report::{GcEvent, Report};
 use std::collections::HashMap;
 
@@ -57,7 +56,6 @@ pub(super) fn knows_collection(config: &RunConfig) -> bool {
     config.precondition == PreconditionConfig::Empty
         && !matches!(config.yield_, YieldConfig::Ideal(_))
         && !compose.gc.contains(&GcBuilderName::Merge)
-        && !matches!(config.victim, VictimConfig::ReadMatch(_))
         && trigger.scope == Scope::Plane
         && trigger.idle.is_none()
         && unit.destination == Destination::Local

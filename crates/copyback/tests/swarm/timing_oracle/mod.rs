@@ -77,6 +77,8 @@ struct Die {
     /// The job that has the die.
     lease: Option<Job>,
     pause: Pause,
+    /// What the choice of its block adds to the job's first look.
+    choice_ns: u64,
     /// A write of high priority goes before the next job.
     owes: bool,
 }

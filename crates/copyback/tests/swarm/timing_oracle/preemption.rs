@@ -9,6 +9,7 @@ use copyback::background::gc::r#yield::slack;
 use copyback::background::gc::r#yield::{AtHard, YieldConfig};
 use copyback::controller::compose::{ComposeConfig, GcBuilderName};
 use copyback::controller::order::OrderConfig;
+use copyback::ftl::victim::VictimConfig;
 
 /// How far a die has come between two steps of its round.
 #[derive(Clone, Copy, Default)]
@@ -50,7 +51,8 @@ impl Oracle<'_> {
 
     /// Whether nothing may come between two steps, not even time.
     pub(super) fn steps_follow_at_once(&self) -> bool {
-        !self.yields() && self.look_ns(Step::Read) == 0
+        let has_choice = matches!(self.config.victim, VictimConfig::ReadMatch(_));
+        !self.yields() && self.look_ns(Step::Read) == 0 && !has_choice
     }
 
     /// Time of the look at the queue before a step.
@@ -77,7 +79,7 @@ impl Oracle<'_> {
             Pause::Looking(_) => false,
             Pause::Closed if takes != Takes::Anything => false,
             Pause::Closed => {
-                let look_ns = self.look_ns(step);
+                let look_ns = self.look_ns(step) + std::mem::take(&mut self.dies[die].choice_ns);
                 if look_ns > 0 {
                     self.result.counts.looks += 1;
                     self.dies[die].pause = Pause::Looking(self.now_ns + look_ns);
