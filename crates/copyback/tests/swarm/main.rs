@@ -124,7 +124,7 @@ impl Strategies {
 
 /// Settings of drives that the timing oracle is likely to understand.
 fn may_be_timed(setting: support::Setting) -> bool {
-    let unknown = ["\"dynamic\"", "static-die", "\"lru\"", "\"global\"", "trigger.scope", "merge"];
+    let unknown = ["\"dynamic\"", "static-die", "\"lru\"", "\"global\"", "trigger.scope"];
     let is_other =
         |key: &str, wanted: &[&str]| setting.starts_with(key) && !wanted.iter().any(|w| setting.ends_with(w));
     !is_other("precondition.", &["\"empty\"", "fill = 0.7"]) && unknown.iter().all(|word| !setting.contains(word))

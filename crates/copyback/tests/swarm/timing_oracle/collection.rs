@@ -44,7 +44,7 @@ pub(super) struct Job {
     pub sequence: usize,
     pub plane: usize,
     round: Option<GcEvent>,
-    to_read: Vec<(usize, Place)>,
+    pub to_read: Vec<(usize, Place)>,
     in_controller: Vec<(usize, Place)>,
     /// Units that were programmed.
     pub programmed: usize,
@@ -262,16 +262,22 @@ impl Oracle<'_> {
         if job.in_controller.len() < self.config.geometry.units_per_page() as usize {
             // Up to the end of the page that is next; what is stale behind it still counts as a page to come.
             let is_there = |(unit, place): &(usize, Place)| self.place_of.get(unit) == Some(place);
-            let next = job.to_read.iter().find(|m| is_there(m)).map(|(_, place)| *place);
-            let is_behind = |place: Place| next.is_some_and(|next| place > next && !place.is_in_page_of(next));
-            job.to_read.retain(|m| is_there(m) || is_behind(m.1));
+            let stale = job.to_read.iter().take_while(|m| !is_there(m)).count();
+            job.to_read.drain(..stale);
+            if let Some(&(_, next)) = job.to_read.first() {
+                job.to_read.retain(|m| !m.1.is_in_page_of(next) || is_there(m));
+            }
         }
         self.step_of(die)
     }
 
     pub(super) fn take_step(&mut self, die: usize) {
         match self.next_step(die) {
-            Step::Read => self.read_for_round(die),
+            Step::Read => {
+                self.put_wanted_first(die);
+                self.next_step(die);
+                self.read_for_round(die);
+            }
             Step::Program => self.program_for_round(die),
             Step::Erase => self.start_erase(die),
         }
@@ -292,7 +298,7 @@ impl Oracle<'_> {
             job.in_controller.extend(units);
             let mut parts = vec![Part { units: count, txns: Vec::new() }];
             parts.extend(self.reads_with_round(die, first));
-            self.start_read(die, true, first.page, parts);
+            self.start_read(die, true, first, parts);
         }
     }
 
@@ -306,14 +312,27 @@ impl Oracle<'_> {
             self.set_blocks_apart(plane);
         }
         let (at, is_apart) = self.block_for_round(plane, &self.partners_in_wait(plane));
+        let merged = self.take_merged_writes(die, &units);
+        let has_merged = !merged.is_empty();
         let place = self.place_moves(die, &units, at);
-        let (mut planes, mut parts) = (Vec::new(), vec![Part { units: per_page, txns: Vec::new() }]);
+        let (mut planes, mut parts) = (Vec::new(), vec![Part { units: per_page, txns: merged }]);
         for (plane, part) in self.writes_with_round(die, place, is_apart) {
             planes.push(plane);
             parts.push(part);
         }
         self.start_program(die, true, place.page, parts);
         planes.into_iter().for_each(|plane| self.page_was_taken(plane));
+        if has_merged {
+            // They give back the pages that they were promised.
+            self.page_was_taken(plane);
+        }
+    }
+
+    /// The units that the next program of the round of a die will hold.
+    pub(super) fn next_to_program(&self, die: usize) -> &[(usize, Place)] {
+        let per_page = self.config.geometry.units_per_page() as usize;
+        let held = &self.dies[die].lease.as_ref().expect("a job has the die").in_controller;
+        &held[..held.len().min(per_page)]
     }
 
     /// Where the next page lies that the round of a die reads.

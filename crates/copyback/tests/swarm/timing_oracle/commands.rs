@@ -3,7 +3,7 @@
 //! A die has one command, or two where the second follows through the cache register: then one has the channel and the
 //! other the array, or waits for it.
 
-use super::{Oracle, time_of};
+use super::{Oracle, Place, time_of};
 use copyback::controller::compose::ComposeConfig;
 use copyback::controller::compose::list::BuilderName;
 use copyback::controller::order::OrderConfig;
@@ -29,6 +29,8 @@ pub(super) struct Part {
 /// A command of a die.
 pub(super) struct Command {
     pub kind: Kind,
+    /// Where the round's page lies that a step reads.
+    pub page: Option<Place>,
     /// Whether it is a step of the die's round.
     pub is_step: bool,
     pub parts: Vec<Part>,
@@ -102,29 +104,30 @@ impl Oracle<'_> {
 
     // ---- a die's commands -----------------------------------------------------------------------------------------
 
-    /// Reads of pages at this offset of their blocks.
-    pub(super) fn start_read(&mut self, die: usize, is_step: bool, page: usize, parts: Vec<Part>) {
-        let array_ns = time_of(&self.config.timing.read.list(), page);
-        self.start(die, Command { kind: Kind::Read, is_step, parts, array_ns, stage: Stage::In });
+    /// Reads a page, and others at its offset of their blocks.
+    pub(super) fn start_read(&mut self, die: usize, is_step: bool, place: Place, parts: Vec<Part>) {
+        let array_ns = time_of(&self.config.timing.read.list(), place.page);
+        let page = is_step.then_some(place);
+        self.start(die, Command { kind: Kind::Read, page, is_step, parts, array_ns, stage: Stage::In });
     }
 
     /// Programs of pages at this offset.
     pub(super) fn start_program(&mut self, die: usize, is_step: bool, page: usize, parts: Vec<Part>) {
         let array_ns = time_of(&self.config.timing.program.list(), page);
-        self.start(die, Command { kind: Kind::Program, is_step, parts, array_ns, stage: Stage::In });
+        self.start(die, Command { kind: Kind::Program, page: None, is_step, parts, array_ns, stage: Stage::In });
     }
 
     pub(super) fn start_copyback(&mut self, die: usize, page: usize) {
         let timing = &self.config.timing;
         let array_ns = time_of(&timing.read.list(), page) + time_of(&timing.program.list(), page);
         let parts = vec![Part { units: 0, txns: Vec::new() }];
-        self.start(die, Command { kind: Kind::Copyback, is_step: true, parts, array_ns, stage: Stage::In });
+        self.start(die, Command { kind: Kind::Copyback, page: None, is_step: true, parts, array_ns, stage: Stage::In });
     }
 
     pub(super) fn start_erase(&mut self, die: usize) {
         let array_ns = self.config.timing.erase.0;
         let parts = vec![Part { units: 0, txns: Vec::new() }];
-        self.start(die, Command { kind: Kind::Erase, is_step: true, parts, array_ns, stage: Stage::In });
+        self.start(die, Command { kind: Kind::Erase, page: None, is_step: true, parts, array_ns, stage: Stage::In });
     }
 
     fn start(&mut self, die: usize, command: Command) {
@@ -303,15 +306,22 @@ impl Oracle<'_> {
     /// A read's data of one plane is there. Those of the other planes follow without another die between.
     fn data_arrives(&mut self, channel: usize, die: usize, at: usize, part: usize) {
         let command = &mut self.dies[die].commands[at];
+        let moved = command.page.filter(|_| part == 0);
         if part + 1 < command.parts.len() {
             command.stage = Stage::Out(part + 1);
             let served = std::mem::take(&mut command.parts[part].txns);
             let end_ns = self.now_ns + self.transfer_ns(&self.dies[die].commands[at]);
             self.channels[channel].transfer = Some((die, end_ns));
+            if let Some(page) = moved {
+                self.serve_reads_of(die, page);
+            }
             self.part_of_command_ends(&Part { units: 0, txns: served });
             return;
         }
         let command = self.dies[die].commands.remove(at);
+        if let Some(page) = moved {
+            self.serve_reads_of(die, page);
+        }
         if let Some(full) = self.at_stage(die, Stage::Full) {
             self.dies[die].commands[full].stage = Stage::Out(0);
             self.want_channel(die);

@@ -54,17 +54,18 @@ impl Oracle<'_> {
 
     pub(super) fn issue_read(&mut self, die: usize, txn: usize) {
         let Some((place, part)) = self.bind_read(die, txn) else { return };
+        self.result.counts.page_reads += 1;
         let mut parts = vec![part];
         let ComposeConfig::List(compose) = &self.config.compose;
         if compose.builders.contains(&BuilderName::MultiPlane) {
             parts.extend(self.take_reads_beside(die, place, compose.scan_max as usize));
         }
-        self.start_read(die, false, place.page, parts);
+        self.start_read(die, false, place, parts);
     }
 
     /// What was trimmed meanwhile at its beginning is not read; what lies in another page is read by itself. A read of which
     /// nothing is left ends.
-    fn bind_read(&mut self, die: usize, txn: usize) -> Option<(Place, Part)> {
+    pub(super) fn bind_read(&mut self, die: usize, txn: usize) -> Option<(Place, Part)> {
         self.dies[die].reads.retain(|&other| other != txn);
         let mut units = self.txns[txn].units.clone();
         while !units.is_empty() && !self.place_of.contains_key(&units[0]) {
@@ -88,7 +89,6 @@ impl Oracle<'_> {
             self.dies[die].inside += 1;
             self.dies[die].reads.push(other);
         }
-        self.result.counts.page_reads += 1;
         Some((place, Part { units: units.len(), txns: vec![txn] }))
     }
 
@@ -96,6 +96,7 @@ impl Oracle<'_> {
     /// before it.
     pub(super) fn take_reads_beside(&mut self, die: usize, lead: Place, scan_max: usize) -> Vec<Part> {
         let found = self.reads_beside(die, lead, scan_max);
+        self.result.counts.page_reads += found.len() as u64;
         found.into_iter().filter_map(|txn| Some(self.bind_read(die, txn)?.1)).collect()
     }
 

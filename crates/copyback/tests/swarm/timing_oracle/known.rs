@@ -7,7 +7,7 @@ use copyback::background::gc::r#yield::YieldConfig;
 use copyback::buffer::BufferConfig;
 use copyback::config::host::HostMode;
 use copyback::config::{PreconditionConfig, RunConfig};
-use copyback::controller::compose::{BuilderName, ComposeConfig, GcBuilderName};
+use copyback::controller::compose::{BuilderName, ComposeConfig};
 use copyback::ftl::allocation::AllocationConfig;
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::unit::UnitConfig;
@@ -52,10 +52,8 @@ pub fn is_known_to_share(config: &RunConfig) -> bool {
 pub(super) fn knows_collection(config: &RunConfig) -> bool {
     let TriggerConfig::Watermark(trigger) = &config.trigger;
     let UnitConfig::Block(unit) = &config.unit;
-    let ComposeConfig::List(compose) = &config.compose;
     config.precondition == PreconditionConfig::Empty
         && !matches!(config.yield_, YieldConfig::Ideal(_))
-        && !compose.gc.contains(&GcBuilderName::Merge)
         && trigger.scope == Scope::Plane
         && trigger.idle.is_none()
         && unit.destination == Destination::Local
@@ -99,6 +97,9 @@ pub struct Counts {
     pub looks: u64,
     /// Commands that went before a round's next step.
     pub preemptions: u64,
+    /// Requests that were served with pages that rounds moved.
+    pub merged_reads: u64,
+    pub merged_writes: u64,
     /// Pages of the host that shared a command with a round's.
     pub reads_beside: u64,
     pub programs_beside: u64,
@@ -115,6 +116,8 @@ impl Counts {
             cached: flash.cached_commands,
             looks: flash.queue_looks,
             preemptions: flash.preemptions,
+            merged_reads: flash.merged_reads,
+            merged_writes: flash.merged_writes,
             reads_beside: flash.reads_beside_gc,
             programs_beside: flash.programs_beside_gc,
         }
@@ -158,6 +161,8 @@ pub struct Foretold {
     pub pipelined: u64,
     /// Rounds whose commands took requests along.
     pub paired: u64,
+    /// Requests that were served with moved pages.
+    pub merged: u64,
 }
 
 impl Foretold {
@@ -169,11 +174,12 @@ impl Foretold {
             ("preempted rounds", self.preempted),
             ("pipelined commands", self.pipelined),
             ("rounds in company", self.paired),
+            ("merged requests", self.merged),
         ]
     }
 }
 
-const KINDS: usize = 6;
+const KINDS: usize = 7;
 
 /// The same of many cases: in how many of them there was any, and how many.
 #[derive(Clone, Copy, Debug, Default)]

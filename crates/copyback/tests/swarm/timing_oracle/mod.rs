@@ -13,6 +13,7 @@ mod collection;
 mod commands;
 mod dies;
 mod known;
+mod merging;
 mod open_blocks;
 mod pairing;
 mod preemption;
@@ -148,6 +149,7 @@ pub fn predict(config: &RunConfig, past: Past, requests: &[Request], rounds: &[G
     let (counts, rounds) = (oracle.result.counts, oracle.result.rounds.len() as u64);
     let foretold = &mut oracle.result.foretold;
     (foretold.rounds, foretold.multi_plane, foretold.cached) = (rounds, counts.multi_plane, counts.cached);
+    foretold.merged = counts.merged_reads + counts.merged_writes;
     oracle.result
 }
 

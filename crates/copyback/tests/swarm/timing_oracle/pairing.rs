@@ -55,7 +55,7 @@ impl Oracle<'_> {
         }
         let t = &self.txns[txn];
         match step {
-            Step::Read => self.reads_beside(die, self.next_to_read(die), self.gc_scan_max()).contains(&txn),
+            Step::Read => self.reads_beside(die, self.page_to_read(die), self.gc_scan_max()).contains(&txn),
             Step::Program => !t.is_read && self.may_write_with_round(die) && self.has_page_beside(die, t.plane),
             Step::Erase => false,
         }

@@ -146,6 +146,7 @@ impl Oracle<'_> {
         };
         is_allowed
             && !self.is_left_to_round(die, txn, step)
+            && !self.will_be_merged(die, txn, step)
             && match &self.config.yield_ {
                 YieldConfig::Points(_) => !self.is_barred(die, self.plane_now(txn), is_write, step),
                 YieldConfig::Slack(params) => self.would_be_late(die, txn, step, params),
