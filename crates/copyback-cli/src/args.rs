@@ -1,13 +1,16 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand};
+use copyback::run::Warmup;
 use copyback_workload::units::parse_duration_ns;
 use std::path::PathBuf;
 
 /// A simulator of NAND flash SSDs: what garbage collection costs, and which way of scheduling it costs least.
 #[derive(Debug, Parser)]
 #[command(name = "copyback", version, propagate_version = true, max_term_width = 110)]
-#[command(after_help = "Start with `copyback compare`: two schemes on a small drive and a recorded database workload.")]
+#[command(
+    after_help = "Start with `copyback compare`: five schemes on a small drive and a recorded database workload."
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -87,7 +90,7 @@ pub struct TimelineArgs {
 /// `copyback compare`
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Schemes, the first is what the others are compared with [default: baseline,ideal-no-gc]
+    /// Schemes, the first is what the others are compared with [default: baseline,pgc,gc-par,gc-par-pgc,ideal-no-gc]
     #[arg(long, short = 'S', value_name = "A,B,...", value_delimiter = ',')]
     pub schemes: Vec<String>,
     /// What both commands share
@@ -121,9 +124,13 @@ pub struct Common {
     /// Seed of every random stream [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
-    /// Stop after so many requests
+    /// Stop after so many requests; those of the warm-up are not counted
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
+    /// Simulate this first and leave it out of all results: a number of requests (10000), a simulated time (10s), or
+    /// `steady`: until the rule of the SNIA PTS holds [default: what the workload says, else nothing]
+    #[arg(long, value_name = "REQUESTS|TIME|steady")]
+    pub warmup: Option<Warmup>,
     /// Write the results as JSON (`-`: to standard output, instead of the summary)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -147,7 +154,7 @@ pub struct Common {
 /// `copyback sweep`
 #[derive(Debug, Args)]
 pub struct SweepArgs {
-    /// TOML file: device(s), schemes, workload(s) or `case`, `set`, `vary`, seed(s), requests
+    /// TOML file: device(s), schemes, workload(s) or `case`, `set`, `vary`, seed(s), requests, warmup
     pub file: PathBuf,
     /// The table to write, a row for each run; the journal stands beside it [default: the file's name in this folder]
     #[arg(long, value_name = "FILE.parquet")]
@@ -155,7 +162,7 @@ pub struct SweepArgs {
     /// Show the cells and stop
     #[arg(long)]
     pub list: bool,
-    /// Stop each run after so many requests, whatever the file says
+    /// Stop each run after so many requests, whatever the file says; those of the warm-up are not counted
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// What is common to all cells.
@@ -194,6 +201,10 @@ pub struct CellArgs {
     /// Seed of every random stream, whatever the file says
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
+    /// Simulate this first and leave it out of all results: a number of requests (10000), a simulated time (10s), or
+    /// `steady`: until the rule of the SNIA PTS holds [default: what the file or the workload says]
+    #[arg(long, value_name = "REQUESTS|TIME|steady")]
+    pub warmup: Option<Warmup>,
     /// Folder of recorded traces that files name; a paper's experiments leave them out without it [default: the file's own
     /// folder]
     #[arg(long, value_name = "DIR")]

@@ -10,10 +10,13 @@ use crate::table::{self, BOLD, Cell, DIM};
 use copyback::metrics::matched::Matched;
 use copyback::metrics::report::{Latency, Report};
 
+/// What is compared where nobody says: blocking GC, what lets the host in between, and how well it could go.
+const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
+
 /// Runs the command.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let common = &args.common;
-    let plan = plan::plan(common, &args.schemes, &["baseline", "ideal-no-gc"])?;
+    let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
     output::check(common, &plan)?;
     let finished = execute::execute(&plan, &output::how(common))?;
     let results = Results { command: "compare", plan: &plan, finished: &finished };
@@ -38,7 +41,10 @@ fn heading(plan: &Plan, finished: &[Finished]) -> String {
     let workload = output::workload_name(&plan.runs[0].resolved.workload);
     let requests = format::count(first.reads + first.writes + first.trims);
     let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    format!("{title}{requests} requests of {workload}, {}\n\n", output::device_line(&plan.runs[0].resolved.run))
+    let device = output::device_line(&plan.runs[0].resolved.run);
+    let warmup = output::warmup_text(first);
+    let warmup = if warmup.is_empty() { warmup } else { format!("after a warm-up of {warmup}\n") };
+    format!("{title}{requests} requests of {workload}, {device}\n{warmup}\n")
 }
 
 /// A column: its heading, its value, how the value is printed, and why there is none.
@@ -132,7 +138,7 @@ fn matched_note(plan: &Plan, finished: &[Finished]) -> String {
     };
     let count = |class: &Latency, what: &str| format!("{} {what}", format::count(class.count));
     format!(
-        "\nGC hits: means over the {} and {} that GC affects under `{}`, the same with every scheme\n",
+        "\nGC hits: the {} and {} that GC affects under `{}`, in each row\n",
         count(&matched.read, "reads"),
         count(&matched.write, "writes"),
         plan.runs[0].scheme
@@ -201,16 +207,16 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
     let has = |scheme: &str| plan.runs.iter().any(|planned| planned.scheme == scheme);
     let mut steps = Vec::new();
     if !has("pgc") {
-        let command = format!("compare{chosen} --schemes baseline,pgc,gc-par,gc-par-pgc,ideal-no-gc");
+        let command = format!("compare{chosen} --schemes {}", DEFAULT_SCHEMES.join(","));
         steps.push((command, "more schemes"));
     }
     if is_default {
         steps.push(("compare --set capacity.over_provisioning=0.15".into(), "less spare flash"));
-        steps.push(("compare --trace FILE --device tpds20".into(), "your own trace, on a larger drive"));
+        steps.push(("compare --trace FILE --set workload.beyond_capacity=fold".into(), "your own trace, fitted in"));
     }
     let first = plan.runs.first().map_or("baseline", |planned| planned.scheme.as_str());
-    steps.push((format!("run{chosen} --scheme {first}"), "one scheme in depth: blame, utilisation, wear"));
-    steps.push(("schemes".into(), "what there is to choose from"));
+    steps.push((format!("run{chosen} --scheme {first}"), "one scheme in depth"));
+    steps.push(("schemes".into(), "what to choose from"));
     // A long command stands for itself; it does not push the other explanations out of sight.
     let widths = steps.iter().map(|(command, _)| command.chars().count());
     let width = widths.filter(|width| *width <= COMMAND_COLUMNS).max().unwrap_or(0);
@@ -228,8 +234,9 @@ fn chosen(common: &Common) -> String {
     let workload = common.workload.iter().map(|name| (Some("--workload"), name.clone()));
     let trace = common.trace.iter().map(|file| (Some("--trace"), path(file)));
     let sets = common.sets.iter().map(|set| (Some("--set"), set.clone()));
+    let warmup = common.warmup.iter().map(|warmup| (Some("--warmup"), warmup.to_string()));
     let mut text = String::new();
-    for (flag, value) in experiment.chain(device).chain(workload).chain(trace).chain(sets) {
+    for (flag, value) in experiment.chain(device).chain(workload).chain(trace).chain(sets).chain(warmup) {
         flag.iter().for_each(|flag| text.push_str(&format!(" {flag}")));
         text.push_str(&format!(" {}", format::quoted(&value)));
     }

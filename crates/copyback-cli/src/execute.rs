@@ -4,12 +4,13 @@ use crate::failure::Failure;
 use crate::pasts::{self, Pasts};
 use crate::plan::{Plan, Planned};
 use crate::progress::Bars;
-use crate::workloads;
+use crate::workloads::{self, Opened};
+use copyback::config::host::HostMode;
 use copyback::metrics::commands::CommandFilter;
 use copyback::metrics::matched::{Matched, Responses};
 use copyback::metrics::report::Outcome;
 use copyback::nand::geometry::Geometry;
-use copyback::run::{self, Options, Progress};
+use copyback::run::{self, Options, Progress, Warmup};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,7 +50,7 @@ pub struct Wall {
     pub precondition_s: f64,
     /// To serve the workload.
     pub simulate_s: f64,
-    /// Requests done in a second of real time.
+    /// Requests done in a second of real time, those of the warm-up, too.
     pub requests_per_s: f64,
     /// Flash page operations done in a second of real time.
     pub page_operations_per_s: f64,
@@ -85,7 +86,7 @@ pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
 pub fn execute_from(pasts: &Pasts, plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
     if let Some(Planned { resolved, .. }) = plan.runs.first() {
         let capacity_bytes = Geometry::new(&resolved.run).logical_bytes();
-        workloads::try_trace(&resolved.workload, plan.seed, capacity_bytes, plan.requests)?;
+        workloads::try_trace(&resolved.workload, plan.seed, capacity_bytes, plan.requests_in_all())?;
     }
     let mut users: BTreeMap<String, &Planned> = BTreeMap::new();
     for (key, planned) in pasts::keys(plan).into_iter().zip(&plan.runs) {
@@ -98,9 +99,37 @@ pub fn execute_from(pasts: &Pasts, plan: &Plan, how: &How) -> Result<Vec<Finishe
         bar.say("making the drive and its past");
         pasts.make(plan, firsts[at])
     })?;
-    let mut finished = in_parallel(how.jobs, plan.runs.len(), |at| one(plan, &plan.runs[at], how, pasts, &bars))?;
+    let warmup = common_warmup(plan, how, pasts, &bars)?;
+    let mut finished =
+        in_parallel(how.jobs, plan.runs.len(), |at| one(plan, &plan.runs[at], warmup, how, pasts, &bars))?;
     match_requests(&mut finished);
     Ok(finished)
+}
+
+/// The warm-up of all runs of a plan. They leave out the same requests, or what is left could not be compared: where the
+/// end of a warm-up depends on the scheme, each run looks for its own first, and the latest is that of all, so that every
+/// drive has settled. That costs the warm-ups twice.
+fn common_warmup(plan: &Plan, how: &How, pasts: &Pasts, bars: &Bars) -> Result<Option<Warmup>, Failure> {
+    let is_closed = |planned: &Planned| planned.resolved.run.host.mode == HostMode::Closed;
+    let differs = match plan.warmup {
+        Some(Warmup::Steady) => true,
+        Some(Warmup::Time(_)) => plan.runs.iter().any(is_closed),
+        Some(Warmup::Requests(_)) | None => false,
+    };
+    if !differs || plan.runs.len() < 2 {
+        return Ok(plan.warmup);
+    }
+    let ends = in_parallel(how.jobs, plan.runs.len(), |at| {
+        let planned = &plan.runs[at];
+        let bar = bars.add(&planned.scheme, None);
+        bar.say("looking for the end of its warm-up");
+        let options = Options { keep_commands: None, ..options(plan, plan.warmup, how) };
+        let opened = open(plan, planned)?;
+        let image = pasts.copy(plan, planned);
+        let end = run::warmup_end(&planned.resolved.run, image, opened.source, &options, &mut |_| {});
+        end.map_err(|error| Failure::from(error).of_run(&planned.scheme))
+    })?;
+    Ok(ends.into_iter().max().map(Warmup::Requests))
 }
 
 /// Matches the requests of all runs with the first run's, and forgets what that took.
@@ -115,20 +144,37 @@ fn match_requests(finished: &mut [Finished]) {
     }
 }
 
-fn one(plan: &Plan, planned: &Planned, how: &How, pasts: &Pasts, bars: &Bars) -> Result<Finished, Failure> {
-    let options = Options {
+fn options(plan: &Plan, warmup: Option<Warmup>, how: &How) -> Options {
+    Options {
         seed: plan.seed,
         requests: plan.requests,
+        warmup,
         check: how.check,
         keep_gc_events: how.keep_gc_events,
         keep_requests: how.keep_requests,
         keep_commands: how.keep_commands,
         keep_responses: plan.runs.len() > 1,
-    };
-    let spec = &planned.resolved.workload;
+    }
+}
+
+/// The requests of a run.
+fn open(plan: &Plan, planned: &Planned) -> Result<Opened, Failure> {
     let capacity_bytes = Geometry::new(&planned.resolved.run).logical_bytes();
-    let opened = workloads::open_source(spec, plan.seed, capacity_bytes)?;
-    let mut bar = bars.add(&planned.scheme, workloads::expected_requests(spec, plan.requests));
+    workloads::open_source(&planned.resolved.workload, plan.seed, capacity_bytes)
+}
+
+fn one(
+    plan: &Plan,
+    planned: &Planned,
+    warmup: Option<Warmup>,
+    how: &How,
+    pasts: &Pasts,
+    bars: &Bars,
+) -> Result<Finished, Failure> {
+    let options = options(plan, warmup, how);
+    let opened = open(plan, planned)?;
+    let expected = workloads::expected_requests(&planned.resolved.workload, plan.requests_in_all());
+    let mut bar = bars.add(&planned.scheme, expected);
     let (image, precondition_s) = pasts.take(plan, planned);
     bar.restart();
     let started = Instant::now();
@@ -139,20 +185,12 @@ fn one(plan: &Plan, planned: &Planned, how: &How, pasts: &Pasts, bars: &Bars) ->
     };
     let outcome = run::simulate(&planned.resolved.run, image, opened.source, &options, &mut progress)?;
     let seconds = started.elapsed().as_secs_f64();
-    let report = &outcome.report;
-    let flash = &report.flash;
-    let pages = flash.host_page_reads
-        + flash.host_page_programs
-        + flash.gc_page_reads
-        + flash.gc_page_programs
-        + flash.other_page_reads
-        + flash.other_page_programs;
-    let rate = |count: u64| count as f64 / seconds.max(1e-9);
+    let rate = |count: fn(&Progress) -> u64| last.as_ref().map_or(0, count) as f64 / seconds.max(1e-9);
     let wall = Wall {
         precondition_s,
         simulate_s: seconds,
-        requests_per_s: rate(report.reads + report.writes + report.trims),
-        page_operations_per_s: rate(pages),
+        requests_per_s: rate(|last| last.requests_done),
+        page_operations_per_s: rate(|last| last.page_operations),
     };
     Ok(Finished { outcome, matched: None, wall })
 }

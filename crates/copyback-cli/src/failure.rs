@@ -1,6 +1,8 @@
 //! How a command can end badly, and how that is shown.
 
 use copyback::config::layers::{LayerError, Place, Text};
+use copyback::run::Warmup;
+use copyback::run::warmup::Unfinished;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::sync::Arc;
 
@@ -147,6 +149,10 @@ impl From<copyback::run::RunError> for Failure {
             RunError::NoSuchDrive { .. } => {
                 Self::input(error.to_string()).with_help("choose one volume of the trace: --set workload.device=0")
             }
+            RunError::WarmupUnfinished(unfinished) => {
+                let help = warmup_help(&unfinished);
+                Self::input(unfinished.to_string()).with_help(help)
+            }
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
             RunError::Invariant { .. } => {
                 let command: Vec<String> = std::env::args().map(|word| crate::format::quoted(&word)).collect();
@@ -156,6 +162,24 @@ impl From<copyback::run::RunError> for Failure {
                 ))
             }
         }
+    }
+}
+
+/// Rounds that a warm-up and what is measured behind it may well need, where the rule decides.
+const ROUNDS_WANTED: f64 = 20.0;
+
+/// What helps where a workload ends before its warm-up.
+fn warmup_help(unfinished: &Unfinished) -> String {
+    match unfinished.warmup {
+        Warmup::Steady if !unfinished.has_written => "say how long it takes: --warmup 1000, or --warmup 10s".into(),
+        Warmup::Steady => {
+            let times = (ROUNDS_WANTED / unfinished.rounds).ceil().max(2.0);
+            format!(
+                "play the workload {times} times as often as now (--set workload.loop=N), take a smaller drive, or say how \
+                 long it takes: --warmup 1000, or --warmup 10s"
+            )
+        }
+        _ => "shorten the warm-up, or play the workload more often: --set workload.loop=2".into(),
     }
 }
 

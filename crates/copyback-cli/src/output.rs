@@ -13,6 +13,7 @@ use copyback::config::layers::Resolved;
 use copyback::metrics::matched::Matched;
 use copyback::metrics::report::Report;
 use copyback::nand::geometry::Geometry;
+use copyback::run::Warmup;
 use copyback_workload::spec::WorkloadSpec;
 use serde::Serialize;
 use std::path::Path;
@@ -92,6 +93,7 @@ struct Document<'a> {
     name: Option<&'a str>,
     seed: u64,
     requests: Option<u64>,
+    warmup: Option<Warmup>,
     inputs: &'a [Input],
     results: Vec<SchemeResult<'a>>,
     wall: Vec<SchemeWall<'a>>,
@@ -125,6 +127,7 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
         name: plan.name.as_deref(),
         seed: plan.seed,
         requests: plan.requests,
+        warmup: plan.warmup,
         inputs: &plan.inputs,
         results: both()
             .map(|(planned, done)| SchemeResult {
@@ -143,11 +146,14 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
 
 /// What users should know about the runs and about whether their drives had settled; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
-    let lines = notes_of_runs(plan, finished) + &crate::steady::notes(plan, finished).concat();
+    let lines = notes_of_runs(plan, finished)
+        + &note_of_unwritten(finished).unwrap_or_default()
+        + nothing_to_collect(finished)
+        + &crate::steady::notes(plan, finished).concat();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// What users should know about the runs; each note once.
+/// What users should know about the runs but for how their drives had settled and what reads found; each note once.
 pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for planned in &plan.runs {
@@ -163,19 +169,55 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
             }
         }
     }
-    if let Some(report) = finished.first().map(|done| &done.outcome.report).filter(|r| r.unwritten_units_read > 0) {
-        let units = format::count(report.unwritten_units_read);
-        lines.push(format!(
-            "Note: {units} mapping units were read that hold no data; the flash is not asked for them\n"
-        ));
-    }
+    lines.extend(limit_note(plan, finished));
     lines.concat()
 }
 
-/// Whether a note says only how a built-in trace is stored, which its reader need not know.
+/// Why schemes that are compared are alike.
+fn nothing_to_collect(finished: &[Finished]) -> &'static str {
+    let is_idle = |report: &Report| report.writes == 0 && report.gc.rounds == 0;
+    if finished.len() > 1 && finished.iter().all(|done| is_idle(&done.outcome.report)) {
+        return "Note: no request writes, so that nothing has to be collected, and schemes of GC are alike\n";
+    }
+    ""
+}
+
+/// That requests waited for room in a drive, whatever `host.outstanding_max` or `host.queue_depth` would have let in.
+fn limit_note(plan: &Plan, finished: &[Finished]) -> Option<String> {
+    let held = |done: &Finished| done.outcome.report.held_by_transaction_limit;
+    let most = finished.iter().map(held).max().filter(|most| *most > 0)?;
+    let of = if plan.runs.len() > 1 { "up to " } else { "" };
+    Some(format!(
+        "Note: {of}{} requests waited in front of the drive, for it takes {} pages of requests at once\n",
+        format::count(most),
+        format::count(copyback::run::TRANSACTIONS_MAX as u64)
+    ))
+}
+
+/// How much of what the first run read holds no data.
+fn note_of_unwritten(finished: &[Finished]) -> Option<String> {
+    let report = &finished.first()?.outcome.report;
+    let units = report.unwritten_units_read;
+    let share = format::percent(units as f64 / report.units_read.max(1) as f64);
+    let units = format::count(units);
+    (report.unwritten_units_read > 0).then(|| {
+        format!(
+            "Note: {units} mapping units were read that hold no data, {share} of those read; the flash is not asked for \
+             them\n"
+        )
+    })
+}
+
+/// Whether a note says only how a built-in trace is stored and played, which its reader need not know.
 fn is_known(planned: &Planned, note: &str) -> bool {
     let trace = planned.resolved.workload.trace.as_deref();
-    trace.is_some_and(workloads::is_built_in) && note.starts_with("format `")
+    trace.is_some_and(workloads::is_built_in) && ["format `", "played "].iter().any(|known| note.starts_with(known))
+}
+
+/// What a run left out of its results, and what is left; empty where it left nothing out.
+pub fn warmup_text(report: &Report) -> String {
+    let Some(warmup) = report.warmup else { return String::new() };
+    format!("{} requests, {} of simulated time", format::count(warmup.requests), format::time(warmup.end_ns as f64))
 }
 
 /// A drive in a line.

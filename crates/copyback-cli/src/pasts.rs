@@ -45,6 +45,12 @@ impl Pasts {
         Ok(())
     }
 
+    /// Another copy of the drive of a run, which will take its own all the same.
+    pub fn copy(&self, plan: &Plan, planned: &Planned) -> Image {
+        let slot = self.slots[&key(plan, planned)].lock().unwrap_or_else(PoisonError::into_inner);
+        slot.image.clone().expect("a drive is made before its runs")
+    }
+
     /// The drive of one run, and the real time that its past took: a copy, or the drive itself for the last run.
     pub fn take(&self, plan: &Plan, planned: &Planned) -> (Image, f64) {
         let mut slot = self.slots[&key(plan, planned)].lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,8 +6,9 @@ use crate::{files, workloads};
 use copyback::config::layers::{Layer, LayerError, Located, Place, Resolved, Stack, suggestion};
 use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
 use copyback::config::{AXES, Axis};
+use copyback::run::Warmup;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Everything that is to be run.
@@ -20,8 +21,20 @@ pub struct Plan {
     pub seed: u64,
     /// Where they stop.
     pub requests: Option<u64>,
+    /// What they leave out first.
+    pub warmup: Option<Warmup>,
     /// What they were made from.
     pub inputs: Vec<Input>,
+}
+
+impl Plan {
+    /// The requests after which a run stops, those of its warm-up included, where that is known.
+    pub fn requests_in_all(&self) -> Option<u64> {
+        match (self.requests, self.warmup) {
+            (Some(requests), Some(warmup)) => Some(requests.saturating_add(warmup.requests()?)),
+            (requests, _) => requests,
+        }
+    }
 }
 
 /// One run.
@@ -48,6 +61,9 @@ impl Planned {
         text.push_str(&format!("seed = {}\n", plan.seed));
         if let Some(requests) = plan.requests {
             text.push_str(&format!("requests = {requests}\n"));
+        }
+        if let Some(warmup) = plan.warmup {
+            text.push_str(&format!("warmup = {}\n", warmup.to_toml()));
         }
         format!("{text}\n{}", self.resolved.to_toml())
     }
@@ -94,6 +110,7 @@ struct Experiment {
     workload: Option<Located>,
     seed: Option<u64>,
     requests: Option<u64>,
+    warmup: Option<Warmup>,
     layer: Option<Layer>,
     folder: PathBuf,
 }
@@ -116,12 +133,13 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         (true, None) => default_schemes.iter().map(|name| argument(name)).collect(),
     };
     let scheme_folder = if schemes.is_empty() { experiment.folder.as_path() } else { Path::new("") };
-    refuse_twice(&named)?;
+    let labels: Vec<String> = named.iter().map(|scheme| label(&scheme.value)).collect();
+    refuse_twice(labels.iter().map(String::as_str).zip(&named))?;
     let mut loaded = Vec::new();
     for scheme in &named {
         loaded.push((label(&scheme.value), load(&SCHEME, scheme, scheme_folder, &mut inputs)?));
     }
-    let over = upper_layers(common, &experiment, &mut inputs)?;
+    let (over, proposed) = upper_layers(common, &experiment, &mut inputs)?;
     let mut runs = Vec::new();
     for (scheme, layer) in loaded {
         let overridden = overridden(&layer, &over);
@@ -139,7 +157,9 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     }
     let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let requests = common.requests.or(experiment.requests);
-    Ok(Plan { name: experiment.name, runs, seed, requests, inputs })
+    // What a workload proposes belongs to the whole of it.
+    let warmup = common.warmup.or(experiment.warmup).or(proposed.filter(|_| requests.is_none()));
+    Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs })
 }
 
 /// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
@@ -147,7 +167,7 @@ pub struct Choice<'a> {
     /// The device.
     pub device: &'a Located,
     /// The schemes.
-    pub schemes: &'a [Located],
+    pub schemes: Vec<ChosenScheme<'a>>,
     /// What is asked of the drive.
     pub workload: &'a ChosenWorkload,
     /// Folder of the file that chooses.
@@ -158,6 +178,18 @@ pub struct Choice<'a> {
     pub seed: u64,
     /// Where they stop.
     pub requests: Option<u64>,
+    /// What they leave out first.
+    pub warmup: Option<Warmup>,
+}
+
+/// A scheme of a comparison, as it is or with settings of its own.
+pub struct ChosenScheme<'a> {
+    /// What results call it.
+    pub label: String,
+    /// The preset or file.
+    pub scheme: &'a Located,
+    /// Settings of this scheme alone, over all others.
+    pub sets: Vec<String>,
 }
 
 /// A workload by its name, or a trace.
@@ -176,25 +208,31 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
     let mut inputs = Vec::new();
     let mut base = Stack::new();
     base.push(load(&DEVICE, choice.device, choice.folder, &mut inputs)?);
-    refuse_twice(choice.schemes)?;
-    let workload = match choice.workload {
-        ChosenWorkload::Named(name) => workloads::load(name, choice.folder, &mut inputs)?,
-        ChosenWorkload::Trace(path, place) => workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?,
+    refuse_twice(choice.schemes.iter().map(|chosen| (chosen.label.as_str(), chosen.scheme)))?;
+    let (workload, proposed) = match choice.workload {
+        ChosenWorkload::Named(name) => {
+            let loaded = workloads::load(name, choice.folder, &mut inputs)?;
+            (loaded.layer, loaded.warmup)
+        }
+        ChosenWorkload::Trace(path, place) => (workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?, None),
     };
     let sets = Layer::of_sets(&choice.sets)?;
+    let is_whole = choice.requests.is_none() && !workloads::cuts(&sets);
+    let warmup = choice.warmup.or(proposed.filter(|_| is_whole));
     let mut runs = Vec::new();
-    for scheme in choice.schemes {
+    for chosen in &choice.schemes {
         let mut stack = base.clone();
-        let layer = load(&SCHEME, scheme, choice.folder, &mut inputs)?;
+        let layer = load(&SCHEME, chosen.scheme, choice.folder, &mut inputs)?;
         let overridden = overridden(&layer, std::slice::from_ref(&sets));
         stack.push(layer);
         stack.push(workload.clone());
         stack.push(sets.clone());
+        stack.push(Layer::of_sets(&chosen.sets)?);
         let resolved = stack.resolve()?;
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
-        runs.push(Planned { scheme: label(&scheme.value), resolved, overridden });
+        runs.push(Planned { scheme: chosen.label.clone(), resolved, overridden });
     }
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
         let hash = match hashes.get(&trace) {
@@ -204,7 +242,7 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
         hashes.insert(trace.clone(), hash.clone());
         inputs.push(Input { role: "trace", name: trace.display().to_string(), hash });
     }
-    Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, inputs })
+    Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, warmup, inputs })
 }
 
 fn argument(name: &str) -> Located {
@@ -224,24 +262,34 @@ fn chosen_device(common: &Common, experiment: &Experiment) -> Option<Located> {
     }
 }
 
-/// Everything above the scheme, lowest first.
-fn upper_layers(common: &Common, experiment: &Experiment, inputs: &mut Vec<Input>) -> Result<Vec<Layer>, Failure> {
-    let mut layers = Vec::new();
+/// Everything above the scheme, lowest first; and the warm-up that the workload proposes, where nothing cuts it.
+fn upper_layers(
+    common: &Common,
+    experiment: &Experiment,
+    inputs: &mut Vec<Input>,
+) -> Result<(Vec<Layer>, Option<Warmup>), Failure> {
+    let (mut layers, mut proposed) = (Vec::new(), None);
     let own = |layer: &Layer| {
         layer.has_key("workload", "trace")
             || (layer.has_key("workload", "requests") && layer.has_key("workload", "read_share"))
     };
     let on_command_line = common.trace.is_some() || common.workload.is_some();
+    let mut add = |layers: &mut Vec<Layer>, name: &Located, folder: &Path| -> Result<(), Failure> {
+        let loaded = workloads::load(name, folder, inputs)?;
+        proposed = loaded.warmup.map(|warmup| (layers.len(), warmup));
+        layers.push(loaded.layer);
+        Ok(())
+    };
     if !on_command_line {
         match &experiment.workload {
-            Some(name) => layers.push(workloads::load(name, &experiment.folder, inputs)?),
+            Some(name) => add(&mut layers, name, &experiment.folder)?,
             None if experiment.layer.as_ref().is_some_and(own) => {}
-            None => layers.push(workloads::load(&argument(workloads::DEFAULT), Path::new(""), inputs)?),
+            None => add(&mut layers, &argument(workloads::DEFAULT), Path::new(""))?,
         }
     }
     layers.extend(experiment.layer.clone());
     if let Some(name) = &common.workload {
-        layers.push(workloads::load(&argument(name), Path::new(""), inputs)?);
+        add(&mut layers, &argument(name), Path::new(""))?;
     }
     if let Some(path) = &common.trace {
         layers.push(workloads::trace_layer(path)?);
@@ -250,7 +298,8 @@ fn upper_layers(common: &Common, experiment: &Experiment, inputs: &mut Vec<Input
     if !common.sets.is_empty() {
         layers.push(Layer::of_sets(&common.sets)?);
     }
-    Ok(layers)
+    let proposed = proposed.filter(|(at, _)| !layers[at + 1..].iter().any(workloads::cuts));
+    Ok((layers, proposed.map(|(_, warmup)| warmup)))
 }
 
 impl Experiment {
@@ -285,6 +334,7 @@ impl Experiment {
             workload: workload.or(preset),
             seed: layer.take_number("seed")?,
             requests: layer.take_number("requests")?,
+            warmup: layer.take_warmup()?,
             layer: None,
             folder,
         };
@@ -307,10 +357,12 @@ pub fn label(name: &str) -> String {
     }
 }
 
-fn refuse_twice(schemes: &[Located]) -> Result<(), Failure> {
-    for (i, scheme) in schemes.iter().enumerate() {
-        if schemes[..i].iter().any(|before| label(&before.value) == label(&scheme.value)) {
-            let error = LayerError::new(format!("scheme `{}` is named twice", label(&scheme.value)));
+/// Refuses two schemes of one label: nobody could tell their results apart.
+fn refuse_twice<'a>(schemes: impl Iterator<Item = (&'a str, &'a Located)>) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for (label, scheme) in schemes {
+        if !seen.insert(label) {
+            let error = LayerError::new(format!("scheme `{label}` is named twice"));
             return Err(error.with_help("name each scheme once").at(scheme.place.clone()).into());
         }
     }

@@ -102,15 +102,26 @@ fn requests(report: &Report) -> String {
         rows.push(("trims", count(report.trims)));
     }
     if report.unwritten_units_read > 0 {
-        rows.push(("reads of nothing", format!("{} units held no data", count(report.unwritten_units_read))));
+        let share = percent(report.unwritten_units_read as f64 / report.units_read.max(1) as f64);
+        let units = count(report.unwritten_units_read);
+        rows.push(("reads of nothing", format!("{units} units held no data, {share} of those read")));
     }
     if report.buffer_read_hits + report.buffer_write_hits > 0 {
         let hits = (count(report.buffer_read_hits), count(report.buffer_write_hits));
         rows.push(("buffer hits", format!("{} units read, {} written", hits.0, hits.1)));
     }
+    if report.warmup.is_some() {
+        rows.insert(0, ("warm-up", format!("{}: not measured", output::warmup_text(report))));
+    }
     rows.push(("simulated time", time(report.simulated_ns as f64)));
     rows.push(("throughput", format!("{} IOPS, {}/s", large(report.iops), size(report.bytes_per_s))));
     rows.push(("most at once", format!("{} requests in the drive", count(report.max_queue_depth.into()))));
+    if report.held_by_transaction_limit > 0 {
+        rows.push((
+            "held back",
+            format!("{} requests, by the limit of pages", count(report.held_by_transaction_limit)),
+        ));
+    }
     facts(rows)
 }
 

@@ -1,9 +1,11 @@
 //! The verdict on whether a drive had settled, as a person reads it.
 
 use crate::execute::Finished;
-use crate::format::{count, percent};
+use crate::format::{count, percent, size};
 use crate::plan::Plan;
 use copyback::metrics::steady::{ERASES_MIN, Figure, RANGE_MAX, ROUNDS, SLOPE_MAX, Steady, Verdict};
+use copyback::nand::geometry::Geometry;
+use copyback::run::Warmup;
 
 /// Rows of the section of a run.
 pub fn rows(steady: &Steady) -> Vec<(&'static str, String)> {
@@ -17,7 +19,9 @@ fn verdict(steady: &Steady) -> String {
         Verdict::Steady => "steady by the rule of the SNIA PTS".into(),
         Verdict::NotYet => format!("not yet steady: {}", what_moves(steady)),
         Verdict::NoErase => "not steady: no block was erased, the drive is still filling up".into(),
-        Verdict::TooShort => format!("not judged: fewer than {ERASES_MIN} blocks were erased in each fifth of the run"),
+        Verdict::TooShort => {
+            format!("not judged: each fifth of the run has to erase {ERASES_MIN} blocks, and to take some time")
+        }
         Verdict::NoWrite => "not judged: the host wrote nothing".into(),
     }
 }
@@ -69,26 +73,44 @@ fn note(verdict: &str, schemes: &[&str]) -> String {
     format!("Note: {} {is} {verdict}\n", names.join(", "))
 }
 
-/// Passes over a workload that are advised first.
-const PASSES: u32 = 5;
-
-/// What makes the run longer. Where `requests` ended it, another pass over the workload would change nothing.
+/// What helps. Where `requests` ended the run, another pass over the workload would change nothing.
 fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let done = |done: &Finished| {
         let report = &done.outcome.report;
         report.reads + report.writes + report.trims
     };
-    match plan.requests {
-        Some(limit) if finished.iter().any(|run| done(run) >= limit) => format!(
-            "Let the run go on for longer: leave its limit of {} requests (--requests) out, or raise it",
-            count(limit)
-        ),
-        _ => {
-            let passes = plan.runs.iter().filter_map(|run| run.resolved.workload.passes).max().unwrap_or(1);
-            let more = if passes < PASSES { PASSES } else { passes.saturating_mul(2) };
-            format!("Let the workload go on for longer, for example with --set workload.loop={more}")
-        }
+    if let Some(limit) = plan.requests.filter(|limit| finished.iter().any(|run| done(run) >= *limit)) {
+        let warmup = if plan.warmup.is_none() { ", and let it warm up: --warmup steady" } else { "" };
+        return format!("Leave the limit of {} requests (--requests) out, or raise it{warmup}", count(limit));
     }
+    if finished.iter().any(|run| run.outcome.report.held_by_transaction_limit > 0) {
+        let scale = 4.0 * plan.runs[0].resolved.workload.time_scale.unwrap_or(1.0);
+        return format!("The drive cannot keep up: let requests come more slowly, --set workload.time_scale={scale}");
+    }
+    let (run, report) = (&plan.runs[0].resolved, &finished[0].outcome.report);
+    let passes = run.workload.passes.unwrap_or(1);
+    let geometry = Geometry::new(&run.run);
+    let before = report.warmup.map_or(0, |warmup| warmup.requests);
+    // Of each pass, as far as what was measured tells.
+    let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);
+    let written = report.flash.host_units as f64 / done(&finished[0]) as f64 * requests;
+    let capacity = f64::from(geometry.logical_units);
+    let wanted = (CAPACITIES * capacity / written).ceil().max(2.0 * f64::from(passes));
+    if wanted * requests > REQUESTS_MAX {
+        return format!(
+            "The workload writes too little for this drive to settle ({} of {} in a pass): take a smaller one",
+            size(written * f64::from(geometry.unit_bytes)),
+            size(geometry.logical_bytes() as f64)
+        );
+    }
+    let warmup = if plan.warmup == Some(Warmup::Steady) { "" } else { "--warmup steady " };
+    format!("Let the workload go on for longer, for example with {warmup}--set workload.loop={wanted}")
 }
+
+/// What the host is to write until a drive has settled and been measured, in multiples of its capacity: the rule takes two
+/// and a half at least, and many drives twice that.
+const CAPACITIES: f64 = 10.0;
+/// Requests of a run above which it is no advice any more.
+const REQUESTS_MAX: f64 = 2e7;
 
 const _: () = assert!(ROUNDS == 5, "the texts above say fifths");

@@ -112,7 +112,13 @@ fn opened(name: &str, options: Option<Layer>, requests: Option<u64>, seed: Optio
 fn spec(name: &str, options: Option<Layer>) -> Result<WorkloadSpec, Failure> {
     let mut stack = Stack::new();
     let layer = if workloads::text(name).is_some() || name.ends_with(".toml") {
-        workloads::load(&Located { value: name.to_owned(), place: None }, Path::new(""), &mut Vec::new())?
+        let named = Located { value: name.to_owned(), place: None };
+        let mut layer = workloads::load(&named, Path::new(""), &mut Vec::new())?.layer;
+        if workloads::is_recorded(name) {
+            // The recording itself: how often runs play it is theirs.
+            layer.take_number("workload.loop")?;
+        }
+        layer
     } else {
         workloads::trace_layer(Path::new(name)).map_err(|failure| {
             if Path::new(name).exists() || name.contains('/') {

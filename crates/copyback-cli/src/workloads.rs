@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::plan::{Input, forget_descriptions, looks_like_path};
 use copyback::config::layers::{Layer, LayerError, Located, Place, suggestion};
+use copyback::run::Warmup;
 use copyback_workload::presets::PRESETS;
 use copyback_workload::spec::{Format, WorkloadSpec};
 use copyback_workload::{RequestSource, open};
@@ -46,8 +47,25 @@ pub fn text(name: &str) -> Option<&'static str> {
     recorded.or_else(|| PRESETS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text))
 }
 
+/// A workload's file.
+pub struct Loaded {
+    /// What it asks of the drive.
+    pub layer: Layer,
+    /// The warm-up that it proposes.
+    pub warmup: Option<Warmup>,
+}
+
+/// Keys of `[workload]` that play another part of it, or something else. What sets one goes without the warm-up that the
+/// file proposes: that belongs to the whole.
+const CUTS: &[&str] = &["trace", "requests", "loop", "first", "window", "device"];
+
+/// Whether a layer over a workload leaves its proposed warm-up without sense.
+pub fn cuts(layer: &Layer) -> bool {
+    CUTS.iter().any(|key| layer.has_key("workload", key))
+}
+
 /// Loads a preset, or a file where the name is one.
-pub fn load(name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
+pub fn load(name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Loaded, Failure> {
     let path = folder.join(&name.value);
     let (shown, text, is_file) = match text(&name.value) {
         Some(text) => (format!("workload {}", name.value), text.to_owned(), false),
@@ -59,11 +77,12 @@ pub fn load(name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<La
     inputs.push(Input { role: "workload", name: name.value.clone(), hash: files::hash_bytes(text.as_bytes()) });
     let mut layer = Layer::parse(shown, text)?;
     forget_descriptions(&mut layer)?;
+    let warmup = layer.take_warmup()?;
     if is_file {
         let folder = files::folder_of(&path);
         layer.resolve_path("workload.trace", if folder == Path::new(".") { Path::new("") } else { folder });
     }
-    Ok(layer)
+    Ok(Loaded { layer, warmup })
 }
 
 fn unknown(name: &Located, path: &Path) -> Failure {
@@ -125,6 +144,11 @@ pub fn option_layer(
 fn recorded(path: &Path) -> Option<&'static Recorded> {
     let name = path.to_str()?.strip_prefix(BUILT_IN)?;
     RECORDED.iter().find(|r| r.name == name)
+}
+
+/// Whether a workload of this name is a trace that is compiled in.
+pub fn is_recorded(name: &str) -> bool {
+    RECORDED.iter().any(|r| r.name == name)
 }
 
 /// Whether a path names a trace that is compiled in.

@@ -126,7 +126,13 @@ fn a_miss_is_a_result_and_a_rerun_runs_nothing() {
     let first = reproduce(folder.path(), &text, &["--quick"]);
     assert_eq!(code(&first), 0, "{}", said(&first));
     let shown = printed(&first);
-    for phrase in ["quick: fewer requests", "opposite", "not measured", "5 claims: ", "1 miss; 1 not measured"] {
+    for phrase in [
+        "quick: fewer requests",
+        "opposite",
+        "not measured",
+        "Of 5 claims that can fail",
+        "3 missed; 0 not judged; 1 not measured",
+    ] {
         assert!(shown.contains(phrase), "no `{phrase}` in {shown}");
     }
     let journal = folder.path().join("out/mine.journal");
@@ -180,6 +186,11 @@ fn mistakes_in_claims_are_shown_where_they_stand() {
         ("published = -95", "published = -95\naggregate = \"maen\"", &["did you mean `mean`?"]),
         ("against = \"baseline\"\n", "", &["compares with nothing"]),
         ("where = \"here\"", "", &["`where` of a [[claim]] is missing"]),
+        ("published = -95", "published = -95\nat_most = 3", &["a `published` number, a `direction`, or bounds"]),
+        ("published = -95", "published = -95\nnull = \"baselin\"", &["did you mean `baseline`?"]),
+        ("published = -95", "published = -95\ntolerance = 2", &["a tolerance needs its reason"]),
+        ("published = -95", "measure = \"figure\"\nat_most = 5", &["a figure has a `unit`"]),
+        ("response.all.mean_ns", "a / b / c", &["divides more than once"]),
     ] {
         let output = reproduce(folder.path(), &claim(from, to), &[]);
         assert_eq!(code(&output), 2, "{to}: {}", printed(&output));
@@ -191,4 +202,128 @@ fn mistakes_in_claims_are_shown_where_they_stand() {
     assert!(code(&unknown) == 2 && said(&unknown).contains("did you mean `ispass11`?"), "{}", said(&unknown));
     let figure = copyback(&["reproduce", "ispass11", "--figure", "99"]);
     assert!(code(&figure) == 2 && said(&figure).contains("no experiment for figure `99`"), "{}", said(&figure));
+}
+
+const ADDRESSES: &str = r#"
+schemes = ["baseline", "gc-par"]
+workload = "mixed-70-30"
+requests = 2000
+seeds = [1, 2]
+
+[set]
+precondition = { mode = "aged", valid = 0.4 }
+
+[vary]
+workload.footprint = [1.0, "mapped"]
+
+[[claim]]
+figure = "1"
+text = "reads of a drive that is half mapped"
+where = "here"
+metric = "response.read.mean_ns"
+scheme = "gc-par"
+against = "baseline"
+cells.workload.footprint = 1.0
+direction = "lower"
+
+[[claim]]
+figure = "2"
+text = "reads of what is mapped that find nothing"
+where = "here"
+metric = "unwritten_units_read"
+scheme = "gc-par"
+measure = "figure"
+unit = "units"
+cells.workload.footprint = "mapped"
+at_most = 0
+
+[[claim]]
+figure = "3"
+text = "what is mapped is nearly all that the past has written"
+where = "here"
+metric = "units_read"
+scheme = "gc-par"
+measure = "figure"
+unit = "units"
+cells.workload.footprint = "mapped"
+at_least = 1000
+"#;
+
+#[test]
+fn reads_of_nothing_are_told_and_not_judged_and_mapped_addresses_have_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = printed(&reproduce(folder.path(), ADDRESSES, &[]));
+    let note = "Note: in 2 of 4 cells mapping units were read that hold no data, up to ";
+    assert_eq!(shown.matches(note).count(), 1, "{shown}");
+    let results = results(&reproduce(folder.path(), ADDRESSES, &["--json", "-"]));
+    let claim = |at: usize| &results["claims"][at];
+    assert!(claim(0)["verdict"].is_null() && claim(0)["measured"].is_string(), "{}", claim(0));
+    assert!(claim(0)["why_not_judged"].as_str().unwrap().contains("hold no data"), "{}", claim(0));
+    assert_eq!((&claim(1)["verdict"], &claim(2)["verdict"]), (&"met".into(), &"met".into()), "{results}");
+    assert_eq!(
+        (&results["counts"]["claims"]["met"], &results["counts"]["claims"]["not_judged"]),
+        (&2.into(), &1.into())
+    );
+    // A sweep says it, too.
+    let sweep = folder.path().join("grid.toml");
+    std::fs::write(&sweep, ADDRESSES).unwrap();
+    let out = folder.path().join("grid.parquet");
+    let sweep = copyback(&["sweep", sweep.to_str().unwrap(), "--out", out.to_str().unwrap(), "--quiet"]);
+    assert!(printed(&sweep).contains(note), "{}{}", printed(&sweep), said(&sweep));
+    let empty = ADDRESSES.replace("mode = \"aged\", valid = 0.4", "mode = \"empty\"");
+    let nothing = reproduce(folder.path(), &empty, &[]);
+    assert!(code(&nothing) == 2 && said(&nothing).contains("maps nothing"), "{}", said(&nothing));
+}
+
+const CONTROL: &str = r#"
+schemes = ["baseline", "dynamic-allocation", "earlier"]
+workload = "oltp"
+requests = 4000
+quick_requests = 4000
+
+[[variant]]
+name = "earlier"
+of = "baseline"
+set.trigger.soft = 0.04
+
+[[claim]]
+figure = "1"
+text = "at most ten times as slow, which a control is, too"
+where = "here"
+metric = "matched.read.mean_ns"
+scheme = "dynamic-allocation"
+against = "baseline"
+null = "earlier"
+at_most = 1000
+"#;
+
+#[test]
+fn a_control_is_a_scheme_with_settings_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let document = results(&reproduce(folder.path(), CONTROL, &["--json", "-"]));
+    let claim = &document["claims"][0];
+    assert_eq!((&claim["verdict"], &claim["null"][0]["scheme"]), (&"null-too".into(), &"earlier".into()), "{claim}");
+    assert!(claim["own_effect"].is_number() && claim["all_effect"].is_number(), "{claim}");
+    assert!(claim["pages_moved_change"].is_number() && claim["erases_change"].is_number(), "{claim}");
+    // The control is what `compare` shows of the baseline with that setting, on its own requests.
+    let compare = |set: &str| {
+        let arguments = ["compare", "--schemes", "baseline", "--workload", "oltp", "--requests", "4000", "--set", set];
+        let results = results(&copyback(&[&arguments[..], &["--json", "-"]].concat()));
+        results["results"][0]["report"]["response"]["all"]["mean_ns"].as_f64().unwrap()
+    };
+    let all = CONTROL.replace("matched.read", "response.all").replace("at_most = 1000", "direction = \"lower\"");
+    let document = results(&reproduce(folder.path(), &all, &["--json", "-"]));
+    let effect = document["claims"][0]["null"][0]["effect"].as_f64().unwrap();
+    let expected = 100.0 * (compare("trigger.soft=0.04") / compare("trigger.soft=0.03") - 1.0);
+    assert!((effect - expected).abs() < 1e-9 * expected.abs().max(1.0), "{effect} and {expected}");
+    for (from, to, phrase) in [
+        ("name = \"earlier\"", "name = \"gc-par\"", "there is a scheme `gc-par` already"),
+        ("set.trigger.soft = 0.04", "", "is `baseline` itself"),
+        ("set.trigger.soft = 0.04", "set.trigger.sofd = 0.04", "did you mean"),
+        ("of = \"baseline\"", "of = \"baselin\"", "did you mean `baseline`?"),
+    ] {
+        let wrong = reproduce(folder.path(), &CONTROL.replace(from, to), &[]);
+        assert!(code(&wrong) == 2 && said(&wrong).contains(phrase), "{to}: {}", said(&wrong));
+        assert!(said(&wrong).contains("mine.toml:"), "{to}: {}", said(&wrong));
+    }
 }

@@ -58,6 +58,96 @@ fn a_read_that_waits_for_blocking_collection_finds_its_page_where_it_was_moved()
     assert!(read.gc_affected);
 }
 
+/// The drive of [`drive`] whose collection waits for a request.
+fn waiting_drive() -> RunConfig {
+    config(
+        "geometry = { planes_per_die = 1 }
+         trigger = { policy = \"watermark\", soft = 3, when = \"waiting\" }
+         capacity = { over_provisioning = 0.5 }",
+    )
+}
+
+#[test]
+fn collection_that_waits_for_a_request_begins_when_one_comes() {
+    // The last write brings the plane below its level, and nobody waits. The read finds an idle die, and waits for a round.
+    let mut script = brink(1);
+    script.push(pages(Write, LATER, 79, 1));
+    let arrival_ns = LATER + 50_000_000;
+    script.push(pages(Read, arrival_ns, 7, 1));
+    let outcome = run(&waiting_drive(), script);
+    let end_ns = arrival_ns + MOVE + ERASE;
+    let gc = outcome.gc_events[0];
+    assert_eq!((gc.block, gc.units_valid, gc.start_ns, gc.end_ns), (0, 1, arrival_ns, end_ns));
+    let read = outcome.requests.last().unwrap();
+    let expected = [("flash", READ_NS), ("transfer", COMMAND_NS + TRANSFER_NS), ("gc", MOVE + ERASE)];
+    assert_eq!(blame(read), expected);
+}
+
+#[test]
+fn collection_that_waits_for_a_request_begins_behind_the_write_where_one_waits_already() {
+    let mut script = brink(1);
+    script.push(pages(Write, LATER, 79, 1));
+    script.push(pages(Read, LATER + 10, 7, 1));
+    let gc = run(&waiting_drive(), script).gc_events[0];
+    assert_eq!((gc.start_ns, gc.end_ns), (LATER + WRITE, LATER + WRITE + MOVE + ERASE));
+}
+
+#[test]
+fn collection_that_waits_for_a_request_never_begins_where_none_comes() {
+    let mut script = brink(1);
+    script.push(pages(Write, LATER, 79, 1));
+    let waiting = run(&waiting_drive(), script.clone());
+    let below = run(&drive(1, ""), script);
+    assert_eq!((waiting.gc_events.len(), below.gc_events.len()), (0, 1));
+}
+
+#[test]
+fn writes_that_wait_for_space_start_collection_whoever_else_waits() {
+    // Far more than fits without collection, one write at a time, so that nothing waits behind any.
+    let script: Vec<Request> = (0..2_000).map(|i| pages(Write, 0, splitmix64(i) % 80, 1)).collect();
+    let mut config = waiting_drive();
+    config.host = toml::from_str("mode = \"closed\"\nqueue_depth = 1").unwrap();
+    let outcome = run(&config, script);
+    assert!(outcome.report.gc.rounds > 100 && outcome.report.min_free_blocks >= 1, "{:?}", outcome.report.gc);
+}
+
+#[test]
+fn requests_that_waited_for_a_collection_go_before_the_next_where_they_may() {
+    // Two planes of a die reach their levels at once; a read comes while the first of them collects.
+    let rounds_before_the_read = |order: &str| {
+        let mut script: Vec<Request> = brink(2)
+            .into_iter()
+            .chain(brink(2).into_iter().map(|mut r| {
+                r.offset_bytes += r.len_bytes;
+                r
+            }))
+            .collect();
+        script.sort_by_key(|r| r.arrival_ns);
+        script.extend([pages(Write, LATER, 158, 1), pages(Write, LATER, 159, 1)]);
+        script.push(pages(Read, LATER + WRITE, 14, 1));
+        let outcome = run(&drive(2, &format!("order = {{ policy = \"priority\", {order} }}")), script);
+        let read = outcome.requests.iter().find(|r| r.op == 0).unwrap();
+        let end_ns = read.arrival_ns + read.response_ns;
+        (outcome.gc_events.len(), outcome.gc_events.iter().filter(|e| e.end_ns < end_ns).count())
+    };
+    assert_eq!(rounds_before_the_read("next_collection = \"at-once\""), (2, 2));
+    assert_eq!(rounds_before_the_read("next_collection = \"after-waiting\""), (2, 1));
+}
+
+#[test]
+fn levels_of_a_die_lie_apart_by_as_many_blocks_as_they_are_told() {
+    // Sequential writes fill all planes in step.
+    let free_at_first_round = |stagger: u32| {
+        let trigger = format!("trigger = {{ policy = \"watermark\", soft = 3, stagger = {stagger} }}");
+        let table = format!("geometry = {{ planes_per_die = 4 }}\ncapacity = {{ over_provisioning = 2.0 }}\n{trigger}");
+        let script: Vec<Request> = (0..1_000).map(|i| pages(Write, i * 5_000_000, i % 160, 1)).collect();
+        let events = run(&config(&table), script).gc_events;
+        [0, 1, 2, 3].map(|plane| events.iter().find(|e| e.plane == plane).map(|e| e.free_blocks).unwrap())
+    };
+    assert_eq!(free_at_first_round(0), [2, 2, 2, 2]);
+    assert_eq!(free_at_first_round(2), [2, 4, 6, 8]);
+}
+
 #[test]
 fn a_collected_page_that_is_overwritten_meanwhile_is_neither_moved_nor_lost() {
     // Dynamic allocation sends the new version to another die while the old one is being collected.

@@ -136,3 +136,22 @@ fn one_die_under_poisson_reads_is_an_m_d_1_queue() {
         assert!((wait / theory - 1.0).abs() < 0.02, "load {load}: theory {theory}, measured {wait}");
     }
 }
+
+/// A drive takes 65,536 pages of requests at once, and says who waited for that: two writes of 40,000 pages each fit only in
+/// part, a write behind them waits for both, and what comes when all is done waits for nobody.
+#[test]
+fn requests_that_wait_for_the_limit_of_transactions_are_counted() {
+    let geometry = "[geometry]\nchannels = 4\nblocks_per_plane = 1024\npages_per_block = 64\n";
+    let config = config(&format!("capacity = {{ over_provisioning = 0.3 }}\n{geometry}"));
+    let script = |waits: bool| {
+        let late_ns = if waits { 1 } else { 1 << 40 };
+        vec![
+            pages(Op::Write, 0, 0, 40_000),
+            pages(Op::Write, late_ns, 100_000, 40_000),
+            pages(Op::Write, 2 * late_ns, 7, 1),
+            pages(Op::Read, 1 << 42, 7, 1),
+        ]
+    };
+    assert_eq!(run(&config, script(true)).report.held_by_transaction_limit, 2);
+    assert_eq!(run(&config, script(false)).report.held_by_transaction_limit, 0);
+}

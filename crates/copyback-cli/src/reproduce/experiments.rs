@@ -27,10 +27,11 @@ macro_rules! experiments {
 /// All papers.
 pub const PAPERS: &[Paper] = &[
     experiments!(
-        "ispass11": "fig8a", "fig8b", "fig8c", "fig8d", "fig9", "fig10", "fig11", "fig12", "polling"
+        "ispass11": "fig8a", "fig8b", "fig8c", "fig8d", "fig9", "fig10", "fig10c", "fig11", "fig12", "polling",
+        "merging"
     ),
     experiments!(
-        "hpdc18": "table2", "fig9", "fig10", "fig11", "fig12", "fig13", "section6.6", "fig4", "section4.4", "global-gc"
+        "hpdc18": "table2", "fig8", "fig9", "fig10", "fig11", "fig12", "fig13", "section6.6", "fig4", "section4.4", "global-gc"
     ),
 ];
 
@@ -110,7 +111,11 @@ mod tests {
             for (stem, file) in paper.files().unwrap() {
                 let claims = Claim::of_file(&file).unwrap_or_else(|error| panic!("{}/{stem}: {error}", paper.name));
                 assert!(!claims.is_empty(), "{}/{stem} claims nothing", paper.name);
-                if file.schemes.iter().all(|scheme| presets::find(SCHEMES, &scheme.value).is_some()) {
+                if file
+                    .schemes
+                    .iter()
+                    .all(|scheme| presets::find(SCHEMES, &file.chosen_scheme(scheme).scheme.value).is_some())
+                {
                     let grid = grid::cells(&file, &Overrides::default());
                     let grid = grid.unwrap_or_else(|error| panic!("{}/{stem}: {error:?}", paper.name));
                     assert!(!grid.cells.is_empty(), "{}/{stem} has no cell", paper.name);

@@ -1,7 +1,16 @@
 //! `copyback reproduce`: do a paper's claims hold in this simulator? Published, measured, verdict; a miss is shown.
 
+mod cells;
 mod claim;
+mod count;
+mod document;
 mod experiments;
+mod judge;
+mod metric;
+mod parse;
+mod show;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 use crate::args::ReproduceArgs;
@@ -12,10 +21,11 @@ use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
 use crate::sweep::journal::{CellResult, Journal};
 use crate::sweep::table::{self as sweep_table, Results};
-use crate::sweep::{self};
-use crate::table::{self, BOLD, Cell, DIM};
-use claim::{Claim, Measured};
-use serde_json::json;
+use crate::sweep::{self, notes};
+use claim::Claim;
+use count::Counts;
+use document::About;
+use judge::Measured;
 use std::path::{Path, PathBuf};
 
 /// An experiment with its cells.
@@ -34,6 +44,13 @@ struct Done<'a> {
     measured: Vec<Measured>,
 }
 
+impl Done<'_> {
+    /// Its claims with what was measured of them.
+    fn claims(&self) -> impl Iterator<Item = (&Claim, &Measured)> {
+        self.experiment.claims.iter().zip(&self.measured)
+    }
+}
+
 /// Runs the command.
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
     let mut experiments = chosen(args)?;
@@ -50,13 +67,14 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
     let mut done = Vec::new();
     for (experiment, results) in experiments.iter().zip(results) {
         let results = Results { file: &experiment.file, cells: &experiment.cells, results };
-        let measured = experiment.claims.iter().map(|claim| claim.measure(&results)).collect::<Result<_, _>>()?;
+        let measured = experiment.claims.iter().map(|claim| judge::judge(claim, &results)).collect::<Result<_, _>>()?;
         let quick = if args.quick { "-quick" } else { "" };
         sweep_table::write(&folder.join(format!("{name}-{}{quick}.parquet", experiment.stem)), &results)?;
         done.push(Done { experiment, results: results.results, measured });
     }
     if let Some(path) = &args.json {
-        let json = document(&name, args, &done);
+        let about = About { name: &name, is_quick: args.quick, changes: changes(args) };
+        let json = document::document(&about, &done);
         if path == Path::new("-") {
             return files::print(&json);
         }
@@ -120,23 +138,13 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
     let quick = if args.quick { ", quick: fewer requests than the results in the documents" } else { "" };
     let cells: usize = done.iter().map(|done| done.results.len()).sum();
     let other = if changes(args).is_empty() { String::new() } else { format!(", with {}", changes(args).join(", ")) };
-    let mut text = format!("{name}: {cells} cells{quick}{other}\n\n{}", claims_table(done));
-    for line in misses(done) {
+    let mut text = format!("{name}: {cells} cells{quick}{other}\n\n{}", show::claims_table(done));
+    text.push_str(&show::silences(done));
+    text.push_str(&format!("\n{}", Counts::of(done.iter().flat_map(Done::claims)).text()));
+    let cells = done.iter().flat_map(|done| done.experiment.cells.iter().zip(&done.results));
+    for line in notes::of_cells(cells.map(|(cell, result)| (cell.label.as_str(), result))) {
         text.push_str(&line);
     }
-    let verdicts: Vec<_> =
-        done.iter().flat_map(|d| &d.measured).map(|m| m.outcome.as_ref().ok().map(|o| o.1)).collect();
-    let count = |is: &dyn Fn(&str) -> bool| verdicts.iter().flatten().filter(|v| is(v.name())).count();
-    text.push_str(&format!(
-        "\n{} claims: {} met; {} hold in direction only ({} smaller, {} larger); {} miss; {} not measured\n",
-        verdicts.len(),
-        count(&|v| v == "met"),
-        count(&|v| v == "smaller" || v == "larger"),
-        count(&|v| v == "smaller"),
-        count(&|v| v == "larger"),
-        verdicts.iter().flatten().filter(|verdict| !verdict.direction_holds()).count(),
-        verdicts.iter().filter(|verdict| verdict.is_none()).count(),
-    ));
     let mut left_out: Vec<&str> = done.iter().flat_map(|d| &d.experiment.left_out).map(String::as_str).collect();
     left_out.sort_unstable();
     left_out.dedup();
@@ -149,76 +157,6 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
 
 /// What the command line has other than the experiments.
 fn changes(args: &ReproduceArgs) -> Vec<String> {
-    args.cells.sets.iter().cloned().chain(args.cells.seed.map(|seed| format!("seed {seed}"))).collect()
-}
-
-fn claims_table(done: &[Done<'_>]) -> String {
-    let bold = |text: &str| Cell::styled(text, BOLD);
-    let mut rows = vec![vec![bold("claim"), bold("published"), bold("measured"), bold("verdict")]];
-    for done in done {
-        for (claim, measured) in done.experiment.claims.iter().zip(&done.measured) {
-            let first = Cell::new(format!("{:<6} {}", claim.figure, claim.text));
-            let published = Cell::new(claim.shown_published());
-            rows.push(match &measured.outcome {
-                Ok((effect, verdict)) => {
-                    let style = if *verdict == verdict::Verdict::Met { DIM } else { BOLD };
-                    vec![first, published, Cell::new(claim.shown(*effect)), Cell::styled(verdict.name(), style)]
-                }
-                Err(_) => vec![first, published, Cell::new("-"), Cell::styled("not measured", BOLD)],
-            });
-        }
-    }
-    table::lay_out(&rows)
-}
-
-/// Why claims were not measured.
-fn misses(done: &[Done<'_>]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for done in done {
-        for (claim, measured) in done.experiment.claims.iter().zip(&done.measured) {
-            if let Err(why) = &measured.outcome {
-                lines.push(format!("Not measured: {} {}: {why}\n", claim.figure, claim.text));
-            }
-        }
-    }
-    lines
-}
-
-/// The JSON document.
-fn document(name: &str, args: &ReproduceArgs, done: &[Done<'_>]) -> String {
-    let mut claims = Vec::new();
-    for done in done {
-        for (claim, measured) in done.experiment.claims.iter().zip(&done.measured) {
-            let cells: Vec<_> =
-                measured.cells.iter().map(|(cell, effect)| json!({ "cell": cell, "effect": effect })).collect();
-            let outcome = measured.outcome.as_ref();
-            claims.push(json!({
-                "experiment": done.experiment.stem,
-                "figure": claim.figure,
-                "text": claim.text,
-                "where": claim.source,
-                "metric": claim.metric.value,
-                "scheme": claim.scheme,
-                "against": claim.against,
-                "published": claim.shown_published(),
-                "measured": outcome.ok().map(|(effect, _)| claim.shown(*effect)),
-                "measured_effect": outcome.ok().map(|(effect, _)| effect),
-                "verdict": outcome.ok().map(|(_, verdict)| verdict),
-                "direction_holds": outcome.ok().map(|(_, verdict)| verdict.direction_holds()),
-                "why_not_measured": outcome.err(),
-                "cells": cells,
-            }));
-        }
-    }
-    let left_out: Vec<_> = done.iter().flat_map(|done| &done.experiment.left_out).collect();
-    let document = json!({
-        "schema": "copyback/reproduce/1",
-        "program": crate::output::Program::THIS,
-        "paper": name,
-        "quick": args.quick,
-        "changes": changes(args),
-        "claims": claims,
-        "left_out": left_out,
-    });
-    format!("{document:#}\n")
+    let warmup = args.cells.warmup.map(|warmup| format!("a warm-up of {warmup}"));
+    args.cells.sets.iter().cloned().chain(args.cells.seed.map(|seed| format!("seed {seed}"))).chain(warmup).collect()
 }

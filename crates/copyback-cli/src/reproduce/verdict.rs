@@ -3,14 +3,17 @@
 //! Effects are in per cent of what is compared with, or in points (differences of shares); a factor counts as its distance
 //! from 1, in per cent.
 //!
-//! - Direction: the measured effect has the sign of the published one, and at least half a point (half of the published
-//!   effect where that is less). A published effect below one point says that nothing changes: that is met where the
-//!   measured one is at most 5 points, and else missed, for there is an `effect`.
+//! - Direction: the measured effect has the sign of the published one, and at least half a point. Over several seeds it is
+//!   more than the half of the 95 % interval of its mean, too. A published effect below one point says that nothing
+//!   changes: that is met where the measured one, its interval included, is at most 5 points, and else missed, for there is
+//!   an `effect`.
 //! - Size: `met` where the measured effect is within a quarter of the published one, or within 5 points where that is
 //!   more, and at most twice as large; else `smaller` or `larger`.
+//! - A claim may state a tolerance of its own instead of the quarter and the 5 points; half a point becomes the tolerance
+//!   where that is less.
 //!
-//! A figure with nothing to compare with, such as a share, is met within a quarter of the published one. A claim without
-//! a number has a direction only.
+//! A figure with nothing to compare with is met within a quarter of the published one, and else too low or too high. A
+//! claim that names bounds is met between them. A claim without a number has a direction only.
 
 /// What came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -22,12 +25,20 @@ pub enum Verdict {
     Smaller,
     /// The direction agrees, and the effect is larger.
     Larger,
-    /// There is no effect where one was published.
+    /// It would be met, and a scheme that lacks the idea meets it, too.
+    NullToo,
+    /// There is no effect where one was published, or none that the seeds agree on.
     NoEffect,
     /// There is an effect where none was published.
     Effect,
     /// The effect goes the other way.
     Opposite,
+    /// A figure is below what was published.
+    TooLow,
+    /// A figure is above what was published.
+    TooHigh,
+    /// The seeds differ by more than the claim allows: they say neither that there is an effect nor that there is none.
+    Unclear,
 }
 
 /// What was published of an effect.
@@ -41,6 +52,8 @@ pub enum Published {
     Higher,
     /// A figure by itself.
     Figure(f64),
+    /// Between two bounds.
+    Within(f64, f64),
 }
 
 /// Points that any size may be off.
@@ -52,43 +65,79 @@ const NO_EFFECT_POINTS: f64 = 0.5;
 /// A published effect below it says that nothing changes.
 const NOTHING_POINTS: f64 = 1.0;
 
-/// The verdict on a measured effect, or figure.
-pub fn verdict(measured: f64, published: Published) -> Verdict {
-    match published {
-        Published::Effect(published) => of_effect(measured, published),
-        Published::Lower => of_direction(-measured),
-        Published::Higher => of_direction(measured),
-        Published::Figure(published) => of_size(measured - published, SLACK_PART * published.abs()),
+/// What a measured effect is held to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// What was published.
+    pub published: Published,
+    /// How much it may be off, where the claim says so.
+    pub tolerance: Option<f64>,
+}
+
+impl Published {
+    /// Whether it says that nothing changes. With a tolerance below that, even less than a point is an effect.
+    fn says_nothing_changes(self, tolerance: Option<f64>) -> bool {
+        matches!(self, Self::Effect(effect) if effect.abs() < NOTHING_POINTS.min(tolerance.unwrap_or(NOTHING_POINTS)))
     }
 }
 
-fn of_direction(along: f64) -> Verdict {
-    match along {
-        _ if along.abs() < NO_EFFECT_POINTS => Verdict::NoEffect,
-        _ if along > 0.0 => Verdict::Met,
-        _ => Verdict::Opposite,
+impl Rule {
+    /// Whether the claim says that nothing changes.
+    pub fn says_nothing_changes(&self) -> bool {
+        self.published.says_nothing_changes(self.tolerance)
+    }
+
+    /// The verdict on a measured effect, or figure; `half_width` is that of the interval of its mean over seeds.
+    pub fn verdict(&self, measured: f64, half_width: Option<f64>) -> Verdict {
+        let half_width = half_width.unwrap_or(0.0);
+        match self.published {
+            Published::Effect(_) if self.says_nothing_changes() => self.of_nothing(measured, half_width),
+            Published::Effect(published) => self.of_effect(measured, published, half_width),
+            Published::Lower => self.of_direction(-measured, half_width),
+            Published::Higher => self.of_direction(measured, half_width),
+            Published::Figure(published) => {
+                let slack = self.tolerance.unwrap_or(SLACK_PART * published.abs());
+                within(measured, published - slack, published + slack)
+            }
+            Published::Within(least, most) => within(measured, least, most),
+        }
+    }
+
+    fn of_nothing(&self, measured: f64, half_width: f64) -> Verdict {
+        let slack = self.tolerance.unwrap_or(SLACK_POINTS);
+        match measured.abs() {
+            size if size + half_width <= slack => Verdict::Met,
+            size if size <= slack || size <= half_width => Verdict::Unclear,
+            _ => Verdict::Effect,
+        }
+    }
+
+    fn of_direction(&self, along: f64, half_width: f64) -> Verdict {
+        let least = NO_EFFECT_POINTS.min(self.tolerance.unwrap_or(NO_EFFECT_POINTS));
+        match along {
+            _ if along.abs() < least || along.abs() <= half_width => Verdict::NoEffect,
+            _ if along > 0.0 => Verdict::Met,
+            _ => Verdict::Opposite,
+        }
+    }
+
+    fn of_effect(&self, measured: f64, published: f64, half_width: f64) -> Verdict {
+        let size = published.abs();
+        let slack = self.tolerance.unwrap_or(SLACK_POINTS.max(SLACK_PART * size));
+        let along = measured * published.signum();
+        match self.of_direction(along, half_width) {
+            Verdict::Met if along > 2.0 * size || along - size > slack => Verdict::Larger,
+            Verdict::Met if size - along > slack => Verdict::Smaller,
+            other => other,
+        }
     }
 }
 
-/// A size that is off by so much and may be by so much.
-fn of_size(off: f64, slack: f64) -> Verdict {
-    match off {
-        _ if off.abs() <= slack => Verdict::Met,
-        _ if off < 0.0 => Verdict::Smaller,
-        _ => Verdict::Larger,
-    }
-}
-
-fn of_effect(measured: f64, published: f64) -> Verdict {
-    let size = published.abs();
-    if size < NOTHING_POINTS {
-        return if measured.abs() <= SLACK_POINTS { Verdict::Met } else { Verdict::Effect };
-    }
-    let along = measured * published.signum();
-    match of_direction(along) {
-        Verdict::Met if along > 2.0 * size => Verdict::Larger,
-        Verdict::Met => of_size(along - size, SLACK_POINTS.max(SLACK_PART * size)),
-        other => other,
+fn within(measured: f64, least: f64, most: f64) -> Verdict {
+    match measured {
+        _ if measured < least => Verdict::TooLow,
+        _ if measured > most => Verdict::TooHigh,
+        _ => Verdict::Met,
     }
 }
 
@@ -99,15 +148,19 @@ impl Verdict {
             Self::Met => "met",
             Self::Smaller => "smaller",
             Self::Larger => "larger",
+            Self::NullToo => "null too",
             Self::NoEffect => "no effect",
             Self::Effect => "effect",
             Self::Opposite => "opposite",
+            Self::TooLow => "too low",
+            Self::TooHigh => "too high",
+            Self::Unclear => "unclear",
         }
     }
 
     /// Whether the direction holds.
     pub fn direction_holds(self) -> bool {
-        matches!(self, Self::Met | Self::Smaller | Self::Larger)
+        matches!(self, Self::Met | Self::Smaller | Self::Larger | Self::NullToo)
     }
 }
 
@@ -115,9 +168,13 @@ impl Verdict {
 mod tests {
     use super::*;
 
+    fn rule(published: Published, tolerance: Option<f64>) -> Rule {
+        Rule { published, tolerance }
+    }
+
     #[test]
     fn sizes_may_be_off_by_a_quarter_or_five_points() {
-        let of = |measured, published| verdict(measured, Published::Effect(published));
+        let of = |measured, published| rule(Published::Effect(published), None).verdict(measured, None);
         // A quarter of 70 is 17.5.
         assert_eq!(of(-52.5, -70.0), Verdict::Met);
         assert_eq!(of(-52.4, -70.0), Verdict::Smaller);
@@ -133,18 +190,64 @@ mod tests {
 
     #[test]
     fn nothing_is_at_most_five_points() {
-        let of = |measured| verdict(measured, Published::Effect(0.3));
+        let of = |measured| rule(Published::Effect(0.3), None).verdict(measured, None);
         assert_eq!((of(-4.9), of(5.0), of(5.1)), (Verdict::Met, Verdict::Met, Verdict::Effect));
         assert!(!of(5.1).direction_holds() && !of(-3000.0).direction_holds());
     }
 
     #[test]
     fn directions_and_figures() {
-        assert_eq!(verdict(-3.0, Published::Lower), Verdict::Met);
-        assert_eq!(verdict(3.0, Published::Lower), Verdict::Opposite);
-        assert_eq!(verdict(0.1, Published::Higher), Verdict::NoEffect);
-        assert_eq!(verdict(40.0, Published::Figure(50.0)), Verdict::Met);
-        assert_eq!(verdict(37.0, Published::Figure(50.0)), Verdict::Smaller);
-        assert_eq!(verdict(0.0, Published::Figure(0.0)), Verdict::Met);
+        let of = |measured, published| rule(published, None).verdict(measured, None);
+        assert_eq!(of(-3.0, Published::Lower), Verdict::Met);
+        assert_eq!(of(3.0, Published::Lower), Verdict::Opposite);
+        assert_eq!(of(0.1, Published::Higher), Verdict::NoEffect);
+        assert_eq!(of(40.0, Published::Figure(50.0)), Verdict::Met);
+        assert_eq!(of(37.0, Published::Figure(50.0)), Verdict::TooLow);
+        assert_eq!(of(63.0, Published::Figure(50.0)), Verdict::TooHigh);
+        assert_eq!(of(0.0, Published::Figure(0.0)), Verdict::Met);
+    }
+
+    #[test]
+    fn bounds_are_part_of_what_they_bound() {
+        let of = |measured| rule(Published::Within(10.0, 100.0), None).verdict(measured, None);
+        assert_eq!((of(10.0), of(100.0)), (Verdict::Met, Verdict::Met));
+        assert_eq!((of(9.9), of(100.1)), (Verdict::TooLow, Verdict::TooHigh));
+        let at_least = rule(Published::Within(1.0, f64::INFINITY), None);
+        assert_eq!((at_least.verdict(1e9, None), at_least.verdict(0.0, None)), (Verdict::Met, Verdict::TooLow));
+    }
+
+    #[test]
+    fn a_tolerance_replaces_the_quarter_and_the_points() {
+        let polling = rule(Published::Effect(0.53), Some(0.13));
+        let of = |measured| polling.verdict(measured, None);
+        assert!(!polling.says_nothing_changes());
+        assert_eq!((of(0.66), of(0.41), of(0.39)), (Verdict::Met, Verdict::Met, Verdict::Smaller));
+        assert_eq!((of(0.1), of(-0.2), of(0.67)), (Verdict::NoEffect, Verdict::Opposite, Verdict::Larger));
+        let nothing = rule(Published::Effect(0.0), Some(1.0));
+        assert!(nothing.says_nothing_changes());
+        assert_eq!((nothing.verdict(1.0, None), nothing.verdict(-1.1, None)), (Verdict::Met, Verdict::Effect));
+        let share = rule(Published::Figure(50.0), Some(2.0));
+        assert_eq!((share.verdict(52.0, None), share.verdict(47.9, None)), (Verdict::Met, Verdict::TooLow));
+    }
+
+    #[test]
+    fn an_effect_is_more_than_its_seeds_differ() {
+        let lower = rule(Published::Lower, None);
+        assert_eq!(lower.verdict(-3.0, Some(2.9)), Verdict::Met);
+        assert_eq!(lower.verdict(-3.0, Some(3.1)), Verdict::NoEffect);
+        assert_eq!(lower.verdict(3.0, Some(3.1)), Verdict::NoEffect);
+        let sized = rule(Published::Effect(-20.0), None);
+        assert_eq!(
+            (sized.verdict(-18.0, Some(17.0)), sized.verdict(-18.0, Some(19.0))),
+            (Verdict::Met, Verdict::NoEffect)
+        );
+        // That nothing changes is said of the whole interval; one that is wider says nothing.
+        let nothing = rule(Published::Effect(0.0), None);
+        assert_eq!(nothing.verdict(1.0, Some(4.0)), Verdict::Met);
+        assert_eq!(
+            (nothing.verdict(1.0, Some(4.1)), nothing.verdict(6.0, Some(7.0))),
+            (Verdict::Unclear, Verdict::Unclear)
+        );
+        assert_eq!(nothing.verdict(6.0, Some(1.0)), Verdict::Effect);
     }
 }

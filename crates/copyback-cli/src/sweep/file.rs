@@ -1,8 +1,10 @@
 //! What does a sweep file span? Devices, schemes, workloads or named cases, varied keys, seeds.
 
 use super::text::{Entry, Node, Table, Value};
+use super::variant::{self, Variant};
 use crate::plan;
 use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
+use copyback::run::Warmup;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,6 +21,8 @@ pub struct SweepFile {
     pub devices: Vec<Located>,
     /// Schemes; requests are matched with the first.
     pub schemes: Vec<Located>,
+    /// Schemes that are made of others, by settings of their own.
+    pub variants: Vec<Variant>,
     /// Workloads, each with settings of its own.
     pub cases: Vec<Case>,
     /// Keys that are varied, the slowest first.
@@ -31,6 +35,10 @@ pub struct SweepFile {
     pub requests: Option<u64>,
     /// Where quick runs stop.
     pub quick_requests: Option<u64>,
+    /// What runs leave out first.
+    pub warmup: Option<Warmup>,
+    /// Schemes that take part as null controls of claims, which `reproduce` reads.
+    pub null: Vec<Located>,
     /// Tables `[[claim]]`, which `reproduce` reads.
     pub claims: Vec<Table>,
 }
@@ -50,6 +58,8 @@ pub struct Case {
     pub requests: Option<u64>,
     /// Where its quick runs stop.
     pub quick_requests: Option<u64>,
+    /// What its runs leave out first, instead of the file's.
+    pub warmup: Option<Warmup>,
 }
 
 /// Where requests come from.
@@ -146,12 +156,15 @@ impl SweepFile {
             folder: folder.to_path_buf(),
             devices,
             schemes,
+            variants: variant::of_file(&mut table)?,
             cases: chosen_of(cases(&mut table)?, chosen)?,
             vary,
             settings: inherited.into_iter().chain(own).collect(),
             seeds,
             requests: table.take_number("requests", 1)?,
             quick_requests: table.take_number("quick_requests", 1)?,
+            warmup: table.take_warmup()?,
+            null: table.take_texts_or_none("null")?.unwrap_or_default(),
             claims: table.take_tables("claim")?,
         };
         table.finish()?;
@@ -249,7 +262,7 @@ impl Case {
         let name = match &source {
             Source::Workload(name) | Source::Trace { path: name, .. } => stem(&name.value),
         };
-        Self { name, device: None, source, settings: Vec::new(), requests: None, quick_requests: None }
+        Self { name, device: None, source, settings: Vec::new(), requests: None, quick_requests: None, warmup: None }
     }
 }
 
@@ -279,6 +292,7 @@ fn case(mut table: Table) -> Result<Case, LayerError> {
         settings: settings(&mut table)?,
         requests: table.take_number("requests", 1)?,
         quick_requests: table.take_number("quick_requests", 1)?,
+        warmup: table.take_warmup()?,
         ..plain
     };
     table.finish()?;
@@ -286,7 +300,7 @@ fn case(mut table: Table) -> Result<Case, LayerError> {
 }
 
 /// The table `[set]`: keys of the configuration, in tables or with dots.
-fn settings(table: &mut Table) -> Result<Vec<Setting>, LayerError> {
+pub fn settings(table: &mut Table) -> Result<Vec<Setting>, LayerError> {
     let mut settings = Vec::new();
     if let Some(table) = table.take_table("set")? {
         table.entries.into_iter().for_each(|entry| flatten("", entry, &mut settings));

@@ -5,6 +5,7 @@ use crate::args::CellArgs;
 use crate::failure::Failure;
 use crate::plan::{self, Choice, ChosenWorkload, Plan};
 use copyback::config::layers::{LayerError, Located};
+use copyback::run::Warmup;
 use std::path::{Path, PathBuf};
 
 /// What the command line says about a sweep.
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct Overrides {
     /// Where runs stop, whatever the file says.
     pub requests: Option<u64>,
+    /// What runs leave out first, whatever the file says.
+    pub warmup: Option<Warmup>,
     /// Take the file's shorter runs.
     pub is_quick: bool,
     /// Folder that relative traces are looked for in.
@@ -25,7 +28,8 @@ pub struct Overrides {
 impl Overrides {
     /// What is asked of all cells.
     pub fn of(args: &CellArgs) -> Self {
-        Self { traces: args.traces.clone(), sets: args.sets.clone(), seed: args.seed, ..Self::default() }
+        let (traces, sets) = (args.traces.clone(), args.sets.clone());
+        Self { traces, sets, seed: args.seed, warmup: args.warmup, ..Self::default() }
     }
 }
 
@@ -144,18 +148,20 @@ fn cell(
     let settings: Vec<&Setting> =
         file.settings.iter().chain(&case.settings).chain(values().map(|(_, (_, setting))| setting)).collect();
     let sets = settings.iter().map(|setting| setting.argument.clone()).chain(over.sets.iter().cloned()).collect();
+    let own = file.variants.iter().flat_map(|variant| &variant.settings);
     let choice = Choice {
         device,
-        schemes: &file.schemes,
+        schemes: file.schemes.iter().map(|scheme| file.chosen_scheme(scheme)).collect(),
         workload,
         folder: &file.folder,
         sets,
         seed,
         requests: requests(file, case, over),
+        warmup: warmup(file, case, over),
     };
     let plan = plan::plan_choice(&choice, hashes).map_err(|failure| {
         // What stands in an argument stands in the file.
-        failure.moved(|place| settings.iter().find_map(|setting| setting.place_of(place)))
+        failure.moved(|place| settings.iter().copied().chain(own.clone()).find_map(|setting| setting.place_of(place)))
     })?;
     let named = |workload: &ChosenWorkload| match workload {
         ChosenWorkload::Named(name) => name.value.clone(),
@@ -178,6 +184,11 @@ fn requests(file: &SweepFile, case: &Case, over: &Overrides) -> Option<u64> {
     let whole = case.requests.or(file.requests);
     let quick = case.quick_requests.or(file.quick_requests).or_else(|| whole.map(|n| n.div_ceil(QUICK_PART)));
     over.requests.or(if over.is_quick { quick } else { whole })
+}
+
+fn warmup(file: &SweepFile, case: &Case, over: &Overrides) -> Option<Warmup> {
+    let whole = case.warmup.or(file.warmup);
+    over.warmup.or(if over.is_quick { whole.map(|warmup| warmup.divided_by(QUICK_PART)) } else { whole })
 }
 
 fn device_name(device: &Located) -> String {

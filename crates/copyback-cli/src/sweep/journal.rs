@@ -141,7 +141,7 @@ pub fn run_hash(plan: &Plan, at: usize) -> String {
     let mut resolved = plan.runs[at].resolved.clone();
     resolved.workload.trace = None;
     let trace = plan.inputs.iter().find(|input| input.role == "trace").map_or("", |input| &input.hash);
-    let parts = format!("{}\n{trace}\n{}\n{:?}", resolved.to_toml(), plan.seed, plan.requests);
+    let parts = format!("{}\n{trace}\n{}\n{:?} {:?}", resolved.to_toml(), plan.seed, plan.requests, plan.warmup);
     files::hash_bytes(parts.as_bytes())
 }
 

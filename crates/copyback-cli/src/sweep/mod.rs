@@ -3,9 +3,11 @@
 pub mod file;
 pub mod grid;
 pub mod journal;
+pub mod notes;
 mod screen;
 pub mod table;
 pub mod text;
+pub mod variant;
 
 use crate::args::{CellArgs, SweepArgs};
 use crate::execute::{self, How};
@@ -164,21 +166,10 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
     format!("{}{description}: {} cells, {runs} runs{held}\n\n", file.name, grid.cells.len())
 }
 
-/// Notes that are shown: those of many cells differ in their numbers only.
-const NOTES_MAX: usize = 5;
-
-/// What users should know, each note once.
+/// What users should know.
 fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
-    let mut lines: Vec<&str> = Vec::new();
-    for line in results.results.iter().flat_map(|result| result.notes.lines()) {
-        if !line.is_empty() && !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    let mut text = lines.iter().take(NOTES_MAX).map(|line| format!("{line}\n")).collect::<String>();
-    if lines.len() > NOTES_MAX {
-        text.push_str(&format!("Note: {} more notes are in the journal\n", lines.len() - NOTES_MAX));
-    }
+    let cells = results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
+    let mut text = notes::of_cells(cells).concat();
     if !grid.left_out.is_empty() {
         text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));
     }
@@ -196,7 +187,11 @@ fn list(file: &SweepFile, grid: &Grid) -> String {
     for cell in &grid.cells {
         let requests = cell.plan.requests.map_or_else(|| "all".to_owned(), crate::format::count);
         let Cell { label, device, workload, .. } = cell;
-        text.push_str(&format!("  {label}: {device}, {workload}, seed {}, {requests} requests\n", cell.plan.seed));
+        let warmup = cell.plan.warmup.map(|warmup| format!(" after a warm-up of {warmup}")).unwrap_or_default();
+        text.push_str(&format!(
+            "  {label}: {device}, {workload}, seed {}, {requests} requests{warmup}\n",
+            cell.plan.seed
+        ));
     }
     text
 }

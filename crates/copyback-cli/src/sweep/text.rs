@@ -1,6 +1,7 @@
 //! A sweep file's text: keys are taken out one by one, each knows its place, and what is left is refused.
 
 use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
+use copyback::run::Warmup;
 use serde::Deserialize;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
@@ -108,10 +109,28 @@ impl Table {
         nodes.iter().map(|node| node.text().ok_or_else(|| wrong(node))).collect::<Result<_, _>>().map(Some)
     }
 
+    /// Takes a list of texts, or one text; an empty list is one of none.
+    pub fn take_texts_or_none(&mut self, key: &'static str) -> Result<Option<Vec<Located>>, LayerError> {
+        let is_empty = |entry: &Entry| matches!(&entry.node.value, Value::List(nodes) if nodes.is_empty());
+        if self.entries.iter().any(|entry| entry.key == key && is_empty(entry)) {
+            self.take(key);
+            return Ok(Some(Vec::new()));
+        }
+        self.take_texts(key)
+    }
+
     /// Takes a whole number.
     pub fn take_number(&mut self, key: &'static str, least: u64) -> Result<Option<u64>, LayerError> {
         let Some(entry) = self.take(key) else { return Ok(None) };
         self.number(key, &entry.node, least).map(Some)
+    }
+
+    /// Takes a warm-up: a number of requests, a time, or a word.
+    pub fn take_warmup(&mut self) -> Result<Option<Warmup>, LayerError> {
+        let Some(entry) = self.take("warmup") else { return Ok(None) };
+        let wrong = |message: String| LayerError::new(format!("`warmup`: {message}"));
+        let warmup = Warmup::of_toml(&entry.node.plain()).map_err(wrong);
+        warmup.map(Some).map_err(|error| error.at(Some(entry.node.place)))
     }
 
     /// Takes a list of whole numbers that is not empty, or one number.

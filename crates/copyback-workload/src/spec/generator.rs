@@ -147,13 +147,20 @@ pub enum Footprint {
     Size(Bytes),
     /// This share of the capacity. In a file: a number from 0 to 1.
     Share(f64),
+    /// What the drive's past has written, from its start: no read finds nothing. In a file: `"mapped"`. The drive's
+    /// configuration makes a share of it.
+    Mapped,
 }
+
+/// [`Footprint::Mapped`] in a file.
+const MAPPED: &str = "mapped";
 
 impl Serialize for Footprint {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Footprint::Size(bytes) => bytes.serialize(serializer),
             Footprint::Share(share) => serializer.serialize_f64(*share),
+            Footprint::Mapped => serializer.serialize_str(MAPPED),
         }
     }
 }
@@ -165,10 +172,13 @@ impl<'de> Deserialize<'de> for Footprint {
             type Value = Footprint;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a size such as \"1.35 GiB\", or a share of the capacity such as 0.8")
+                f.write_str("a size such as \"1.35 GiB\", a share of the capacity such as 0.8, or \"mapped\"")
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Footprint, E> {
+                if text == MAPPED {
+                    return Ok(Footprint::Mapped);
+                }
                 parse_bytes(text).map(|bytes| Footprint::Size(Bytes(bytes))).map_err(E::custom)
             }
 

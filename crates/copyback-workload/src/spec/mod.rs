@@ -143,7 +143,8 @@ pub struct WorkloadSpec {
     /// The share of requests that trim; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_share: Option<f64>,
-    /// How much of the device is addressed, from its start: a size, or a share of the capacity; default all.
+    /// How much of the device is addressed, from its start: a size, a share of the capacity, or `"mapped"`, what
+    /// the drive's past has written; default all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Footprint>,
     /// The generator's own seed, instead of the run's.

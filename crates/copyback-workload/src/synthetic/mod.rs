@@ -87,6 +87,10 @@ fn footprint(spec: &WorkloadSpec, align: Bytes, capacity_bytes: u64) -> Result<u
                 .with_help("set a size, such as `footprint = \"1 GiB\"`"));
         }
         Some(Footprint::Share(share)) => (capacity_bytes as f64 * share) as u64,
+        Some(Footprint::Mapped) => {
+            return Err(Error::new("workload.footprint: what is `mapped` only a drive with a past knows")
+                .with_help("set a size, such as `footprint = \"1 GiB\"`"));
+        }
         None => capacity_bytes,
     };
     // Folding or rejecting is the user's word that a footprint beyond the device is meant.

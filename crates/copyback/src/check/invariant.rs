@@ -55,6 +55,8 @@ invariants! {
     VictimEmpty Always "victim-empty" "only a victim is erased, and only when none of its units is valid";
     OneJob Always "one-job" "a plane has one job at a time, and a die no more waiting ones than it has room for";
     LeaseKept Always "lease-kept" "a die that a round has takes the commands of that round, moves of other rounds while its step is under way elsewhere, and work of the host only where the round lets it go first";
+    PlaneBarred Always "plane-barred" "while a page of a round waits in a plane's register, at its first preemption point, no request uses that plane but those that may at this point";
+    HardLevel Always "hard-level" "below the hard level nothing that consumes free blocks goes before a round, and nothing at all while a write of high priority waits, or where the scheme stops all";
     TimeExplained Always "time-explained" "the parts of a request's response time, and those of a command's, add up to the nanosecond";
     RequestOnce Always "request-once" "a request ends once";
     Window Always "window" "a slot of a die's window is given back once";

@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct HostConfig {
     /// `open`: requests arrive when the workload says (default). `closed`: the next request arrives when one ends.
     pub mode: HostMode,
-    /// Requests that a closed loop keeps under way (default 32).
+    /// Requests that a closed loop keeps under way (default 32, at most 65536).
     pub queue_depth: u32,
-    /// Requests that may be inside the drive at once (default 65536); later ones wait in front of it, in order.
+    /// Requests that may be inside the drive at once (default 65536, which is the most); later ones wait in front of it, in
+    /// order. A drive takes 65,536 pages of requests at once, so that large ones may wait before there are so many; the
+    /// report counts them (`held_by_transaction_limit`).
     pub outstanding_max: u32,
     /// What a write of part of a mapping unit does (default `read-modify-write`).
     pub subpage_writes: SubpageWrites,
@@ -51,10 +53,11 @@ impl Default for HostConfig {
 impl HostConfig {
     /// Checks the limits.
     pub fn check(&self) -> Result<(), KeyError> {
-        const MOST: u32 = 1 << 20;
+        const MOST: u32 = crate::run::TRANSACTIONS_MAX as u32;
         for (key, value) in [("queue_depth", self.queue_depth), ("outstanding_max", self.outstanding_max)] {
             if value == 0 || value > MOST {
-                return Err(KeyError::new(format!("host.{key}"), format!("{value} is not possible"))
+                let why = if value == 0 { "" } else { ": a drive takes 65536 pages of requests at once, and no more" };
+                return Err(KeyError::new(format!("host.{key}"), format!("{value} is not possible{why}"))
                     .with_help(format!("use a number from 1 to {MOST}")));
             }
         }

@@ -6,6 +6,7 @@ pub mod device;
 pub mod host;
 pub mod layers;
 pub mod level;
+mod mapped;
 pub mod precondition;
 pub mod presets;
 mod rate;

@@ -20,8 +20,11 @@ pub enum PreconditionConfig {
         /// Share of the logical capacity that is used.
         #[serde(default = "whole")]
         fill: f64,
-        /// Overwrites, in multiples of the filled capacity; without it, until write amplification is steady: its
-        /// mean over one capacity's worth of writes differs by at most `steady` from that of the one before.
+        /// Share of what is filled that is overwritten: the first units of it.
+        #[serde(default = "whole", skip_serializing_if = "is_whole")]
+        footprint: f64,
+        /// Overwrites, in multiples of the footprint; without it, until write amplification is steady: its mean over one
+        /// footprint's worth of writes differs by at most `steady` from that of the one before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         overwrites: Option<f64>,
         /// Largest relative change of write amplification that counts as steady.
@@ -39,7 +42,7 @@ pub enum PreconditionConfig {
         round: f64,
     },
     /// tpds20: each plane is filled to a random share between `used_min` and `used_max` of its pages, of which
-    /// `valid` hold data.
+    /// `valid` hold data, spread over its blocks as `spread` says.
     Aged {
         /// Smallest share of a plane's pages that are programmed.
         #[serde(default = "used_min")]
@@ -50,11 +53,30 @@ pub enum PreconditionConfig {
         /// Share of the programmed pages that hold valid data.
         #[serde(default = "valid")]
         valid: f64,
+        /// Which blocks hold them.
+        #[serde(default)]
+        spread: Spread,
     },
+}
+
+/// Which blocks of an aged plane hold its valid data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spread {
+    /// All alike: every page is as likely to be valid as any other, so that a block's valid pages are binomial around the
+    /// share.
+    #[default]
+    Even,
+    /// Young ones: first writes and overwrites come in random order, so that what was written early is mostly overwritten
+    /// and what was written last is not. With 60 % valid the oldest blocks hold 33 % and the youngest 95 %.
+    ByAge,
 }
 
 fn whole() -> f64 {
     1.0
+}
+fn is_whole(share: &f64) -> bool {
+    *share == whole()
 }
 fn steady() -> f64 {
     0.005
@@ -74,7 +96,7 @@ fn valid() -> f64 {
 
 impl Default for PreconditionConfig {
     fn default() -> Self {
-        Self::Random { fill: whole(), overwrites: None, steady: steady() }
+        Self::Random { fill: whole(), footprint: whole(), overwrites: None, steady: steady() }
     }
 }
 
@@ -91,8 +113,9 @@ impl PreconditionConfig {
         match *self {
             Self::Empty => Ok(()),
             Self::Sequential { fill } => share("fill", fill),
-            Self::Random { fill, overwrites, steady } => {
+            Self::Random { fill, footprint, overwrites, steady } => {
                 share("fill", fill)?;
+                share("footprint", footprint)?;
                 if overwrites.is_some_and(|o| !(0.0..=1000.0).contains(&o)) {
                     return Err(KeyError::new("precondition.overwrites", "must be from 0 to 1000 capacities"));
                 }
@@ -109,7 +132,7 @@ impl PreconditionConfig {
                 Err(KeyError::new("precondition.round", format!("{round} is not possible"))
                     .with_help("use a number of capacities from 0.01 to 100"))
             }
-            Self::Aged { used_min, used_max, valid } => {
+            Self::Aged { used_min, used_max, valid, .. } => {
                 share("used_min", used_min)?;
                 share("used_max", used_max)?;
                 share("valid", valid)?;

@@ -63,7 +63,11 @@ impl Drive {
         let die = self.txns[id].die;
         self.txns[id].clocks = self.dies[die.at()].clocks.read(events.now_ns());
         self.dies[die.at()].waiting += 1;
+        self.dies[die.at()].reads_waiting += u32::from(!Self::is_write(self.txns[id].role));
         self.dies[die.at()].high_priority_waiting += u32::from(self.is_high_priority_write(id));
+        if self.dies[die.at()].planes_below != 0 {
+            self.start_awaited_collection(die, events);
+        }
         let window = self.queue(die, Queue::Window);
         if self.queues.is_empty(window) {
             self.admit(id, events);
@@ -286,6 +290,7 @@ impl Drive {
         let txn = &mut self.txns[id];
         let die = &mut self.dies[txn.die.at()];
         die.waiting -= 1;
+        die.reads_waiting -= u32::from(!Self::is_write(txn.role));
         die.high_priority_waiting -= u32::from(is_high_priority_write);
         let held = charge(&mut txn.blame_ns, &txn.clocks, &die.clocks.read(now_ns));
         txn.gc_affected |= held;

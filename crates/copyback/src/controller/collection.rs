@@ -1,7 +1,7 @@
 //! Collection: when jobs start, begin and end.
 
 use super::drive::{Drive, Queue, WAITING_JOBS_MAX};
-use crate::background::gc::trigger::watermark::{Count, Scope};
+use crate::background::gc::trigger::watermark::{Count, Scope, When};
 use crate::background::gc::r#yield::State;
 use crate::background::job::Job;
 use crate::check::hold;
@@ -11,6 +11,19 @@ use crate::metrics::report::GcEvent;
 use crate::nand::command::{Command, FlashOp, Source};
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
+
+/// Why a collection starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// The trigger's scope is below its level.
+    Level,
+    /// Writes wait for space.
+    Space,
+    /// The drive has been idle for long enough.
+    Idle,
+    /// Somebody outside the drive asks for it.
+    Told,
+}
 
 impl Drive {
     /// A page was bound on a plane: whoever waits for one there is looked at again, and collection starts where the level
@@ -27,8 +40,8 @@ impl Drive {
         match self.trigger.scope {
             Scope::Plane => {
                 let is_collecting = self.job_of_plane[plane.at()].is_some();
-                if !is_collecting && self.trigger.wants_collection(self.level_of(plane), false) {
-                    self.start_collection(plane, events);
+                if !is_collecting && self.wants_plane(plane, false) {
+                    self.start_collection(plane, Start::Level, events);
                 }
             }
             Scope::Die => self.collect_die_if_low(die, events),
@@ -46,7 +59,7 @@ impl Drive {
                 return;
             }
             for die in (0..self.geometry.dies).map(DieId) {
-                self.collect_lowest_of(die, events);
+                self.collect_lowest_of(die, Start::Level, events);
             }
             if !self.yielding.is_timeless() || self.ftl.free_blocks() <= free_blocks {
                 return;
@@ -59,8 +72,14 @@ impl Drive {
         let wants = self.trigger.wants_collection(free, self.is_collecting_die[die.at()]);
         self.is_collecting_die[die.at()] = wants;
         if wants {
-            self.collect_lowest_of(die, events);
+            self.collect_lowest_of(die, Start::Level, events);
         }
+    }
+
+    /// Whether a plane must collect by its own level.
+    #[inline(always)]
+    fn wants_plane(&self, plane: PlaneId, is_collecting: bool) -> bool {
+        self.trigger.wants_plane(self.level_of(plane), self.geometry.plane_offset(plane), is_collecting)
     }
 
     /// What a plane has free, as the trigger counts it.
@@ -79,13 +98,13 @@ impl Drive {
 
     /// Starts collection on the plane of a die at the lowest level of those that gain by it, unless a plane
     /// of it collects already; whether the die collects.
-    fn collect_lowest_of(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+    fn collect_lowest_of(&mut self, die: DieId, start: Start, events: &mut EventQueue) -> bool {
         if self.has_job(die) {
             return true;
         }
         let gaining = self.geometry.planes_of(die).filter(|&p| self.can_gain(p));
         let Some(lowest) = gaining.min_by_key(|&p| self.level_of(p)) else { return false };
-        self.start_collection(lowest, events);
+        self.start_collection(lowest, start, events);
         true
     }
 
@@ -118,16 +137,16 @@ impl Drive {
             return;
         }
         if plane.is_none() {
-            if !self.collect_lowest_of(die, events) && self.ftl.allocation.chooses_die() {
+            if !self.collect_lowest_of(die, Start::Space, events) && self.ftl.allocation.chooses_die() {
                 self.send_waiters_elsewhere(die, events);
             }
         } else if self.job_of_plane[plane.at()].is_none() {
             if self.can_gain(plane) || self.can_leave(plane) {
-                self.start_collection(plane, events);
+                self.start_collection(plane, Start::Space, events);
             } else if self.settings.global && self.job_of_plane.iter().all(|j| j.is_none()) {
                 // None gains where pages are promised that were not bound yet; who binds them comes back here.
                 if let Some(gaining) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.can_gain(p)) {
-                    self.start_collection(gaining, events);
+                    self.start_collection(gaining, Start::Space, events);
                 }
             }
         }
@@ -155,8 +174,14 @@ impl Drive {
         }
     }
 
-    /// Collection of a plane starts: at once where it takes no time, otherwise as a job that waits for its die.
-    pub(super) fn start_collection(&mut self, plane: PlaneId, events: &mut EventQueue) {
+    /// Collection of a plane starts: at once where it takes no time, otherwise as a job that waits for its die. Where the
+    /// trigger waits for requests and none waits at the die, the next one to come there starts it.
+    pub(super) fn start_collection(&mut self, plane: PlaneId, start: Start, events: &mut EventQueue) {
+        let die = self.geometry.die_of(plane);
+        if start == Start::Level && self.trigger.when == When::Waiting && self.dies[die.at()].waiting == 0 {
+            self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
+            return;
+        }
         if self.yielding.is_timeless() {
             self.collect_timelessly(plane, events);
             return;
@@ -164,6 +189,19 @@ impl Drive {
         let id = self.new_job(Source::Gc, plane);
         self.job_of_plane[plane.at()] = id;
         self.attach(id);
+    }
+
+    /// A request has come to wait at a die on which collection was put off until one would.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn start_awaited_collection(&mut self, die: DieId, events: &mut EventQueue) {
+        let below = std::mem::take(&mut self.dies[die.at()].planes_below);
+        for plane in self.geometry.planes_of(die) {
+            let was_put_off = below & (1 << self.geometry.plane_offset(plane)) != 0;
+            if was_put_off && self.job_of_plane[plane.at()].is_none() {
+                self.collect_further(plane, events);
+            }
+        }
     }
 
     /// Whether a block may be relocated now: it is full, and its plane has no job.
@@ -191,7 +229,7 @@ impl Drive {
     pub fn collect_once(&mut self, plane: PlaneId, events: &mut EventQueue) -> bool {
         let can = self.job_of_plane[plane.at()].is_none() && self.can_gain(plane);
         if can {
-            self.start_collection(plane, events);
+            self.start_collection(plane, Start::Told, events);
         }
         can
     }
@@ -242,8 +280,9 @@ impl Drive {
         let job = &mut self.jobs[id.at()];
         (job.block, job.start_ns, job.units_valid) = (block, now_ns, moves.len() as u32);
         (job.moves, job.free_blocks) = (moves, self.ftl.free_blocks_of(plane));
+        let came_before_round = self.txns.next_sequence();
         let d = &mut self.dies[die.at()];
-        (d.lease, d.lease_since_ns, d.choice_ns) = (id, now_ns, choice_ns);
+        (d.lease, d.lease_since_ns, d.choice_ns, d.came_before_round) = (id, now_ns, choice_ns, came_before_round);
         self.dies_leased += 1;
         if !self.settings.is_round_alone {
             self.pair_open_blocks(plane);
@@ -359,6 +398,7 @@ impl Drive {
         // The clock stops for the job before anybody else can be charged.
         let d = &mut self.dies[die.at()];
         d.lease = JobId::NONE;
+        d.waited_before = d.came_before_round;
         d.owes_high_priority = owes && d.high_priority_waiting > 0;
         self.dies_leased -= 1;
         self.retire(id, events);
@@ -386,8 +426,8 @@ impl Drive {
         let die = self.geometry.die_of(plane);
         match self.trigger.scope {
             Scope::Plane => {
-                if self.trigger.wants_collection(self.level_of(plane), true) {
-                    self.start_collection(plane, events);
+                if self.wants_plane(plane, true) {
+                    self.start_collection(plane, Start::Level, events);
                 }
             }
             Scope::Die => self.collect_die_if_low(die, events),
@@ -395,7 +435,7 @@ impl Drive {
                 self.is_collecting_device =
                     self.trigger.wants_collection(self.ftl.free_blocks() as u32, self.is_collecting_device);
                 if self.is_collecting_device {
-                    self.collect_lowest_of(die, events);
+                    self.collect_lowest_of(die, Start::Level, events);
                 }
             }
         }
@@ -410,7 +450,7 @@ impl Drive {
             }
             let die = self.geometry.die_of(plane);
             let goes_on = match self.trigger.scope {
-                Scope::Plane => self.trigger.wants_collection(self.level_of(plane), true),
+                Scope::Plane => self.wants_plane(plane, true),
                 Scope::Die => {
                     let free = self.level_of_die(die);
                     self.is_collecting_die[die.at()] = self.trigger.wants_collection(free, true);

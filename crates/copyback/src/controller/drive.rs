@@ -12,7 +12,7 @@ use super::overtaking::Newest;
 use super::sharing::{NO_PLANES, Pause};
 use super::txn::{Role, Txn, Txns};
 use crate::background::gc::trigger::{Trigger, TriggerConfig};
-use crate::background::gc::r#yield::Yield;
+use crate::background::gc::r#yield::{AtHard, NextStep, Yield};
 use crate::background::job::Job;
 use crate::check::onfi::Watcher;
 use crate::check::shadow::Shadow;
@@ -66,8 +66,12 @@ pub(super) struct Die {
     pub slots_used: u32,
     /// Host transactions that wait at the die, in its window or in front of it.
     pub waiting: u32,
+    /// Reads of those.
+    pub reads_waiting: u32,
     /// Transactions that wait for a page to land on.
     pub waiting_for_space: u32,
+    /// Planes, a bit each, that are below the level of a trigger which waits for a request.
+    pub planes_below: u8,
     pub clocks: Clocks,
     pub busy_since_ns: u64,
     pub lease_since_ns: u64,
@@ -81,6 +85,10 @@ pub(super) struct Die {
     pub high_priority_waiting: u32,
     /// One of them goes before the next round.
     pub owes_high_priority: bool,
+    /// Transactions of a smaller sequence number had come when its round began.
+    pub came_before_round: u64,
+    /// The same of the last round that ended.
+    pub waited_before: u64,
     /// Which of its planes the next write that is bound to none goes to, if it has room.
     pub next_plane: u8,
     /// Whether it stands in the list of dies for which something changed.
@@ -102,7 +110,9 @@ impl Die {
             commands: [none; 2],
             slots_used: 0,
             waiting: 0,
+            reads_waiting: 0,
             waiting_for_space: 0,
+            planes_below: 0,
             clocks: Clocks::new(),
             busy_since_ns: 0,
             lease_since_ns: 0,
@@ -111,6 +121,8 @@ impl Die {
             choice_ns: 0,
             high_priority_waiting: 0,
             owes_high_priority: false,
+            came_before_round: 0,
+            waited_before: 0,
             next_plane: 0,
             is_touched: false,
         }
@@ -154,6 +166,11 @@ pub(super) struct Settings {
     pub is_round_alone: bool,
     /// A round's steps follow each other without a look at the queue.
     pub steps_at_once: bool,
+    /// Whether reads, and writes, of a round's own plane wait while a page of it is in the plane's register.
+    pub bars_at_register: [bool; 2],
+    /// Level of free blocks or pages below which what consumes them does not go before a round, or nothing does.
+    pub hard_level: u32,
+    pub hard_stops_all: bool,
     /// Time of a look at the queue before each step of a round, and before a read on top of it.
     pub poll_ns: u64,
     pub scan_ns: u64,
@@ -195,6 +212,9 @@ impl Settings {
             gc_host: has(GcBuilderName::GcHost),
             is_round_alone: compose.gc.is_empty() && !ftl.has_second_active(),
             steps_at_once: !yielding.yields() && scan_ns == 0 && !choice_takes_time,
+            bars_at_register: [false, true].map(|is_write| yielding.bars_plane(NextStep::Program, is_write)),
+            hard_level: Trigger::new(trigger, &ftl.geometry).hard_level(),
+            hard_stops_all: yielding.at_hard() == AtHard::All,
             poll_ns: yielding.look_ns(),
             scan_ns,
             scan_max: compose.scan_max as usize,
@@ -236,6 +256,10 @@ pub struct GcTotals {
     pub time_ns: u64,
     /// Longest.
     pub max_ns: u64,
+    /// Reads of the host that wait at the die when collection reads a page there: summed over those pages.
+    pub reads_waiting_sum: u64,
+    /// The most of them.
+    pub reads_waiting_max: u32,
     /// Plane time in use on leased dies.
     pub plane_busy_ns: u64,
     /// Time of leases.
@@ -509,6 +533,11 @@ impl Drive {
     /// Dies that are leased to jobs.
     pub fn dies_leased(&self) -> u32 {
         self.dies_leased
+    }
+
+    /// Free blocks of the plane that has fewest.
+    pub(super) fn lowest_free_blocks(&self) -> u32 {
+        (0..self.geometry.planes).map(|p| self.ftl.free_blocks_of(PlaneId(p))).min().unwrap_or(0)
     }
 
     /// Smallest number of free blocks that a plane had.

@@ -4,6 +4,7 @@
 //! says, on each die the plane with the fewest free blocks first, and goes on round by round until the level is reached
 //! or a request arrives. The round under way then goes on as it would at any other time.
 
+use super::collection::Start;
 use super::drive::Drive;
 use crate::background::gc::trigger::idle::Idle;
 use crate::sim::index::{DieId, PlaneId};
@@ -53,7 +54,7 @@ impl Drive {
             let planes = self.geometry.planes_of(die).filter(|&p| wants(self, p));
             let Some(lowest) = planes.min_by_key(|&p| self.level_of(p)) else { return };
             let level = self.level_of(lowest);
-            self.start_collection(lowest, events);
+            self.start_collection(lowest, Start::Idle, events);
             // Collection without time is done already, and goes on while it gains.
             if self.yielding.is_timeless() && self.level_of(lowest) <= level {
                 return;

@@ -135,7 +135,8 @@ impl Drive {
         let d = &self.dies[die.at()];
         let job_may_begin = d.waiting_jobs_count > 0 && d.slots_used < self.settings.slots && !d.owes_high_priority;
         let job = if job_may_begin { self.jobs[d.waiting_jobs[0].at()].sequence } else { u64::MAX };
-        Heads { came: [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)] }
+        let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
+        Heads { came, waited_before: d.waited_before }
     }
 
     #[inline]
@@ -211,6 +212,7 @@ impl Drive {
             self.split_of.push(request);
         }
         self.dies[die.at()].waiting += 1;
+        self.dies[die.at()].reads_waiting += 1;
         self.dies[die.at()].slots_used += 1;
         let list = self.queue(die, Queue::Read);
         self.enqueue(list, rest);

@@ -14,6 +14,7 @@ mod idleness;
 mod issue;
 pub mod order;
 mod overtaking;
+pub mod reading;
 mod sharing;
 mod steps;
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Sharing: what goes between two steps of the round that has a die.
 //!
 //! Before each step the controller looks at the queue, where that takes time or may let somebody go first. Whatever waits
-//! then and is admitted by the yield policy goes first, in the order of the die's classes; then the round takes its step.
+//! then and is admitted by the yield policy goes first, in the order of the die's classes, with what comes meanwhile as far
+//! as the policy's fence lets it; then the round takes its step.
 //! Where the `pipeline` builder is in use, commands of one type follow each other through the cache register, host and
 //! round alike.
 
@@ -10,9 +11,10 @@ use super::drive::{Drive, Queue};
 use super::issue::Readiness;
 use super::order::{Class, Heads};
 use crate::background::gc::trigger::watermark::Scope;
-use crate::background::gc::r#yield::{Candidate, NextStep, State, View, state_of};
-use crate::background::job::Step;
-use crate::nand::command::{Command, Source};
+use crate::background::gc::r#yield::{Candidate, Fence, NextStep, State, View, state_of};
+use crate::background::job::{Job, Step};
+use crate::check::hold;
+use crate::nand::command::{Command, FlashOp, Source};
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 
@@ -23,10 +25,10 @@ pub(super) enum Pause {
     Closed,
     /// The controller looks at the queue, until the die's event.
     Looking,
-    /// What came before this place in the order of arrival may go first.
+    /// What waits may go first.
     Open {
-        /// The first that came too late.
-        before: u64,
+        /// The place in the order of arrival from which on requests came while it was open.
+        since: u64,
     },
 }
 
@@ -52,7 +54,7 @@ impl Drive {
                 }
                 let look_ns = self.look_ns(die, step);
                 if look_ns == 0 {
-                    self.open_pause(die, id, step);
+                    self.open_pause(die);
                 } else {
                     self.dies[die.at()].pause = Pause::Looking;
                     self.work.queue_looks += 1;
@@ -60,7 +62,7 @@ impl Drive {
                 }
                 true
             }
-            Pause::Open { before } => self.go_on(die, id, step, before, readiness, events),
+            Pause::Open { since } => self.go_on(die, id, step, since, readiness, events),
         }
     }
 
@@ -72,20 +74,21 @@ impl Drive {
 
     /// The look at the queue of a die is over.
     pub(super) fn on_look_end(&mut self, die: DieId) {
-        let id = self.dies[die.at()].lease;
-        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
-        let step = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from);
-        self.open_pause(die, id, step.expect("a round that is between steps has a next one"));
+        self.open_pause(die);
         self.touch(die);
     }
 
-    fn open_pause(&mut self, die: DieId, id: JobId, step: Step) {
+    fn open_pause(&mut self, die: DieId) {
+        let since = self.txns.next_sequence();
+        self.dies[die.at()].pause = Pause::Open { since };
+    }
+
+    /// Bars the round's plane where its next step does. Looked at before each request that goes first: one that goes may
+    /// overwrite all that the round had still to read, and its next step is then another one.
+    fn bar_planes(&mut self, die: DieId, id: JobId, step: Step) {
         let plane = self.jobs[id.at()].plane;
         let barred = |is_write| if self.yielding.bars_plane(kind(step), is_write) { plane } else { PlaneId::NONE };
-        let barred = [barred(false), barred(true)];
-        let before = self.txns.next_sequence();
-        let d = &mut self.dies[die.at()];
-        (d.pause, d.barred) = (Pause::Open { before }, barred);
+        self.dies[die.at()].barred = [barred(false), barred(true)];
     }
 
     fn close_pause(&mut self, die: DieId) {
@@ -99,14 +102,17 @@ impl Drive {
         die: DieId,
         id: JobId,
         step: Step,
-        before: u64,
+        since: u64,
         readiness: Readiness,
         events: &mut EventQueue,
     ) -> bool {
         if self.yielding.yields() {
+            self.bar_planes(die, id, step);
             let view = self.view(die, id, kind(step), events.now_ns());
-            let read = self.first_admitted(die, Queue::Read, &view, before, Some(step));
-            let write = self.first_admitted(die, Queue::Write, &view, before, Some(step));
+            let fence = self.fence(die, &view);
+            let before = |is_write| if fence.holds_back(is_write) { since } else { u64::MAX };
+            let read = self.first_admitted(die, Queue::Read, &view, before(false), Some(step));
+            let write = self.first_admitted(die, Queue::Write, &view, before(true), Some(step));
             if let Some(class) = self.order.pick(self.heads_of(read, write)) {
                 let took = self.take_first(die, class, read, write, readiness, events);
                 self.work.preemptions += u64::from(took);
@@ -126,6 +132,13 @@ impl Drive {
         follows
     }
 
+    /// What waits for the next step, of that which comes while requests go before this one. Everything, where a round must not
+    /// be held up for ever: writes that wait for space, and those that the hard level prohibits, wait for its end.
+    fn fence(&self, die: DieId, view: &View) -> Fence {
+        let is_needed = view.state != State::AllAllowed || self.dies[die.at()].waiting_for_space > 0;
+        if is_needed { Fence::All } else { self.yielding.fence() }
+    }
+
     /// Host work of this class goes before the round, where the die can take it now.
     #[inline(never)]
     fn take_first(
@@ -139,9 +152,11 @@ impl Drive {
     ) -> bool {
         match (class, readiness) {
             (Class::Read, Readiness::Ready | Readiness::CachedRead) => {
+                self.check_hard_level(die, false);
                 self.take_read(die, read.expect("the class has a head"), events);
             }
             (Class::Write, Readiness::Ready | Readiness::CachedProgram) => {
+                self.check_hard_level(die, true);
                 self.take_write(die, write.expect("the class has a head"), events);
             }
             _ => return false,
@@ -151,7 +166,7 @@ impl Drive {
 
     fn heads_of(&self, read: Option<TxnId>, write: Option<TxnId>) -> Heads {
         let came = |id: Option<TxnId>| id.map_or(u64::MAX, |id| self.txns[id].sequence);
-        Heads { came: [u64::MAX, came(read), came(write)] }
+        Heads { came: [u64::MAX, came(read), came(write)], waited_before: 0 }
     }
 
     /// The round's step is under way on another die, or through this die's other register: moves of other dies' jobs may
@@ -176,15 +191,46 @@ impl Drive {
         }
     }
 
-    /// Whether a command that is no step of the round which has its die may be issued there now.
-    #[cold]
-    pub(super) fn may_go_between(&self, die: DieId, command: &Command) -> bool {
+    /// Whether a command that is no step of the round which has its die may be issued there now: what the configuration
+    /// says, looked up before the run, against what the policy has answered.
+    #[inline(never)]
+    pub(super) fn check_between_steps(&self, die: DieId, command: &Command) {
         let d = &self.dies[die.at()];
-        let is_free_meanwhile = self.jobs[d.lease.at()].is_stepping;
-        match command.source {
-            Source::Host => self.yielding.yields() && (is_free_meanwhile || matches!(d.pause, Pause::Open { .. })),
-            _ => is_free_meanwhile,
+        let job = &self.jobs[d.lease.at()];
+        let may_go = match command.source {
+            Source::Host => self.yielding.yields() && (job.is_stepping || matches!(d.pause, Pause::Open { .. })),
+            _ => job.is_stepping,
+        };
+        let (op, source) = (command.op, command.source);
+        hold!(may_go, LeaseKept, "{op:?} of {source:?} on {die:?}, which {:?} has", d.lease);
+        let is_barred = self.settings.bars_at_register[usize::from(op != FlashOp::Read)] && self.holds_page(job);
+        let uses_plane = command.parts().iter().any(|part| part.plane == job.plane);
+        hold!(!(is_barred && uses_plane), PlaneBarred, "{op:?} of {source:?} on {:?} of {die:?}", job.plane);
+    }
+
+    /// Whether a round stands between the read and the program of a page, or of all that was left. Asked when a command is
+    /// bound, which may just have overwritten what was still to be read, so that is not looked at.
+    fn holds_page(&self, job: &Job) -> bool {
+        let held = job.next - job.programmed;
+        let is_whole = held >= self.geometry.units_per_page as usize;
+        !job.is_stepping && held > 0 && (is_whole || job.next == job.moves.len())
+    }
+
+    /// What is about to go before a round's step may do so at this level of free blocks.
+    fn check_hard_level(&self, die: DieId, is_write: bool) {
+        let level = self.level_of_collection(die);
+        if level >= self.settings.hard_level {
+            return;
         }
+        let mut queued = self.queues.iter(self.queue(die, Queue::Write)).map(TxnId).take(self.settings.gc_scan_max);
+        let is_urgent = queued.any(|id| self.txns[id].high_priority);
+        hold!(
+            !(is_write || is_urgent || self.settings.hard_stops_all),
+            HardLevel,
+            "a request goes before the round of {die:?}, write: {is_write}, urgent write waits: {is_urgent}, with {level} \
+             free, below {}",
+            self.settings.hard_level
+        );
     }
 
     fn view(&self, die: DieId, id: JobId, step: NextStep, now_ns: u64) -> View {
@@ -196,13 +242,18 @@ impl Drive {
     /// The state of collection of a die that collects (ispass11 Fig. 7). Where levels are those of planes, the lowest of
     /// its planes counts: that one collects next, and whatever goes first holds it up, too.
     pub(super) fn collection_state(&self, die: DieId) -> State {
-        let free_level = match self.trigger.scope {
+        let free_level = self.level_of_collection(die);
+        let high_priority_waits = self.dies[die.at()].high_priority_waiting > 0;
+        state_of(self.trigger.is_below_hard(free_level), high_priority_waits, self.yielding.at_hard())
+    }
+
+    /// What is free in the scope of a die that collects.
+    fn level_of_collection(&self, die: DieId) -> u32 {
+        match self.trigger.scope {
             Scope::Plane => self.geometry.planes_of(die).map(|p| self.level_of(p)).min().unwrap_or(0),
             Scope::Die => self.level_of_die(die),
             Scope::Device => self.ftl.free_blocks() as u32,
-        };
-        let high_priority_waits = self.dies[die.at()].high_priority_waiting > 0;
-        state_of(self.trigger.is_below_hard(free_level), high_priority_waits, self.yielding.at_hard())
+        }
     }
 
     /// The first request of a queue that may go before the round's next step, and is not to be served by that step.

@@ -227,7 +227,12 @@ impl Drive {
         let mut command = Command::new(op, source, id, events.now_ns());
         command.push(PlaneSlot { plane, page, units: units as u32, txn: TxnId::NONE });
         match source {
-            Source::Gc => self.work.gc_page_reads += 1,
+            Source::Gc => {
+                self.work.gc_page_reads += 1;
+                let waiting = self.dies[die.at()].reads_waiting;
+                self.gc.reads_waiting_sum += u64::from(waiting);
+                self.gc.reads_waiting_max = self.gc.reads_waiting_max.max(waiting);
+            }
             _ => self.work.other_page_reads += 1,
         }
         if op == FlashOp::Copyback {

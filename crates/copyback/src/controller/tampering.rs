@@ -7,6 +7,9 @@
 use super::compose::list::BuilderName;
 use super::drive::{BusPhase, Drive, NO_COMMAND, Queue};
 use super::sharing::Pause;
+use crate::background::gc::trigger::watermark::Params;
+use crate::background::gc::trigger::{Trigger, TriggerConfig};
+use crate::background::gc::r#yield::Yield;
 use crate::check::Invariant;
 use crate::check::invariant::When;
 use crate::config::RunConfig;
@@ -93,6 +96,14 @@ fn writes_of_parts() -> Vec<Request> {
     for (i, request) in (0u64..).zip(&mut requests) {
         request.offset_bytes = i / 2 % 4 * UNIT_BYTES;
         request.len_bytes = if i % 2 == 0 { 512 } else { UNIT_BYTES };
+    }
+    requests
+}
+/// One write in four is urgent.
+fn both_with_urgent_writes() -> Vec<Request> {
+    let mut requests = both();
+    for (i, request) in (0u64..).zip(&mut requests) {
+        request.priority = if i % 4 == 1 { Priority::High } else { Priority::Normal };
     }
     requests
 }
@@ -183,6 +194,17 @@ const NO_LEVEL_FIFO: &str = "trigger = { policy = \"watermark\", soft = 0 }\nvic
 const NO_MULTI_PLANE: &str =
     "commands = { multi_plane = false }\ncompose = { policy = \"list\", builders = [\"cache\"] }";
 
+/// A hard level as high as the soft one: every round is below it.
+const HARD_AT_SOFT: &str =
+    "yield = { policy = \"points\" }\ntrigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
+const ALL_STOP_AT_SOFT: &str =
+    "yield = { policy = \"points\", at_hard = \"all\" }\ntrigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
+
+/// What another configuration answers.
+fn yielding_of(drive: &Drive, settings: &str) -> Yield {
+    Yield::new(&config(settings).yield_, &drive.timing, drive.geometry.units_per_page)
+}
+
 const ROWS: &[Row] = &[
     row!(TimeOrder, "", writes, |drive, events| {
         let is_late = events.now_ns() > 0;
@@ -270,6 +292,33 @@ const ROWS: &[Row] = &[
         };
         let read = drive.head(die, Queue::Read).expect("it was looked at");
         drive.take_read(die, read, events);
+        true
+    }),
+    // The policy lets requests go to the plane in whose register a page waits.
+    row!(PlaneBarred, "yield = { policy = \"points\" }", both, |drive, _| {
+        drive.yielding = yielding_of(drive, "yield = { policy = \"points\", at_register = \"all\" }");
+        true
+    }),
+    // State 2: below the hard level a write goes before a round.
+    row!(HardLevel, HARD_AT_SOFT, both, |drive, _| {
+        let TriggerConfig::Watermark(trigger) = config("").trigger;
+        drive.trigger = Trigger::new(&Params { hard: 0.0, ..trigger }, &drive.geometry);
+        true
+    }),
+    // And a scheme that stops all of them lets reads go.
+    row!(HardLevel, ALL_STOP_AT_SOFT, both, |drive, _| {
+        drive.yielding = yielding_of(drive, HARD_AT_SOFT);
+        true
+    }),
+    // State 3: and a write of high priority waits, but a read goes.
+    row!(HardLevel, HARD_AT_SOFT, both_with_urgent_writes, |drive, _| {
+        let looks_in_state_3 = |&d: &DieId| {
+            let die = &drive.dies[d.at()];
+            let urgent = drive.queues.iter(drive.queue(d, Queue::Write)).any(|id| drive.txns[TxnId(id)].high_priority);
+            urgent && die.pause == Pause::Looking && drive.head(d, Queue::Read).is_some()
+        };
+        let Some(die) = dies(drive).find(looks_in_state_3) else { return false };
+        drive.dies[die.at()].high_priority_waiting = 0;
         true
     }),
     row!(TimeExplained, "", both, |drive, _| {

@@ -2,6 +2,7 @@
 
 use super::core::Ftl;
 use crate::config::KeyError;
+use crate::config::precondition::Spread;
 use crate::config::{PreconditionConfig, RunConfig};
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::frontier::Origin;
@@ -178,7 +179,8 @@ impl Ager {
     }
 
     /// Fills each plane to a random share of its pages and lets the stated share of them hold valid data.
-    fn age(&mut self, used_min: f64, used_max: f64, valid: f64, seed: u64) -> Result<(), KeyError> {
+    fn age(&mut self, aged: Aged, seed: u64) -> Result<(), KeyError> {
+        let Aged { used_min, used_max, valid, spread } = aged;
         let mut stream = rng::stream(seed, "precondition.aged");
         let geometry = self.ftl.geometry.clone();
         let mut of_plane: Vec<Vec<LogicalUnit>> = vec![Vec::new(); geometry.planes as usize];
@@ -205,11 +207,10 @@ impl Ager {
             }
             let used = used.saturating_sub(second_block.saturating_sub(in_second));
             let live = ((used as f64 * valid) as usize).min(units.len());
-            // Each live unit is written once, and as many writes as are still missing overwrite some of them first:
-            // in random order, so that valid and invalid units are mixed.
-            let mut writes: Vec<LogicalUnit> = units[..live].to_vec();
-            writes.extend((live..used).map(|_| units[stream.random_range(0..live.max(1))]));
-            writes.shuffle(&mut stream);
+            let writes = match spread {
+                Spread::Even => writes_spread_evenly(&units[..live.max(1)], used, &mut stream),
+                Spread::ByAge => writes_spread_by_age(&units[..live.max(1)], used, &mut stream),
+            };
             for (at, unit) in writes.into_iter().enumerate() {
                 self.written += 1;
                 let is_second = second_block > 0 && at < in_second;
@@ -218,6 +219,43 @@ impl Ager {
         }
         Ok(())
     }
+}
+
+/// How full a drive was aged, and of what: see [`PreconditionConfig::Aged`].
+#[derive(Clone, Copy)]
+struct Aged {
+    used_min: f64,
+    used_max: f64,
+    valid: f64,
+    spread: Spread,
+}
+
+/// So many writes after which each of `units` is valid once, at places drawn from all of them alike. What is written to the
+/// other places is overwritten later, so the last place holds valid data.
+fn writes_spread_evenly(units: &[LogicalUnit], count: usize, stream: &mut Xoshiro256PlusPlus) -> Vec<LogicalUnit> {
+    let live = units.len().min(count);
+    let mut units = units[..live].to_vec();
+    units.shuffle(stream);
+    let mut is_valid: Vec<bool> = (0..count).map(|place| place < live).collect();
+    is_valid.shuffle(stream);
+    if let Some(last) = is_valid.iter().rposition(|&valid| valid) {
+        is_valid.swap(last, count - 1);
+    }
+    let mut next = 0;
+    let write = |valid: bool| {
+        next += usize::from(valid);
+        if valid { units[next - 1] } else { units[stream.random_range(next..live)] }
+    };
+    is_valid.into_iter().map(write).collect()
+}
+
+/// So many writes that hold each of `units` once and overwrite some of them, in random order.
+fn writes_spread_by_age(units: &[LogicalUnit], count: usize, stream: &mut Xoshiro256PlusPlus) -> Vec<LogicalUnit> {
+    let live = units.len().min(count);
+    let mut writes: Vec<LogicalUnit> = units[..live].to_vec();
+    writes.extend((live..count).map(|_| units[stream.random_range(0..live)]));
+    writes.shuffle(stream);
+    writes
 }
 
 fn trigger_params(config: &RunConfig) -> &crate::background::gc::trigger::watermark::Params {
@@ -231,13 +269,14 @@ pub fn aged(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
     if ager.ftl.has_second_active() && config.precondition != PreconditionConfig::Empty {
         ager.ftl.open_second_blocks();
     }
-    let share = |fill: f64| (f64::from(ager.ftl.geometry.logical_units) * fill) as u32;
+    let logical_units = ager.ftl.geometry.logical_units;
+    let share = |fill: f64| (f64::from(logical_units) * fill) as u32;
     match config.precondition {
         PreconditionConfig::Empty => {}
         PreconditionConfig::Sequential { fill } => ager.fill(share(fill))?,
-        PreconditionConfig::Random { fill, overwrites, steady } => {
-            let units = share(fill).max(1);
-            ager.fill(units)?;
+        PreconditionConfig::Random { fill, footprint, overwrites, steady } => {
+            ager.fill(share(fill).max(1))?;
+            let units = ((f64::from(share(fill)) * footprint) as u32).max(1);
             let mut stream = rng::stream(seed, "precondition.random");
             match overwrites {
                 Some(times) => ager.overwrite(units, (f64::from(units) * times) as u64, &mut stream)?,
@@ -248,7 +287,9 @@ pub fn aged(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
             let mut stream = rng::stream(seed, "precondition.snia");
             ager.precondition_as_snia(round, &mut stream)?;
         }
-        PreconditionConfig::Aged { used_min, used_max, valid } => ager.age(used_min, used_max, valid, seed)?,
+        PreconditionConfig::Aged { used_min, used_max, valid, spread } => {
+            ager.age(Aged { used_min, used_max, valid, spread }, seed)?;
+        }
     }
     for plane in (0..ager.ftl.geometry.planes).map(PlaneId) {
         for origin in [Origin::Host, Origin::Move] {
@@ -256,4 +297,51 @@ pub fn aged(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
         }
     }
     Ok(ager.ftl)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Valid pages of the blocks of an aged plane, in the order in which they were filled: mean and variance of the first, the
+    /// middle and the last third.
+    fn valid_by_age(spread: &str) -> [(f64, f64); 3] {
+        let table = format!(
+            "capacity = {{ over_provisioning = 0.25 }}
+             timing = {{ read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }}
+             geometry = {{ channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 1000, pages_per_block = 64, page_size = \"4 KiB\" }}
+             precondition = {{ mode = \"aged\", used_min = 0.9, used_max = 0.9, valid = 0.6, spread = \"{spread}\" }}"
+        );
+        let config: RunConfig = toml::from_str(&table).unwrap();
+        let ftl = aged(&config, 1).unwrap();
+        let valid: Vec<f64> = (0..900).map(|b| f64::from(ftl.blocks()[crate::sim::index::BlockId(b)].valid)).collect();
+        [0, 300, 600].map(|from| {
+            let third = &valid[from..from + 300];
+            let mean = third.iter().sum::<f64>() / 300.0;
+            (mean, third.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 299.0)
+        })
+    }
+
+    /// 64 pages, each valid with 0.6: mean 38.4, variance 64 × 0.6 × 0.4 = 15.36. The mean of 300 blocks has a standard
+    /// error of 0.226, their variance one of 1.26; four of each are allowed.
+    #[test]
+    fn an_even_spread_makes_the_valid_pages_of_every_block_binomial() {
+        for (mean, variance) in valid_by_age("even") {
+            assert!((mean - 38.4).abs() < 0.9 && (variance - 15.36).abs() < 5.0, "{mean} {variance}");
+        }
+    }
+
+    /// A unit has one write and, on average, 2/3 more, all at random places. A write at the share t of the past is its unit's
+    /// last with the probability t e^(-2/3 (1 - t)) if it is one of the overwrites, whose first write must have come before,
+    /// and e^(-2/3 (1 - t)) if it is the first: (0.6 + 0.4 t) e^(-2/3 (1 - t)), from 31 % at t = 0 to all at t = 1.
+    #[test]
+    fn a_spread_by_age_leaves_old_blocks_emptier_than_young_ones() {
+        let share = |t: f64| (0.6 + 0.4 * t) * (-(1.0 - t) / 1.5).exp();
+        for (third, (mean, _)) in valid_by_age("by-age").into_iter().enumerate() {
+            let from = third as f64 / 3.0;
+            let expected: f64 =
+                (0..300).map(|b| 64.0 * share(from + (f64::from(b) + 0.5) / 900.0)).sum::<f64>() / 300.0;
+            assert!((mean - expected).abs() < 0.9, "third {third}: {mean}, not {expected}");
+        }
+    }
 }

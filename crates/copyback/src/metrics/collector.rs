@@ -18,11 +18,17 @@ pub struct Collector {
     /// Response times: reads and writes, each not affected and affected by collection.
     response: [[Latencies; 2]; 2],
     blame_sum_ns: [[u128; CAUSES]; 2],
+    /// The first request that is measured; no end of one before it counts.
+    measured_from: u64,
+    /// All requests that ended, those of a warm-up, too.
+    pub ended: u64,
     /// Requests done, by operation.
     pub done: [u64; 3],
     /// Bytes done, by operation.
     pub bytes: [u64; 3],
-    /// Units read that hold no data.
+    /// Units that the host read.
+    pub units_read: u64,
+    /// Those of them that hold no data.
     pub unwritten_units_read: u64,
     /// Units that the host wrote, to flash or into a buffer.
     pub written_units: u64,
@@ -44,8 +50,11 @@ impl Collector {
         Self {
             response: Default::default(),
             blame_sum_ns: [[0; CAUSES]; 2],
+            measured_from: 0,
+            ended: 0,
             done: [0; 3],
             bytes: [0; 3],
+            units_read: 0,
             unwritten_units_read: 0,
             written_units: 0,
             series: Vec::with_capacity(SAMPLES_MAX),
@@ -58,11 +67,25 @@ impl Collector {
         }
     }
 
-    /// A request ended.
+    /// From now on no end of a request counts.
+    pub fn warm_up(&mut self) {
+        self.measured_from = u64::MAX;
+    }
+
+    /// The warm-up is over: requests of this number and after it count. State over time begins here.
+    pub fn begin(&mut self, first: u64, now_ns: u64) {
+        self.measured_from = first;
+        self.series.clear();
+        (self.done_since_sample, self.response_since_sample_ns) = (0, 0);
+        self.sample_every_ns = SAMPLE_NS;
+        self.next_sample_ns = (now_ns / SAMPLE_NS + 1) * SAMPLE_NS;
+    }
+
+    /// A request ended; whether it is measured.
     ///
     /// # Panics
     /// When the parts of its response time do not add up.
-    pub fn record(&mut self, request: &HostRequest, now_ns: u64) {
+    pub fn record(&mut self, request: &HostRequest, now_ns: u64) -> bool {
         let response_ns = now_ns - request.arrival_ns;
         let explained_ns: u64 = request.blame_ns.iter().sum();
         hold!(
@@ -72,6 +95,10 @@ impl Collector {
             request.index,
             request.blame_ns
         );
+        self.ended += 1;
+        if request.index < self.measured_from {
+            return false;
+        }
         let op = request.asked.op as usize;
         self.done[op] += 1;
         self.bytes[op] += request.asked.len_bytes;
@@ -98,6 +125,7 @@ impl Collector {
                 blame_ns: request.blame_ns,
             });
         }
+        true
     }
 
     /// When the next sample is due.

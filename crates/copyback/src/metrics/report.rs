@@ -170,6 +170,37 @@ pub struct FlashWork {
     pub merged_writes: u64,
 }
 
+impl FlashWork {
+    /// Each count of this with the same count of another.
+    #[must_use]
+    pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
+        Self {
+            host_page_reads: with(self.host_page_reads, other.host_page_reads),
+            update_page_reads: with(self.update_page_reads, other.update_page_reads),
+            host_page_programs: with(self.host_page_programs, other.host_page_programs),
+            gc_page_reads: with(self.gc_page_reads, other.gc_page_reads),
+            gc_page_programs: with(self.gc_page_programs, other.gc_page_programs),
+            other_page_reads: with(self.other_page_reads, other.other_page_reads),
+            other_page_programs: with(self.other_page_programs, other.other_page_programs),
+            block_erases: with(self.block_erases, other.block_erases),
+            host_units: with(self.host_units, other.host_units),
+            gc_units: with(self.gc_units, other.gc_units),
+            other_units: with(self.other_units, other.other_units),
+            padding_units: with(self.padding_units, other.padding_units),
+            dropped_moves: with(self.dropped_moves, other.dropped_moves),
+            multi_plane_commands: with(self.multi_plane_commands, other.multi_plane_commands),
+            multi_plane_page_programs: with(self.multi_plane_page_programs, other.multi_plane_page_programs),
+            cached_commands: with(self.cached_commands, other.cached_commands),
+            queue_looks: with(self.queue_looks, other.queue_looks),
+            preemptions: with(self.preemptions, other.preemptions),
+            reads_beside_gc: with(self.reads_beside_gc, other.reads_beside_gc),
+            programs_beside_gc: with(self.programs_beside_gc, other.programs_beside_gc),
+            merged_reads: with(self.merged_reads, other.merged_reads),
+            merged_writes: with(self.merged_writes, other.merged_writes),
+        }
+    }
+}
+
 /// Write amplification: flash units over host units, and its parts, which add up. `None` without host writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WriteAmplification {
@@ -198,6 +229,10 @@ pub struct GcReport {
     pub round_mean_ns: f64,
     /// Longest round.
     pub round_max_ns: u64,
+    /// Reads of the host that wait at the die when collection reads a page there: mean over those pages.
+    pub reads_waiting_mean: f64,
+    /// The most of them.
+    pub reads_waiting_max: u32,
 }
 
 /// Shares of time in use.
@@ -235,9 +270,22 @@ pub struct Blame {
     pub write_mean_ns: Vec<(&'static str, f64)>,
 }
 
-/// What was done and how it went. Everything in it is a function of the inputs.
+/// What a run did before it was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WarmupReport {
+    /// Requests that began in it: those of the numbers below this one.
+    pub requests: u64,
+    /// The simulated time at which it ended, and measuring began.
+    pub end_ns: u64,
+}
+
+/// What was done and how it went. Everything in it is a function of the inputs, and is of what was measured: a warm-up is
+/// left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
+    /// The warm-up, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<WarmupReport>,
     /// Host requests done, by operation.
     pub reads: u64,
     /// Writes done.
@@ -248,7 +296,9 @@ pub struct Report {
     pub read_bytes: u64,
     /// Bytes written by the host.
     pub written_bytes: u64,
-    /// Mapping units read that held no data and needed no flash.
+    /// Mapping units read by the host.
+    pub units_read: u64,
+    /// Those of them that held no data and needed no flash.
     pub unwritten_units_read: u64,
     /// Units that reads found in the buffer.
     pub buffer_read_hits: u64,
@@ -256,7 +306,7 @@ pub struct Report {
     pub buffer_write_hits: u64,
     /// Dirty units left in the buffer at the end.
     pub buffer_units_left: u64,
-    /// Simulated time from the first arrival to the last completion.
+    /// Simulated time from the first arrival, or from the end of the warm-up, to the last completion.
     pub simulated_ns: u64,
     /// Requests done in a second of simulated time.
     pub iops: f64,
@@ -282,6 +332,8 @@ pub struct Report {
     pub min_free_blocks: u32,
     /// Most requests that were in the drive at once.
     pub max_queue_depth: u32,
+    /// Requests that waited because a drive had as many transactions under way as it takes.
+    pub held_by_transaction_limit: u64,
     /// Write amplification over the drive's past, `None` where it has none.
     pub precondition_write_amplification: Option<f64>,
     /// Host units written in the drive's past.

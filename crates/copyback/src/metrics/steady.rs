@@ -114,7 +114,7 @@ pub struct Steady {
     pub figures: Vec<Figure>,
 }
 
-/// Where a run was when the host had written so much. All counts are from the run's start.
+/// Where a run is. All counts are from the run's start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
     /// Mapping units that the host wrote.
@@ -129,7 +129,38 @@ pub struct Mark {
     pub now_ns: u64,
 }
 
-/// Marks of a run, evenly spread over what the host wrote. Memory is fixed: where there are too many, every other one is
+/// The verdict on five rounds that begin and end at these marks. Throughput counts where the host's loop is closed.
+pub fn judge(ends: &[Mark; ROUNDS + 1], is_closed_loop: bool) -> Steady {
+    let none = |verdict| Steady { verdict, figures: Vec::new() };
+    let (first, last) = (ends[0], ends[ROUNDS]);
+    if last.host_units == first.host_units {
+        return none(Verdict::NoWrite);
+    }
+    let erases = last.erases - first.erases;
+    if erases == 0 {
+        return none(Verdict::NoErase);
+    }
+    let rounds = || ends.windows(2).map(|pair| (pair[0], pair[1]));
+    let is_empty = |(a, b): (Mark, Mark)| b.now_ns == a.now_ns || b.host_units == a.host_units;
+    if erases < ROUNDS as u64 * ERASES_MIN || rounds().any(is_empty) {
+        return none(Verdict::TooShort);
+    }
+    let figure = |name, value: fn(Mark, Mark) -> f64| {
+        let mut values = rounds().map(|(a, b)| value(a, b));
+        Figure::new(name, std::array::from_fn(|_| values.next().unwrap_or(0.0)))
+    };
+    let mut figures = vec![figure("write amplification", |a, b| {
+        (b.flash_units - a.flash_units) as f64 / (b.host_units - a.host_units) as f64
+    })];
+    if is_closed_loop {
+        let per_s = |a: Mark, b: Mark| (b.requests - a.requests) as f64 * 1e9 / (b.now_ns - a.now_ns) as f64;
+        figures.push(figure("throughput", per_s));
+    }
+    let verdict = if figures.iter().all(Figure::is_steady) { Verdict::Steady } else { Verdict::NotYet };
+    Steady { verdict, figures }
+}
+
+/// Marks of a run, or of the part of it that is measured, evenly spread over what the host wrote. Memory is fixed: where there are too many, every other one is
 /// dropped.
 #[derive(Clone, Debug)]
 pub struct Track {
@@ -143,13 +174,18 @@ const MARKS_MAX: usize = 1024;
 
 impl Default for Track {
     fn default() -> Self {
-        let mut marks = Vec::with_capacity(MARKS_MAX);
-        marks.push(Mark::default());
-        Self { marks, every_units: 1, next_units: 1 }
+        Self::starting_at(Mark::default())
     }
 }
 
 impl Track {
+    /// The part of a run from here on.
+    pub fn starting_at(start: Mark) -> Self {
+        let mut marks = Vec::with_capacity(MARKS_MAX);
+        marks.push(start);
+        Self { marks, every_units: 1, next_units: start.host_units + 1 }
+    }
+
     /// Units that the host has to have written before another mark is due.
     #[inline(always)]
     pub fn next_units(&self) -> u64 {
@@ -172,32 +208,7 @@ impl Track {
 
     /// The verdict on a run that ended with `last`. Throughput counts where the host's loop is closed.
     pub fn judge(&self, last: Mark, is_closed_loop: bool) -> Steady {
-        let none = |verdict| Steady { verdict, figures: Vec::new() };
-        if last.host_units == 0 {
-            return none(Verdict::NoWrite);
-        }
-        if last.erases == 0 {
-            return none(Verdict::NoErase);
-        }
-        let ends = self.ends(last);
-        let rounds = || ends.windows(2).map(|pair| (pair[0], pair[1]));
-        let is_empty = |(a, b): (Mark, Mark)| b.now_ns == a.now_ns || b.host_units == a.host_units;
-        if last.erases < ROUNDS as u64 * ERASES_MIN || rounds().any(is_empty) {
-            return none(Verdict::TooShort);
-        }
-        let figure = |name, value: fn(Mark, Mark) -> f64| {
-            let mut values = rounds().map(|(a, b)| value(a, b));
-            Figure::new(name, std::array::from_fn(|_| values.next().unwrap_or(0.0)))
-        };
-        let mut figures = vec![figure("write amplification", |a, b| {
-            (b.flash_units - a.flash_units) as f64 / (b.host_units - a.host_units) as f64
-        })];
-        if is_closed_loop {
-            let per_s = |a: Mark, b: Mark| (b.requests - a.requests) as f64 * 1e9 / (b.now_ns - a.now_ns) as f64;
-            figures.push(figure("throughput", per_s));
-        }
-        let verdict = if figures.iter().all(Figure::is_steady) { Verdict::Steady } else { Verdict::NotYet };
-        Steady { verdict, figures }
+        judge(&self.ends(last), is_closed_loop)
     }
 
     /// The start, the marks nearest to each fifth of what the host wrote, and the end.
@@ -206,7 +217,8 @@ impl Track {
             if round == ROUNDS {
                 return last;
             }
-            let wanted = last.host_units * round as u64 / ROUNDS as u64;
+            let start_units = self.marks[0].host_units;
+            let wanted = start_units + (last.host_units - start_units) * round as u64 / ROUNDS as u64;
             let nearest = self.marks.iter().min_by_key(|mark| mark.host_units.abs_diff(wanted));
             *nearest.expect("the start is a mark")
         })
@@ -262,6 +274,25 @@ mod tests {
         assert!((amplification.slope - 4.0 / 9.0).abs() < 0.005, "{amplification:?}");
         assert_eq!(steady.figures[1].name, "throughput");
         assert!(track.marks.len() < MARKS_MAX && track.marks.len() >= MARKS_MAX / 2);
+    }
+
+    /// A run that doubles its amplification after its first half, judged from there on only.
+    #[test]
+    fn what_is_not_measured_is_not_judged() {
+        let (_, middle) = run([4; ROUNDS], 2_000, 64);
+        let (mut track, mut at) = (Track::starting_at(middle), middle);
+        for _ in 0..10_000 {
+            at.host_units += 1;
+            at.flash_units += 8;
+            at.now_ns += 100;
+            at.erases = at.flash_units / 64;
+            if at.host_units >= track.next_units() {
+                track.add(at);
+            }
+        }
+        let steady = track.judge(at, false);
+        assert_eq!((steady.verdict, steady.figures[0].rounds), (Verdict::Steady, [8.0; ROUNDS]));
+        assert_eq!(Track::starting_at(middle).judge(middle, false).verdict, Verdict::NoWrite);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod outcome;
 pub mod simulation;
+pub mod warmup;
 
 use crate::check::Invariant;
 use crate::config::{KeyError, RunConfig};
@@ -13,14 +14,21 @@ use copyback_workload::RequestSource;
 use simulation::{Setup, Simulation};
 
 pub use outcome::of as outcome_of;
+pub use warmup::Warmup;
+
+/// Transactions under way on a drive above which no request is cut further: more would not be looked at. Each is a page of
+/// a request, so that this many requests are the most that a drive ever has under way, and fewer where they are large.
+pub const TRANSACTIONS_MAX: usize = 1 << 16;
 
 /// What a run is to do beyond its configuration.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Seed of all random streams.
     pub seed: u64,
-    /// Stop after so many requests.
+    /// Stop after so many requests; those of a warm-up are not counted.
     pub requests: Option<u64>,
+    /// What is simulated first, and not measured.
+    pub warmup: Option<Warmup>,
     /// Check every invariant, and versions of all data, while running.
     pub check: bool,
     /// Keep a record of every round of collection.
@@ -38,6 +46,7 @@ impl Default for Options {
         Self {
             seed: 1,
             requests: None,
+            warmup: None,
             check: false,
             keep_gc_events: false,
             keep_requests: false,
@@ -96,6 +105,9 @@ pub enum RunError {
     /// The workload holds no request.
     #[error("the workload holds no request")]
     Empty,
+    /// The workload ended before the warm-up did: nothing is left to be measured.
+    #[error("{0}")]
+    WarmupUnfinished(warmup::Unfinished),
     /// An invariant broke: a defect of the simulator or of a policy.
     #[error("invariant broken{}: {what}", at(.at_ns))]
     Invariant {
@@ -152,7 +164,7 @@ pub fn image_key(config: &RunConfig) -> String {
 /// Runs a workload on a drive. `progress` is called now and then, a few times a second.
 ///
 /// # Errors
-/// Where the workload cannot be read, a request does not fit the drive, or an invariant broke.
+/// Where the workload cannot be read or ends before the warm-up, a request does not fit the drive, or an invariant broke.
 pub fn simulate(
     config: &RunConfig,
     image: Image,
@@ -160,11 +172,42 @@ pub fn simulate(
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, RunError> {
-    config.check()?;
     let past = image.past;
+    let mut simulation = begun(config, image, &mut *source, options)?;
+    let ran = guarded(|| simulation.run(progress));
+    ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
+    let mut outcome = outcome::of(simulation, past);
+    outcome.notes = source.notes();
+    Ok(outcome)
+}
+
+/// Runs a workload until its warm-up ends: the number of the first request that would be measured. Where schemes are
+/// compared, and each tells another, the largest is the warm-up of all.
+///
+/// # Errors
+/// As those of [`simulate`].
+pub fn warmup_end(
+    config: &RunConfig,
+    image: Image,
+    mut source: Box<dyn RequestSource + Send>,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<u64, RunError> {
+    let mut simulation = begun(config, image, &mut *source, options)?;
+    let ran = guarded(|| simulation.run_warmup(progress));
+    ran.map_err(|broken| broken.at(Some(simulation.now_ns())))?
+}
+
+fn begun<'a>(
+    config: &RunConfig,
+    image: Image,
+    source: &'a mut dyn RequestSource,
+    options: &Options,
+) -> Result<Simulation<'a>, RunError> {
+    config.check()?;
     let setup = Setup {
         host: config.host.clone(),
-        source: &mut *source,
+        source,
         requests: options.requests,
         check: options.check,
         keep_gc_events: options.keep_gc_events,
@@ -175,11 +218,8 @@ pub fn simulate(
         simulation.keep_commands(filter);
     }
     simulation.collector.responses = options.keep_responses.then(Default::default);
-    let ran = guarded(|| simulation.run(progress));
-    ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
-    let mut outcome = outcome::of(simulation, past);
-    outcome.notes = source.notes();
-    Ok(outcome)
+    options.warmup.iter().for_each(|warmup| simulation.warm_up(*warmup));
+    Ok(simulation)
 }
 
 /// What a panic said.

@@ -259,3 +259,90 @@ fn figure_7_state_3_finishes_collection_first_for_an_urgent_write() {
         ",
     );
 }
+
+/// z1 waits when point (2) opens at 9; z2 and z3 come while it is served.
+const BATCH: &[(&str, f64, Asks)] = &[("z1", 3.0, Write(0)), ("z2", 12.0, Read(0, 1, 0)), ("z3", 13.0, Write(0))];
+
+fn fenced(fence: &str) -> Figure<'static> {
+    figure(&POINTS.replace("poll = \"0 ns\"", &format!("poll = \"0 ns\", fence = \"{fence}\"")), BATCH)
+}
+
+#[test]
+fn what_comes_while_a_point_is_open_goes_too_where_no_fence_stands() {
+    let shown = "
+         0   1  GC  read     P0 B2 p1
+         1   9  GC  program  P0 B4 p0
+         9  17  z1  program  P0 B4 p1
+        17  18  z2  read     P0 B1 p0
+        18  26  z3  program  P0 B4 p2
+        26  27  GC  read     P0 B2 p3
+        27  35  GC  program  P0 B4 p3
+        35  95  GC  erase    P0 B2
+        ends: z1 17, z2 18, z3 26
+        ";
+    fenced("none").shows(shown);
+    // Which is what the paper says of state 1: "all incoming requests are allowed".
+    figure(POINTS, BATCH).shows(shown);
+}
+
+#[test]
+fn a_fence_for_writes_lets_later_reads_go() {
+    fenced("writes").shows(
+        "
+         0   1  GC  read     P0 B2 p1
+         1   9  GC  program  P0 B4 p0
+         9  17  z1  program  P0 B4 p1
+        17  18  z2  read     P0 B1 p0
+        18  19  GC  read     P0 B2 p3
+        19  27  GC  program  P0 B4 p2
+        27  35  z3  program  P0 B4 p3  -- the next point (2)
+        35  95  GC  erase    P0 B2
+        ends: z1 17, z2 18, z3 35
+        ",
+    );
+}
+
+#[test]
+fn a_fence_for_all_ends_a_point_with_what_it_found() {
+    fenced("all").shows(
+        "
+         0   1  GC  read     P0 B2 p1
+         1   9  GC  program  P0 B4 p0
+         9  17  z1  program  P0 B4 p1
+        17  18  GC  read     P0 B2 p3
+        18  26  GC  program  P0 B4 p2
+        26  27  z2  read     P0 B1 p0  -- the next point (2), for z2 and z3
+        27  35  z3  program  P0 B4 p3
+        35  95  GC  erase    P0 B2
+        ends: z1 17, z2 27, z3 35
+        ",
+    );
+}
+
+#[test]
+fn below_the_hard_level_every_point_is_fenced() {
+    // In state 2 reads go first; r2 comes while r1 is read, and waits for the next point for all that.
+    let requests = &[("r1", 3.0, Read(0, 1, 0)), ("r2", 9.5, Read(0, 1, 1))];
+    let fenced = "
+         0   1  GC  read     P0 B0 p1
+         1   9  GC  program  P0 B31 p0
+         9  10  r1  read     P0 B1 p0
+        10  11  GC  read     P0 B0 p3
+        11  19  GC  program  P0 B31 p1
+        19  20  r2  read     P0 B1 p1
+        20  80  GC  erase    P0 B0
+        ";
+    state(&[&plane_with(1)], requests).begins_with(fenced);
+    // In state 1 it goes at once.
+    state(&[&plane_with(9)], requests).begins_with(
+        "
+         0   1  GC  read     P0 B0 p1
+         1   9  GC  program  P0 B23 p0
+         9  10  r1  read     P0 B1 p0
+        10  11  r2  read     P0 B1 p1
+        11  12  GC  read     P0 B0 p3
+        12  20  GC  program  P0 B23 p1
+        20  80  GC  erase    P0 B0
+        ",
+    );
+}

@@ -146,12 +146,18 @@ pub const KNOBS: &[&[Setting]] = &[
         "yield.policy = \"points\"\nyield.poll = \"0 ns\"\nyield.at_hard = \"all\"\ncompose.gc = [\"pipeline\"]",
         "yield.policy = \"points\"\nyield.at_register = \"writes\"\ncompose.gc = [\"merge\"]",
         "yield.policy = \"points\"\nyield.at_register = \"all\"\nyield.poll = \"70 us\"\ncompose.gc = [\"merge\", \"pipeline\"]",
+        "yield.policy = \"points\"\nyield.fence = \"writes\"",
+        "yield.policy = \"points\"\nyield.fence = \"all\"",
         "yield.policy = \"points\"\ncompose.gc = [\"gc+host\"]",
         "yield.policy = \"points\"\nyield.at_register = \"all\"\ncompose.gc = [\"gc+host\", \"merge\", \"pipeline\"]",
         "yield.policy = \"slack\"",
+        "yield.policy = \"slack\"\nyield.fence = \"all\"",
+        "yield.policy = \"slack\"\nyield.poll = \"2 ms\"\nyield.read_deadline = \"10 ms\"\nyield.chunk = 2",
         "yield.policy = \"slack\"\nyield.chunk = 3\nyield.read_deadline = \"0 ns\"\nyield.write_deadline = \"1 s\"\ncompose.gc = [\"gc+host\"]",
     ],
     &["", "trigger.hard = 1.0", "trigger.hard = 0.5", "trigger.hard = 0.0"],
+    &["", "", "trigger.when = \"waiting\""],
+    &["", "", "", "trigger.stagger = 1"],
     &["", "", "trigger.idle.after = \"1 ms\"", "trigger.idle.after = \"0 ns\"\ntrigger.idle.stop = 0.3"],
     &[
         "compose.policy = \"list\"\ncompose.builders = []",
@@ -170,6 +176,7 @@ pub const KNOBS: &[&[Setting]] = &[
     &[
         "order.policy = \"priority\"",
         "order.policy = \"priority\"\norder.first = \"read-write-gc\"",
+        "order.policy = \"priority\"\norder.next_collection = \"after-waiting\"",
         "order.policy = \"fifo\"",
     ],
     &["host.mode = \"open\"", "host.mode = \"closed\""],
@@ -185,6 +192,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "precondition.mode = \"random\"\nprecondition.fill = 0.5\nprecondition.overwrites = 0.3",
         "precondition.mode = \"aged\"",
         "precondition.mode = \"aged\"\nprecondition.used_min = 0.2\nprecondition.used_max = 0.7\nprecondition.valid = 0.5",
+        "precondition.mode = \"aged\"\nprecondition.spread = \"by-age\"",
     ],
 ];
 

@@ -14,6 +14,7 @@ mod runs;
 mod several;
 #[path = "../support/mod.rs"]
 mod support;
+mod times;
 mod timing_oracle;
 mod traces;
 

@@ -20,7 +20,8 @@ mod tree;
 
 use super::host::HostMode;
 use super::{AXES, RunConfig};
-use copyback_workload::spec::{ArrivalKind, WorkloadSpec};
+use crate::run::Warmup;
+use copyback_workload::spec::{ArrivalKind, Footprint, WorkloadSpec};
 use serde::Serialize;
 use std::ops::Range;
 use std::path::Path;
@@ -199,6 +200,17 @@ impl Layer {
         number.ok_or_else(wrong).map(Some)
     }
 
+    /// Takes a warm-up out of the layer: a number of requests, a time, or a word.
+    pub fn take_warmup(&mut self) -> Result<Option<Warmup>, LayerError> {
+        let Some(entry) = self.take("warmup") else { return Ok(None) };
+        let warmup = match &entry.node {
+            Node::Leaf(value) => Warmup::of_toml(value),
+            Node::Table(_) => Err("a table is no warm-up: write for example warmup = 10_000, or \"10 s\"".to_owned()),
+        };
+        let wrong = |message| LayerError::new(format!("`warmup`: {message}")).at(Some(entry.value.clone()));
+        warmup.map(Some).map_err(wrong)
+    }
+
     /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file.
     pub fn resolve_path(&mut self, path: &str, folder: &Path) {
         if let Some(tree::Entry { node: Node::Leaf(toml::Value::String(text)), .. }) =
@@ -252,7 +264,23 @@ impl Stack {
             LayerError { message: format!("`{}`: {}", error.key, error.message), help: error.help, place }
         })?;
         self.check_workload(&resolved.workload)?;
+        self.address_mapped(&mut resolved)?;
         Ok(resolved)
+    }
+
+    /// A footprint that is `mapped` is the share that the drive's past writes.
+    fn address_mapped(&self, resolved: &mut Resolved) -> Result<(), LayerError> {
+        if resolved.workload.footprint != Some(Footprint::Mapped) {
+            return Ok(());
+        }
+        let share = resolved.run.mapped_share();
+        if share <= 0.0 {
+            let error = LayerError::new("`workload.footprint`: the drive's past maps nothing that could be addressed");
+            let help = "give it a past (`precondition.mode`), or a footprint such as 0.8";
+            return Err(error.with_help(help).at(self.place_of("workload.footprint")));
+        }
+        resolved.workload.footprint = Some(Footprint::Share(share));
+        Ok(())
     }
 
     /// A generator without arrival times needs a closed loop: it is the host's default then, and an open loop that somebody

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{HostConfig, PreconditionConfig};
+use crate::nand::geometry::Geometry;
 
 const DEVICE: &str = r#"
 [geometry]
@@ -95,6 +96,25 @@ fn another_policy_drops_the_parameters_of_the_one_before() {
 fn another_past_drops_the_parameters_of_the_one_before() {
     let resolved = with(&["[precondition]\nsteady = 0.1", "[precondition]\nmode = \"sequential\""]);
     assert_eq!(resolved.run.precondition, PreconditionConfig::Sequential { fill: 1.0 });
+}
+
+#[test]
+fn a_mapped_footprint_is_what_the_past_writes() {
+    let share = |past: &str| match with(&[past, "[workload]\nfootprint = \"mapped\""]).workload.footprint {
+        Some(Footprint::Share(share)) => share,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(share("[precondition]\nmode = \"sequential\"\nfill = 0.7"), 0.7);
+    assert_eq!(share("[precondition]\nmode = \"snia\""), 1.0);
+    // Of a plane's pages half of 90 % are valid, and the drive shows part of them: less two blocks' worth at most.
+    let aged = "[precondition]\nmode = \"aged\"\nused_min = 0.9\nused_max = 0.92\nvalid = 0.5";
+    let geometry = Geometry::new(&with(&[aged]).run);
+    let physical_bytes = f64::from(geometry.physical_units) * f64::from(geometry.unit_bytes);
+    let whole = 0.45 * physical_bytes / geometry.logical_bytes() as f64;
+    let block = physical_bytes / f64::from(geometry.blocks_per_plane) / geometry.logical_bytes() as f64;
+    assert!((whole - 2.0 * block..whole).contains(&share(aged)), "{} of {whole}", share(aged));
+    // The scheme does not change it.
+    assert_eq!(share(&format!("{aged}\n[frontier]\npolicy = \"split\"")), share(aged));
 }
 
 #[test]

@@ -32,13 +32,15 @@ pub enum Class {
 pub struct Heads {
     /// Sequence number of the head, by class.
     pub came: [u64; 3],
+    /// Requests of a smaller number waited at the die for the whole of its last collection.
+    pub waited_before: u64,
 }
 
 /// The policy of a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Order {
     /// Classes in a fixed order.
-    Priority([Class; 3]),
+    Priority(priority::Policy),
     /// By arrival.
     Fifo,
 }
@@ -47,7 +49,7 @@ impl Order {
     /// The policy that a configuration asks for.
     pub fn new(config: &OrderConfig) -> Self {
         match config {
-            OrderConfig::Priority(p) => Self::Priority(p.classes()),
+            OrderConfig::Priority(p) => Self::Priority(priority::Policy::new(p)),
             OrderConfig::Fifo(_) => Self::Fifo,
         }
     }
@@ -56,7 +58,7 @@ impl Order {
     #[inline]
     pub fn pick(&self, heads: Heads) -> Option<Class> {
         match self {
-            Self::Priority(order) => order.iter().copied().find(|&c| heads.came[c as usize] != u64::MAX),
+            Self::Priority(p) => p.pick(heads),
             Self::Fifo => fifo::pick(heads),
         }
     }

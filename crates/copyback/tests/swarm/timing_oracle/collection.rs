@@ -4,8 +4,8 @@
 use super::commands::Part;
 use super::{Oracle, Place};
 use copyback::background::gc::trigger::TriggerConfig;
-use copyback::background::gc::trigger::watermark::Count;
-use copyback::config::{PreconditionConfig, RunConfig};
+use copyback::background::gc::trigger::watermark::{Count, When};
+use copyback::config::{Level, PreconditionConfig, RunConfig};
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::unit::UnitConfig;
 use copyback::ftl::victim::VictimConfig;
@@ -33,6 +33,8 @@ pub(super) struct Plane {
     /// Whether pages are counted at all; else there is always another.
     is_limited: bool,
     has_job: bool,
+    /// Whether collection was put off until a request waits.
+    waits_for_request: bool,
     /// Pages promised to writes in their die's queue.
     pub promised: usize,
     /// Writes that wait for a page.
@@ -78,6 +80,7 @@ impl Plane {
             has_split_blocks: matches!(config.frontier, FrontierConfig::Split(_)),
             is_limited,
             has_job: false,
+            waits_for_request: false,
             promised: 0,
             waiting: Vec::new(),
         }
@@ -164,10 +167,44 @@ impl Oracle<'_> {
         }
         self.let_waiting_in(plane);
         let TriggerConfig::Watermark(trigger) = &self.config.trigger;
-        let soft = trigger.soft.of(self.config.geometry.blocks_per_plane) as usize;
-        if !self.planes[plane].has_job && self.planes[plane].is_below(soft, trigger.count) {
+        self.collect_below(plane, trigger.soft);
+    }
+
+    /// Collection of a plane that is below a level starts; where the trigger waits for requests, when one waits at the die.
+    fn collect_below(&mut self, plane: usize, level: Level) {
+        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        let g = &self.config.geometry;
+        // The levels of a die's planes may lie apart.
+        let above = (plane as u32 % g.planes_per_die) * trigger.stagger;
+        let blocks = (level.of(g.blocks_per_plane) + above) as usize;
+        if self.planes[plane].has_job || !self.planes[plane].is_below(blocks, trigger.count) {
+            return;
+        }
+        self.planes[plane].waits_for_request = trigger.when == When::Waiting && !self.has_waiting(plane);
+        if !self.planes[plane].waits_for_request {
             self.start_job(plane);
         }
+    }
+
+    /// Whether a transaction waits at the die of a plane: in a queue, in front of the window, or for space.
+    fn has_waiting(&self, plane: usize) -> bool {
+        let die = plane / self.config.geometry.planes_per_die as usize;
+        let d = &self.dies[die];
+        let for_space = self.planes_of(die).any(|plane| !self.planes[plane].waiting.is_empty());
+        d.is_arriving || for_space || [&d.reads, &d.writes, &d.outside].iter().any(|queue| !queue.is_empty())
+    }
+
+    /// A transaction comes to a die: collection that waited for one starts, as far as it is still below the level at which
+    /// it would stop.
+    pub(super) fn collect_for_request(&mut self, die: usize) {
+        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        self.dies[die].is_arriving = true;
+        for plane in self.planes_of(die) {
+            if std::mem::take(&mut self.planes[plane].waits_for_request) {
+                self.collect_below(plane, trigger.stop.unwrap_or(trigger.soft));
+            }
+        }
+        self.dies[die].is_arriving = false;
     }
 
     fn let_waiting_in(&mut self, plane: usize) {
@@ -237,6 +274,7 @@ impl Oracle<'_> {
         let (units_valid, free_blocks) = (job.to_read.len() as u32, plane.free.len() as u32);
         job.round = Some(GcEvent { start_ns: self.now_ns, die: die as u32, units_valid, free_blocks, ..given });
         let plane = job.plane;
+        self.dies[die].came_before_round = self.sequences;
         self.dies[die].lease = Some(job);
         self.set_blocks_apart(plane);
         self.fill_window(die);
@@ -357,6 +395,7 @@ impl Oracle<'_> {
     /// The block is erased.
     pub(super) fn end_job(&mut self, die: usize) {
         self.dies[die].owes = self.will_owe(die);
+        self.dies[die].waited_before = self.dies[die].came_before_round;
         let job = self.dies[die].lease.take().expect("a job has the die");
         let round = job.round.expect("it has a block");
         self.planes[job.plane].free.push((round.block % self.config.geometry.blocks_per_plane) as usize);
@@ -369,9 +408,8 @@ impl Oracle<'_> {
     fn retire(&mut self, die: usize, job: &Job) {
         self.planes[job.plane].has_job = false;
         let TriggerConfig::Watermark(trigger) = &self.config.trigger;
-        let stop = trigger.stop.unwrap_or(trigger.soft).of(self.config.geometry.blocks_per_plane) as usize;
-        if job.round.is_some() && self.planes[job.plane].is_below(stop, trigger.count) {
-            self.start_job(job.plane);
+        if job.round.is_some() {
+            self.collect_below(job.plane, trigger.stop.unwrap_or(trigger.soft));
         }
         self.free_slot(die);
         self.let_waiting_in(job.plane);

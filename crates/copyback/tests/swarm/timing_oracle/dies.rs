@@ -6,7 +6,7 @@ use super::{Oracle, Place};
 use copyback::controller::compose::ComposeConfig;
 use copyback::controller::compose::list::BuilderName;
 use copyback::controller::order::OrderConfig;
-use copyback::controller::order::priority::First;
+use copyback::controller::order::priority::{First, NextCollection};
 
 impl Oracle<'_> {
     /// A die takes the next command, if it can; whether another decision may follow.
@@ -32,7 +32,11 @@ impl Oracle<'_> {
             }
             OrderConfig::Priority(p) => {
                 let classes = if p.first == First::GcReadWrite { [0, 1, 2] } else { [1, 2, 0] };
-                classes.into_iter().find(|&class| heads[class].is_some())
+                let is_put_off = p.next_collection == NextCollection::AfterWaiting && job.is_some();
+                // What waited for the whole of the last round goes before the next.
+                let waited = |class: &usize| heads[*class].is_some_and(|came| came < die.waited_before);
+                let waited = classes.into_iter().filter(|&class| is_put_off && class != 0).find(waited);
+                waited.or_else(|| classes.into_iter().find(|&class| heads[class].is_some()))
             }
         };
         match (in_turn, takes) {

@@ -82,6 +82,11 @@ struct Die {
     choice_ns: u64,
     /// A write of high priority goes before the next job.
     owes: bool,
+    /// A transaction is about to enter its queue.
+    is_arriving: bool,
+    /// What has a smaller number had come when its job began; the same of the last job that ended.
+    came_before_round: usize,
+    waited_before: usize,
 }
 
 struct Oracle<'a> {

@@ -6,7 +6,7 @@ use super::{Oracle, time_of};
 use copyback::background::gc::trigger::TriggerConfig;
 use copyback::background::gc::r#yield::points::AtRegister;
 use copyback::background::gc::r#yield::slack;
-use copyback::background::gc::r#yield::{AtHard, YieldConfig};
+use copyback::background::gc::r#yield::{AtHard, Fence, YieldConfig};
 use copyback::controller::compose::{ComposeConfig, GcBuilderName};
 use copyback::controller::order::OrderConfig;
 use copyback::ftl::victim::VictimConfig;
@@ -126,7 +126,7 @@ impl Oracle<'_> {
         let d = &self.dies[die];
         let first = |queue: &[usize]| {
             let mut seen = queue.iter().copied().take(compose.gc_scan_max as usize);
-            seen.find(|&txn| self.txns[txn].sequence < before && self.may_go_first(die, txn, step))
+            seen.find(|&txn| !self.is_fenced(die, txn, before) && self.may_go_first(die, txn, step))
         };
         let heads = [(true, first(&d.reads)), (false, first(&d.writes))];
         let mut heads: Vec<(bool, usize)> =
@@ -135,6 +135,24 @@ impl Oracle<'_> {
             heads.sort_by_key(|&(_, txn)| self.txns[txn].sequence);
         }
         heads.first().copied()
+    }
+
+    /// Whether it came when the point had opened and has to wait for the next one. Below the hard level, and where a write
+    /// waits for space, all that came later has to.
+    fn is_fenced(&self, die: usize, txn: usize, before: usize) -> bool {
+        let fence = match &self.config.yield_ {
+            YieldConfig::Points(points) => points.fence,
+            YieldConfig::Slack(slack) => slack.fence,
+            YieldConfig::Never(_) | YieldConfig::Ideal(_) => Fence::All,
+        };
+        let waits_for_space = self.planes_of(die).any(|plane| !self.planes[plane].waiting.is_empty());
+        let is_closed = waits_for_space || self.state(die) != State::All;
+        let is_held = match fence {
+            Fence::None => is_closed,
+            Fence::Writes => is_closed || !self.txns[txn].is_read,
+            Fence::All => true,
+        };
+        is_held && self.txns[txn].sequence >= before
     }
 
     fn may_go_first(&self, die: usize, txn: usize, step: Step) -> bool {

@@ -138,6 +138,7 @@ impl Oracle<'_> {
     /// Into its die's queue, if there is a page for it and the window has a slot.
     fn submit(&mut self, txn: usize) {
         let die = self.die_of(txn);
+        self.collect_for_request(die);
         if self.dies[die].outside.is_empty() {
             self.admit(txn);
         } else {

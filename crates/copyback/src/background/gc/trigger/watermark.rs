@@ -13,6 +13,12 @@
 //!   that can still be programmed, those of open blocks among them (tpds20 Section 5.1), a level of n blocks being all pages of
 //!   n blocks. Where planes open blocks together (`second-active`), counted blocks bring both below the level at once.
 //! - `stop` (default: `soft`): collection goes on until this level is reached.
+//! - `when` (default `"below"`): what starts a collection of a scope below its level. `"below"`: nothing else. `"waiting"`: a
+//!   request of the host that waits at the die, read or write, as in DiskSim's SSD extension, which cleans an element in the
+//!   foreground only; so collection never uses idle time, and every one has a request waiting for it when it starts. Idle
+//!   collection, and collection of planes on which writes wait for space, wait for nobody.
+//! - `stagger` (default 0): blocks by which the levels of a die's second plane lie above those of its first, of its third above
+//!   its second, ..., where `scope` is `"plane"`: planes that are written in step do not reach their levels together. Own.
 //! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once the
 //!   drive has had nothing to do for so long; `idle.stop` (default: twice `soft`), until this level is reached or a request
 //!   arrives. ispass11 Section IV-A.
@@ -38,6 +44,12 @@ pub struct Params {
     /// Collection stops at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Level>,
+    /// What starts it below its level.
+    #[serde(skip_serializing_if = "When::is_default")]
+    pub when: When,
+    /// Blocks between the levels of a die's planes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub stagger: u32,
     /// The hard level as a share of the level at which collection starts.
     pub hard: f64,
     /// Collection in idle time, too.
@@ -75,9 +87,31 @@ impl Count {
     }
 }
 
+/// What starts a collection of a scope below its level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// The level alone.
+    #[default]
+    Below,
+    /// A request that waits at the die.
+    Waiting,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+impl When {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Default for Params {
     fn default() -> Self {
-        Self { scope: Scope::Plane, count: Count::Blocks, soft: Level::Share(0.05), stop: None, hard: 0.2, idle: None }
+        let (scope, count, when) = (Scope::Plane, Count::Blocks, When::Below);
+        Self { scope, count, soft: Level::Share(0.05), stop: None, when, stagger: 0, hard: 0.2, idle: None }
     }
 }
 
@@ -109,6 +143,16 @@ impl Params {
                 format!("collection would stop at {stop} free blocks, below the {soft} at which it starts"),
             )
             .with_help("set `trigger.stop` to at least `trigger.soft`"));
+        }
+        if self.stagger > 0 && self.scope != Scope::Plane {
+            return Err(KeyError::new("trigger.stagger", "only levels of planes can lie apart")
+                .with_help("set `trigger.scope` to \"plane\", or leave `trigger.stagger` out"));
+        }
+        let apart = u64::from(self.stagger) * u64::from(run.geometry.planes_per_die - 1);
+        if u64::from(stop) + apart >= u64::from(scope_blocks) {
+            let message = format!("{} blocks lift the last plane's level to {}", self.stagger, u64::from(stop) + apart);
+            return Err(KeyError::new("trigger.stagger", message)
+                .with_help(format!("keep all levels below the {scope_blocks} blocks of a plane")));
         }
         if !(0.0..=1.0).contains(&self.hard) {
             return Err(KeyError::new("trigger.hard", format!("{} is no share of `trigger.soft`", self.hard))
@@ -145,7 +189,8 @@ impl Params {
     }
 
     pub(super) fn stop_blocks_per_plane(&self, run: &RunConfig) -> u32 {
-        let reactive = self.blocks_per_plane(run).1;
+        let apart = self.stagger * (run.geometry.planes_per_die - 1);
+        let reactive = self.blocks_per_plane(run).1 + apart;
         self.idle.as_ref().map_or(reactive, |idle| idle.stop_blocks_per_plane(self, run).max(reactive))
     }
 }
@@ -157,9 +202,12 @@ pub struct Watermark {
     pub scope: Scope,
     /// What is counted.
     pub count: Count,
+    /// What starts a collection below its level.
+    pub when: When,
     soft_level: u32,
     stop_level: u32,
     hard_level: u32,
+    stagger_level: u32,
     /// Collection in idle time, too.
     pub idle: Option<Idle>,
 }
@@ -181,11 +229,18 @@ impl Watermark {
         Self {
             scope: params.scope,
             count: params.count,
+            when: params.when,
             soft_level: level(soft_blocks),
             stop_level: level(params.stop.unwrap_or(params.soft).of(blocks)),
             hard_level: level(Level::Share(params.hard).of(soft_blocks)),
+            stagger_level: level(params.stagger),
             idle: params.idle.as_ref().map(|idle| Idle::new(idle, soft_blocks, (blocks, planes), level)),
         }
+    }
+
+    /// The level below which rounds may hardly be held up any more.
+    pub fn hard_level(&self) -> u32 {
+        self.hard_level
     }
 
     /// Whether rounds of a scope at such a level may hardly be held up any more.
@@ -194,9 +249,47 @@ impl Watermark {
         free_level < self.hard_level
     }
 
+    /// Whether a plane at such a level must collect, where planes are the scope: the plane of that number on its die.
+    #[inline(always)]
+    pub fn wants_plane(&self, free_level: u32, plane_offset: u32, is_collecting: bool) -> bool {
+        free_level < self.level(is_collecting) + plane_offset * self.stagger_level
+    }
+
     /// Whether a scope at such a level must collect; `is_collecting` says whether it already does.
     #[inline(always)]
     pub fn wants_collection(&self, free_level: u32, is_collecting: bool) -> bool {
-        free_level < if is_collecting { self.stop_level } else { self.soft_level }
+        free_level < self.level(is_collecting)
+    }
+
+    #[inline(always)]
+    fn level(&self, is_collecting: bool) -> u32 {
+        if is_collecting { self.stop_level } else { self.soft_level }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Levels of planes lie apart by what `stagger` says, also above a first one of 0.
+    #[test]
+    fn each_plane_starts_below_its_own_level() {
+        let levels = |soft| Watermark {
+            scope: Scope::Plane,
+            count: Count::Blocks,
+            when: When::Below,
+            soft_level: soft,
+            stop_level: soft,
+            hard_level: 0,
+            stagger_level: 2,
+            idle: None,
+        };
+        for soft in [0, 1, 3] {
+            for plane in 0..4 {
+                let level = soft + 2 * plane;
+                let starts: Vec<u32> = (0..12).filter(|&free| levels(soft).wants_plane(free, plane, false)).collect();
+                assert_eq!(starts, (0..level).collect::<Vec<u32>>(), "plane {plane} of a drive with level {soft}");
+            }
+        }
     }
 }

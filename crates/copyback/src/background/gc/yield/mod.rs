@@ -1,8 +1,11 @@
 //! Yield: when does garbage collection let host work onto its die?
 //!
 //! Contract: a policy is asked at the start of a round whether the round takes time at all, and between any two steps of
-//! a round, with the die free, whether a request that waits there may go first. It looks; the engine leases the die,
-//! and lets go first only what waited when the die became free.
+//! a round, with the die free, whether a request that waits there may go first. It looks; the engine leases the die.
+//!
+//! What comes to the die while others go first may follow them, as far as the policy's `fence` lets it. Where free blocks are
+//! below the hard level, or a write waits at the die for a page to land on, nothing that comes meanwhile may: so a point
+//! ends, however many come, and the round that makes free blocks goes on.
 //!
 //! How far free blocks have fallen is a state of collection (ispass11 Fig. 7), which policies that yield have in common:
 //! from 0, no collection, to 3, in which nothing goes before it.
@@ -91,6 +94,31 @@ pub enum AtHard {
     All,
 }
 
+/// What may go first of that which comes while requests go before a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fence {
+    /// All of it.
+    #[default]
+    None,
+    /// Reads; writes wait for the next point.
+    Writes,
+    /// Nothing: all of it waits for the next point.
+    All,
+}
+
+impl Fence {
+    /// Whether a request that came after the point was opened waits for the next one.
+    #[inline]
+    pub fn holds_back(self, is_write: bool) -> bool {
+        match self {
+            Self::None => false,
+            Self::Writes => is_write,
+            Self::All => true,
+        }
+    }
+}
+
 /// A request that waits at the die of a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
@@ -157,6 +185,15 @@ impl Yield {
             Self::Points(p) => p.poll_ns,
             Self::Slack(p) => p.poll_ns,
             Self::Never | Self::Ideal => 0,
+        }
+    }
+
+    /// What may go first of that which comes while requests go before a step.
+    pub fn fence(&self) -> Fence {
+        match self {
+            Self::Points(p) => p.fence,
+            Self::Slack(p) => p.fence,
+            Self::Never | Self::Ideal => Fence::All,
         }
     }
 

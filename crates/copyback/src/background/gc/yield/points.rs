@@ -2,12 +2,14 @@
 //!
 //! Source: `pgc` of ispass11 (Section III). A page move has two preemption points: (1) between its read and its program,
 //! (2) before it. The last point (2) stands before the erase. At each the controller looks at the queue, lets everything
-//! that waits there then go first, and goes on; what comes meanwhile waits for the next point. No command under way is
-//! interrupted.
+//! that waits there go first, and goes on when nothing waits any more. No command under way is interrupted.
 //!
 //! At point (1) a page waits in a register of the round's plane, so that nothing is served there. Where free blocks of
 //! the trigger's scope have fallen below `trigger.hard`, writes may not go first (state 2 of Fig. 7); while a write of
 //! high priority waits there, nothing may (state 3), until the round is over and that write is served.
+//!
+//! Below that level, and where a write waits for a page to land on, a point lets go only what waited when it opened, so that
+//! the round goes on.
 //!
 //! A copyback is one command and has no point (1).
 //!
@@ -24,10 +26,13 @@
 //! - `at_register` (default `"other-planes"`): what may be served at point (1): `"other-planes"`, requests for them;
 //!   `"writes"`, those and writes to the round's plane (its page has left for the controller; the paper bars reads only);
 //!   `"all"`.
+//! - `fence` (default `"none"`): what waits for the next point, of that which comes while others go first: `"none"` of it
+//!   ("all incoming requests are allowed" in state 1, and "continuous GC preemption" can use up the free blocks, which is
+//!   what T_hard is for: Sections III-D, IV-B4); `"writes"`; `"all"` of it, so that every point ends with what it found.
 //! - `at_hard` (default `"writes"`): what the hard level prohibits: `"writes"`, as Fig. 7 has it, or `"all"`, as Section
 //!   IV-B4 has it.
 
-use super::{AtHard, Candidate, NextStep, View};
+use super::{AtHard, Candidate, Fence, NextStep, View};
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +44,8 @@ pub struct Params {
     pub poll: Nanos,
     /// What may be served at point (1).
     pub at_register: AtRegister,
+    /// What comes while others go first.
+    pub fence: Fence,
     /// What the hard level prohibits.
     pub at_hard: AtHard,
 }
@@ -58,7 +65,8 @@ pub enum AtRegister {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { poll: Nanos(600), at_register: AtRegister::default(), at_hard: AtHard::default() }
+        let (at_register, fence, at_hard) = (AtRegister::default(), Fence::default(), AtHard::default());
+        Self { poll: Nanos(600), at_register, fence, at_hard }
     }
 }
 
@@ -66,13 +74,15 @@ impl Default for Params {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     pub(super) poll_ns: u64,
+    pub(super) fence: Fence,
     pub(super) at_hard: AtHard,
     at_register: AtRegister,
 }
 
 impl Policy {
     pub(super) fn new(params: &Params) -> Self {
-        Self { poll_ns: params.poll.0, at_hard: params.at_hard, at_register: params.at_register }
+        let Params { poll, at_register, fence, at_hard } = *params;
+        Self { poll_ns: poll.0, fence, at_hard, at_register }
     }
 
     pub(super) fn admits(&self, view: View, candidate: Candidate) -> bool {

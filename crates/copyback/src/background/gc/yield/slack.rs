@@ -17,8 +17,9 @@
 //!   states none.
 //! - `chunk` (default 1): pages that are moved in a chunk.
 //! - `poll` (default `"600 ns"`): time of a look at the queue; one before each step, as under `points`.
+//! - `fence` (default `"none"`): what waits for the next step, of that which comes while others go first, as under `points`.
 
-use super::{Candidate, NextStep, View};
+use super::{Candidate, Fence, NextStep, View};
 use crate::config::KeyError;
 use crate::nand::command::FlashOp;
 use crate::nand::timing::Timing;
@@ -37,11 +38,14 @@ pub struct Params {
     pub chunk: u32,
     /// Time of a look at the queue.
     pub poll: Nanos,
+    /// What comes while others go first.
+    pub fence: Fence,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { read_deadline: Nanos(5_000_000), write_deadline: Nanos(20_000_000), chunk: 1, poll: Nanos(600) }
+        let (read_deadline, write_deadline) = (Nanos(5_000_000), Nanos(20_000_000));
+        Self { read_deadline, write_deadline, chunk: 1, poll: Nanos(600), fence: Fence::default() }
     }
 }
 
@@ -58,6 +62,7 @@ impl Params {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     pub(super) poll_ns: u64,
+    pub(super) fence: Fence,
     read_deadline_ns: u64,
     write_deadline_ns: u64,
     chunk: u32,
@@ -75,6 +80,7 @@ impl Policy {
         let write_ns = timing.page_ns(FlashOp::Program, 0) + transfer_ns;
         Self {
             poll_ns: params.poll.0,
+            fence: params.fence,
             read_deadline_ns: params.read_deadline.0,
             write_deadline_ns: params.write_deadline.0,
             chunk: params.chunk,

@@ -1,0 +1,90 @@
+//! Which cells does a claim look at, and what does a scheme measure there?
+
+use super::metric::Metric;
+use crate::sweep::journal::RunResult;
+use crate::sweep::table::Results;
+use copyback_theory::confidence::interval_95;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Values of `case`, `device` or varied keys; several values of one key are alternatives.
+pub type Coordinates = Vec<(String, Vec<toml::Value>)>;
+
+/// Whether two values are the same; 1 and 1.0 are.
+pub fn is_same(a: &toml::Value, b: &toml::Value) -> bool {
+    let number = |value: &toml::Value| value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
+    a == b || number(a).is_some_and(|a| number(b) == Some(a))
+}
+
+/// Cells that differ in their seeds only.
+pub struct Group {
+    /// What tells them from others.
+    pub label: String,
+    coordinates: BTreeMap<String, toml::Value>,
+    /// Each with its seed.
+    cells: Vec<(u64, usize)>,
+}
+
+impl Group {
+    /// The groups of a table.
+    pub fn all(results: &Results<'_>) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        for (at, cell) in results.cells.iter().enumerate() {
+            let varied = results.file.vary.iter().map(|vary| vary.key.clone()).zip(cell.varied.iter().cloned());
+            let own = [("case", &cell.case), ("device", &cell.device)];
+            let own = own.into_iter().map(|(key, value)| (key.to_owned(), value.as_str().into()));
+            let coordinates: BTreeMap<String, toml::Value> = own.chain(varied).collect();
+            match groups.iter_mut().find(|group| group.coordinates == coordinates) {
+                Some(group) => group.cells.push((cell.plan.seed, at)),
+                None => {
+                    let label = cell.label.split(" seed=").next().unwrap_or_default().to_owned();
+                    groups.push(Self { label, coordinates, cells: vec![(cell.plan.seed, at)] });
+                }
+            }
+        }
+        groups
+    }
+
+    /// Whether it lies where a claim looks.
+    pub fn fits(&self, wanted: &Coordinates) -> bool {
+        let has =
+            |key: &String, values: &[toml::Value]| values.iter().any(|value| is_same(&self.coordinates[key], value));
+        wanted.iter().all(|(key, values)| has(key, values))
+    }
+
+    /// Whether this is what `group` is compared with: the same but for `different`.
+    pub fn is_base_of(&self, group: &Self, different: &Coordinates) -> bool {
+        let is_free = |key: &String| different.iter().any(|(other, _)| other == key);
+        let others = group.coordinates.iter().filter(|(key, _)| !is_free(key));
+        self.fits(different) && others.into_iter().all(|(key, value)| is_same(&self.coordinates[key], value))
+    }
+
+    /// Its seeds.
+    pub fn seeds(&self) -> impl Iterator<Item = u64> + '_ {
+        self.cells.iter().map(|(seed, _)| *seed)
+    }
+
+    /// The mean of what a scheme measures over seeds, or with one of them; or why there is none.
+    pub fn mean(&self, results: &Results<'_>, scheme: &str, metric: &Metric, seed: Option<u64>) -> Result<f64, String> {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for &(_, cell) in self.cells.iter().filter(|(own, _)| seed.is_none_or(|seed| seed == *own)) {
+            let run = results.results[cell].runs.iter().find(|run| run.scheme == scheme);
+            let run = run.ok_or_else(|| format!("there is no run of {scheme}"))?;
+            sum += metric.value(&run.numbers).map_err(|why| format!("{why} with {scheme}"))?;
+            count += 1.0;
+        }
+        if count == 0.0 { Err("it has no cell with this seed".into()) } else { Ok(sum / count) }
+    }
+
+    /// The largest value over seeds of what is told of a scheme's run.
+    pub fn worst(&self, results: &Results<'_>, scheme: &str, value: impl Fn(&RunResult) -> f64) -> f64 {
+        let runs = self.cells.iter().flat_map(|(_, cell)| &results.results[*cell].runs);
+        runs.filter(|run| run.scheme == scheme).map(value).fold(0.0, f64::max)
+    }
+}
+
+/// Half the width of the 95 % interval of a mean over seeds; none where there is one seed, or where a seed has no effect.
+pub fn half_width(groups: &[Group], effect: impl Fn(u64) -> Option<f64>) -> Option<f64> {
+    let seeds: BTreeSet<u64> = groups.iter().flat_map(Group::seeds).collect();
+    let effects: Option<Vec<f64>> = seeds.into_iter().map(effect).collect();
+    interval_95(&effects?).ok().map(|interval| interval.half_width)
+}

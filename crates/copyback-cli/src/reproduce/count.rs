@@ -1,0 +1,94 @@
+//! How many claims are met? Those that cannot fail, and those that the experiment was set by, are counted apart.
+
+use super::claim::{Claim, Kind};
+use super::judge::{Measured, Silence};
+use super::verdict::Verdict;
+use serde::Serialize;
+
+/// Claims of one kind by what came out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// All of them.
+    pub claims: usize,
+    /// Met.
+    pub met: usize,
+    /// The direction holds, and the effect is smaller.
+    pub smaller: usize,
+    /// The direction holds, and the effect is larger.
+    pub larger: usize,
+    /// Met, and by a null control, too.
+    pub null_too: usize,
+    /// Missed.
+    pub missed: usize,
+    /// Measured, but what was measured says nothing.
+    pub not_judged: usize,
+    /// Not measured.
+    pub not_measured: usize,
+}
+
+/// Claims by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Those that can fail and were not calibrated.
+    pub claims: Count,
+    /// Those that the experiment was set by.
+    pub calibrated: Count,
+    /// Those that hold by construction.
+    pub construction: Count,
+}
+
+impl Counts {
+    /// Counts claims.
+    pub fn of<'a>(claims: impl Iterator<Item = (&'a Claim, &'a Measured)>) -> Self {
+        let mut counts = Self::default();
+        for (claim, measured) in claims {
+            let count = match claim.kind {
+                Kind::Claim => &mut counts.claims,
+                Kind::Calibrated => &mut counts.calibrated,
+                Kind::Construction => &mut counts.construction,
+            };
+            count.add(&measured.outcome);
+        }
+        counts
+    }
+
+    /// What stands below a table.
+    pub fn text(&self) -> String {
+        let Count { claims, met, smaller, larger, null_too, missed, not_judged, not_measured } = self.claims;
+        let share = if claims > 0 { format!(" ({:.0} %)", 100.0 * met as f64 / claims as f64) } else { String::new() };
+        let mut text = format!(
+            "Of {claims} claims that can fail and were not calibrated: {met} met{share}; \
+             {} hold in direction only ({smaller} smaller,\n{larger} larger); {null_too} met by a null control, too; \
+             {missed} missed; {not_judged} not judged; {not_measured} not measured\n",
+            smaller + larger,
+        );
+        let apart = [("calibrated", self.calibrated), ("true by construction", self.construction)];
+        let apart: Vec<String> = apart
+            .into_iter()
+            .filter(|(_, count)| count.claims > 0)
+            .map(|(name, count)| format!("{} {name} ({} met)", count.claims, count.met))
+            .collect();
+        if !apart.is_empty() {
+            text.push_str(&format!("Counted apart: {}\n", apart.join(", ")));
+        }
+        text
+    }
+}
+
+impl Count {
+    fn add(&mut self, outcome: &Result<Verdict, Silence>) {
+        self.claims += 1;
+        let place = match outcome {
+            Ok(Verdict::Met) => &mut self.met,
+            Ok(Verdict::Smaller) => &mut self.smaller,
+            Ok(Verdict::Larger) => &mut self.larger,
+            Ok(Verdict::NullToo) => &mut self.null_too,
+            Ok(Verdict::Unclear) | Err(Silence::NotJudged(_)) => &mut self.not_judged,
+            Err(Silence::NotMeasured(_)) => &mut self.not_measured,
+            Ok(Verdict::NoEffect | Verdict::Effect | Verdict::Opposite | Verdict::TooLow | Verdict::TooHigh) => {
+                &mut self.missed
+            }
+        };
+        *place += 1;
+    }
+}

@@ -1,0 +1,72 @@
+//! The JSON document of `copyback reproduce`.
+
+use super::Done;
+use super::claim::{Claim, Test};
+use super::count::Counts;
+use super::judge::{Measured, Null, Silence};
+use serde_json::{Value, json};
+
+/// What the document says beside its claims.
+pub struct About<'a> {
+    /// The paper, or the file.
+    pub name: &'a str,
+    /// Whether runs were stopped early.
+    pub is_quick: bool,
+    /// What the command line has other than the experiments.
+    pub changes: Vec<String>,
+}
+
+/// The document.
+pub fn document(about: &About<'_>, done: &[Done<'_>]) -> String {
+    let claims = done.iter().flat_map(|done| done.claims().map(|(claim, measured)| one(done, claim, measured)));
+    let left_out: Vec<_> = done.iter().flat_map(|done| &done.experiment.left_out).collect();
+    let document = json!({
+        "schema": "copyback/reproduce/2",
+        "program": crate::output::Program::THIS,
+        "paper": about.name,
+        "quick": about.is_quick,
+        "changes": about.changes,
+        "counts": Counts::of(done.iter().flat_map(Done::claims)),
+        "claims": claims.collect::<Vec<_>>(),
+        "left_out": left_out,
+    });
+    format!("{document:#}\n")
+}
+
+fn one(done: &Done<'_>, claim: &Claim, measured: &Measured) -> Value {
+    let test = claim.test.as_ref().ok();
+    let shown = |effect: Option<f64>| effect.and_then(|effect| test.map(|test| test.shown(effect)));
+    let cells: Vec<_> = measured.cells.iter().map(|(cell, effect)| json!({ "cell": cell, "effect": effect })).collect();
+    let verdict = measured.outcome.as_ref().ok();
+    let silence = measured.outcome.as_ref().err();
+    let of_control = |control: &Null| {
+        let effect = control.outcome.map(|(effect, _)| effect);
+        json!({ "scheme": control.scheme, "effect": effect, "verdict": control.outcome.map(|(_, verdict)| verdict) })
+    };
+    json!({
+        "experiment": done.experiment.stem,
+        "figure": claim.figure,
+        "text": claim.text,
+        "where": claim.source,
+        "kind": claim.kind,
+        "metric": test.map(|test| &test.metric.text.value),
+        "scheme": test.map(|test| &test.scheme),
+        "against": test.map(|test| &test.against),
+        "published": test.map(Test::shown_published),
+        "tolerance": test.and_then(|test| test.rule.tolerance),
+        "tolerance_reason": test.and_then(|test| test.tolerance_reason.as_ref()),
+        "measured": shown(measured.effect),
+        "measured_effect": measured.effect,
+        "seeds_half_width": measured.half_width,
+        "verdict": verdict,
+        "direction_holds": verdict.map(|verdict| verdict.direction_holds()),
+        "why_not_measured": silence.and_then(|s| if let Silence::NotMeasured(why) = s { Some(why) } else { None }),
+        "why_not_judged": silence.and_then(|s| if let Silence::NotJudged(why) = s { Some(why) } else { None }),
+        "null": measured.null.iter().map(of_control).collect::<Vec<_>>(),
+        "own_effect": measured.own,
+        "all_effect": measured.all,
+        "pages_moved_change": measured.pages_moved,
+        "erases_change": measured.erases,
+        "cells": cells,
+    })
+}

@@ -1,0 +1,274 @@
+//! What does a sweep measure of a claim, of the claim's null controls, on whose requests, and for how much work?
+
+use super::cells::{self, Group};
+use super::claim::{Claim, Measure, Test};
+use super::metric::Metric;
+use super::verdict::Verdict;
+use crate::sweep::notes::unwritten_share;
+use crate::sweep::table::Results;
+use copyback::config::layers::{LayerError, Located};
+
+/// What was measured of a claim.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The effect of each cell: in per cent, points, or the figure's unit.
+    pub cells: Vec<(String, f64)>,
+    /// The aggregate; none where something was not measured.
+    pub effect: Option<f64>,
+    /// Half the width of the 95 % interval of its mean over seeds, where there are several.
+    pub half_width: Option<f64>,
+    /// The verdict, or why there is none.
+    pub outcome: Result<Verdict, Silence>,
+    /// The same comparison with each null control in the place of the scheme.
+    pub null: Vec<Null>,
+    /// The same change on each scheme's own affected requests, where the claim is about matched ones.
+    pub own: Option<f64>,
+    /// The same change on all requests.
+    pub all: Option<f64>,
+    /// Change of pages moved by collection, in per cent.
+    pub pages_moved: Option<f64>,
+    /// Change of erased blocks, in per cent.
+    pub erases: Option<f64>,
+}
+
+/// Why a claim has no verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// There is nothing to measure.
+    NotMeasured(String),
+    /// What was measured says nothing of the claim.
+    NotJudged(String),
+}
+
+/// What a null control measures.
+#[derive(Clone, Debug)]
+pub struct Null {
+    /// Its scheme.
+    pub scheme: String,
+    /// Its effect and the verdict on it; none where something was not measured.
+    pub outcome: Option<(f64, Verdict)>,
+}
+
+/// Share of read units without data above which nothing is judged.
+const UNWRITTEN_MAX: f64 = 0.01;
+
+/// Judges a claim by a table.
+pub fn judge(claim: &Claim, results: &Results<'_>) -> Result<Measured, LayerError> {
+    let test = match &claim.test {
+        Ok(test) => test,
+        Err(why) => return Ok(Measured::nothing(Silence::NotMeasured(why.clone()))),
+    };
+    if let Some(run) = results.results.first().and_then(|result| result.runs.first()) {
+        [Some(&test.metric), test.requires.as_ref()].into_iter().flatten().try_for_each(|m| m.check(&run.numbers))?;
+    }
+    let groups = Group::all(results);
+    Ok(Bench { test, results, groups: &groups }.judge())
+}
+
+impl Measured {
+    fn nothing(why: Silence) -> Self {
+        Self {
+            cells: Vec::new(),
+            effect: None,
+            half_width: None,
+            outcome: Err(why),
+            null: Vec::new(),
+            own: None,
+            all: None,
+            pages_moved: None,
+            erases: None,
+        }
+    }
+}
+
+/// A claim's test beside the cells that it is judged by.
+struct Bench<'a> {
+    test: &'a Test,
+    results: &'a Results<'a>,
+    groups: &'a [Group],
+}
+
+/// Two schemes and the number in which they are compared.
+#[derive(Clone, Copy)]
+struct Pair<'a> {
+    scheme: &'a str,
+    against: &'a str,
+    metric: &'a Metric,
+}
+
+impl<'a> Bench<'a> {
+    fn judge(&self) -> Measured {
+        let test = self.test;
+        let pair = Pair { scheme: &test.scheme, against: &test.against, metric: &test.metric };
+        let cells = match self.effects(pair, None) {
+            Ok(cells) if cells.is_empty() => {
+                return Measured::nothing(Silence::NotMeasured("its cells were left out".into()));
+            }
+            Ok(cells) => cells,
+            Err(why) => return Measured::nothing(Silence::NotMeasured(why)),
+        };
+        let effect = self.of_cells(&cells);
+        let half_width = self.half_width(pair);
+        let null: Vec<Null> = test.null.iter().map(|scheme| self.null(scheme)).collect();
+        let outcome = match self.why_not_judged() {
+            Some(why) => Err(Silence::NotJudged(why)),
+            None => Ok(with_null(test.rule.verdict(effect, half_width), &null)),
+        };
+        let change = |metric: Option<Metric>| self.other(pair, &metric?);
+        Measured {
+            effect: Some(effect),
+            half_width,
+            outcome,
+            null,
+            own: change(test.metric.renamed(of_own_set)),
+            all: change(test.metric.renamed(of_all)),
+            pages_moved: self.work("flash.gc_page_programs"),
+            erases: self.work("flash.block_erases"),
+            cells,
+        }
+    }
+
+    /// The effects of two schemes by cell, means over seeds or with one of them; or why one is missing.
+    fn effects(&self, pair: Pair<'_>, seed: Option<u64>) -> Result<Vec<(String, f64)>, String> {
+        let mut cells = Vec::new();
+        for group in self.groups.iter().filter(|group| group.fits(&self.test.cells)) {
+            let bases = self.bases(group);
+            if bases.is_empty() {
+                continue;
+            }
+            let effect = self.effect(pair, group, &bases, seed).map_err(|why| format!("{}: {why}", group.label))?;
+            cells.push((group.label.clone(), effect));
+        }
+        Ok(cells)
+    }
+
+    /// What a group is compared with.
+    fn bases(&self, group: &Group) -> Vec<&'a Group> {
+        self.groups.iter().filter(|base| base.is_base_of(group, &self.test.base_cells)).collect()
+    }
+
+    fn effect(&self, pair: Pair<'_>, group: &Group, bases: &[&Group], seed: Option<u64>) -> Result<f64, String> {
+        let mean = |group: &Group, scheme: &str| group.mean(self.results, scheme, pair.metric, seed);
+        let over_bases = |value: &dyn Fn(&Group) -> Result<f64, String>| -> Result<f64, String> {
+            let values = bases.iter().map(|base| value(base)).collect::<Result<Vec<f64>, _>>()?;
+            Ok(values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let change = |value: f64, from: f64| match from {
+            0.0 => Err(format!("`{}` is 0 with {}", pair.metric.text.value, pair.against)),
+            _ => Ok(100.0 * (value / from - 1.0)),
+        };
+        match self.test.measure {
+            Measure::Share => Ok(100.0 * mean(group, pair.scheme)?),
+            Measure::Figure => Ok(mean(group, pair.scheme)? / per_unit(&self.test.unit)),
+            Measure::Trend => {
+                let change_in = |group: &Group| change(mean(group, pair.scheme)?, mean(group, pair.against)?);
+                Ok(change_in(group)? - over_bases(&change_in)?)
+            }
+            Measure::Points => Ok(100.0 * (mean(group, pair.scheme)? - over_bases(&|base| mean(base, pair.against))?)),
+            Measure::Change | Measure::Times => {
+                change(mean(group, pair.scheme)?, over_bases(&|base| mean(base, pair.against))?)
+            }
+        }
+    }
+
+    fn of_cells(&self, cells: &[(String, f64)]) -> f64 {
+        let effects: Vec<f64> = cells.iter().map(|(_, effect)| *effect).collect();
+        self.test.aggregate(&effects).expect("there is a cell")
+    }
+
+    /// How far the seeds agree on an effect; figures are not compared with anything.
+    fn half_width(&self, pair: Pair<'_>) -> Option<f64> {
+        if self.test.measure.is_figure() {
+            return None;
+        }
+        cells::half_width(self.groups, |seed| Some(self.of_cells(&self.effects(pair, Some(seed)).ok()?)))
+    }
+
+    /// The claim's comparison with a control in the place of its scheme.
+    fn null(&self, scheme: &str) -> Null {
+        let test = self.test;
+        let against = if test.scheme == test.against { scheme } else { &test.against };
+        let pair = Pair { scheme, against, metric: &test.metric };
+        let outcome = self.effects(pair, None).ok().map(|cells| {
+            let effect = self.of_cells(&cells);
+            (effect, test.rule.verdict(effect, self.half_width(pair)))
+        });
+        Null { scheme: scheme.to_owned(), outcome }
+    }
+
+    /// The change in another number.
+    fn other(&self, pair: Pair<'_>, metric: &Metric) -> Option<f64> {
+        let cells = self.effects(Pair { metric, ..pair }, None).ok()?;
+        Some(self.of_cells(&cells))
+    }
+
+    /// The change of an amount of work between two schemes, in per cent, the mean over cells.
+    fn work(&self, name: &str) -> Option<f64> {
+        let test = self.test;
+        if test.scheme == test.against || test.measure.is_figure() {
+            return None;
+        }
+        let metric = Metric::parse(Located { value: name.to_owned(), place: None }).ok()?;
+        let mut changes = Vec::new();
+        for group in self.groups.iter().filter(|group| group.fits(&test.cells)) {
+            let mean = |scheme: &str| group.mean(self.results, scheme, &metric, None).ok();
+            let (value, from) = (mean(&test.scheme)?, mean(&test.against)?);
+            if from == 0.0 {
+                return None;
+            }
+            changes.push(100.0 * (value / from - 1.0));
+        }
+        (!changes.is_empty()).then(|| changes.iter().sum::<f64>() / changes.len() as f64)
+    }
+
+    /// Why what was measured says nothing: what the claim is about does not happen, or reads find no data.
+    fn why_not_judged(&self) -> Option<String> {
+        let test = self.test;
+        for group in self.groups.iter().filter(|group| group.fits(&test.cells)) {
+            if let Some(requires) = &test.requires
+                && group.mean(self.results, &test.scheme, requires, None).is_ok_and(|value| value == 0.0)
+            {
+                return Some(format!("{}: `{}` is 0 with {}", group.label, requires.text.value, test.scheme));
+            }
+            for (group, scheme) in
+                self.bases(group).into_iter().flat_map(|base| [(group, &test.scheme), (base, &test.against)])
+            {
+                let share = group.worst(self.results, scheme, unwritten_share);
+                if share > UNWRITTEN_MAX {
+                    let share = 100.0 * share;
+                    return Some(format!("{}: {share:.1} % of the mapping units read hold no data", group.label));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A claim that a control meets, too, says nothing of the idea.
+fn with_null(verdict: Verdict, null: &[Null]) -> Verdict {
+    let is_met_too = null.iter().any(|null| matches!(null.outcome, Some((_, Verdict::Met))));
+    if verdict == Verdict::Met && is_met_too { Verdict::NullToo } else { verdict }
+}
+
+/// Nanoseconds, or parts, of a unit; 1 of what is counted.
+fn per_unit(unit: &str) -> f64 {
+    match unit {
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "%" => 1e-2,
+        _ => 1.0,
+    }
+}
+
+/// A number of the matched requests, of those that each scheme's own collection affects.
+fn of_own_set(name: &str) -> Option<String> {
+    let (class, number) = name.strip_prefix("matched.")?.split_once('.')?;
+    let class = if class == "all" { String::new() } else { format!("_{class}") };
+    Some(format!("response.gc_affected{class}.{number}"))
+}
+
+/// A number of the matched requests, of all of their kind.
+fn of_all(name: &str) -> Option<String> {
+    Some(format!("response.{}", name.strip_prefix("matched.")?))
+}

@@ -1,0 +1,153 @@
+//! What a claim measures: a number of a run, or a few of them with `+`, `*` and one `/` between.
+
+use crate::flat::Number;
+use copyback::config::layers::{LayerError, Located, nearest};
+use std::collections::BTreeMap;
+
+/// Numbers of a run, by name.
+pub type Numbers = BTreeMap<String, Number>;
+
+/// `a`, `a / b`, `a + b`, `a * b / c * d`: products before sums, sums before the quotient.
+#[derive(Clone, Debug)]
+pub struct Metric {
+    /// As the file has it.
+    pub text: Located,
+    over: Sum,
+    under: Option<Sum>,
+}
+
+/// Products that are added up.
+type Sum = Vec<Vec<Factor>>;
+
+#[derive(Clone, Debug)]
+enum Factor {
+    Number(f64),
+    Name(String),
+}
+
+impl Metric {
+    /// Reads a metric.
+    pub fn parse(text: Located) -> Result<Self, LayerError> {
+        let parts: Vec<&str> = text.value.split(" / ").collect();
+        let sum = |part: &str| -> Sum {
+            part.split(" + ").map(|product| product.split(" * ").map(Factor::parse).collect()).collect()
+        };
+        let (over, under) = match parts[..] {
+            [over] => (sum(over), None),
+            [over, under] => (sum(over), Some(sum(under))),
+            _ => {
+                let error = LayerError::new(format!("`{}` divides more than once", text.value));
+                return Err(error.with_help("write a * b / c * d: one quotient of two sums").at(text.place));
+            }
+        };
+        Ok(Self { text, over, under })
+    }
+
+    /// The same with other names; `None` where `rename` knows none of them.
+    pub fn renamed(&self, rename: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let mut other = self.clone();
+        let mut is_renamed = false;
+        for factor in other.factors_mut() {
+            if let Factor::Name(name) = factor
+                && let Some(new) = rename(name)
+            {
+                (*name, is_renamed) = (new, true);
+            }
+        }
+        is_renamed.then_some(other)
+    }
+
+    fn factors_mut(&mut self) -> impl Iterator<Item = &mut Factor> {
+        self.over.iter_mut().chain(self.under.iter_mut().flatten()).flatten()
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let factors = self.over.iter().chain(self.under.iter().flatten()).flatten();
+        factors.filter_map(|factor| if let Factor::Name(name) = factor { Some(name.as_str()) } else { None })
+    }
+
+    /// Refuses a name that no run has.
+    pub fn check(&self, numbers: &Numbers) -> Result<(), LayerError> {
+        let Some(name) = self.names().find(|name| !numbers.contains_key(*name)) else { return Ok(()) };
+        let error = LayerError::new(format!("no run has a number `{name}`"));
+        let near = nearest(name, numbers.keys().map(String::as_str));
+        let help = near.map_or_else(|| "see the columns of the table".into(), |n| format!("did you mean `{n}`?"));
+        Err(error.with_help(help).at(self.text.place.clone()))
+    }
+
+    /// Its value in one run, or why there is none.
+    pub fn value(&self, numbers: &Numbers) -> Result<f64, String> {
+        let text = &self.text.value;
+        let sum = |sum: &Sum| {
+            let product =
+                |factors: &Vec<Factor>| factors.iter().map(|factor| factor.value(numbers)).product::<Option<f64>>();
+            sum.iter().map(product).sum::<Option<f64>>().ok_or_else(|| format!("`{text}` measured nothing"))
+        };
+        let over = sum(&self.over)?;
+        match self.under.as_ref().map(sum).transpose()? {
+            None => Ok(over),
+            Some(under) if under != 0.0 => Ok(over / under),
+            Some(_) => Err(format!("`{text}` divides by nothing")),
+        }
+    }
+}
+
+impl Factor {
+    fn parse(text: &str) -> Self {
+        text.trim().parse().map_or_else(|_| Self::Name(text.trim().to_owned()), Self::Number)
+    }
+
+    /// None where it is about a class of requests that is empty.
+    fn value(&self, numbers: &Numbers) -> Option<f64> {
+        let name = match self {
+            Self::Number(number) => return Some(*number),
+            Self::Name(name) => name,
+        };
+        if let Some((class, last)) = name.rsplit_once('.')
+            && last != "count"
+            && numbers.get(&format!("{class}.count")).is_some_and(|count| count.as_f64() == Some(0.0))
+        {
+            return None;
+        }
+        numbers.get(name)?.as_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Result<f64, String> {
+        let numbers = [
+            ("a", Number::U64(6)),
+            ("b", Number::F64(1.5)),
+            ("nil", Number::U64(0)),
+            ("c.count", Number::U64(0)),
+            ("c.mean_ns", Number::F64(0.0)),
+        ];
+        let numbers: Numbers = numbers.map(|(name, number)| (name.to_owned(), number)).into();
+        let metric = Metric::parse(Located { value: text.to_owned(), place: None }).unwrap();
+        metric.check(&numbers).unwrap();
+        metric.value(&numbers)
+    }
+
+    #[test]
+    fn products_come_before_sums_and_sums_before_the_quotient() {
+        assert_eq!(value("a"), Ok(6.0));
+        assert_eq!(value("a / b"), Ok(4.0));
+        assert_eq!(value("a + b * 2"), Ok(9.0));
+        assert_eq!(value("a + b / b * 10 + nil"), Ok(0.5));
+        assert_eq!(value("c.count"), Ok(0.0));
+        assert!(value("c.mean_ns").unwrap_err().contains("measured nothing"));
+        assert!(value("a / nil").unwrap_err().contains("divides by nothing"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused() {
+        let twice = Metric::parse(Located { value: "a / b / c".into(), place: None });
+        assert!(twice.unwrap_err().to_string().contains("divides more than once"));
+        let metric = Metric::parse(Located { value: "a + bb".into(), place: None }).unwrap();
+        let numbers: Numbers = [("a".to_owned(), Number::U64(1)), ("b".to_owned(), Number::U64(1))].into();
+        assert!(metric.check(&numbers).unwrap_err().to_string().contains("`bb`"));
+    }
+}

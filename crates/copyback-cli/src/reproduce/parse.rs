@@ -1,0 +1,234 @@
+//! From a table `[[claim]]` to a claim.
+
+use super::cells::{Coordinates, is_same};
+use super::claim::{Aggregate, Claim, Kind, Measure, Test};
+use super::metric::Metric;
+use super::verdict::{Published, Rule};
+use crate::sweep::file::SweepFile;
+use crate::sweep::text::{Entry, Node, Table, Value};
+use copyback::config::layers::{LayerError, Located, Place, suggestion};
+
+const KINDS: &[(&str, Kind)] =
+    &[("claim", Kind::Claim), ("calibrated", Kind::Calibrated), ("construction", Kind::Construction)];
+const MEASURES: &[(&str, Measure)] = &[
+    ("change", Measure::Change),
+    ("times", Measure::Times),
+    ("points", Measure::Points),
+    ("trend", Measure::Trend),
+    ("share", Measure::Share),
+    ("figure", Measure::Figure),
+];
+const AGGREGATES: &[(&str, Aggregate)] = &[
+    ("mean", Aggregate::Mean),
+    ("geometric-mean", Aggregate::GeometricMean),
+    ("min", Aggregate::Min),
+    ("max", Aggregate::Max),
+    ("each", Aggregate::Each),
+];
+
+impl Claim {
+    /// Reads the claims of a file.
+    pub fn of_file(file: &SweepFile) -> Result<Vec<Self>, LayerError> {
+        for scheme in &file.null {
+            label_of(scheme.clone(), file)?;
+        }
+        file.claims.iter().map(|table| Self::read(table.clone(), file)).collect()
+    }
+
+    fn read(mut table: Table, file: &SweepFile) -> Result<Self, LayerError> {
+        let figure = needed(&mut table, "figure")?.value;
+        let text = needed(&mut table, "text")?.value;
+        let source = needed(&mut table, "where")?.value;
+        let kind = choice(&mut table, "kind", KINDS)?;
+        if let Some(why) = table.take_text("not_measured")? {
+            table.finish()?;
+            return Ok(Self { figure, text, source, kind, test: Err(why.value) });
+        }
+        let test = test(table, file, kind)?;
+        Ok(Self { figure, text, source, kind, test: Ok(test) })
+    }
+}
+
+fn needed(table: &mut Table, key: &'static str) -> Result<Located, LayerError> {
+    let text = table.take_text(key)?;
+    text.ok_or_else(|| LayerError::new(format!("`{key}` of a [[claim]] is missing")).at(Some(table.place.clone())))
+}
+
+fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerError> {
+    let place = table.place.clone();
+    let metric = Metric::parse(needed(&mut table, "metric")?)?;
+    let scheme = label_of(needed(&mut table, "scheme")?, file)?;
+    let against = table.take_text("against")?.map(|against| label_of(against, file)).transpose()?;
+    let measure = choice(&mut table, "measure", MEASURES)?;
+    let unit = table.take_text("unit")?.map(|unit| unit.value);
+    let aggregate = choice(&mut table, "aggregate", AGGREGATES)?;
+    let cells = coordinates(&mut table, "cells", file)?;
+    let base_cells = coordinates(&mut table, "base_cells", file)?;
+    let own_null = null(&mut table, file)?;
+    let requires = table.take_text("requires")?.map(Metric::parse).transpose()?;
+    let (tolerance, tolerance_reason) = tolerance(&mut table)?;
+    let published = published(&mut table, measure, aggregate, &place)?;
+    let wrong = |message: &str, help: &str| LayerError::new(message).with_help(help).at(Some(place.clone()));
+    if !measure.is_figure() && against.is_none() && base_cells.is_empty() {
+        let help = "name a scheme: against = ..., or cells: base_cells = { ... }";
+        return Err(wrong("the claim compares with nothing", help));
+    }
+    if (measure == Measure::Figure) != unit.is_some() {
+        return Err(wrong(
+            "a figure has a `unit`, and nothing else has",
+            "write for example measure = \"figure\", unit = \"ms\"",
+        ));
+    }
+    let rule = Rule { published, tolerance };
+    let compares_schemes = !measure.is_figure() && against.as_ref().is_some_and(|against| *against != scheme);
+    let against = against.unwrap_or_else(|| scheme.clone());
+    let is_about_an_idea = kind == Kind::Claim && compares_schemes && !rule.says_nothing_changes();
+    let of_file =
+        || if is_about_an_idea { file.null.iter().map(|s| file.chosen_scheme(s).label).collect() } else { vec![] };
+    let mut null: Vec<String> = own_null.unwrap_or_else(of_file);
+    null.retain(|control| *control != scheme && (*control != against || !compares_schemes));
+    let unit = unit.unwrap_or_default();
+    Ok(Test {
+        metric,
+        scheme,
+        against,
+        measure,
+        unit,
+        cells,
+        base_cells,
+        aggregate,
+        rule,
+        tolerance_reason,
+        null,
+        requires,
+    })
+}
+
+/// What results call a scheme of the file.
+fn label_of(name: Located, file: &SweepFile) -> Result<String, LayerError> {
+    if file.schemes.iter().any(|scheme| scheme.value == name.value) {
+        return Ok(file.chosen_scheme(&name).label);
+    }
+    let known = file.schemes.iter().map(|scheme| scheme.value.as_str());
+    let error = LayerError::new(format!("the file has no scheme `{}`", name.value));
+    Err(error.with_help(suggestion(&name.value, "its schemes", known)).at(name.place))
+}
+
+/// One of several words; the first where the key is not there.
+fn choice<T: Copy>(table: &mut Table, key: &'static str, choices: &[(&str, T)]) -> Result<T, LayerError> {
+    let Some(word) = table.take_text(key)? else { return Ok(choices[0].1) };
+    let chosen = choices.iter().find(|(name, _)| *name == word.value).map(|(_, choice)| *choice);
+    chosen.ok_or_else(|| {
+        let error = LayerError::new(format!("`{key}` cannot be `{}`", word.value));
+        error.with_help(suggestion(&word.value, "choices", choices.iter().map(|(name, _)| *name))).at(word.place)
+    })
+}
+
+/// The claim's own null controls, which go before those of the file; an empty list is none.
+fn null(table: &mut Table, file: &SweepFile) -> Result<Option<Vec<String>>, LayerError> {
+    let Some(schemes) = table.take_texts_or_none("null")? else { return Ok(None) };
+    schemes.into_iter().map(|scheme| label_of(scheme, file)).collect::<Result<_, _>>().map(Some)
+}
+
+/// How much an effect may be off, and why that much.
+fn tolerance(table: &mut Table) -> Result<(Option<f64>, Option<String>), LayerError> {
+    let place = table.place.clone();
+    let wrong = |message: &str, help: &str| LayerError::new(message).with_help(help).at(Some(place));
+    match (table.take_float("tolerance")?, table.take_text("tolerance_reason")?) {
+        (None, None) => Ok((None, None)),
+        (Some(tolerance), Some(_)) if tolerance <= 0.0 => {
+            Err(wrong("a tolerance is above 0", "leave it out for the rule's"))
+        }
+        (Some(tolerance), Some(reason)) => Ok((Some(tolerance), Some(reason.value))),
+        _ => Err(wrong("a tolerance needs its reason", "write `tolerance` and `tolerance_reason`, or neither")),
+    }
+}
+
+/// What was published: the last keys of a claim, so that a misspelt one is told before a missing one.
+fn published(
+    table: &mut Table,
+    measure: Measure,
+    aggregate: Aggregate,
+    place: &Place,
+) -> Result<Published, LayerError> {
+    const DIRECTIONS: &[(&str, Published)] = &[("lower", Published::Lower), ("higher", Published::Higher)];
+    let wrong = |message: &str, help: &str| Err(LayerError::new(message).with_help(help).at(Some(place.clone())));
+    let direction = table.has("direction").then(|| choice(table, "direction", DIRECTIONS)).transpose()?;
+    let number = table.take_float("published")?;
+    let (least, most) = (table.take_float("at_least")?, table.take_float("at_most")?);
+    table.finish()?;
+    let effect = |number: f64| if measure == Measure::Times { 100.0 * (number - 1.0) } else { number };
+    match (number, direction, least.or(most)) {
+        (None, None, None) => {
+            wrong("the claim says nothing", "give it `published = NUMBER` or `direction = \"lower\"`")
+        }
+        (Some(number), None, None) => {
+            let published =
+                if measure.is_figure() { Published::Figure(number) } else { Published::Effect(effect(number)) };
+            let is_nothing = Rule { published, tolerance: None }.says_nothing_changes();
+            if aggregate == Aggregate::Each && !is_nothing {
+                return wrong(
+                    "`aggregate = \"each\"` goes with a `direction`, with bounds, or with `published = 0`",
+                    "use min or max for a number",
+                );
+            }
+            Ok(published)
+        }
+        (None, Some(_), None) if measure.is_figure() => {
+            wrong("a figure has no direction", "publish a number, or bounds")
+        }
+        (None, Some(direction), None) => Ok(direction),
+        (None, None, Some(_)) => {
+            let (least, most) = (least.map_or(f64::NEG_INFINITY, effect), most.map_or(f64::INFINITY, effect));
+            if least > most {
+                return wrong("`at_least` is above `at_most`", "exchange the two");
+            }
+            Ok(Published::Within(least, most))
+        }
+        _ => wrong("a claim has a `published` number, a `direction`, or bounds", "keep one of them"),
+    }
+}
+
+/// Coordinates that a claim names; keys that the grid has not, and values that no cell has, are refused.
+fn coordinates(table: &mut Table, key: &'static str, file: &SweepFile) -> Result<Coordinates, LayerError> {
+    let Some(inner) = table.take_table(key)? else { return Ok(Vec::new()) };
+    let mut flat = Vec::new();
+    inner.entries.into_iter().for_each(|entry| flatten("", entry, &mut flat));
+    let mut coordinates = Coordinates::new();
+    for (name, place, node) in flat {
+        let known = known_values(file, &name).ok_or_else(|| {
+            let keys = ["case", "device"].into_iter().chain(file.vary.iter().map(|vary| vary.key.as_str()));
+            let error = LayerError::new(format!("no cell is told from others by `{name}`"));
+            error.with_help(suggestion(&name, "keys", keys)).at(Some(place))
+        })?;
+        let nodes = node.elements().unwrap_or_default();
+        for one in &nodes {
+            if !known.iter().any(|value| is_same(value, &one.plain())) {
+                let list: Vec<String> = known.iter().map(ToString::to_string).collect();
+                let error = LayerError::new(format!("no cell has `{name} = {}`", one.plain()));
+                return Err(error.with_help(format!("values: {}", list.join(", "))).at(Some(one.place.clone())));
+            }
+        }
+        coordinates.push((name, nodes.iter().map(Node::plain).collect()));
+    }
+    Ok(coordinates)
+}
+
+fn flatten(path: &str, entry: Entry, flat: &mut Vec<(String, Place, Node)>) {
+    let key = if path.is_empty() { entry.key } else { format!("{path}.{}", entry.key) };
+    match entry.node.value {
+        Value::Table(table) => table.entries.into_iter().for_each(|entry| flatten(&key, entry, flat)),
+        _ => flat.push((key, entry.key_place, entry.node)),
+    }
+}
+
+fn known_values(file: &SweepFile, key: &str) -> Option<Vec<toml::Value>> {
+    match key {
+        "case" => Some(file.cases.iter().map(|case| case.name.as_str().into()).collect()),
+        "device" => Some(file.devices.iter().map(|device| device.value.as_str().into()).collect()),
+        _ => {
+            let vary = file.vary.iter().find(|vary| vary.key == key)?;
+            Some(vary.settings.iter().map(|(value, _)| value.clone()).collect())
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! What verdicts are made of: cells, seeds, null controls, whose requests, work, kinds. Expected values are computed by hand.
+
+use super::claim::Claim;
+use super::count::{Count, Counts};
+use super::judge::{self, Measured, Silence};
+use super::verdict::Verdict;
+use crate::flat::Number;
+use crate::sweep::file::SweepFile;
+use crate::sweep::grid::{self, Cell, Overrides};
+use crate::sweep::journal::{CellResult, RunResult};
+use crate::sweep::table::Results;
+use copyback::config::layers::Text;
+use std::path::Path;
+use std::sync::Arc;
+
+const SCHEMES: &str = "schemes = [\"baseline\", \"gc-par\", \"worse\"]\n\
+    [[variant]]\nname = \"worse\"\nof = \"baseline\"\nset.trigger.soft = 4\n";
+
+/// A claim that gc-par takes 60 % off the matched reads of the baseline, with more keys.
+fn halved(more: &str) -> String {
+    format!(
+        "[[claim]]\nfigure = \"1\"\ntext = \"t\"\nwhere = \"w\"\nmetric = \"matched.read.mean_ns\"\nscheme = \"gc-par\"\n\
+         against = \"baseline\"\n{more}\n"
+    )
+}
+
+/// Judges a file's claims by what `value` says that a scheme measures of a number in a cell.
+fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, Measured)> {
+    const NAMES: &[&str] = &[
+        "matched.read.mean_ns",
+        "response.gc_affected_read.mean_ns",
+        "response.read.mean_ns",
+        "flash.gc_page_programs",
+        "flash.block_erases",
+        "flash.merged_reads",
+        "unwritten_units_read",
+        "units_read",
+    ];
+    let text = Arc::new(Text { name: "test.toml".into(), text: text.to_owned() });
+    let file = SweepFile::parse(&text, "test", Path::new(""), &|_| unreachable!("no grid is named")).unwrap();
+    let cells = grid::cells(&file, &Overrides::default()).unwrap().cells;
+    let result = |cell: &Cell| {
+        let runs = cell.plan.runs.iter().map(|run| {
+            let numbers = NAMES.iter().map(|name| ((*name).to_owned(), Number::F64(value(cell, &run.scheme, name))));
+            RunResult { scheme: run.scheme.clone(), hash: String::new(), numbers: numbers.collect() }
+        });
+        CellResult { runs: runs.collect(), notes: String::new() }
+    };
+    let results = cells.iter().map(result).collect();
+    let results = Results { file: &file, cells: &cells, results };
+    let claims = Claim::of_file(&file).unwrap();
+    claims.into_iter().map(|claim| (claim.clone(), judge::judge(&claim, &results).unwrap())).collect()
+}
+
+fn one(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Measured {
+    judged(text, value).remove(0).1
+}
+
+/// The baseline takes 100 of everything, gc-par 40, and the control as much as is said.
+fn with_control(control: f64) -> impl Fn(&Cell, &str, &str) -> f64 {
+    move |_, scheme, name| match (name, scheme) {
+        ("unwritten_units_read", _) => 0.0,
+        (_, "baseline") => 100.0,
+        (_, "gc-par") => 40.0,
+        _ => control,
+    }
+}
+
+#[test]
+fn a_claim_that_a_null_control_meets_too_is_not_met() {
+    let text = |more: &str| format!("{SCHEMES}{}", halved(&format!("published = -60\n{more}")));
+    let measured = one(&text("null = \"worse\""), with_control(50.0));
+    assert_eq!((measured.effect, measured.outcome.clone()), (Some(-60.0), Ok(Verdict::NullToo)));
+    assert_eq!(measured.null[0].outcome, Some((-50.0, Verdict::Met)));
+    assert!(measured.outcome.unwrap().direction_holds());
+    // The control goes the same way, and not as far: the claim is the scheme's own.
+    let measured = one(&text("null = \"worse\""), with_control(60.0));
+    assert_eq!((measured.null[0].outcome, measured.outcome), (Some((-40.0, Verdict::Smaller)), Ok(Verdict::Met)));
+    assert_eq!(one(&text(""), with_control(50.0)).outcome, Ok(Verdict::Met));
+    // A miss stays what it is.
+    let missed = text("null = \"worse\"").replace("-60", "60");
+    assert_eq!(one(&missed, with_control(160.0)).outcome, Ok(Verdict::Opposite));
+}
+
+#[test]
+fn a_files_control_is_that_of_its_claims_that_compare_schemes_and_say_that_something_changes() {
+    let file = format!("null = [\"worse\"]\n{SCHEMES}");
+    let nulls = |claim: &str| one(&format!("{file}{claim}"), with_control(50.0)).null.len();
+    assert_eq!(nulls(&halved("published = -60")), 1);
+    assert_eq!(nulls(&halved("direction = \"lower\"")), 1);
+    assert_eq!(nulls(&halved("published = -60\nnull = []")), 0);
+    assert_eq!(nulls(&halved("published = 0")), 0);
+    assert_eq!(nulls(&halved("published = -60\nkind = \"calibrated\"")), 0);
+    assert_eq!(nulls(&halved("at_most = 90\nmeasure = \"figure\"\nunit = \"ns\"")), 0);
+}
+
+#[test]
+fn a_control_of_one_scheme_in_two_groups_of_cells_replaces_both() {
+    let text = format!(
+        "{SCHEMES}[vary]\nworkload.time_scale = [1.0, 0.5]\n{}",
+        halved(
+            "null = \"worse\"\ncells.workload.time_scale = 0.5\nbase_cells.workload.time_scale = 1.0\ndirection = \"higher\""
+        )
+        .replace("against = \"baseline\"\n", "")
+    );
+    // gc-par doubles, the control goes up by a half.
+    let measured = one(&text, |cell, scheme, name| match (name, scheme, cell.varied[0].as_float() == Some(0.5)) {
+        ("unwritten_units_read", ..) => 0.0,
+        (_, "gc-par", true) => 80.0,
+        (_, "gc-par", false) => 40.0,
+        (_, _, true) => 150.0,
+        (_, _, false) => 100.0,
+    });
+    assert_eq!((measured.effect, measured.outcome), (Some(100.0), Ok(Verdict::NullToo)));
+    assert!((measured.null[0].outcome.unwrap().0 - 50.0).abs() < 1e-9);
+    assert_eq!((measured.pages_moved, measured.own.is_some()), (None, true));
+}
+
+#[test]
+fn whose_requests_and_how_much_work_stand_beside_a_matched_effect() {
+    let text = format!("{SCHEMES}{}", halved("published = -60"));
+    let measured = one(&text, |_, scheme, name| match (name, scheme) {
+        ("unwritten_units_read", _) => 0.0,
+        ("response.gc_affected_read.mean_ns", "gc-par") => 131.0,
+        ("response.read.mean_ns", "gc-par") => 121.0,
+        ("flash.gc_page_programs", "gc-par") => 91.0,
+        ("flash.block_erases", "gc-par") => 98.0,
+        (_, "gc-par") => 44.0,
+        _ => 100.0,
+    });
+    let near = |value: Option<f64>, expected: f64| assert!((value.unwrap() - expected).abs() < 1e-9, "{value:?}");
+    near(measured.effect, -56.0);
+    near(measured.own, 31.0);
+    near(measured.all, 21.0);
+    near(measured.pages_moved, -9.0);
+    near(measured.erases, -2.0);
+    // A number of all requests has no other sets.
+    let plain = text.replace("matched.read", "response.read");
+    let measured = one(&plain, with_control(50.0));
+    assert_eq!((measured.own, measured.all), (None, None));
+}
+
+#[test]
+fn an_effect_over_seeds_is_held_against_what_the_seeds_differ_by() {
+    let text = format!("seeds = [1, 2, 3]\n{SCHEMES}{}", halved("direction = \"lower\""));
+    let over = |effects: [f64; 3]| {
+        one(&text, move |cell, scheme, name| match (name, scheme) {
+            ("unwritten_units_read", _) => 0.0,
+            (_, "gc-par") => 100.0 + effects[cell.plan.seed as usize - 1],
+            _ => 100.0,
+        })
+    };
+    // Mean -4, s = 2: t(2) * s / sqrt(3) = 4.303 * 1.1547 = 4.968, more than the effect.
+    let measured = over([-2.0, -4.0, -6.0]);
+    assert!((measured.half_width.unwrap() - 4.968).abs() < 1e-3, "{:?}", measured.half_width);
+    assert!((measured.effect.unwrap() + 4.0).abs() < 1e-9);
+    assert_eq!(measured.outcome, Ok(Verdict::NoEffect));
+    // s = 1: 2.484, less than it.
+    assert_eq!(over([-3.0, -4.0, -5.0]).outcome, Ok(Verdict::Met));
+    let single = format!("{SCHEMES}{}", halved("direction = \"lower\""));
+    assert_eq!(one(&single, with_control(0.0)).half_width, None);
+}
+
+#[test]
+fn a_trend_may_compare_one_set_of_cells_with_another() {
+    let cases = |names: &[&str]| {
+        let case = |name: &&str| format!("[[case]]\nname = \"{name}\"\nworkload = \"mixed-70-30\"\n");
+        names.iter().map(case).collect::<String>()
+    };
+    let text = format!(
+        "{SCHEMES}{}{}",
+        cases(&["a", "b", "c", "d"]),
+        halved(
+            "measure = \"trend\"\ncells.case = [\"a\", \"b\"]\nbase_cells.case = [\"c\", \"d\"]\ndirection = \"lower\""
+        )
+    );
+    // Changes: -60 and -40, mean -50; -10 and -30, mean -20.
+    let measured = one(&text, |cell, scheme, name| match (name, scheme, cell.case.as_str()) {
+        ("unwritten_units_read", ..) => 0.0,
+        (_, "gc-par", "a") => 40.0,
+        (_, "gc-par", "b") => 60.0,
+        (_, "gc-par", "c") => 90.0,
+        (_, "gc-par", "d") => 70.0,
+        _ => 100.0,
+    });
+    assert!((measured.effect.unwrap() + 30.0).abs() < 1e-9, "{:?}", measured.effect);
+    assert_eq!((measured.cells.len(), measured.outcome), (2, Ok(Verdict::Met)));
+}
+
+#[test]
+fn reads_of_nothing_and_what_does_not_happen_are_not_judged() {
+    let unwritten = |share: f64| {
+        move |_: &Cell, scheme: &str, name: &str| match (name, scheme) {
+            ("units_read", _) => 1000.0,
+            ("unwritten_units_read", "baseline") => 1000.0 * share,
+            ("unwritten_units_read" | "flash.merged_reads", _) => 0.0,
+            (_, "gc-par") => 40.0,
+            _ => 100.0,
+        }
+    };
+    let text = format!("{SCHEMES}{}", halved("published = -60"));
+    let why = |measured: &Measured| match &measured.outcome {
+        Err(Silence::NotJudged(why)) => why.clone(),
+        other => panic!("{other:?}"),
+    };
+    // One per cent is judged, more is not, whichever of the two schemes reads it; the figure is shown.
+    assert_eq!(one(&text, unwritten(0.01)).outcome, Ok(Verdict::Met));
+    let measured = one(&text, unwritten(0.44));
+    assert!(why(&measured).contains("44.0 % of the mapping units read hold no data"), "{}", why(&measured));
+    assert!((measured.effect.unwrap() + 60.0).abs() < 1e-9);
+    let requires = format!("{SCHEMES}{}", halved("published = -60\nrequires = \"flash.merged_reads\""));
+    assert!(why(&one(&requires, unwritten(0.0))).contains("`flash.merged_reads` is 0 with gc-par"));
+}
+
+#[test]
+fn claims_that_cannot_fail_are_counted_apart() {
+    let calibrated = halved("published = -60\nkind = \"calibrated\"");
+    let built_in = halved("published = 0\nkind = \"construction\"");
+    let unknown = "[[claim]]\nfigure = \"2\"\ntext = \"t\"\nwhere = \"w\"\nnot_measured = \"no column has it\"\n";
+    let (met, null_too) = (halved("published = -60"), halved("published = -60\nnull = \"worse\""));
+    let (smaller, missed) = (halved("published = -90"), halved("published = 60"));
+    let claims = [&met, &met, &null_too, &smaller, &missed, &calibrated, &built_in].map(String::as_str).concat();
+    let text = format!("{SCHEMES}{claims}{unknown}");
+    let judged = judged(&text, with_control(50.0));
+    let counts = Counts::of(judged.iter().map(|(claim, measured)| (claim, measured)));
+    let expected = Count { claims: 6, met: 2, smaller: 1, null_too: 1, missed: 1, not_measured: 1, ..Count::default() };
+    assert_eq!(counts.claims, expected);
+    assert_eq!(counts.calibrated, Count { claims: 1, met: 1, ..Count::default() });
+    assert_eq!(counts.construction, Count { claims: 1, missed: 1, ..Count::default() });
+    let text = counts.text();
+    for phrase in [
+        "Of 6 claims that can fail and were not calibrated: 2 met (33 %)",
+        "1 met by a null control, too",
+        "Counted apart: 1 calibrated (1 met), 1 true by construction (0 met)",
+    ] {
+        assert!(text.contains(phrase), "no `{phrase}` in {text}");
+    }
+}
+
+#[test]
+fn what_was_published_is_shown_in_its_unit() {
+    let shown = |more: &str| {
+        let judged = judged(&format!("{SCHEMES}{}", halved(more)), with_control(50.0));
+        let test = judged[0].0.test.as_ref().unwrap();
+        (test.shown_published(), test.shown(judged[0].1.effect.unwrap()))
+    };
+    let figure = "measure = \"figure\"\nunit = \"us\"\n";
+    assert_eq!(shown(&format!("{figure}at_least = 0.01\nat_most = 1")), ("0.01-1 us".into(), "0.04 us".into()));
+    assert_eq!(shown(&format!("{figure}at_most = 25")), ("<= 25 us".into(), "0.04 us".into()));
+    assert_eq!(shown("measure = \"times\"\nat_least = 10"), (">= 10.00x".into(), "0.40x".into()));
+    assert_eq!(shown("published = -60.26"), ("-60.3 %".into(), "-60.0 %".into()));
+    let tolerance = "tolerance = 0.13\ntolerance_reason = \"r\"\n";
+    assert_eq!(shown(&format!("{tolerance}published = 0.53")), ("+0.53 %".into(), "-60.00 %".into()));
+}

@@ -1,0 +1,96 @@
+//! What users should know about the cells of a sweep: each kind of note once, however many cells say it of other numbers.
+
+use super::journal::{CellResult, RunResult};
+use crate::format::percent;
+
+/// Notes that are shown: more are in the journal.
+const NOTES_MAX: usize = 5;
+
+/// Share of the mapping units that a run's host read which hold no data.
+pub fn unwritten_share(run: &RunResult) -> f64 {
+    let number = |name: &str| run.numbers.get(name).and_then(|number| number.as_f64());
+    match (number("unwritten_units_read"), number("units_read")) {
+        (Some(unwritten), Some(all)) if all > 0.0 => unwritten / all,
+        _ => 0.0,
+    }
+}
+
+/// The notes of cells, lines of their own.
+pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> Vec<String> {
+    let mut kinds: Vec<(String, &str, usize)> = Vec::new();
+    let (mut count, mut with_unwritten, mut worst) = (0, 0, ("", 0.0));
+    for (label, result) in cells {
+        let share = result.runs.iter().map(unwritten_share).fold(0.0, f64::max);
+        (count, with_unwritten) = (count + 1, with_unwritten + usize::from(share > 0.0));
+        if share > worst.1 {
+            worst = (label, share);
+        }
+        for line in result.notes.lines().filter(|line| !line.is_empty()) {
+            match kinds.iter_mut().find(|(kind, _, _)| *kind == kind_of(line)) {
+                Some((_, _, cells)) => *cells += 1,
+                None => kinds.push((kind_of(line), line, 1)),
+            }
+        }
+    }
+    let mut lines: Vec<String> = Vec::new();
+    if with_unwritten > 0 {
+        lines.push(format!(
+            "Note: in {with_unwritten} of {count} cells mapping units were read that hold no data, up to {} of those read \
+             ({}); the flash is not asked for them\n",
+            percent(worst.1),
+            worst.0
+        ));
+    }
+    lines.extend(kinds.iter().take(NOTES_MAX).map(|(_, line, cells)| match cells {
+        1 => format!("{line}\n"),
+        _ => format!("{line} (and the like in {} cells more)\n", cells - 1),
+    }));
+    if kinds.len() > NOTES_MAX {
+        lines.push(format!("Note: {} more notes are in the journal\n", kinds.len() - NOTES_MAX));
+    }
+    lines
+}
+
+/// A note without its numbers.
+fn kind_of(line: &str) -> String {
+    let is_number = |c: char| c.is_ascii_digit() || c == ',' || c == '.';
+    let mut kind = String::new();
+    for c in line.chars() {
+        match is_number(c) {
+            true if kind.ends_with('#') => {}
+            true => kind.push('#'),
+            false => kind.push(c),
+        }
+    }
+    kind
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flat::Number;
+
+    fn cell(unwritten: u64, notes: &str) -> CellResult {
+        let numbers = [("unwritten_units_read", unwritten), ("units_read", 1000)];
+        let numbers = numbers.map(|(name, value)| (name.to_owned(), Number::U64(value))).into();
+        let run = RunResult { scheme: "s".into(), hash: "h".into(), numbers };
+        CellResult { runs: vec![run], notes: notes.into() }
+    }
+
+    #[test]
+    fn a_kind_is_told_once_whatever_its_numbers() {
+        let cells =
+            [cell(0, "Note: 12 records of 1,500 were bad\n"), cell(441, "Note: 7 records of 90 were bad\nNote: b\n")];
+        let lines = of_cells(["one", "two"].into_iter().zip(&cells));
+        assert_eq!(
+            lines,
+            [
+                "Note: in 1 of 2 cells mapping units were read that hold no data, up to 44.1 % of those read (two); the \
+                 flash is not asked for them\n",
+                "Note: 12 records of 1,500 were bad (and the like in 1 cells more)\n",
+                "Note: b\n"
+            ]
+        );
+        assert!(of_cells(std::iter::once(("one", &cell(0, "")))).is_empty());
+    }
+}

@@ -1,0 +1,157 @@
+//! What a run says of itself. All counters run from its start; what is measured is the difference of two readings.
+
+use super::{Member, Simulation};
+use crate::buffer::lru::Buffer;
+use crate::config::host::HostMode;
+use crate::controller::drive::Drive;
+use crate::controller::reading::Reading;
+use crate::metrics::report::Sample;
+use crate::metrics::steady::{Mark, Steady, Track};
+use crate::sim::index::PlaneId;
+use crate::sim::queue::EventQueue;
+
+/// Where the part of a run that is measured begins, and what the counters showed then.
+#[derive(Clone, Debug, Default)]
+pub struct Start {
+    /// Requests that began before.
+    pub requests: u64,
+    /// When the first measured request came into the drive; `None` until one does.
+    pub since_ns: Option<u64>,
+    /// The clock.
+    pub now_ns: u64,
+    /// Units that the host had written.
+    pub written_units: u64,
+    /// Units read that held no data.
+    pub units_read: u64,
+    pub unwritten_units_read: u64,
+    /// Units that reads, and writes, found in the buffer.
+    pub buffer_hits: (u64, u64),
+    /// Requests that had waited for the limit of transactions.
+    pub held_requests: u64,
+    /// The drives' counters.
+    pub drives: Vec<Reading>,
+}
+
+impl Simulation<'_> {
+    /// What the counters show now.
+    pub(super) fn reading(&self) -> Start {
+        let now_ns = self.events.now_ns();
+        let (read_hits, write_hits, _) = self.buffer_counts();
+        Start {
+            requests: 0,
+            since_ns: None,
+            now_ns,
+            written_units: self.collector.written_units,
+            units_read: self.collector.units_read,
+            unwritten_units_read: self.collector.unwritten_units_read,
+            buffer_hits: (read_hits, write_hits),
+            held_requests: self.held_requests,
+            drives: self.drives().map(|drive| drive.reading(now_ns)).collect(),
+        }
+    }
+
+    /// The request of this number is about to begin: where the warm-up is over with that, measuring begins.
+    pub(super) fn end_warmup_before(&mut self, index: u64, arrival_ns: u64) {
+        let Some(mut watch) = self.watch.take() else { return };
+        if !watch.is_over(index, arrival_ns, self.collector.written_units, || self.mark()) {
+            self.watch = Some(watch);
+            return;
+        }
+        let now_ns = self.events.now_ns();
+        self.members.iter_mut().for_each(|m| m.drive.restart_extremes());
+        self.start = Start { requests: index, since_ns: Some(now_ns), ..self.reading() };
+        self.collector.begin(index, now_ns);
+        self.track = Track::starting_at(self.mark());
+        self.max_queue_depth = 0;
+        self.fetch_max = index.saturating_add(self.requests_max);
+    }
+
+    /// Where the part that is measured begins.
+    pub fn start_of_measures(&self) -> &Start {
+        &self.start
+    }
+
+    /// What a drive did in that part.
+    pub fn readings(&self) -> impl Iterator<Item = Reading> {
+        let now_ns = self.events.now_ns();
+        self.drives().zip(&self.start.drives).map(move |(drive, start)| drive.reading(now_ns).since(start))
+    }
+
+    /// Requests in that part that waited because their drive had all transactions that it takes.
+    pub fn held_requests(&self) -> u64 {
+        self.held_requests - self.start.held_requests
+    }
+
+    /// Where the run is.
+    pub(super) fn mark(&self) -> Mark {
+        let mut mark = Mark {
+            host_units: self.collector.written_units,
+            requests: self.collector.ended,
+            now_ns: self.events.now_ns(),
+            ..Mark::default()
+        };
+        for drive in self.drives() {
+            let counts = drive.counts();
+            mark.flash_units += counts.host_units + counts.moved_units + counts.padding_units;
+            mark.erases += counts.erases;
+        }
+        mark
+    }
+
+    /// Whether the drives had settled, at the end of the run.
+    pub fn steady(&self) -> Steady {
+        self.track.judge(self.mark(), self.host.mode == HostMode::Closed)
+    }
+
+    pub(super) fn sample(&mut self, now_ns: u64) {
+        let planes = self.members.iter().flat_map(|m| {
+            let ftl = &m.drive.ftl;
+            (0..m.drive.geometry().planes).map(|p| ftl.free_blocks_of(PlaneId(p)))
+        });
+        let (mut count, mut sum, mut min) = (0u64, 0u64, u32::MAX);
+        for free in planes {
+            (count, sum, min) = (count + 1, sum + u64::from(free), min.min(free));
+        }
+        let state = Sample {
+            free_blocks_min: min,
+            free_blocks_mean: sum as f64 / count as f64,
+            queue_depth: self.requests.live(),
+            dies_collecting: self.members.iter().map(|m| m.drive.dies_leased()).sum(),
+            ..Sample::default()
+        };
+        self.collector.sample(now_ns, state);
+    }
+
+    /// The drives of the run.
+    pub fn drives(&self) -> impl Iterator<Item = &Drive> {
+        self.members.iter().map(|m| &m.drive)
+    }
+
+    /// A drive, to have work of other tasks started on it, and the queue that this needs.
+    pub fn drive_and_events(&mut self, member: usize) -> (&mut Drive, &mut EventQueue) {
+        (&mut self.members[member].drive, &mut self.events)
+    }
+
+    /// Hits of reads and of writes in DRAM, and dirty units left there.
+    pub fn buffer_counts(&self) -> (u64, u64, u64) {
+        let left = |m: &Member| m.buffer.as_ref().map_or(0, Buffer::dirty_units);
+        self.members
+            .iter()
+            .fold((0, 0, 0), |(r, w, l), m| (r + m.buffer_read_hits, w + m.buffer_write_hits, l + left(m)))
+    }
+
+    /// Most requests that were under way at once.
+    pub fn max_queue_depth(&self) -> u32 {
+        self.max_queue_depth
+    }
+
+    /// From the first arrival, or from the end of the warm-up, to the last end.
+    pub fn span_ns(&self) -> u64 {
+        self.last_end_ns - self.start.since_ns.unwrap_or(0)
+    }
+
+    /// The clock.
+    pub fn now_ns(&self) -> u64 {
+        self.events.now_ns()
+    }
+}

@@ -1,0 +1,299 @@
+//! A warm-up: the first part of a run, simulated and not measured.
+//!
+//! It is over when a certain request begins; that request and all after it are measured, and nothing before it is. Which
+//! request that is depends on the workload alone, or is agreed on by all runs of a comparison, so that schemes skip and
+//! measure the same requests.
+
+use crate::metrics::steady::{self, Mark, ROUNDS, Steady, Verdict};
+use copyback_workload::units::{format_duration_ns, parse_duration_ns};
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// How long a run warms up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warmup {
+    /// For so many requests.
+    Requests(u64),
+    /// For so much simulated time, from the first request on.
+    Time(u64),
+    /// Until the drive is steady: until write amplification, and in a closed loop the throughput, meet the steady-state rule
+    /// over the last five rounds. In each the host writes half of what the drives hold.
+    Steady,
+}
+
+/// The word for [`Warmup::Steady`].
+const STEADY: &str = "steady";
+/// What the host writes in a round, as a divisor of what the drives hold: the rounds of a preconditioning by the rule.
+const ROUNDS_PER_CAPACITY: u64 = 2;
+
+impl Warmup {
+    /// Whether there is none.
+    pub fn is_none(self) -> bool {
+        matches!(self, Self::Requests(0) | Self::Time(0))
+    }
+
+    /// A part of it; what ends by itself is what it is.
+    #[must_use]
+    pub fn divided_by(self, parts: u64) -> Self {
+        match self {
+            Self::Requests(requests) => Self::Requests(requests.div_ceil(parts)),
+            Self::Time(ns) => Self::Time(ns.div_ceil(parts)),
+            Self::Steady => Self::Steady,
+        }
+    }
+
+    /// What a file says: a whole number, or a text.
+    pub fn of_toml(value: &toml::Value) -> Result<Self, String> {
+        match value {
+            toml::Value::Integer(requests) => requests.to_string().parse(),
+            toml::Value::String(text) => text.parse(),
+            other => other.to_string().parse(),
+        }
+    }
+
+    /// The requests that it has, where that is known beforehand.
+    pub fn requests(self) -> Option<u64> {
+        if let Self::Requests(requests) = self { Some(requests) } else { None }
+    }
+
+    /// As a file has it: a number, or a text.
+    pub fn to_toml(self) -> String {
+        match self {
+            Self::Requests(requests) => requests.to_string(),
+            _ => format!("\"{self}\""),
+        }
+    }
+}
+
+impl fmt::Display for Warmup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Requests(requests) => write!(f, "{requests}"),
+            Self::Time(ns) => f.write_str(&format_duration_ns(*ns)),
+            Self::Steady => f.write_str(STEADY),
+        }
+    }
+}
+
+impl FromStr for Warmup {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if text == STEADY {
+            return Ok(Self::Steady);
+        }
+        let is_digit = |c: char| c.is_ascii_digit() || c == '_';
+        let remedy = "write a number of requests (10000), a simulated time with its unit (10s), or `steady`";
+        if text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(is_digit) {
+            let digits = text.replace('_', "");
+            return digits.parse().map(Self::Requests).map_err(|_| format!("`{text}` is too many requests: {remedy}"));
+        }
+        if !text.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            return Err(format!("`{text}` is no warm-up: {remedy}"));
+        }
+        parse_duration_ns(text).map(Self::Time).map_err(|error| format!("{error}; {remedy}"))
+    }
+}
+
+impl Serialize for Warmup {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Requests(requests) => serializer.serialize_u64(*requests),
+            _ => serializer.serialize_str(&self.to_string()),
+        }
+    }
+}
+
+/// Watches for the end of a warm-up.
+#[derive(Clone, Debug)]
+pub(super) struct Watch {
+    warmup: Warmup,
+    is_closed_loop: bool,
+    first_arrival_ns: Option<u64>,
+    round_units: u64,
+    /// What the host has to have written before the next round is over.
+    next_units: u64,
+    /// Where the run was at the ends of the last rounds.
+    ends: Vec<Mark>,
+}
+
+impl Watch {
+    /// Nothing seen yet. `logical_units`: what the drives hold.
+    pub(super) fn new(warmup: Warmup, is_closed_loop: bool, logical_units: u64) -> Self {
+        let round_units = (logical_units / ROUNDS_PER_CAPACITY).max(1);
+        let ends = vec![Mark::default()];
+        Self { warmup, is_closed_loop, first_arrival_ns: None, round_units, next_units: round_units, ends }
+    }
+
+    /// Whether it is over before the request of this number, which arrives at `arrival_ns`, begins. `mark` tells where the
+    /// run is; what the host has written by then is the same with every scheme.
+    pub(super) fn is_over(
+        &mut self,
+        index: u64,
+        arrival_ns: u64,
+        written_units: u64,
+        mark: impl FnOnce() -> Mark,
+    ) -> bool {
+        match self.warmup {
+            Warmup::Requests(requests) => index >= requests,
+            Warmup::Time(ns) => arrival_ns - *self.first_arrival_ns.get_or_insert(arrival_ns) >= ns,
+            Warmup::Steady => written_units >= self.next_units && self.ends_round(mark()),
+        }
+    }
+
+    /// A round is over; whether the last five are steady.
+    fn ends_round(&mut self, mark: Mark) -> bool {
+        self.next_units = mark.host_units + self.round_units;
+        if self.ends.len() > ROUNDS {
+            self.ends.remove(0);
+        }
+        self.ends.push(mark);
+        self.verdict().verdict == Verdict::Steady
+    }
+
+    /// What the rule says of the last five rounds.
+    fn verdict(&self) -> Steady {
+        match <&[Mark; ROUNDS + 1]>::try_from(&self.ends[..]) {
+            Ok(ends) => steady::judge(ends, self.is_closed_loop),
+            Err(_) => Steady { verdict: Verdict::TooShort, figures: Vec::new() },
+        }
+    }
+
+    /// Why the workload ended first, after so many requests and this much written.
+    pub(super) fn unfinished(&self, requests: u64, last: Mark) -> Unfinished {
+        let rounds = last.host_units as f64 / self.round_units as f64;
+        Unfinished {
+            warmup: self.warmup,
+            requests,
+            simulated_ns: last.now_ns,
+            rounds,
+            steady: (self.warmup == Warmup::Steady).then(|| self.verdict()),
+            has_written: last.host_units > 0,
+        }
+    }
+}
+
+/// A warm-up that outlasts its workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unfinished {
+    /// What was asked for.
+    pub warmup: Warmup,
+    /// Requests that the workload has.
+    pub requests: u64,
+    /// Simulated time until it ended.
+    pub simulated_ns: u64,
+    /// How many times over the host wrote half of what the drives hold.
+    pub rounds: f64,
+    /// What the rule said last, where it was asked.
+    pub steady: Option<Steady>,
+    /// Whether the host wrote anything.
+    pub has_written: bool,
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let requests = self.requests;
+        match self.warmup {
+            Warmup::Requests(wanted) => {
+                write!(f, "the workload ended after {requests} requests, within the warm-up of {wanted}")
+            }
+            Warmup::Time(ns) => write!(
+                f,
+                "the workload ended after {requests} requests and {}, within the warm-up of {}",
+                format_duration_ns(self.simulated_ns),
+                format_duration_ns(ns)
+            ),
+            Warmup::Steady if !self.has_written => {
+                write!(f, "the workload ended after {requests} requests without a write: no drive settles by that")
+            }
+            Warmup::Steady => write!(
+                f,
+                "the workload ended after {requests} requests before the drive was steady: {}",
+                self.why_not_steady()
+            ),
+        }
+    }
+}
+
+impl Unfinished {
+    fn why_not_steady(&self) -> String {
+        let rounds = self.rounds;
+        match self.steady.as_ref().filter(|_| rounds >= ROUNDS as f64) {
+            None => {
+                format!("it takes {ROUNDS} rounds of half of the drive's capacity each, and {rounds:.2} were written")
+            }
+            Some(Steady { verdict: Verdict::NoErase, .. }) => "no block was erased".into(),
+            Some(steady) => {
+                let moves = steady.figures.iter().find(|figure| !figure.is_steady());
+                let shown = moves.map(|figure| {
+                    let (range, slope) = (100.0 * figure.range, 100.0 * figure.slope);
+                    format!("{} has a range of {range:.1} % and a slope of {slope:.1} %", figure.name)
+                });
+                shown.unwrap_or_else(|| "each round has to erase 10 blocks, and to take some time".into())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_times_and_the_word_are_told_apart() {
+        for (text, warmup) in [
+            ("10000", Warmup::Requests(10_000)),
+            ("10_000", Warmup::Requests(10_000)),
+            ("10s", Warmup::Time(10_000_000_000)),
+            ("1.5 ms", Warmup::Time(1_500_000)),
+            ("2 min", Warmup::Time(120_000_000_000)),
+            ("steady", Warmup::Steady),
+        ] {
+            assert_eq!(text.parse(), Ok(warmup), "{text}");
+            assert_eq!(warmup.to_string().parse(), Ok(warmup), "{text}");
+        }
+        for (text, says) in [
+            ("-5", "is no warm-up"),
+            ("stedy", "`steady`"),
+            ("5 parsecs", "unknown unit"),
+            ("1.5", "needs a unit"),
+            ("99999999999999999999", "too many requests"),
+            ("", "is no warm-up"),
+        ] {
+            let error = text.parse::<Warmup>().unwrap_err();
+            assert!(error.contains(says) && error.contains("10000"), "{text}: {error}");
+        }
+    }
+
+    /// A drive of 100 units whose host writes one a request: a round is 50 requests.
+    fn ends_at(amplification: impl Fn(u64) -> u64) -> Option<u64> {
+        let mut watch = Watch::new(Warmup::Steady, false, 100);
+        let mut mark = Mark::default();
+        (0..2_000).find(|&index| {
+            let is_over = watch.is_over(index, index, index, || mark);
+            mark.host_units += 1;
+            mark.requests += 1;
+            mark.now_ns += 10;
+            mark.flash_units += amplification(index);
+            mark.erases = mark.flash_units;
+            is_over
+        })
+    }
+
+    #[test]
+    fn it_is_over_with_the_first_five_rounds_that_are_steady() {
+        assert_eq!(ends_at(|_| 3), Some(250));
+        // Rounds of 1, 2, 3, 3, ... : those from the third on are alike; of 2, 3, 3, 3, 3 the range is 36 %.
+        assert_eq!(ends_at(|index| (1 + index / 50).min(3)), Some(350));
+        assert_eq!(ends_at(|index| 1 + index / 50 % 2), None);
+    }
+
+    #[test]
+    fn a_time_counts_from_the_first_request() {
+        let mut watch = Watch::new(Warmup::Time(100), false, 1);
+        let over = [1_000, 1_050, 1_099, 1_100].map(|at| watch.is_over(0, at, 0, || unreachable!("no mark is needed")));
+        assert_eq!(over, [false, false, false, true]);
+    }
+}
