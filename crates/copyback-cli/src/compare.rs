@@ -17,10 +17,10 @@ const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "i
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let common = &args.common;
     let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
-    output::check(common, &plan)?;
+    output::check(common, &plan, None)?;
     let finished = execute::execute(&plan, &output::how(common))?;
     let results = Results { command: "compare", plan: &plan, finished: &finished };
-    if output::write(common, &results)? {
+    if output::write(common, &results, None)? {
         return Ok(());
     }
     print(&plan, &finished, common)
@@ -28,7 +28,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
 
 fn print(plan: &Plan, finished: &[Finished], common: &Common) -> Result<(), Failure> {
     let mut text = heading(plan, finished);
-    text.push_str(&tables(plan, finished, table::terminal_columns()));
+    text.push_str(&tables(plan, finished, table::terminal_columns(PAGE_COLUMNS)));
     text.push_str(&matched_note(plan, finished));
     text.push_str(&output::notes(plan, finished));
     text.push_str(&next_steps(plan, common));
@@ -197,6 +197,8 @@ fn against(column: &Column, done: &Finished, first: &Finished) -> String {
     }
 }
 
+/// Columns where there is no terminal: tables are split where they are wider, between groups of columns.
+const PAGE_COLUMNS: usize = 100;
 /// Columns in which commands are explained.
 const COMMAND_COLUMNS: usize = 80;
 

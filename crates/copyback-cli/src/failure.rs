@@ -59,6 +59,19 @@ impl Failure {
         Self::Run(Box::new(Diagnosis::new(message)))
     }
 
+    /// An output that the disk or the device does not take.
+    pub fn of_disk(path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::run(format!("cannot write {}: {error}", path.display()))
+    }
+
+    /// What is wrong, in one sentence.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Input(diagnosis) | Self::Run(diagnosis) => &diagnosis.message,
+            Self::PipeClosed => "standard output was closed",
+        }
+    }
+
     /// The same with a remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
@@ -123,7 +136,7 @@ impl From<LayerError> for Failure {
 
 impl From<copyback_workload::Error> for Failure {
     fn from(error: copyback_workload::Error) -> Self {
-        let failure = Self::input(error.message);
+        let failure = if error.is_of_output { Self::run(error.message) } else { Self::input(error.message) };
         match error.help {
             Some(help) => failure.with_help(help),
             None => failure,
@@ -155,7 +168,9 @@ impl From<copyback::run::RunError> for Failure {
             }
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
             RunError::Invariant { .. } => {
-                let command: Vec<String> = std::env::args().map(|word| crate::format::quoted(&word)).collect();
+                // A name need not be UTF-8.
+                let words = std::env::args_os().map(|word| crate::format::quoted(&word.to_string_lossy()));
+                let command: Vec<String> = words.collect();
                 Self::run(error.to_string()).with_help(format!(
                     "this is a defect of the simulator; it happens again with: {}",
                     command.join(" ")

@@ -31,7 +31,7 @@ fn dim(text: &str) -> String {
 /// Lines of a name and what it is; long texts go on below themselves.
 fn lines<'a>(indent: usize, rows: impl Iterator<Item = (&'a str, String)> + Clone) -> String {
     let width = indent + rows.clone().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let room = table::terminal_columns().saturating_sub(width + 2).max(30);
+    let room = table::terminal_columns(table::WIDE).saturating_sub(width + 2).max(30);
     let mut text = String::new();
     for (name, about) in rows {
         let name = format!("{}{name}", " ".repeat(indent));
@@ -130,7 +130,7 @@ fn commented(text: &str) -> String {
 fn drawing(scheme: &Preset) -> Result<String, Failure> {
     let Some(see) = page::to_see(scheme) else { return Ok(String::new()) };
     // Behind the comment's sign stand the names of rows.
-    let columns = table::terminal_columns().saturating_sub(13).clamp(30, 108);
+    let columns = table::terminal_columns(table::WIDE).saturating_sub(13).clamp(30, 108);
     let drawn = scene::drawing(&scene::play(scheme)?, columns);
     let lines = wrapped(&see, columns + 11);
     let text = commented(&format!("{}\n\n{drawn}", lines.join("\n")));

@@ -8,6 +8,7 @@ mod failure;
 mod files;
 mod flat;
 mod format;
+mod interrupt;
 mod listing;
 mod out_dir;
 mod output;
@@ -32,6 +33,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    interrupt::watch();
     execute::quiet_broken_invariants();
     let done = match &cli.command {
         Command::Run(args) => run::run(args),
@@ -45,6 +47,8 @@ fn main() -> ExitCode {
         Command::Devices { name } => listing::devices(name.as_deref()),
         Command::Workloads { name } => listing::workloads(name.as_deref()),
     };
+    // Whoever is interrupted dies of that, and not of what it leads to.
+    copyback_workload::temporary::wait_for_interruption();
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => ExitCode::from(failure.report()),

@@ -3,10 +3,11 @@
 use crate::args::Common;
 use crate::execute::{self, Finished, How};
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Output};
 use crate::format;
 use crate::out_dir;
 use crate::plan::{Input, Plan, Planned};
+use crate::timeline::Drawing;
 use crate::workloads;
 use copyback::config::RunConfig;
 use copyback::config::layers::Resolved;
@@ -28,17 +29,21 @@ pub struct Results<'a> {
     pub finished: &'a [Finished],
 }
 
-/// Refuses outputs that cannot be written, before time is spent on what they would hold.
-pub fn check(common: &Common, plan: &Plan) -> Result<(), Failure> {
-    if let Some(path) = &common.json
-        && path != Path::new("-")
-    {
-        files::check_output(path)?;
-    }
-    match &common.out {
-        Some(folder) => out_dir::check(folder, plan),
-        None => Ok(()),
-    }
+/// Refuses outputs that cannot be written, or that would destroy something, before time is spent on what they would
+/// hold.
+pub fn check(common: &Common, plan: &Plan, timeline: Option<&Path>) -> Result<(), Failure> {
+    let single: Vec<Output> = [("--timeline", timeline), ("--json", common.json.as_deref())]
+        .into_iter()
+        .filter_map(|(what, path)| Some(Output::new(what, path?)))
+        .collect();
+    let folder = common.out.as_deref();
+    let inside = folder.map(|folder| out_dir::outputs(folder, plan, common.out_requests));
+    let all: Vec<Output> = single.iter().cloned().chain(inside.into_iter().flatten()).collect();
+    files::refuse_clashes(&all, &plan.inputs)?;
+    single.iter().try_for_each(|output| files::check_output(&output.path))?;
+    let Some(folder) = folder else { return Ok(()) };
+    single.iter().try_for_each(|output| out_dir::refuse_inside(folder, output))?;
+    out_dir::check(folder, plan)
 }
 
 /// How the command line wants runs to be done.
@@ -53,22 +58,19 @@ pub fn how(common: &Common) -> How {
     }
 }
 
-/// Writes what was asked for; true where standard output is taken by it.
-pub fn write(common: &Common, results: &Results<'_>) -> Result<bool, Failure> {
+/// Writes what was asked for; true where standard output is taken by it. That comes last: whoever reads it may go away.
+pub fn write(common: &Common, results: &Results<'_>, drawing: Option<&Drawing<'_>>) -> Result<bool, Failure> {
+    let json = if common.json.is_some() || common.out.is_some() { json(results)? } else { String::new() };
+    if let Some(folder) = &common.out {
+        out_dir::write(folder, results, &json, common.out_requests)?;
+    }
+    let drawn = drawing.map(|drawing| (drawing.path(), drawing.draw(&results.finished[0].outcome.commands)));
+    let mut texts: Vec<(&Path, &str)> = common.json.as_deref().map(|path| (path, json.as_str())).into_iter().collect();
+    texts.extend(drawn.as_ref().map(|(path, text)| (*path, text.as_str())));
+    texts.sort_by_key(|(path, _)| files::is_standard_output(path));
     let mut is_taken = false;
-    if common.json.is_some() || common.out.is_some() {
-        let json = json(results)?;
-        if let Some(folder) = &common.out {
-            out_dir::write(folder, results, &json, common.out_requests)?;
-        }
-        match common.json.as_deref() {
-            Some(path) if path == Path::new("-") => {
-                files::print(&json)?;
-                is_taken = true;
-            }
-            Some(path) => files::write_whole(path, |file| std::io::Write::write_all(file, json.as_bytes()))?,
-            None => {}
-        }
+    for (path, text) in texts {
+        is_taken |= files::write_text(path, text)?;
     }
     Ok(is_taken)
 }

@@ -1,7 +1,7 @@
 //! What does a scheme do, and how does it differ from the baseline? Its page, as `docs/schemes` has it.
 //!
-//! A page is made from the preset's file, from the pages of the policies that it chooses, and from the scene, played with it
-//! and with the baseline. What there is to see in the drawing is a comment of the preset's file.
+//! A page is made from the preset's file, from the pages of the policies that it chooses, and from the scene, played
+//! with it and with the baseline. What there is to see in the drawing is a comment of the preset's file.
 
 use crate::failure::Failure;
 use crate::files;
@@ -17,23 +17,36 @@ use std::path::Path;
 
 /// Columns of a drawing in a page, beside the names of its rows.
 const COLUMNS: usize = 108;
+const GENERATED_START: &str = "<!-- Written by `copyback schemes --pages";
 const GENERATED: &str = "<!-- Written by `copyback schemes --pages docs/schemes`: change the presets, the comments of the \
                          policies or the program, and run `UPDATE_DOCS=1 cargo test -p copyback-cli --test scheme_pages`. -->\n";
 
 /// Writes the page of every scheme, its drawing and the index into a folder.
 pub fn write_all(folder: &Path) -> Result<(), Failure> {
+    let names = SCHEMES.iter().map(|scheme| scheme.name).chain(["README"]);
+    names.clone().try_for_each(|name| refuse_foreign(folder, name))?;
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::input(format!("--pages {}: {error}", folder.display())))?;
-    let write = |name: &str, text: &str| {
-        files::write_whole(&folder.join(name), |file| std::io::Write::write_all(file, text.as_bytes()))
-    };
+    let write = |name: &str, text: &str| files::write_text(&folder.join(name), text);
     for scheme in SCHEMES {
         write(&format!("{}.md", scheme.name), &page(scheme)?)?;
         if to_see(scheme).is_some() {
             write(&format!("{}.svg", scheme.name), &svg::draw(&scene::timeline(&scene::play(scheme)?)))?;
         }
     }
-    write("README.md", &index()?)
+    write("README.md", &index()?).map(drop)
+}
+
+/// Refuses to write over a page, or the drawing beside it, that this command did not write: `--pages .` would replace a
+/// project's own README.
+fn refuse_foreign(folder: &Path, name: &str) -> Result<(), Failure> {
+    let (page, drawing) = (folder.join(format!("{name}.md")), folder.join(format!("{name}.svg")));
+    let Some(foreign) = [&page, &drawing].into_iter().find(|path| path.is_file()) else { return Ok(()) };
+    if foreign == &page && files::read_text("page", &page).is_ok_and(|text| text.starts_with(GENERATED_START)) {
+        return Ok(());
+    }
+    Err(Failure::input(format!("--pages would replace {}, which it did not write", foreign.display()))
+        .with_help("name an empty or a new folder"))
 }
 
 /// A comment of a preset's file that begins with a word, as one line.

@@ -89,6 +89,21 @@ pub struct Input {
     pub name: String,
     /// Hash of its bytes.
     pub hash: String,
+    /// The file that it was read from, if it was one: no output may be the same.
+    #[serde(skip)]
+    pub path: Option<PathBuf>,
+}
+
+impl Input {
+    /// A text.
+    pub fn text(role: &'static str, name: String, path: Option<PathBuf>, text: &str) -> Self {
+        Self { role, name, hash: files::hash_bytes(text.as_bytes()), path }
+    }
+
+    /// A trace with its hash.
+    pub fn trace(path: PathBuf, hash: String) -> Self {
+        Self { role: "trace", name: path.display().to_string(), hash, path: Some(path) }
+    }
 }
 
 /// A kind of preset.
@@ -153,7 +168,8 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         runs.push(Planned { scheme, resolved, overridden });
     }
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
-        inputs.push(Input { role: "trace", name: trace.display().to_string(), hash: workloads::hash_trace(&trace)? });
+        let hash = workloads::hash_trace(&trace)?;
+        inputs.push(Input::trace(trace, hash));
     }
     let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let requests = common.requests.or(experiment.requests);
@@ -240,7 +256,7 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
             None => workloads::hash_trace(&trace)?,
         };
         hashes.insert(trace.clone(), hash.clone());
-        inputs.push(Input { role: "trace", name: trace.display().to_string(), hash });
+        inputs.push(Input::trace(trace, hash));
     }
     Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, warmup, inputs })
 }
@@ -312,7 +328,7 @@ impl Experiment {
             false => failure.with_help(format!("an experiment is a TOML file; a trace is given as `--trace {name}`")),
         };
         let text = files::read_text("experiment", path).map_err(or_trace)?;
-        inputs.push(Input { role: "experiment", name: name.clone(), hash: files::hash_bytes(text.as_bytes()) });
+        inputs.push(Input::text("experiment", name.clone(), Some(path.to_path_buf()), &text));
         let mut layer = Layer::parse(name.clone(), text).map_err(|error| or_trace(error.into()))?;
         let folder = files::folder_of(path).to_path_buf();
         let folder = if folder == Path::new(".") { PathBuf::new() } else { folder };
@@ -376,8 +392,8 @@ pub fn load_device(name: &str, inputs: &mut Vec<Input>) -> Result<Layer, Failure
 
 /// Loads a preset, or a file where the name is one.
 fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
-    let (shown, text) = match presets::find(kind.presets, &name.value) {
-        Some(preset) => (format!("{} {}", kind.role, preset.name), preset.text.to_owned()),
+    let (shown, text, path) = match presets::find(kind.presets, &name.value) {
+        Some(preset) => (format!("{} {}", kind.role, preset.name), preset.text.to_owned(), None),
         None => {
             let path = folder.join(&name.value);
             if !looks_like_path(&name.value) && !path.exists() {
@@ -387,10 +403,10 @@ fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> 
                 let help = format!("{help}; {} also takes a TOML file", kind.flag);
                 return Err(error.with_help(help).at(name.place.clone()).into());
             }
-            (path.display().to_string(), files::read_text(kind.role, &path)?)
+            (path.display().to_string(), files::read_text(kind.role, &path)?, Some(path))
         }
     };
-    inputs.push(Input { role: kind.role, name: name.value.clone(), hash: files::hash_bytes(text.as_bytes()) });
+    inputs.push(Input::text(kind.role, name.value.clone(), path, &text));
     let mut layer = Layer::parse(shown, text)?;
     forget_descriptions(&mut layer)?;
     Ok(layer)

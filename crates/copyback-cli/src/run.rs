@@ -12,7 +12,6 @@ use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
 use copyback::config::layers::Resolved;
 use copyback::metrics::report::{Latency, Report, Sample};
-use std::path::{Path, PathBuf};
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -27,30 +26,15 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.print_config {
         return files::print(&plan.runs[0].config_text(&plan));
     }
-    output::check(common, &plan)?;
-    refuse_two_on_standard_output(args)?;
+    output::check(common, &plan, args.timeline.timeline.as_deref())?;
     let drawing = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
     let how = How { keep_commands: drawing.as_ref().map(Drawing::filter), ..output::how(common) };
     let finished = execute::execute(&plan, &how)?;
     let results = Results { command: "run", plan: &plan, finished: &finished };
-    let mut is_taken = output::write(common, &results)?;
-    if let Some(drawing) = drawing {
-        is_taken |= drawing.write(&finished[0].outcome.commands)?;
-    }
-    if is_taken {
+    if output::write(common, &results, drawing.as_ref())? {
         return Ok(());
     }
-    files::print(&text(&plan, &finished[0], table::terminal_columns()))
-}
-
-/// What reads standard output expects a drawing or a document, not one behind the other.
-fn refuse_two_on_standard_output(args: &RunArgs) -> Result<(), Failure> {
-    let is_standard = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
-    if is_standard(&args.timeline.timeline) && is_standard(&args.common.json) {
-        return Err(Failure::input("--timeline - and --json - would both write to standard output")
-            .with_help("give one of them a file, for example --json results.json"));
-    }
-    Ok(())
+    files::print(&text(&plan, &finished[0], table::terminal_columns(table::WIDE)))
 }
 
 fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {

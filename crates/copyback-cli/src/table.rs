@@ -58,7 +58,10 @@ pub fn width(rows: &[Vec<Cell>]) -> usize {
     lay_out(rows).lines().map(|line| anstream::adapter::strip_str(line).to_string().chars().count()).max().unwrap_or(0)
 }
 
-/// Columns of the terminal; where there is none, as in a pipe or a file, what a page or another terminal shows.
-pub fn terminal_columns() -> usize {
-    terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| usize::from(width.0))
+/// Columns where there is no terminal, for what need not stand on a page.
+pub const WIDE: usize = 120;
+
+/// Columns of the terminal; `others` where there is none, as in a pipe or a file.
+pub fn terminal_columns(others: usize) -> usize {
+    terminal_size::terminal_size_of(std::io::stdout()).map_or(others, |(width, _)| usize::from(width.0))
 }

@@ -7,7 +7,6 @@ use copyback::config::RunConfig;
 use copyback::metrics::commands::{CommandFilter, CommandRecord};
 use copyback::metrics::timeline::{Timeline, svg, text};
 use copyback::nand::geometry::Geometry;
-use std::io::Write;
 use std::path::Path;
 
 /// What is drawn where the user names no end.
@@ -28,7 +27,7 @@ impl<'a> Drawing<'a> {
     pub fn new(args: &'a TimelineArgs, config: &RunConfig) -> Result<Option<Self>, Failure> {
         let Some(path) = args.timeline.as_deref() else { return Ok(None) };
         let is_svg = match path.extension().and_then(|extension| extension.to_str()) {
-            _ if path == Path::new("-") => false,
+            _ if files::is_standard_output(path) => false,
             Some("svg") => true,
             Some("txt") => false,
             _ => {
@@ -39,9 +38,6 @@ impl<'a> Drawing<'a> {
                 .with_help("end it in .svg or .txt, or write - for text on standard output"));
             }
         };
-        if path != Path::new("-") {
-            files::check_output(path)?;
-        }
         let geometry = Geometry::new(config);
         if args.timeline_die >= geometry.dies {
             let (die, dies) = (args.timeline_die, geometry.dies);
@@ -62,15 +58,14 @@ impl<'a> Drawing<'a> {
         CommandFilter { from_ns: self.from_ns, to_ns: self.to_ns, die: None }
     }
 
-    /// Draws it; true where standard output is taken by it.
-    pub fn write(&self, commands: &[CommandRecord]) -> Result<bool, Failure> {
+    /// Where it goes.
+    pub fn path(&self) -> &'a Path {
+        self.path
+    }
+
+    /// Draws it.
+    pub fn draw(&self, commands: &[CommandRecord]) -> String {
         let timeline = Timeline::new(commands, &self.geometry, &[self.die], self.from_ns, Some(self.to_ns));
-        let drawn = if self.is_svg { svg::draw(&timeline) } else { text::draw(&timeline, text::Scale::default()) };
-        if self.path == Path::new("-") {
-            files::print(&drawn)?;
-            return Ok(true);
-        }
-        files::write_whole(self.path, |file| file.write_all(drawn.as_bytes()))?;
-        Ok(false)
+        if self.is_svg { svg::draw(&timeline) } else { text::draw(&timeline, text::Scale::default()) }
     }
 }

@@ -2,14 +2,15 @@
 
 use crate::args::TraceCommand;
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Output};
 use crate::format::{count, size, three_digits, time};
+use crate::plan::Input;
 use crate::table::BOLD;
 use crate::workloads::{self, Opened};
 use copyback::config::layers::{Layer, Located, Stack, suggestion};
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::stats::{Bin, TraceStats};
-use copyback_workload::write::{WriteFormat, write_trace};
+use copyback_workload::write::{WriteFormat, write_to};
 use copyback_workload::{Request, RequestSource};
 use std::path::Path;
 
@@ -21,7 +22,7 @@ pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
     match command {
         TraceCommand::Info { workload, format, device, skip_bad, requests, seed, json } => {
             let options = workloads::option_layer(format.as_deref(), *device, *skip_bad)?;
-            let mut opened = opened(workload, options, *requests, *seed)?;
+            let mut opened = opened(&spec(workload, options)?.0, *requests, *seed)?;
             let stats = TraceStats::collect(&mut opened.source)?;
             if *json {
                 let text = serde_json::to_string_pretty(&stats);
@@ -33,13 +34,24 @@ pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
         TraceCommand::Convert { workload, output, format, to, device, skip_bad, requests, seed } => {
             let to = written_format(output, to.as_deref())?;
             files::check_output(output)?;
-            refuse_same_file(workload, output)?;
             let options = workloads::option_layer(format.as_deref(), *device, *skip_bad)?;
-            let mut opened = opened(workload, options, *requests, *seed)?;
-            let summary = write_trace(&mut opened.source, output, to)?;
+            let (spec, inputs) = spec(workload, options)?;
+            files::refuse_clashes(&[Output::new("the trace", output)], &inputs)?;
+            let mut opened = opened(&spec, *requests, *seed)?;
+            let summary = files::write_made(output, |file| {
+                write_to(&mut opened.source, file, to).map_err(|mut error| {
+                    error.message = format!("{}: not written: {}", output.display(), error.message);
+                    error.into()
+                })
+            })?;
             let mut text = format!("{}: {} requests as {to}\n", output.display(), count(summary.requests));
             for note in opened.source.notes().iter().chain(&summary.notes) {
                 text.push_str(&format!("Note: {note}\n"));
+            }
+            if files::is_standard_output(output) {
+                // It has the trace; and nobody is left to tell where standard error is closed, too.
+                let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+                return Ok(());
             }
             files::print(&text)
         }
@@ -70,16 +82,6 @@ fn written_format(output: &Path, to: Option<&str>) -> Result<WriteFormat, Failur
     }
 }
 
-/// Refuses to write a trace over the one that it is made from: a mistake in the options would destroy it.
-fn refuse_same_file(input: &str, output: &Path) -> Result<(), Failure> {
-    let same = std::fs::canonicalize(input).is_ok_and(|input| std::fs::canonicalize(output).is_ok_and(|o| o == input));
-    if !same {
-        return Ok(());
-    }
-    let failure = Failure::input(format!("{} is the trace to convert: it would be overwritten", output.display()));
-    Err(failure.with_help("name another file"))
-}
-
 /// A workload cut off after so many requests.
 struct Cut {
     source: Box<dyn RequestSource + Send>,
@@ -100,20 +102,19 @@ impl RequestSource for Cut {
     }
 }
 
-fn opened(name: &str, options: Option<Layer>, requests: Option<u64>, seed: Option<u64>) -> Result<Opened, Failure> {
-    let spec = spec(name, options)?;
+fn opened(spec: &WorkloadSpec, requests: Option<u64>, seed: Option<u64>) -> Result<Opened, Failure> {
     let capacity_bytes = if spec.trace.is_some() { u64::MAX } else { CAPACITY_BYTES };
-    let opened = workloads::open_source(&spec, seed.unwrap_or(1), capacity_bytes)?;
+    let opened = workloads::open_source(spec, seed.unwrap_or(1), capacity_bytes)?;
     let left = requests.unwrap_or(u64::MAX);
     Ok(Opened { source: Box::new(Cut { source: opened.source, left }), file: opened.file })
 }
 
-/// A preset, a workload's TOML, or a trace.
-fn spec(name: &str, options: Option<Layer>) -> Result<WorkloadSpec, Failure> {
-    let mut stack = Stack::new();
+/// A preset, a workload's TOML, or a trace; and the files that it is read from.
+fn spec(name: &str, options: Option<Layer>) -> Result<(WorkloadSpec, Vec<Input>), Failure> {
+    let (mut stack, mut inputs) = (Stack::new(), Vec::new());
     let layer = if workloads::text(name).is_some() || name.ends_with(".toml") {
         let named = Located { value: name.to_owned(), place: None };
-        let mut layer = workloads::load(&named, Path::new(""), &mut Vec::new())?.layer;
+        let mut layer = workloads::load(&named, Path::new(""), &mut inputs)?.layer;
         if workloads::is_recorded(name) {
             // The recording itself: how often runs play it is theirs.
             layer.take_number("workload.loop")?;
@@ -134,7 +135,10 @@ fn spec(name: &str, options: Option<Layer>) -> Result<WorkloadSpec, Failure> {
     };
     stack.push(layer);
     options.into_iter().for_each(|layer| stack.push(layer));
-    Ok(stack.resolve_workload()?)
+    let spec = stack.resolve_workload()?;
+    // Its hash is asked by nobody.
+    inputs.extend(spec.trace.clone().map(|trace| Input::trace(trace, String::new())));
+    Ok((spec, inputs))
 }
 
 fn overwrites(stats: &TraceStats) -> String {

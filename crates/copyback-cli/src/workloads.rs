@@ -7,8 +7,9 @@ use copyback::config::layers::{Layer, LayerError, Located, Place, suggestion};
 use copyback::run::Warmup;
 use copyback_workload::presets::PRESETS;
 use copyback_workload::spec::{Format, WorkloadSpec};
+use copyback_workload::temporary::Temporary;
 use copyback_workload::{RequestSource, open};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The workload of a run where nobody names one.
 pub const DEFAULT: &str = "oltp";
@@ -55,8 +56,8 @@ pub struct Loaded {
     pub warmup: Option<Warmup>,
 }
 
-/// Keys of `[workload]` that play another part of it, or something else. What sets one goes without the warm-up that the
-/// file proposes: that belongs to the whole.
+/// Keys of `[workload]` that play another part of it, or something else. What sets one goes without the warm-up that
+/// the file proposes: that belongs to the whole.
 const CUTS: &[&str] = &["trace", "requests", "loop", "first", "window", "device"];
 
 /// Whether a layer over a workload leaves its proposed warm-up without sense.
@@ -67,18 +68,18 @@ pub fn cuts(layer: &Layer) -> bool {
 /// Loads a preset, or a file where the name is one.
 pub fn load(name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Loaded, Failure> {
     let path = folder.join(&name.value);
-    let (shown, text, is_file) = match text(&name.value) {
-        Some(text) => (format!("workload {}", name.value), text.to_owned(), false),
+    let (shown, text, path) = match text(&name.value) {
+        Some(text) => (format!("workload {}", name.value), text.to_owned(), None),
         None if looks_like_path(&name.value) => {
-            (path.display().to_string(), files::read_text("workload", &path)?, true)
+            (path.display().to_string(), files::read_text("workload", &path)?, Some(path))
         }
         None => return Err(unknown(name, &path)),
     };
-    inputs.push(Input { role: "workload", name: name.value.clone(), hash: files::hash_bytes(text.as_bytes()) });
+    inputs.push(Input::text("workload", name.value.clone(), path.clone(), &text));
     let mut layer = Layer::parse(shown, text)?;
     forget_descriptions(&mut layer)?;
     let warmup = layer.take_warmup()?;
-    if is_file {
+    if let Some(path) = path {
         let folder = files::folder_of(&path);
         layer.resolve_path("workload.trace", if folder == Path::new(".") { Path::new("") } else { folder });
     }
@@ -207,7 +208,7 @@ pub struct Opened {
     /// The requests.
     pub source: Box<dyn RequestSource + Send>,
     /// The file that a built-in trace was unpacked to, removed with this value.
-    pub file: Option<tempfile::TempPath>,
+    pub file: Option<Temporary>,
 }
 
 /// Opens a workload. A built-in trace is unpacked to a temporary file first, as readers take files.
@@ -216,12 +217,11 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
         return Ok(Opened { source: open(spec, seed, capacity_bytes)?, file: None });
     };
     let failed = |error: std::io::Error| Failure::run(format!("cannot unpack the trace `{}`: {error}", recorded.name));
-    let mut file = tempfile::Builder::new().prefix("copyback-trace-").tempfile().map_err(failed)?;
-    std::io::Write::write_all(&mut file, recorded.trace).map_err(failed)?;
-    let path = file.into_temp_path();
-    let spec = WorkloadSpec { trace: Some(PathBuf::from(&*path)), ..spec.clone() };
+    let mut file = Temporary::new_in(&std::env::temp_dir(), "copyback-trace-").map_err(failed)?;
+    std::io::Write::write_all(file.as_file_mut(), recorded.trace).map_err(failed)?;
+    let spec = WorkloadSpec { trace: Some(file.path().to_path_buf()), ..spec.clone() };
     let source = open(&spec, seed, capacity_bytes)?;
     // Whoever reads it once holds it open: without its name, nothing is left behind however the program ends.
     let is_done_with = cfg!(unix) && spec.passes.is_none();
-    Ok(Opened { source, file: (!is_done_with).then_some(path) })
+    Ok(Opened { source, file: (!is_done_with).then_some(file) })
 }

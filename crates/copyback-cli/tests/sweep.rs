@@ -109,7 +109,11 @@ fn the_table_has_the_same_bytes_whatever_the_jobs_and_however_it_was_interrupted
         .spawn()
         .unwrap();
     let journal = tables[2].with_extension("journal");
-    let lines = || std::fs::read(&journal).map_or(0, |text| text.iter().filter(|byte| **byte == b'\n').count());
+    // The first line is no cell's.
+    let lines = || {
+        let text = std::fs::read(&journal).unwrap_or_default();
+        text.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1)
+    };
     let started = Instant::now();
     while lines() < 2 {
         assert!(started.elapsed() < Duration::from_secs(120), "the sweep does not write its journal");
@@ -212,7 +216,8 @@ fn a_cell_that_fails_is_named_and_the_others_are_kept() {
     assert!(said(&output).contains("far: "), "{}", said(&output));
     assert!(said(&output).contains("workload.beyond_capacity"), "{}", said(&output));
     assert!(!out.exists());
-    assert_eq!(std::fs::read_to_string(out.with_extension("journal")).unwrap().lines().count(), 1);
+    let journal = std::fs::read_to_string(out.with_extension("journal")).unwrap();
+    assert_eq!(journal.lines().count(), 2, "a first line, and one cell");
 }
 
 #[test]

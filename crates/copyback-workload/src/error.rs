@@ -8,12 +8,19 @@ pub struct Error {
     pub message: String,
     /// What the user can do about it, if there is something to say.
     pub help: Option<String>,
+    /// The output is at fault (a full disk, a device that fails), and no input is.
+    pub is_of_output: bool,
 }
 
 impl Error {
     /// An error with a message alone.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None }
+        Self { message: message.into(), help: None, is_of_output: false }
+    }
+
+    /// An error of the output.
+    pub fn of_output(message: impl Into<String>) -> Self {
+        Self { is_of_output: true, ..Self::new(message) }
     }
 
     /// The same error with a remedy.

@@ -16,6 +16,7 @@ pub mod rng;
 pub mod spec;
 pub mod stats;
 mod synthetic;
+pub mod temporary;
 mod trace;
 mod transform;
 pub mod units;

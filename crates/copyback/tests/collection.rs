@@ -135,6 +135,34 @@ fn requests_that_waited_for_a_collection_go_before_the_next_where_they_may() {
 }
 
 #[test]
+fn a_die_below_its_level_collects_the_plane_with_fewest_free_blocks() {
+    // Ten blocks a plane of data, half of them stale on both planes; then only plane 0 is written.
+    let trigger = "trigger = { policy = \"watermark\", scope = \"die\", soft = 8 }";
+    let config = config(&format!("capacity = {{ over_provisioning = 1.0 }}\n{trigger}"));
+    let mut script: Vec<Request> = (0..160).map(|i| pages(Write, i * 1_000_000, i % 80, 1)).collect();
+    script.extend((160..400).map(|i| pages(Write, i * 20_000_000, 2 * (i % 40), 1)));
+    let outcome = run(&config, script);
+    let on_plane = |plane| outcome.gc_events.iter().filter(|e| e.plane == plane).count();
+    assert!(on_plane(0) > 10 && on_plane(1) == 0, "{} and {} rounds", on_plane(0), on_plane(1));
+}
+
+#[test]
+fn idle_collection_begins_when_the_drive_has_been_idle_for_so_long_and_no_sooner() {
+    let idle = "trigger = { policy = \"watermark\", soft = 2, idle = { after = \"7 ms\", stop = 5 } }";
+    let mut script: Vec<Request> = (0..200).map(|i| pages(Write, i, i % 60, 1)).collect();
+    let last = run(&config(idle), script.clone()).requests.iter().map(|r| r.arrival_ns + r.response_ns).max().unwrap();
+    // The host has more to ask for, later.
+    script.push(pages(Read, last + LATER, 0, 1));
+    let first = run(&config(idle), script.clone()).gc_events[0];
+    assert_eq!(first.start_ns, last + 7_000_000);
+    // A request that comes a nanosecond before that puts it off for as long again.
+    let arrival_ns = last + 7_000_000 - 1;
+    script.insert(200, pages(Read, arrival_ns, 0, 1));
+    let first = run(&config(idle), script).gc_events[0];
+    assert_eq!(first.start_ns, arrival_ns + COMMAND_NS + READ_NS + TRANSFER_NS + 7_000_000);
+}
+
+#[test]
 fn levels_of_a_die_lie_apart_by_as_many_blocks_as_they_are_told() {
     // Sequential writes fill all planes in step.
     let free_at_first_round = |stagger: u32| {

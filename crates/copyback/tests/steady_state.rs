@@ -8,7 +8,7 @@ mod common;
 use common::*;
 use copyback::config::RunConfig;
 use copyback::metrics::steady::{Steady, Verdict};
-use copyback::run::{Options, RunError, precondition, simulate};
+use copyback::run::{Image, Options, RunError, image_key, precondition, simulate};
 use copyback::workload::Op;
 use copyback::workload::rng;
 use rand::RngExt;
@@ -88,4 +88,28 @@ fn a_past_that_does_not_settle_is_an_error_that_says_how_far_it_is() {
         past.check().is_err()
     };
     assert!(refused("0.0") && refused("1000.0") && refused("nan") && !refused("0.5"));
+}
+
+#[test]
+fn a_past_without_collection_is_shared_by_levels_of_collection_and_no_other_is() {
+    let with_level = |past: &str, soft: u32| {
+        let mut config = drive(past);
+        let table = format!("policy = \"watermark\"\nsoft = {soft}");
+        config.trigger = toml::from_str(&table).expect("a trigger's table");
+        config
+    };
+    let run = |config: &RunConfig, image: Image| {
+        let mut stream = rng::stream(5, "test.writes");
+        let script: Vec<_> = (0..4_000).map(|_| pages(Op::Write, 0, stream.random_range(0..3_000), 1)).collect();
+        let outcome = simulate(config, image, Box::new(script.into_iter()), &Options::default(), &mut |_| {});
+        outcome.expect("the run ends well").report
+    };
+    let aged = "{ mode = \"aged\", used_min = 0.9, used_max = 0.93, valid = 0.5 }";
+    let (early, late) = (with_level(aged, 4), with_level(aged, 3));
+    assert_eq!(image_key(&early), image_key(&late));
+    let own = run(&early, precondition(&early, 1).unwrap());
+    assert!(own.gc.rounds > 0);
+    assert_eq!(run(&early, precondition(&late, 1).unwrap()), own);
+    let random = "{ mode = \"random\", overwrites = 1.0 }";
+    assert_ne!(image_key(&with_level(random, 4)), image_key(&with_level(random, 3)));
 }

@@ -15,7 +15,7 @@ mod verdict;
 
 use crate::args::ReproduceArgs;
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Output};
 use crate::plan;
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
@@ -56,31 +56,55 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
     let mut experiments = chosen(args)?;
     let name = paper_name(args);
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("reproduction"));
+    check_outputs(&name, &folder, &experiments, args)?;
     std::fs::create_dir_all(&folder).map_err(|error| {
         Failure::input(format!("cannot make the folder {}: {error}", folder.display())).with_help("name one: --out DIR")
     })?;
-    if let Some(json) = args.json.as_deref().filter(|json| *json != Path::new("-")) {
-        files::check_output(json)?;
-    }
-    let mut journal = Journal::open(&folder.join(format!("{name}.journal")), args.cells.fresh)?;
+    let mut journal = Journal::open(&journal_of(&name, &folder), &tables_of(&name), args.cells.fresh)?;
     let results = run(&mut experiments, &mut journal, args)?;
     let mut done = Vec::new();
     for (experiment, results) in experiments.iter().zip(results) {
         let results = Results { file: &experiment.file, cells: &experiment.cells, results };
         let measured = experiment.claims.iter().map(|claim| judge::judge(claim, &results)).collect::<Result<_, _>>()?;
-        let quick = if args.quick { "-quick" } else { "" };
-        sweep_table::write(&folder.join(format!("{name}-{}{quick}.parquet", experiment.stem)), &results)?;
+        sweep_table::write(&table_of(&name, &folder, experiment, args), &results)?;
         done.push(Done { experiment, results: results.results, measured });
     }
     if let Some(path) = &args.json {
         let about = About { name: &name, is_quick: args.quick, changes: changes(args) };
         let json = document::document(&about, &done);
-        if path == Path::new("-") {
-            return files::print(&json);
+        if files::write_text(path, &json)? {
+            return Ok(());
         }
-        files::write_whole(path, |file| std::io::Write::write_all(file, json.as_bytes()))?;
     }
-    files::print(&text(&name, &folder, args, &done))
+    files::print(&(text(&name, &folder, args, &done) + &journal.note().unwrap_or_default()))
+}
+
+fn journal_of(name: &str, folder: &Path) -> PathBuf {
+    folder.join(format!("{name}.journal"))
+}
+
+/// How the journal names what it belongs to.
+fn tables_of(name: &str) -> String {
+    format!("{name}-*.parquet")
+}
+
+fn table_of(name: &str, folder: &Path, experiment: &Experiment, args: &ReproduceArgs) -> PathBuf {
+    let quick = if args.quick { "-quick" } else { "" };
+    folder.join(format!("{name}-{}{quick}.parquet", experiment.stem))
+}
+
+/// Refuses outputs that cannot be written, or that would destroy what the experiments read.
+fn check_outputs(name: &str, folder: &Path, experiments: &[Experiment], args: &ReproduceArgs) -> Result<(), Failure> {
+    let mut outputs = vec![Output::new("the journal", journal_of(name, folder))];
+    outputs.extend(experiments.iter().map(|e| Output::new("the table", table_of(name, folder, e, args))));
+    if folder.is_dir() {
+        outputs.iter().try_for_each(|output| files::check_output(&output.path))?;
+    }
+    if let Some(json) = &args.json {
+        files::check_output(json)?;
+        outputs.push(Output::new("--json", json));
+    }
+    files::refuse_clashes(&outputs, experiments.iter().flat_map(|e| sweep::inputs(&e.file, &e.cells)))
 }
 
 fn paper_name(args: &ReproduceArgs) -> String {

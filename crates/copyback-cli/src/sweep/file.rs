@@ -2,9 +2,10 @@
 
 use super::text::{Entry, Node, Table, Value};
 use super::variant::{self, Variant};
-use crate::plan;
+use crate::plan::{self, Input};
 use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
 use copyback::run::Warmup;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,6 +42,8 @@ pub struct SweepFile {
     pub null: Vec<Located>,
     /// Tables `[[claim]]`, which `reproduce` reads.
     pub claims: Vec<Table>,
+    /// Files that it was read from; none where it is compiled in.
+    pub inputs: Vec<Input>,
 }
 
 /// A workload and what belongs to it.
@@ -141,14 +144,14 @@ impl SweepFile {
         let description = table.take_text("description")?.map(|text| text.value);
         table.take_text("source")?;
         let devices = either(&mut table, "device", "devices")?.unwrap_or_else(|| vec![named("small")]);
+        refuse_twins("device", devices.iter().map(|device| (device.value.clone(), device.place.clone())))?;
         let schemes = either(&mut table, "scheme", "schemes")?;
         let schemes = schemes.unwrap_or_else(|| vec![named("baseline"), named("ideal-no-gc")]);
         let seeds = table.take_numbers("seeds")?.or(table.take_numbers("seed")?).unwrap_or_else(|| vec![1]);
         let (vary, own) = (vary(&mut table)?, settings(&mut table)?);
-        inherited.retain(|setting| {
-            let is_same = |key: &String| *key == setting.key;
-            !own.iter().map(|own| &own.key).chain(vary.iter().map(|vary| &vary.key)).any(is_same)
-        });
+        let set_here: BTreeSet<&String> =
+            own.iter().map(|own| &own.key).chain(vary.iter().map(|vary| &vary.key)).collect();
+        inherited.retain(|setting| !set_here.contains(&setting.key));
         let chosen = table.take_texts("cases")?;
         let file = Self {
             name,
@@ -166,6 +169,7 @@ impl SweepFile {
             warmup: table.take_warmup()?,
             null: table.take_texts_or_none("null")?.unwrap_or_default(),
             claims: table.take_tables("claim")?,
+            inputs: Vec::new(),
         };
         table.finish()?;
         file.refuse_settings_that_vary()?;
@@ -182,6 +186,20 @@ impl SweepFile {
             None => Ok(()),
         }
     }
+}
+
+/// Refuses what is named twice where each makes cells of its own: they would be the same cells, and count double.
+fn refuse_twins(what: &str, named: impl Iterator<Item = (String, Option<Place>)>) -> Result<(), LayerError> {
+    let mut seen = BTreeSet::new();
+    for (name, place) in named {
+        if seen.contains(&name) {
+            let error =
+                LayerError::new(format!("{what} `{name}` is there twice: its cells would be run and counted twice"));
+            return Err(error.with_help("name each once").at(place));
+        }
+        seen.insert(name);
+    }
+    Ok(())
 }
 
 /// Refuses a key of one thing beside the key of several: one of them would be ignored.
@@ -217,12 +235,14 @@ fn overlay(file: &mut Table, grid: Table, named: &Located) -> Result<(), LayerEr
 /// Those cases that `cases` names, in the order of the file; all where it is not there.
 fn chosen_of(mut cases: Vec<Case>, chosen: Option<Vec<Located>>) -> Result<Vec<Case>, LayerError> {
     let Some(chosen) = chosen else { return Ok(cases) };
-    if let Some(unknown) = chosen.iter().find(|name| !cases.iter().any(|case| case.name == name.value)) {
+    let names: BTreeSet<&String> = cases.iter().map(|case| &case.name).collect();
+    if let Some(unknown) = chosen.iter().find(|name| !names.contains(&name.value)) {
         let error = LayerError::new(format!("there is no case `{}`", unknown.value));
         let known = cases.iter().map(|case| case.name.as_str());
         return Err(error.with_help(suggestion(&unknown.value, "cases", known)).at(unknown.place.clone()));
     }
-    cases.retain(|case| chosen.iter().any(|name| name.value == case.name));
+    let chosen: BTreeSet<&String> = chosen.iter().map(|name| &name.value).collect();
+    cases.retain(|case| chosen.contains(&case.name));
     Ok(cases)
 }
 
@@ -245,8 +265,9 @@ fn cases(table: &mut Table) -> Result<Vec<Case>, LayerError> {
         let value = crate::workloads::DEFAULT.to_owned();
         cases.push(Case::plain(Source::Workload(Located { value, place: None })));
     }
-    for (at, case) in cases.iter().enumerate() {
-        if cases[..at].iter().any(|before| before.name == case.name) {
+    let mut names = BTreeSet::new();
+    for case in &cases {
+        if !names.insert(&case.name) {
             let place = match &case.source {
                 Source::Workload(name) | Source::Trace { path: name, .. } => name.place.clone(),
             };
@@ -340,6 +361,7 @@ fn vary_below(path: &str, entry: Entry, varied: &mut Vec<Vary>) -> Result<(), La
                 .at(Some(entry.node.place)));
         }
     };
+    refuse_twins(&key, values.iter().map(|node| (node.plain().to_string(), Some(node.place.clone()))))?;
     let setting = |node: &Node| (node.plain(), Setting::new(key.clone(), entry.key_place.clone(), node));
     varied.push(Vary { settings: values.iter().map(setting).collect(), key });
     Ok(())

@@ -63,6 +63,7 @@ const QUICK_PART: u64 = 10;
 /// Makes the cells, every configuration resolved and checked.
 pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
     refuse_sets_that_vary(file, over)?;
+    refuse_too_many(file, over)?;
     let mut grid = Grid { cells: Vec::new(), left_out: Vec::new() };
     let mut hashes = plan::TraceHashes::default();
     let seeds = over.seed.map_or_else(|| file.seeds.clone(), |seed| vec![seed]);
@@ -89,6 +90,26 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
     grid.left_out.sort();
     grid.left_out.dedup();
     Ok(grid)
+}
+
+/// Cells of a grid, at most: each has its configurations in memory, and not many machines run so many in a year.
+const CELLS_MAX: usize = 1_000_000;
+
+/// Refuses a grid that is too large, before any of it is made.
+fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
+    let own_device = file.cases.iter().filter(|case| case.device.is_some()).count();
+    let rows = file.devices.len().checked_mul(file.cases.len() - own_device).and_then(|n| n.checked_add(own_device));
+    let seeds = if over.seed.is_some() { 1 } else { file.seeds.len() };
+    let lengths = file.vary.iter().map(|vary| vary.settings.len()).chain([seeds]);
+    let cells = lengths.fold(rows, |cells, length| cells.and_then(|cells| cells.checked_mul(length)));
+    if cells.is_some_and(|cells| cells <= CELLS_MAX) {
+        return Ok(());
+    }
+    let count = |number: usize| crate::format::count(number as u64);
+    let many =
+        cells.map_or_else(|| "more cells than can be counted".to_owned(), |cells| format!("{} cells", count(cells)));
+    let message = format!("`{}` spans {many}, and {} are possible", file.name, count(CELLS_MAX));
+    Err(Failure::input(message).with_help("vary fewer keys at a time, or make several sweeps of it"))
 }
 
 /// A key that the file varies cannot have one value: its cells would be the same cell.

@@ -12,11 +12,11 @@ pub mod variant;
 use crate::args::{CellArgs, SweepArgs};
 use crate::execute::{self, How};
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Output};
 use crate::flat;
 use crate::output;
 use crate::pasts::{self, Pasts};
-use crate::plan::Plan;
+use crate::plan::{Input, Plan};
 use crate::progress::Bars;
 use copyback::config::layers::{LayerError, Located, Text};
 use file::SweepFile;
@@ -36,53 +36,99 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     if grid.cells.is_empty() {
         return Err(grid::nothing_left(&grid.left_out));
     }
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.parquet", file_stem(&args.file))));
     if args.list {
         return files::print(&list(&file, &grid));
     }
-    files::check_output(&out)?;
-    let mut journal = Journal::open(&journal_of(&out)?, args.cells.fresh)?;
+    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.parquet", file_stem(&args.file))));
+    let journal_path = journal_of(&out)?;
+    check_outputs(&out, journal_path.as_deref(), &file, &grid.cells)?;
+    if args.out.is_none() {
+        refuse_unknown_table(&out, journal_path.as_deref())?;
+    }
+    let mut journal = match &journal_path {
+        Some(path) => Journal::open(path, &name_of(&out), args.cells.fresh)?,
+        None => Journal::none(),
+    };
     let done = run(&grid.cells, &mut journal, &args.cells)?;
     let results = Results { file: &file, cells: &grid.cells, results: done.results };
     table::write(&out, &results)?;
+    if files::is_standard_output(&out) {
+        return Ok(());
+    }
     let mut text = heading(&file, &grid, &done.skipped);
     text.push_str(&screen::table(&results));
     text.push_str(&notes(&journal, &grid, &results));
-    text.push_str(&format!(
-        "\nWritten to {}; a rerun skips what {} holds\n",
-        out.display(),
-        journal_of(&out)?.display()
-    ));
+    text.push_str(&match journal_path {
+        Some(journal) => {
+            format!("\nWritten to {}; a rerun skips what {} holds\n", out.display(), journal.display())
+        }
+        None => format!("\nWritten to {}, without a journal\n", out.display()),
+    });
     files::print(&text)
+}
+
+/// Refuses outputs that cannot be written, or that would destroy what the sweep reads.
+fn check_outputs(out: &Path, journal: Option<&Path>, file: &SweepFile, cells: &[Cell]) -> Result<(), Failure> {
+    let mut outputs = vec![Output::new("the table", out)];
+    outputs.extend(journal.map(|journal| Output::new("the journal", journal)));
+    files::refuse_clashes(&outputs, inputs(file, cells))
+}
+
+/// All that a sweep reads.
+pub fn inputs<'a>(file: &'a SweepFile, cells: &'a [Cell]) -> impl Iterator<Item = &'a Input> {
+    file.inputs.iter().chain(cells.iter().flat_map(|cell| &cell.plan.inputs))
+}
+
+/// Refuses a table that is there and that nobody named, unless a journal says that a sweep wrote it.
+fn refuse_unknown_table(out: &Path, journal: Option<&Path>) -> Result<(), Failure> {
+    if !out.exists() || journal.is_none_or(Path::exists) {
+        return Ok(());
+    }
+    let message = format!("{} is there already, and no journal beside it says that a sweep wrote it", out.display());
+    Err(Failure::input(message).with_help("say where the table goes: --out FILE"))
 }
 
 /// Reads a sweep file.
 pub fn read(path: &Path) -> Result<SweepFile, Failure> {
+    let inputs = std::cell::RefCell::new(Vec::new());
     let text_of = |path: &Path| -> Result<Arc<Text>, Failure> {
-        let text = files::read_text("sweep", path)?;
-        Ok(Arc::new(Text { name: path.display().to_string(), text }))
+        let (name, text) = (path.display().to_string(), files::read_text("sweep", path)?);
+        inputs.borrow_mut().push(Input::text("sweep", name.clone(), Some(path.to_path_buf()), &text));
+        Ok(Arc::new(Text { name, text }))
     };
     let folder = files::folder_of(path);
     let neighbour = |name: &Located| {
         let found = text_of(&folder.join(&name.value));
-        let missing = || LayerError::new(format!("cannot read the grid {}", folder.join(&name.value).display()));
-        found.map_err(|_| missing().with_help("name a sweep file of the same folder").at(name.place.clone()))
+        let missing = |failure: Failure| LayerError::new(format!("the grid cannot be used: {}", failure.message()));
+        found.map_err(|failure| {
+            missing(failure).with_help("name a sweep file of the same folder").at(name.place.clone())
+        })
     };
     let folder = if folder == Path::new(".") { Path::new("") } else { folder };
-    Ok(SweepFile::parse(&text_of(path)?, &file_stem(path), folder, &neighbour)?)
+    let file = SweepFile::parse(&text_of(path)?, &file_stem(path), folder, &neighbour)?;
+    Ok(SweepFile { inputs: inputs.into_inner(), ..file })
 }
 
 fn file_stem(path: &Path) -> String {
     path.file_stem().map_or_else(|| "sweep".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// The journal stands beside the table.
-fn journal_of(out: &Path) -> Result<PathBuf, Failure> {
+/// The journal stands beside the table; where that is no file, there is none.
+fn journal_of(out: &Path) -> Result<Option<PathBuf>, Failure> {
+    files::check_output(out)?;
+    if !files::is_file(out) {
+        return Ok(None);
+    }
     if out.file_name().is_none() || out.extension().is_some_and(|ending| ending == "journal") {
         return Err(Failure::input(format!("{} cannot be the table's name", out.display()))
             .with_help("name a file that ends with .parquet"));
     }
-    Ok(out.with_extension("journal"))
+    Ok(Some(out.with_extension("journal")))
+}
+
+/// How a journal names its table: without the folder, which may be moved.
+fn name_of(table: &Path) -> String {
+    table.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 /// What was done, in the order of the cells.
@@ -173,9 +219,7 @@ fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     if !grid.left_out.is_empty() {
         text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));
     }
-    if journal.unreadable_lines > 0 {
-        text.push_str(&format!("Note: {} lines of the journal could not be read\n", journal.unreadable_lines));
-    }
+    text.push_str(&journal.note().unwrap_or_default());
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 

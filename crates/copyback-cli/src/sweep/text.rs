@@ -3,6 +3,7 @@
 use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
 use copyback::run::Warmup;
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 
@@ -133,11 +134,20 @@ impl Table {
         warmup.map(Some).map_err(|error| error.at(Some(entry.node.place)))
     }
 
-    /// Takes a list of whole numbers that is not empty, or one number.
+    /// Takes a list of whole numbers that is not empty, or one number. None is there twice.
     pub fn take_numbers(&mut self, key: &'static str) -> Result<Option<Vec<u64>>, LayerError> {
         let Some(entry) = self.take(key) else { return Ok(None) };
-        let nodes = self.list(key, &entry.node)?;
-        nodes.iter().map(|node| self.number(key, node, 0)).collect::<Result<_, _>>().map(Some)
+        let (mut numbers, mut seen) = (Vec::new(), BTreeSet::new());
+        for node in self.list(key, &entry.node)? {
+            let number = self.number(key, &node, 0)?;
+            if !seen.insert(number) {
+                let message =
+                    format!("{} has {number} twice: its cells would be run and counted twice", self.path(key));
+                return Err(refuse(message, "name each number once", &node.place));
+            }
+            numbers.push(number);
+        }
+        Ok(Some(numbers))
     }
 
     fn number(&self, key: &str, node: &Node, least: u64) -> Result<u64, LayerError> {

@@ -1,7 +1,7 @@
 //! `copyback validate`: does the simulator say what theory says?
 //!
-//! Closed forms, solved equations and a Monte-Carlo of its own (the crate `copyback-theory`, which shares nothing with the
-//! simulator) against the simulator as shipped.
+//! Closed forms, solved equations and a Monte-Carlo of its own (the crate `copyback-theory`, which shares nothing with
+//! the simulator) against the simulator as shipped.
 
 mod bandwidth;
 mod gate;
@@ -14,14 +14,13 @@ mod write_amplification;
 
 use crate::args::ValidateArgs;
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Output};
 use crate::output::Program;
 use crate::plan::Input;
 use copyback::config::layers::suggestion;
 use gate::{Case, GROUPS, Group, How, Judged, Verdict};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::path::Path;
 use subject::Scope;
 
 /// Seeds of each random case.
@@ -37,11 +36,12 @@ impl From<copyback_theory::DomainError> for Failure {
 
 /// Runs the command.
 pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
-    if let Some(path) = args.json.as_deref().filter(|path| *path != Path::new("-")) {
-        files::check_output(path)?;
-    }
     let mut inputs = Vec::new();
     let scope = Scope::new(args.device.as_deref(), args.quick, &mut inputs)?;
+    if let Some(path) = args.json.as_deref() {
+        files::check_output(path)?;
+        files::refuse_clashes(&[Output::new("--json", path)], &inputs)?;
+    }
     let mut cases = all_cases(&scope)?;
     select(&mut cases, &args.only)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -130,10 +130,9 @@ fn write(args: &ValidateArgs, how: &How, inputs: &[Input], judged: &[Judged]) ->
         };
         let text = serde_json::to_string_pretty(&document).map(|text| text + "\n");
         let text = text.map_err(|error| Failure::run(format!("cannot write the results as JSON: {error}")))?;
-        if path == Path::new("-") {
-            return files::print(&text);
+        if files::write_text(path, &text)? {
+            return Ok(());
         }
-        files::write_whole(path, |file| std::io::Write::write_all(file, text.as_bytes()))?;
     }
     files::print(&table::text(judged, passed(judged)))
 }

@@ -1,12 +1,14 @@
 //! Writing a workload to a file, in the project's own format or another program's.
 
 mod parquet;
+pub mod target;
 mod text;
 
 use crate::words::words;
 use crate::{Error, Request, RequestSource};
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use target::Target;
 
 words! {
     /// A format that can be written.
@@ -44,10 +46,10 @@ pub(crate) trait RequestWriter {
     fn finish(self: Box<Self>) -> Result<Vec<String>, Error>;
 }
 
-/// Writes all of a source's requests to a file.
+/// Writes all of a source's requests to what has this name.
 ///
-/// The file appears under its name only when it is whole: until then it has another name in the same folder, and a
-/// failure removes it. A file that was there before is replaced.
+/// A file appears under its name only when it is whole: until then it has another name in the same folder, and a
+/// failure removes it. A file that was there before is replaced; what is no file is written into ([`Target`]).
 ///
 /// # Errors
 /// Whatever the source meets, what the format cannot hold (a trim, half a sector), or the disk's errors.
@@ -56,27 +58,15 @@ pub fn write_trace(
     path: &Path,
     format: WriteFormat,
 ) -> Result<WriteSummary, Error> {
-    let failed = |error: std::io::Error| Error::new(format!("{}: {error}", path.display()));
-    if path.is_dir() {
-        return Err(Error::new(format!("{} is a directory", path.display())).with_help("name a file in it"));
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".copyback-trace-");
-    #[cfg(unix)]
-    {
-        // Like any file that a program creates: the user's mask decides who may read it.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(failed)?;
-    let summary = write_to(source, file.as_file_mut(), format).map_err(|mut error| {
-        error.message = format!("{}: not written: {}", path.display(), error.message);
-        error
-    })?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(summary)
+    let failed = |error: std::io::Error| Error::of_output(format!("{}: {error}", path.display()));
+    let target = Target::of(path).map_err(|error| failed(error).with_help("name another file"))?;
+    let make = |file: &mut std::fs::File| {
+        write_to(source, file, format).map_err(|mut error| {
+            error.message = format!("{}: not written: {}", path.display(), error.message);
+            error
+        })
+    };
+    target.write(make, failed)
 }
 
 /// Writes all of a source's requests to an open writer.
@@ -111,5 +101,5 @@ pub fn write_to<W: Write + Send>(
 
 /// A disk's error as a workload's.
 pub(crate) fn io_error(error: &std::io::Error) -> Error {
-    Error::new(format!("cannot write: {error}"))
+    Error::of_output(format!("cannot write: {error}"))
 }

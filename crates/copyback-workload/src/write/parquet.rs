@@ -34,7 +34,7 @@ pub(crate) struct ParquetWriter<W: Write + Send> {
 }
 
 fn failed(error: ParquetError) -> Error {
-    Error::new(format!("cannot write Parquet: {error}"))
+    Error::of_output(format!("cannot write Parquet: {error}"))
 }
 
 fn properties() -> Result<WriterProperties, ParquetError> {

@@ -193,7 +193,6 @@ impl Drive {
             self.start_array(die, at, now_ns, events);
             self.touch(die);
         } else {
-            d.commands[at as usize].behind = d.commands[d.array as usize].source;
             d.staged = at;
         }
     }
@@ -313,9 +312,8 @@ impl Drive {
         let flash_ns = command.array_end_ns - command.array_start_ns;
         let transfer_ns = self.timing.command_ns + self.timing.transfer_ns(self.geometry.units_per_page);
         let behind_ns = command.array_start_ns - command.loaded_ns;
-        let txn = &mut self.txns[id];
-        txn.charge_issued(command.issued_ns, now_ns, flash_ns, transfer_ns, behind_ns);
-        txn.gc_affected |= behind_ns > 0 && command.behind == Source::Gc;
+        // Programs follow those of the host only through the cache register, so what the array did before was for the host.
+        self.txns[id].charge_issued(command.issued_ns, now_ns, flash_ns, transfer_ns, behind_ns);
     }
 
     /// A read's data of one plane has arrived.

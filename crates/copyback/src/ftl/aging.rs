@@ -19,6 +19,8 @@ pub struct Ager {
     pub ftl: Ftl,
     soft_blocks: u32,
     stop_blocks: u32,
+    /// Blocks between the levels of a die's planes.
+    stagger_blocks: u32,
     written: u64,
 }
 
@@ -30,7 +32,8 @@ impl Ager {
         let (soft, stop) = trigger_params(config).blocks_per_plane(config);
         // The host may never take the reserve, so a plane collects before it would have to.
         let least = GC_RESERVE_BLOCKS + 1;
-        Self { ftl, soft_blocks: soft.max(least), stop_blocks: stop.max(least), written: 0 }
+        let stagger_blocks = trigger_params(config).stagger;
+        Self { ftl, soft_blocks: soft.max(least), stop_blocks: stop.max(least), stagger_blocks, written: 0 }
     }
 
     /// Writes one unit and collects where that brought its plane below its level.
@@ -43,7 +46,7 @@ impl Ager {
         let ftl = &mut self.ftl;
         self.written += 1;
         ftl.append(plane, unit, self.written);
-        if ftl.free_blocks_of(plane) >= self.soft_blocks {
+        if ftl.free_blocks_of(plane) >= self.soft_blocks + self.stagger_blocks * ftl.geometry.plane_offset(plane) {
             return Ok(());
         }
         match self.collect(plane) {
@@ -68,12 +71,13 @@ impl Ager {
     fn collect(&mut self, plane: PlaneId) -> Result<(), KeyError> {
         // A policy that does not look at what is valid may gain nothing for a while, but not for ever.
         let mut rounds_left = 4 * self.ftl.geometry.blocks_per_plane;
-        while self.ftl.free_blocks_of(plane) < self.stop_blocks {
+        let stop_blocks = self.stop_blocks + self.stagger_blocks * self.ftl.geometry.plane_offset(plane);
+        while self.ftl.free_blocks_of(plane) < stop_blocks {
             let block = self.ftl.pick_collectable(plane, 1, self.written).filter(|_| rounds_left > 0);
             let Some(block) = block else {
                 return Err(KeyError::new(
                     "capacity",
-                    format!("collection on plane {} cannot keep {} blocks free", plane.0, self.stop_blocks),
+                    format!("collection on plane {} cannot keep {stop_blocks} blocks free", plane.0),
                 )
                 .with_help("raise `capacity.over_provisioning`, or lower the trigger's levels"));
             };
@@ -329,6 +333,17 @@ mod tests {
         for (mean, variance) in valid_by_age("even") {
             assert!((mean - 38.4).abs() < 0.9 && (variance - 15.36).abs() < 5.0, "{mean} {variance}");
         }
+    }
+
+    #[test]
+    fn a_past_leaves_each_plane_at_its_own_level() {
+        let table = "capacity = { over_provisioning = 0.5 }
+            timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
+            geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 4, blocks_per_plane = 64, pages_per_block = 8, page_size = \"4 KiB\" }
+            precondition = { mode = \"random\", overwrites = 3.0 }
+            trigger = { policy = \"watermark\", soft = 4, stagger = 3 }";
+        let ftl = aged(&toml::from_str(table).unwrap(), 1).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|p| ftl.free_blocks_of(PlaneId(p))), [4, 7, 10, 13]);
     }
 
     /// A unit has one write and, on average, 2/3 more, all at random places. A write at the share t of the past is its unit's

@@ -76,8 +76,6 @@ pub struct Command {
     pub array_start_ns: u64,
     /// When the array ended.
     pub array_end_ns: u64,
-    /// For whom the array worked while this command waited for it, loaded.
-    pub behind: Source,
 }
 
 /// A slot that is not used.
@@ -98,7 +96,6 @@ impl Command {
             loaded_ns: issued_ns,
             array_start_ns: 0,
             array_end_ns: 0,
-            behind: source,
         }
     }
 

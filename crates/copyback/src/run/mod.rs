@@ -5,7 +5,7 @@ pub mod simulation;
 pub mod warmup;
 
 use crate::check::Invariant;
-use crate::config::{KeyError, RunConfig};
+use crate::config::{KeyError, PreconditionConfig, RunConfig};
 use crate::ftl::aging;
 use crate::ftl::core::{Counts, Ftl};
 use crate::metrics::commands::CommandFilter;
@@ -146,8 +146,10 @@ pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
     Ok(Image { past: ftl.counts(), ftl })
 }
 
-/// What an image depends on: two configurations with equal keys have the same past.
+/// What an image depends on: two configurations with equal keys have the same past. A past in which nothing is collected
+/// does not depend on when collection would start.
 pub fn image_key(config: &RunConfig) -> String {
+    let collects = !matches!(config.precondition, PreconditionConfig::Empty | PreconditionConfig::Aged { .. });
     format!(
         "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         config.geometry,
@@ -155,7 +157,7 @@ pub fn image_key(config: &RunConfig) -> String {
         config.mapping,
         config.allocation,
         config.frontier,
-        config.trigger,
+        collects.then_some(&config.trigger),
         config.victim,
         config.precondition
     )

@@ -346,3 +346,52 @@ fn below_the_hard_level_every_point_is_fenced() {
         ",
     );
 }
+
+#[test]
+fn an_urgent_write_in_front_of_the_window_is_owed_its_turn_too() {
+    // Two slots: the round has one, and r, which state 3 holds back, the other, so that u stands in front. Another round is
+    // due when the first ends, and GC goes before writes.
+    let (plane, requests) = (plane_with(1), [("r", 3.0, Read(0, 1, 0)), ("u", 4.0, UrgentWrite(0))]);
+    let planes: &[&[Block]] = &[&plane];
+    let mut figure = state(planes, &requests);
+    figure.config += "admit = { policy = \"window\", slots = 2 }\n";
+    figure.config = figure.config.replace("poll = \"0 ns\"", "poll = \"0 ns\", at_hard = \"writes\"");
+    figure.begins_with(
+        "
+         0   1  GC  read     P0 B0 p1
+         1   9  GC  program  P0 B31 p0
+         9  10  GC  read     P0 B0 p3
+        10  18  GC  program  P0 B31 p1
+        18  78  GC  erase    P0 B0
+        78  86  u   program  P0 B31 p2
+        ",
+    );
+}
+
+/// Two planes of the drive of Figure 7; the pages of moves and of writes to the other plane are level.
+fn paired_state<'a>(planes: &'a [&'a [Block]], requests: &'a [(&'static str, f64, Asks)]) -> Figure<'a> {
+    let mut figure = state(planes, requests);
+    figure.config = figure.config.replace("planes_per_die = 1", "planes_per_die = 2").replace("84 KiB", "168 KiB");
+    figure.config = figure.config.replace("builders = []", "builders = [], gc = [\"gc+host\"], gc_scan = \"0 ns\"");
+    figure
+}
+
+#[test]
+fn writes_join_rounds_above_the_hard_level_and_not_below_it() {
+    let requests = &[("w", 0.5, Write(1))];
+    paired_state(&[&plane_with(9), &plane_with(9)], requests).begins_with(
+        "
+         0   1  GC    read     P0 B0 p1
+         1   9  GC+w  program  P0 B23 p0, P1 B23 p0
+         9  10  GC    read     P0 B0 p3
+        ",
+    );
+    // The collected plane has one free block, T_hard is two.
+    paired_state(&[&plane_with(1), &plane_with(9)], requests).begins_with(
+        "
+         0   1  GC    read     P0 B0 p1
+         1   9  GC    program  P0 B31 p0
+         9  10  GC    read     P0 B0 p3
+        ",
+    );
+}

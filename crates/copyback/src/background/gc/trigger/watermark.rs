@@ -18,7 +18,9 @@
 //!   foreground only; so collection never uses idle time, and every one has a request waiting for it when it starts. Idle
 //!   collection, and collection of planes on which writes wait for space, wait for nobody.
 //! - `stagger` (default 0): blocks by which the levels of a die's second plane lie above those of its first, of its third above
-//!   its second, ..., where `scope` is `"plane"`: planes that are written in step do not reach their levels together. Own.
+//!   its second, ..., where `scope` is `"plane"`: planes that are written in step do not reach their levels together. It does not keep apart
+//!   the collections of planes whose second active blocks are opened together (`frontier`): each costs both planes a block.
+//!   Own.
 //! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once the
 //!   drive has had nothing to do for so long; `idle.stop` (default: twice `soft`), until this level is reached or a request
 //!   arrives. ispass11 Section IV-A.

@@ -1,55 +1,59 @@
 //! `--out DIR`: Parquet tables, the JSON document and the resolved configurations.
 
+mod marker;
+
 use crate::columns::{Column, write_table};
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Output};
 use crate::flat;
 use crate::output::Results;
-use crate::plan::Plan;
+use crate::plan::{Plan, Planned};
 use copyback::metrics::report::ALL_CAUSES;
-use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 const TABLES: &[&str] = &["summary", "latency_histograms", "time_series", "gc_events", "requests"];
 const JSON: &str = "results.json";
 
-/// What is read of the document of an earlier run.
-#[derive(Deserialize)]
-struct Earlier {
-    schema: String,
-    results: Vec<EarlierRun>,
-}
-
-#[derive(Deserialize)]
-struct EarlierRun {
-    scheme: String,
-}
-
-/// Names of the files in a folder that an earlier run left there: its document says which schemes it ran. Without the
-/// document nothing is ours, whatever it is called.
-fn left_by_earlier_run(folder: &Path) -> Vec<String> {
-    let document = std::fs::read(folder.join(JSON)).ok();
-    let earlier: Option<Earlier> = document.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let is_ours =
-        |earlier: &Earlier| ["copyback/run/", "copyback/compare/"].iter().any(|s| earlier.schema.starts_with(s));
-    let Some(earlier) = earlier.filter(is_ours) else { return Vec::new() };
-    let tables = TABLES.iter().map(|table| format!("{table}.parquet"));
-    let configurations = earlier.results.iter().map(|run| config_name(&run.scheme));
-    tables.chain(configurations).chain([JSON.to_owned()]).collect()
-}
+/// Bytes of a file's name, on the file systems that are in use.
+const NAME_BYTES_MAX: usize = 255;
 
 /// Name of the file of a scheme's resolved configuration.
 fn config_name(scheme: &str) -> String {
     format!("config-{scheme}.toml")
 }
 
-/// Refuses a folder that holds what the program did not write.
+/// Whether a run might give a file this name.
+fn is_result(name: &str) -> bool {
+    let is_config = name.starts_with("config-") && name.ends_with(".toml") && !name.contains(['/', '\\']);
+    let is_table = name.strip_suffix(".parquet").is_some_and(|table| TABLES.contains(&table));
+    is_config || is_table || name == JSON
+}
+
+/// Names of the files of a plan.
+fn names(plan: &Plan, with_requests: bool) -> BTreeSet<String> {
+    let tables = TABLES.iter().filter(|table| with_requests || **table != "requests");
+    let configurations = plan.runs.iter().map(|planned| config_name(&planned.scheme));
+    tables.map(|table| format!("{table}.parquet")).chain(configurations).chain([JSON.to_owned()]).collect()
+}
+
+/// All that is written, and what an earlier run left there, which is removed.
+pub fn outputs(folder: &Path, plan: &Plan, with_requests: bool) -> Vec<Output> {
+    let names = &names(plan, with_requests) | &marker::files_of_earlier_run(folder);
+    names.iter().map(|name| Output::new("--out", folder.join(name))).collect()
+}
+
+/// Refuses a folder that holds what the program did not write, and one that cannot be made.
 pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
     let shown = folder.display();
-    if folder.exists() && !folder.is_dir() {
-        return Err(Failure::input(format!("{shown} is a file, not a folder")).with_help("name a folder, or a new one"));
+    if std::fs::symlink_metadata(folder).is_ok() && !folder.is_dir() {
+        let what = if folder.is_symlink() { "a link that leads to no folder" } else { "a file, not a folder" };
+        return Err(Failure::input(format!("{shown} is {what}")).with_help("name a folder, or a new one"));
     }
-    if let Some(planned) = plan.runs.iter().find(|planned| planned.scheme.contains(['/', '\\'])) {
+    let cannot_be = |planned: &&Planned| {
+        planned.scheme.contains(['/', '\\']) || config_name(&planned.scheme).len() > NAME_BYTES_MAX
+    };
+    if let Some(planned) = plan.runs.iter().find(cannot_be) {
         return Err(Failure::input(format!("`{}` cannot be part of a file's name", planned.scheme)));
     }
     let whole = folder.ancestors().find(|above| above.as_os_str().is_empty() || above.exists());
@@ -58,35 +62,61 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
         return Err(Failure::input(format!("{} is a file: {shown} cannot be in it", standing.display())));
     }
     files::check_writable(standing)?;
-    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
-    let ours = left_by_earlier_run(folder);
-    let mut foreign: Vec<String> = entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| !ours.contains(name))
-        .collect();
-    foreign.sort();
-    match foreign.first() {
-        Some(name) => {
-            Err(Failure::input(format!("{shown} holds files that are no results of an earlier run, such as {name}"))
-                .with_help(format!(
-                    "name an empty or a new folder; only results that {JSON} there tells of are overwritten"
-                )))
-        }
-        None => Ok(()),
+    if let Some(name) = marker::foreign_file(folder) {
+        let message = format!("{shown} holds files that are no results of an earlier run, such as {name}");
+        return Err(Failure::input(message)
+            .with_help("name an empty or a new folder; only what a run wrote there is overwritten"));
     }
+    names(plan, true).iter().map(|name| folder.join(name)).filter(|path| path.exists()).try_for_each(|path| {
+        // Somebody may have put a device or a pipe in a result's place.
+        files::check_output(&path)
+    })
 }
 
-/// Writes the folder. Results of an earlier run go first, so that what stands there is of one run.
+/// Refuses another output in the folder: it would be a file that no rerun knows.
+pub fn refuse_inside(folder: &Path, output: &Output) -> Result<(), Failure> {
+    let (Ok(folder), Some(inside)) = (std::fs::canonicalize(folder), files::folder_of_output(&output.path)) else {
+        return Ok(());
+    };
+    if !inside.starts_with(&folder) {
+        return Ok(());
+    }
+    let shown = output.path.display();
+    Err(Failure::input(format!("{} {shown} is in the folder of --out, which holds its results alone", output.what))
+        .with_help("name a file elsewhere"))
+}
+
+/// Writes the folder, what it is known by first. Results of an earlier run go before, so that what stands there is of
+/// one run; the document comes last: where it is, all is.
 pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bool) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::run(format!("cannot write to {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    for name in left_by_earlier_run(folder) {
+    let (before, own) = (marker::files_of_earlier_run(folder), names(results.plan, with_requests));
+    marker::write(folder, &(&before | &own))?;
+    remove(folder, &before, &own).map_err(failed)?;
+    write_tables(folder, results, with_requests)?;
+    for planned in &results.plan.runs {
+        files::write_text(&folder.join(config_name(&planned.scheme)), &planned.config_text(results.plan))?;
+    }
+    files::write_text(&folder.join(JSON), json)?;
+    if before.is_subset(&own) { Ok(()) } else { marker::write(folder, &own) }
+}
+
+/// Removes what an earlier run left. A link, or whatever else stands in a result's place, is written to where there
+/// will be such a result again.
+fn remove(folder: &Path, before: &BTreeSet<String>, own: &BTreeSet<String>) -> std::io::Result<()> {
+    marker::remove_temporary_files(folder)?;
+    for name in before {
         let path = folder.join(name);
-        if path.exists() {
-            std::fs::remove_file(path).map_err(failed)?;
+        match std::fs::symlink_metadata(&path) {
+            Ok(data) if data.is_file() || !own.contains(name) => std::fs::remove_file(path)?,
+            _ => {}
         }
     }
+    Ok(())
+}
+
+fn write_tables(folder: &Path, results: &Results<'_>, with_requests: bool) -> Result<(), Failure> {
     let table = |name: &str, columns: Vec<Column>| {
         let path = folder.join(format!("{name}.parquet"));
         files::write_whole(&path, |file| write_table(file, name, columns))
@@ -95,15 +125,7 @@ pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bo
     table("latency_histograms", latency_histograms(results))?;
     table("time_series", time_series(results))?;
     table("gc_events", gc_events(results))?;
-    if with_requests {
-        table("requests", requests(results))?;
-    }
-    for planned in &results.plan.runs {
-        let path = folder.join(config_name(&planned.scheme));
-        let text = planned.config_text(results.plan);
-        files::write_whole(&path, |file| std::io::Write::write_all(file, text.as_bytes()))?;
-    }
-    files::write_whole(&folder.join(JSON), |file| std::io::Write::write_all(file, json.as_bytes()))
+    if with_requests { table("requests", requests(results)) } else { Ok(()) }
 }
 
 /// Every number of the reports, a row a number: names are paths in the JSON document.

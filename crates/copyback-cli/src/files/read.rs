@@ -1,15 +1,33 @@
-//! Reading inputs, and writing outputs so that a partial one never stands under its final name.
+//! Reading inputs.
 
+use super::folder_of;
 use crate::failure::Failure;
 use copyback::config::layers::nearest;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
-/// Reads a text that the user named.
+/// Bytes that a configuration may have: a hundred times what a long one has. Whatever goes on for longer is no
+/// configuration, and may be endless.
+pub const TEXT_BYTES_MAX: u64 = 1 << 20;
+
+/// Reads a text that the user named. Pipes will do, too; of anything no more is read than a text may have.
 pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
     check_file(what, path)?;
-    std::fs::read_to_string(path)
-        .map_err(|error| Failure::input(format!("cannot read {what} {}: {error}", path.display())))
+    let shown = path.display();
+    let failed = |error: std::io::Error| Failure::input(format!("cannot read {what} {shown}: {error}"));
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).map_err(failed)?.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Err(Failure::input(format!(
+            "{what} {shown} has more than {TEXT_BYTES_MAX} bytes: it is no configuration"
+        ))
+        .with_help("name a TOML file; a trace is given as `--trace FILE`"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::input(format!("cannot read {what} {shown}: byte {at} is no text in UTF-8"))
+            .with_help("name a TOML file")
+    })
 }
 
 /// Refuses a folder or a missing file, and names files that were perhaps meant.
@@ -44,7 +62,7 @@ pub fn check_file(what: &str, path: &Path) -> Result<(), Failure> {
 
 /// The file that was perhaps meant.
 pub fn nearest_file(path: &Path) -> Option<String> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let name = path.file_name()?.to_str()?;
     let names = names_in(folder);
     let near = nearest(name, names.iter().map(String::as_str))?;
@@ -80,65 +98,4 @@ pub fn hash_bytes(bytes: &[u8]) -> String {
 
 fn tagged(hash: &blake3::Hash) -> String {
     format!("blake3:{}", hash.to_hex())
-}
-
-/// Refuses an output's name that cannot be written, before time is spent on what it would hold.
-pub fn check_output(path: &Path) -> Result<(), Failure> {
-    if path.is_dir() {
-        return Err(
-            Failure::input(format!("{} is a folder, not a file", path.display())).with_help("name a file in it")
-        );
-    }
-    let folder = folder_of(path);
-    if folder.is_dir() {
-        return check_writable(folder);
-    }
-    Err(Failure::input(format!("there is no folder {} to write {} in", folder.display(), path.display())))
-}
-
-/// Refuses a folder in which no file can be made, by making one: permissions alone do not tell.
-pub fn check_writable(folder: &Path) -> Result<(), Failure> {
-    match tempfile::Builder::new().prefix(".copyback-").tempfile_in(folder) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(Failure::input(format!("cannot write in folder {}: {}", folder.display(), error.kind()))
-            .with_help("name a folder that you may write in")),
-    }
-}
-
-/// Folder that a file stands in.
-pub fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Writes a whole file: under another name first.
-pub fn write_whole(path: &Path, write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::run(format!("cannot write {}: {error}", path.display()));
-    let mut file = tempfile::Builder::new().prefix(".copyback-").tempfile_in(folder_of(path)).map_err(failed)?;
-    write(file.as_file_mut()).map_err(failed)?;
-    file.as_file_mut().flush().map_err(failed)?;
-    readable_by_all_allowed(file.as_file()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
-}
-
-/// Temporary files are private; a result is an ordinary file.
-#[cfg(unix)]
-fn readable_by_all_allowed(file: &std::fs::File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable_by_all_allowed(_file: &std::fs::File) -> std::io::Result<()> {
-    Ok(())
-}
-
-/// Prints to standard output. Styles are left out where it is no terminal.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::PipeClosed),
-        Err(error) => Err(Failure::run(format!("cannot write to standard output: {error}"))),
-    }
 }

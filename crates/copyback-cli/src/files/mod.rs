@@ -1,0 +1,13 @@
+//! Files: reading inputs, writing outputs so that a partial one never stands under its final name, and keeping the two
+//! apart.
+
+mod read;
+mod same;
+mod write;
+
+pub use read::{check_file, hash_bytes, hash_file, nearest_file, read_text};
+pub use same::{Output, refuse_clashes};
+pub use write::{
+    check_output, check_writable, folder_of, folder_of_output, is_file, is_standard_output, is_temporary, print,
+    write_made, write_text, write_whole,
+};

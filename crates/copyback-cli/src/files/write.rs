@@ -1,0 +1,130 @@
+//! Writing outputs. What stands under an output's name decides how ([`Target`]): a file is replaced when its successor
+//! is whole, and devices, pipes and descriptors are written into.
+
+use crate::failure::Failure;
+pub use copyback_workload::write::target::folder_of;
+use copyback_workload::write::target::{TEMPORARY_LETTERS, TEMPORARY_PREFIX, Target};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+/// Refuses an output's name that cannot be written, before time is spent on what it would hold. Nothing is opened that
+/// could wait for somebody, or that notices.
+pub fn check_output(path: &Path) -> Result<(), Failure> {
+    let target = Target::of(path).map_err(|error| {
+        let (failure, kind) = (Failure::input(format!("cannot write {}: {error}", path.display())), error.kind());
+        failure.with_help(if kind == std::io::ErrorKind::IsADirectory {
+            "name a file in it"
+        } else {
+            "name another file"
+        })
+    })?;
+    match &target {
+        Target::File(file) => check_replaceable(path, file),
+        Target::Stream(_) => check_stream(path),
+        Target::Descriptor(_) | Target::StandardOutput | Target::StandardError => Ok(()),
+    }
+}
+
+/// Refuses a file that cannot be made, or must not be changed. `file` is what `path` leads to.
+fn check_replaceable(path: &Path, file: &Path) -> Result<(), Failure> {
+    let folder = folder_of(file);
+    if !folder.is_dir() {
+        return Err(Failure::input(format!("there is no folder {} to write {} in", folder.display(), path.display())));
+    }
+    check_writable(folder)?;
+    // A new name in the folder would go over a file that is protected; opening it changes nothing.
+    match std::fs::OpenOptions::new().append(true).open(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::input(format!("cannot write {}: {}", path.display(), error.kind()))
+                .with_help("name another file, or permit yourself to write it"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a device or a pipe that one may not write, and a socket.
+#[cfg(unix)]
+fn check_stream(path: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::FileTypeExt;
+    let refused = |why: &str| {
+        Err(Failure::input(format!("cannot write {}: {why}", path.display()))
+            .with_help("name a file, a pipe or a device"))
+    };
+    if std::fs::metadata(path).is_ok_and(|data| data.file_type().is_socket()) {
+        return refused("it is a socket");
+    }
+    match rustix::fs::access(path, rustix::fs::Access::WRITE_OK) {
+        Ok(()) => Ok(()),
+        Err(error) => refused(&std::io::Error::from(error).kind().to_string()),
+    }
+}
+
+#[cfg(not(unix))]
+fn check_stream(_path: &Path) -> Result<(), Failure> {
+    Ok(())
+}
+
+/// Refuses a folder in which no file can be made, by making one without a name: permissions alone do not tell.
+pub fn check_writable(folder: &Path) -> Result<(), Failure> {
+    match tempfile::tempfile_in(folder) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::input(format!("cannot write in folder {}: {}", folder.display(), error.kind()))
+            .with_help("name a folder that you may write in")),
+    }
+}
+
+/// Whether a name is one of a temporary file beside an output, which a killed program left.
+pub fn is_temporary(name: &str) -> bool {
+    name.strip_prefix(TEMPORARY_PREFIX)
+        .is_some_and(|rest| rest.len() == TEMPORARY_LETTERS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Whether an output goes to standard output, under whichever name: what reads it expects nothing else there.
+pub fn is_standard_output(path: &Path) -> bool {
+    Target::of(path).is_ok_and(|target| target == Target::StandardOutput)
+}
+
+/// Whether an output is a file, there or not.
+pub fn is_file(path: &Path) -> bool {
+    matches!(Target::of(path), Ok(Target::File(_)))
+}
+
+/// The folder that an output stands in, behind all links, if it is a file.
+pub fn folder_of_output(path: &Path) -> Option<std::path::PathBuf> {
+    match Target::of(path) {
+        Ok(Target::File(file)) => std::fs::canonicalize(folder_of(&file)).ok(),
+        _ => None,
+    }
+}
+
+/// Writes a whole output that the disk alone can spoil.
+pub fn write_whole(path: &Path, make: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<(), Failure> {
+    write_made(path, |file| make(file).map_err(|error| Failure::of_disk(path, &error)))
+}
+
+/// Writes a whole output, and returns what making it returned.
+pub fn write_made<T>(path: &Path, make: impl FnOnce(&mut File) -> Result<T, Failure>) -> Result<T, Failure> {
+    let target = Target::of(path).map_err(|error| Failure::of_disk(path, &error))?;
+    let is_standard = target == Target::StandardOutput;
+    target.write(make, |error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe if is_standard => Failure::PipeClosed,
+        _ => Failure::of_disk(path, &error),
+    })
+}
+
+/// Writes a text; true where standard output is taken by it.
+pub fn write_text(path: &Path, text: &str) -> Result<bool, Failure> {
+    write_whole(path, |file| file.write_all(text.as_bytes()))?;
+    Ok(is_standard_output(path))
+}
+
+/// Prints to standard output. Styles are left out where it is no terminal.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::PipeClosed),
+        Err(error) => Err(Failure::run(format!("cannot write to standard output: {error}"))),
+    }
+}

@@ -1,0 +1,222 @@
+//! The journal of a sweep: a line for each cell that is done, so that a sweep that was stopped goes on where it was.
+//!
+//! The first line names the table that the journal belongs to: a file without it, or of another table, is somebody's
+//! and is left alone. Every other line is a JSON object with a cell's key, its results and a check sum. The key is a
+//! hash of everything that the results depend on: each scheme's resolved configuration, the trace's bytes, the seed,
+//! the number of requests, and the program. A line whose writing was cut short is taken back; one that was changed is
+//! not used.
+
+mod line;
+
+use crate::failure::Failure;
+use crate::files;
+use crate::flat::Number;
+use crate::plan::Plan;
+use line::LAYOUT;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Bytes of a first line, at most: a table's name is no longer.
+const HEADER_BYTES_MAX: u64 = 4096;
+
+/// Results of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// Its scheme.
+    pub scheme: String,
+    /// Hash of its configuration, its trace, its seed and its number of requests.
+    pub hash: String,
+    /// Its numbers by name.
+    pub numbers: BTreeMap<String, Number>,
+}
+
+/// Results of one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellResult {
+    /// Its runs in the order of the schemes.
+    pub runs: Vec<RunResult>,
+    /// What users should know about them.
+    pub notes: String,
+}
+
+/// The journal, open for this program alone.
+pub struct Journal {
+    path: PathBuf,
+    /// None where the table is no file that one could stand beside.
+    file: Option<Mutex<File>>,
+    done: BTreeMap<String, CellResult>,
+    damaged_lines: usize,
+}
+
+impl Journal {
+    /// Opens the journal of a table, or begins one. `is_fresh` forgets what is in it.
+    pub fn open(path: &Path, table: &str, is_fresh: bool) -> Result<Self, Failure> {
+        let failed =
+            |error: std::io::Error| Failure::input(format!("cannot use the journal {}: {error}", path.display()));
+        if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
+            return Err(not_ours(path, "is no ordinary file"));
+        }
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let mut file = options.map_err(failed)?;
+        lock(&file, path)?;
+        let mut text = begun(&mut file, path, table)?;
+        if is_fresh {
+            file.set_len(text.len() as u64).map_err(failed)?;
+        }
+        let first_line = text.len();
+        file.seek(std::io::SeekFrom::Start(first_line as u64)).map_err(failed)?;
+        file.read_to_end(&mut text).map_err(failed)?;
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        file.set_len(whole as u64).map_err(failed)?;
+        file.seek(std::io::SeekFrom::End(0)).map_err(failed)?;
+        let (mut done, mut damaged_lines) = (BTreeMap::new(), 0);
+        for line in text[first_line..whole].split_inclusive(|byte| *byte == b'\n') {
+            match line::read_line(line) {
+                Some((key, result)) => drop(done.insert(key, result)),
+                None => damaged_lines += 1,
+            }
+        }
+        Ok(Self { path: path.to_path_buf(), file: Some(Mutex::new(file)), done, damaged_lines })
+    }
+
+    /// No journal: nothing was done before, and nothing is kept.
+    pub fn none() -> Self {
+        Self { path: PathBuf::new(), file: None, done: BTreeMap::new(), damaged_lines: 0 }
+    }
+
+    /// What users should know of it.
+    pub fn note(&self) -> Option<String> {
+        let (lines, path) = (self.damaged_lines, self.path.display());
+        let are = if lines == 1 { "line of {} is not as it was" } else { "lines of {} are not as they were" };
+        let are = are.replace("{}", &path.to_string());
+        (lines > 0).then(|| format!("Note: {lines} {are} written and not used; --fresh begins a new journal\n"))
+    }
+
+    /// The results of a cell that was done before.
+    pub fn find(&self, key: &str) -> Option<&CellResult> {
+        self.done.get(key)
+    }
+
+    /// Appends a cell. What is returned was read back from the line, so that a cell looks the same whether its sweep
+    /// was stopped or not.
+    pub fn append(&self, key: &str, label: &str, result: &CellResult) -> Result<CellResult, Failure> {
+        let failed =
+            |error: std::io::Error| Failure::run(format!("cannot write the journal {}: {error}", self.path.display()));
+        let line = line::write_line(key, label, result);
+        if let Some(file) = &self.file {
+            let mut file = file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            file.write_all(line.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
+        }
+        let (_, read) = line::read_line(line.as_bytes()).expect("the line was written by this program");
+        Ok(read)
+    }
+
+    /// Remembers a cell that was appended, for another sweep with the same journal.
+    pub fn remember(&mut self, key: String, result: CellResult) {
+        self.done.insert(key, result);
+    }
+}
+
+fn lock(file: &File, path: &Path) -> Result<(), Failure> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(Failure::input(format!("another sweep is writing {}", path.display()))
+            .with_help("wait for it, or name another output: --out")),
+        Err(TryLockError::Error(error)) => Err(Failure::input(format!("cannot lock {}: {error}", path.display()))
+            .with_help("name an output on a file system that has locks: --out")),
+    }
+}
+
+/// The first line of a table's journal; it is written where the file is new. A file that is somebody else's is refused,
+/// and stays as it is.
+fn begun(file: &mut File, path: &Path, table: &str) -> Result<Vec<u8>, Failure> {
+    let failed = |error: std::io::Error| Failure::input(format!("cannot use the journal {}: {error}", path.display()));
+    let mut text = Vec::new();
+    Read::by_ref(file).take(HEADER_BYTES_MAX).read_to_end(&mut text).map_err(failed)?;
+    let own = line::header(table);
+    // Whoever was killed while it began the journal left a part of its first line.
+    if text.len() < own.len() && own.as_bytes().starts_with(&text) {
+        file.rewind().and_then(|()| file.write_all(own.as_bytes())).map_err(failed)?;
+        return Ok(own.into_bytes());
+    }
+    text.truncate(text.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+    match line::read_header(&text) {
+        Some((layout, named)) if layout == LAYOUT && named == table => Ok(text),
+        Some((layout, _)) if layout != LAYOUT => {
+            Err(not_ours(path, &format!("is a journal of another layout, {layout}")))
+        }
+        Some((_, named)) => Err(not_ours(path, &format!("is the journal of another table, {named}"))),
+        None if line::is_of_first_layout(&text) => Err(not_ours(path, "is a journal of an earlier version")),
+        None => Err(not_ours(path, "is there already and is no journal")),
+    }
+}
+
+fn not_ours(path: &Path, why: &str) -> Failure {
+    let failure = Failure::input(format!("{} would be the journal, but it {why}", path.display()));
+    failure.with_help("name another output (--out), or move that file away; it is left as it is, also with --fresh")
+}
+
+/// Hash of what one run's results depend on but for the program. A trace counts with its bytes, not with its path.
+pub fn run_hash(plan: &Plan, at: usize) -> String {
+    let mut resolved = plan.runs[at].resolved.clone();
+    resolved.workload.trace = None;
+    let trace = plan.inputs.iter().find(|input| input.role == "trace").map_or("", |input| &input.hash);
+    let parts = format!("{}\n{trace}\n{}\n{:?} {:?}", resolved.to_toml(), plan.seed, plan.requests, plan.warmup);
+    files::hash_bytes(parts.as_bytes())
+}
+
+/// A cell's key. The schemes count together: requests are matched with the first.
+pub fn key(plan: &Plan, program: &str) -> String {
+    let runs: Vec<String> =
+        plan.runs.iter().enumerate().map(|(at, run)| format!("{} {}", run.scheme, run_hash(plan, at))).collect();
+    files::hash_bytes(format!("{LAYOUT}\n{program}\n{}", runs.join("\n")).as_bytes())
+}
+
+/// This program: its version, and a hash of its file, because a program under development changes under one version.
+pub fn program() -> String {
+    let file = std::env::current_exe().ok().and_then(|path| files::hash_file(&path).ok());
+    format!("{} {}", env!("CARGO_PKG_VERSION"), file.unwrap_or_default())
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::line::write_line;
+    use super::*;
+
+    pub fn result(mean_ns: f64) -> CellResult {
+        let numbers = [
+            ("gc.rounds".to_owned(), Number::U64(u64::MAX)),
+            ("mean_ns".to_owned(), Number::F64(mean_ns)),
+            ("wa".to_owned(), Number::None),
+        ];
+        let run = RunResult { scheme: "s".into(), hash: "h".into(), numbers: numbers.into() };
+        CellResult { runs: vec![run], notes: "a note\n".into() }
+    }
+
+    #[test]
+    fn a_line_that_was_cut_short_is_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j");
+        let journal = Journal::open(&path, "t", false).unwrap();
+        journal.append("one", "1", &result(1.0)).unwrap();
+        assert!(Journal::open(&path, "t", false).is_err(), "two programs would write at once");
+        drop(journal);
+        let whole = std::fs::read(&path).unwrap();
+        let second = write_line("two", "2", &result(2.0));
+        for cut in 1..second.len() {
+            std::fs::write(&path, [&whole[..], &second.as_bytes()[..cut]].concat()).unwrap();
+            let journal = Journal::open(&path, "t", false).unwrap();
+            let is_whole = cut == second.len();
+            assert_eq!((journal.find("one").is_some(), journal.find("two").is_some()), (true, is_whole));
+            assert_eq!(std::fs::read(&path).unwrap(), whole, "what is appended begins a line");
+        }
+        std::fs::write(&path, [&whole[..], b"no journal\n", second.as_bytes()].concat()).unwrap();
+        let journal = Journal::open(&path, "t", false).unwrap();
+        assert_eq!((journal.damaged_lines, journal.done.len()), (1, 2));
+        drop(journal);
+        assert!(Journal::open(&path, "t", true).unwrap().done.is_empty());
+    }
+}

@@ -1,0 +1,88 @@
+//! Ctrl-C anywhere leaves nothing temporary, and the program dies of it.
+
+use super::*;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+
+/// A generator that would go on for hours.
+const ENDLESS: &str =
+    "[workload]\nrequests = 100000000000\nread_share = 0.5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n";
+
+const SIGNALS: [(&str, i32); 3] = [("INT", 2), ("TERM", 15), ("HUP", 1)];
+
+/// Starts the program with signals as a terminal has them: whoever runs the tests may ignore some.
+fn start(place: &Place, arguments: &[&str]) -> Child {
+    let mut command = place.command(arguments);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).env("TMPDIR", place.path("tmp"));
+    // SAFETY: between fork and exec, `signal` may be called, and nothing else is.
+    unsafe {
+        command.pre_exec(|| {
+            for (_, number) in SIGNALS {
+                libc::signal(number, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
+    command.spawn().expect("the program starts")
+}
+
+/// Sends a signal, and says of which one the program died.
+fn died_of(mut child: Child, signal: &str) -> Option<i32> {
+    let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status();
+    assert!(sent.expect("a shell is there").success());
+    child.wait().expect("it ends").signal()
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    std::fs::create_dir(place.path("tmp")).unwrap();
+    std::fs::create_dir(place.path("out")).unwrap();
+    place
+}
+
+#[test]
+fn a_file_that_is_being_written_goes() {
+    let place = place();
+    place.file("endless.toml", ENDLESS);
+    for (signal, number) in SIGNALS {
+        for (output, format) in [("out/trace.csv", "msr"), ("out/trace.parquet", "parquet")] {
+            let child = start(&place, &["trace", "convert", "endless.toml", output, "--to", format]);
+            wait_until("a temporary file", || !names_in(&place.path("out")).is_empty());
+            assert_eq!(died_of(child, signal), Some(number), "{signal}");
+            assert!(names_in(&place.path("out")).is_empty(), "{signal}: {:?}", names_in(&place.path("out")));
+        }
+    }
+}
+
+/// The shell's code for it, here 128 + 15; of SIGINT it would be 130, which children in a shell's background ignore.
+#[test]
+fn a_shell_sees_the_conventional_code() {
+    let place = place();
+    place.file("endless.toml", ENDLESS);
+    let script = "\"$copyback\" trace convert endless.toml out/trace.csv & child=$!; \
+                  while [ -z \"$(ls -A out)\" ]; do sleep 0.01; done; kill $child; wait $child; echo $?";
+    let output = place.shell(script);
+    assert_eq!(printed(&output).trim(), "143", "{}", said(&output));
+}
+
+/// A trace that is read more than once is unpacked to a file.
+#[test]
+fn an_unpacked_trace_goes() {
+    let place = place();
+    for (signal, number) in SIGNALS {
+        let child = start(&place, &["run", "--quiet", "--set", "workload.loop=1000000"]);
+        wait_until("an unpacked trace", || !names_in(&place.path("tmp")).is_empty());
+        assert_eq!(died_of(child, signal), Some(number), "{signal}");
+        assert!(names_in(&place.path("tmp")).is_empty(), "{signal}: {:?}", names_in(&place.path("tmp")));
+    }
+}
+
+/// What `nohup` and shells' backgrounds ignore stays ignored.
+#[test]
+fn an_ignored_signal_is_ignored() {
+    let place = place();
+    let script = "trap '' HUP INT; \"$copyback\" run --quiet --requests 100000 --json out/r.json & \
+                  child=$!; kill -HUP $child; kill -INT $child; wait $child; echo $?";
+    let output = place.shell(script);
+    assert!(printed(&output).ends_with("0\n"), "{}{}", printed(&output), said(&output));
+    assert_eq!(names_in(&place.path("out")), ["r.json"]);
+}

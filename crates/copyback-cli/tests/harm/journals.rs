@@ -1,0 +1,126 @@
+//! A journal is believed where it is this table's and as it was written; any other file in its place is somebody's.
+
+use super::*;
+
+fn sweep(place: &Place, more: &[&str]) -> Output {
+    place.file("grid.toml", SWEEP);
+    place.run(&with(&["sweep", "grid.toml", "--quiet", "--jobs", "1", "--out", "grid.parquet"], more))
+}
+
+fn swept(place: &Place, more: &[&str]) -> String {
+    let output = sweep(place, more);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    printed(&output)
+}
+
+#[test]
+fn a_file_that_is_no_journal_of_this_table_is_left_alone() {
+    let place = Place::new();
+    let old = r#"{"cell":"oltp","key":"blake3:0","notes":"","runs":[]}"#;
+    place.file("other.toml", SWEEP);
+    place.done(&["sweep", "other.toml", "--quiet"]);
+    let other = place.read("other.journal");
+    let later = other.replacen("copyback/journal/2", "copyback/journal/9", 1);
+    for (text, why) in [
+        ("Dear diary,\n", "is no journal"),
+        ("no end of a line", "is no journal"),
+        ("\n", "is no journal"),
+        (&format!("{old}\n"), "is a journal of an earlier version"),
+        (&other, "is the journal of another table, other.parquet"),
+        // The first line has its check sum, too.
+        (&other.replacen("other.parquet", "grid.parquet", 1), "is no journal"),
+        (&later, "is no journal"),
+    ] {
+        place.file("grid.journal", text);
+        for more in [&[][..], &["--fresh"]] {
+            let output = sweep(&place, more);
+            assert_eq!(code(&output), 2, "{text}: {}", printed(&output));
+            for part in [why, "grid.journal", "name another output (--out)", "left as it is"] {
+                assert!(said(&output).contains(part), "{text}: no `{part}` in {}", said(&output));
+            }
+            assert_eq!(place.read("grid.journal"), text);
+            assert!(!place.path("grid.parquet").exists());
+        }
+    }
+    std::fs::remove_file(place.path("grid.journal")).unwrap();
+    place.pipe("grid.journal");
+    let output = sweep(&place, &[]);
+    assert!(code(&output) == 2 && said(&output).contains("is no ordinary file"), "{}", said(&output));
+}
+
+/// `reproduce` names its journal itself.
+#[test]
+fn a_reproduction_leaves_such_files_alone_too() {
+    let place = Place::new();
+    place.file("claims.toml", CLAIMS);
+    std::fs::create_dir(place.path("reproduction")).unwrap();
+    place.file("reproduction/claims.journal", "mine\n");
+    for more in [&[][..], &["--fresh"]] {
+        place.refused(&with(&["reproduce", "./claims.toml", "--quiet"], more), &["claims.journal", "is no journal"]);
+        assert_eq!(place.read("reproduction/claims.journal"), "mine\n");
+        assert_eq!(names_in(&place.path("reproduction")), ["claims.journal"]);
+    }
+}
+
+/// Killed while it began its journal, wherever that was.
+#[test]
+fn a_journal_whose_first_line_was_cut_short_is_begun_again() {
+    let place = Place::new();
+    swept(&place, &[]);
+    let (whole, table) = (place.read("grid.journal"), place.bytes("grid.parquet"));
+    let first = whole.split_inclusive('\n').next().unwrap();
+    assert!(first.contains("copyback/journal/2") && first.contains("grid.parquet") && first.contains("copyback 0."));
+    for end in [0, 1, 20, first.len() - 1, first.len()] {
+        place.file("grid.journal", &first[..end]);
+        swept(&place, &[]);
+        assert_eq!(place.bytes("grid.parquet"), table);
+        assert_eq!(place.read("grid.journal"), whole, "cut after {end} bytes");
+    }
+    assert!(swept(&place, &[]).contains("2 of 2 cells were done before"));
+    assert!(!swept(&place, &["--fresh"]).contains("done before"));
+    assert_eq!(place.read("grid.journal"), whole);
+}
+
+#[test]
+fn a_changed_journal_changes_no_result() {
+    let place = Place::new();
+    swept(&place, &[]);
+    let (whole, table) = (place.read("grid.journal"), place.bytes("grid.parquet"));
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    assert_eq!(lines.len(), 3);
+    // A digit of a result, still JSON.
+    let at = lines[1].find("\"host.requests\"").or_else(|| lines[1].find("_ns\":")).expect("the line has numbers");
+    let at = at + lines[1][at..].find(|letter: char| letter.is_ascii_digit()).unwrap();
+    let digit = if &lines[1][at..=at] == "7" { "8" } else { "7" };
+    let changed = format!("{}{digit}{}", &lines[1][..at], &lines[1][at + 1..]);
+    assert!(serde_json::from_str::<serde_json::Value>(&changed).is_ok());
+    let swapped = lines[1].replacen("\"key\":\"blake3:", "\"key\":\"blake3;", 1);
+    for line in [changed.as_str(), &swapped, "no journal\n"] {
+        place.file("grid.journal", format!("{}{line}{}", lines[0], lines[2]));
+        let text = swept(&place, &[]);
+        assert!(text.contains("1 of 2 cells were done before"), "{text}");
+        assert!(text.contains("1 line of grid.journal is not as it was written and not used"), "{text}");
+        assert_eq!(place.bytes("grid.parquet"), table, "{line}");
+    }
+    place.file("claims.toml", CLAIMS);
+    let reproduce = ["reproduce", "./claims.toml", "--quiet"];
+    let before = place.done(&reproduce);
+    let journal = place.read("reproduction/claims.journal");
+    place
+        .file("reproduction/claims.journal", journal.replacen("\"scheme\":\"baseline\"", "\"scheme\":\"Baseline\"", 1));
+    let after = place.done(&reproduce);
+    assert!(after.starts_with(&before) && after.contains("1 line of reproduction/claims.journal is not"), "{after}");
+}
+
+/// A table that nobody named and that no journal knows is somebody's.
+#[test]
+fn a_table_that_no_sweep_wrote_is_not_replaced_unasked() {
+    let place = Place::new();
+    place.file("grid.toml", SWEEP);
+    place.file("grid.parquet", "mine");
+    place.refused(&["sweep", "grid.toml"], &["grid.parquet is there already", "--out FILE"]);
+    assert_eq!(place.read("grid.parquet"), "mine");
+    assert_eq!(place.names(), ["grid.parquet", "grid.toml"]);
+    swept(&place, &[]);
+    place.done(&["sweep", "grid.toml", "--quiet"]);
+}

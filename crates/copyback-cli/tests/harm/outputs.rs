@@ -1,0 +1,245 @@
+//! Outputs that are no files of a disk are written into; links stay, and what they lead to is replaced as a whole.
+
+use super::*;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+
+/// Every command that writes, with `OUT` where its output's name goes.
+fn writers() -> Vec<Vec<&'static str>> {
+    vec![
+        with(&RUN, &["--json", "OUT"]),
+        vec!["compare", "--quiet", "--requests", "200", "--json", "OUT"],
+        vec!["sweep", "sweep.toml", "--quiet", "--out", "OUT"],
+        vec!["reproduce", "./claims.toml", "--quiet", "--json", "OUT"],
+        with(&VALIDATE, &["--json", "OUT"]),
+        vec!["trace", "convert", "oltp", "OUT", "--to", "msr", "--requests", "50"],
+        vec!["trace", "convert", "oltp", "OUT", "--to", "parquet", "--requests", "50"],
+    ]
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    place.file("sweep.toml", SWEEP);
+    place.file("claims.toml", CLAIMS);
+    place
+}
+
+fn onto<'a>(writer: &[&'a str], output: &'a str) -> Vec<&'a str> {
+    writer.iter().map(|word| if *word == "OUT" { output } else { word }).collect()
+}
+
+/// Parquet begins and ends with these letters; other outputs are texts.
+fn is_whole(writer: &[&str], bytes: &[u8]) -> bool {
+    match writer.iter().any(|word| ["sweep", "parquet"].contains(word)) {
+        true => bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"),
+        false if writer.contains(&"msr") => bytes.iter().filter(|byte| **byte == b'\n').count() == 50,
+        false => serde_json::from_slice::<serde_json::Value>(bytes).is_ok(),
+    }
+}
+
+/// Through a link, so that a program that replaces what it is told to write costs this test its link, and not the
+/// machine its null device.
+#[test]
+fn a_device_is_written_into() {
+    let place = place();
+    for writer in writers() {
+        let link = place.link("null", "/dev/null");
+        place.done(&onto(&writer, "null"));
+        assert!(link.is_symlink(), "{writer:?}: the link was replaced");
+        assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        std::fs::remove_file(link).unwrap();
+    }
+    place.link("die.svg", "/dev/null");
+    place.done(&with(&RUN, &["--timeline", "die.svg"]));
+    assert!(place.path("die.svg").is_symlink());
+    // No journal of a device's, here or in its folder.
+    assert!(!place.names().iter().any(|name| name == "null.journal"), "{:?}", place.names());
+    assert!(!Path::new("/dev/null.journal").exists());
+}
+
+#[test]
+fn a_pipe_is_written_into() {
+    let place = place();
+    let pipe = place.pipe("pipe");
+    for writer in writers() {
+        let reader = {
+            let pipe = pipe.clone();
+            std::thread::spawn(move || std::fs::read(pipe).unwrap())
+        };
+        place.done(&onto(&writer, "pipe"));
+        assert!(std::fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo(), "{writer:?}: the pipe was replaced");
+        assert!(is_whole(&writer, &reader.join().unwrap()), "{writer:?}");
+    }
+}
+
+/// Through links, as above.
+#[test]
+fn standard_output_has_the_output_alone_under_each_of_its_names() {
+    let place = place();
+    place.link("stdout", "/dev/stdout");
+    place.link("one", "/dev/fd/1");
+    for writer in writers() {
+        for name in ["-", "stdout", "one"] {
+            let output = place.run(&onto(&writer, name));
+            assert_eq!(code(&output), 0, "{writer:?}: {}", said(&output));
+            assert!(is_whole(&writer, &output.stdout), "{writer:?} {name}: {}", printed(&output));
+            assert!(name == "-" || place.path(name).is_symlink(), "{writer:?}: the link was replaced");
+        }
+    }
+    assert!(!place.names().iter().any(|name| name.contains(".journal")), "{:?}", place.names());
+    place.link("die.svg", "/dev/stdout");
+    let drawn = place.done(&with(&RUN, &["--timeline", "die.svg"]));
+    assert!(drawn.starts_with("die 0"), "{drawn}");
+}
+
+/// The shell holds the file open: were it replaced, what the shell wrote and writes would be lost.
+#[test]
+fn what_the_shell_opened_is_written_behind_what_it_holds() {
+    let place = Place::new();
+    let run = format!("\"$copyback\" {}", RUN.join(" "));
+    for (descriptor, redirection) in [("/dev/fd/3", "3>>log"), ("/dev/stdout", ">>log"), ("/dev/stderr", "2>>log")] {
+        place.file("log", "before\n");
+        place.link("link", descriptor);
+        let output = place.shell(&format!("{run} --json link {redirection} && echo after >> log"));
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let log = place.read("log");
+        let json = log.strip_prefix("before\n").and_then(|rest| rest.strip_suffix("after\n"));
+        let json = json.unwrap_or_else(|| panic!("{descriptor}: {log}"));
+        assert!(serde_json::from_str::<serde_json::Value>(json).is_ok(), "{descriptor}: {json}");
+        std::fs::remove_file(place.path("link")).unwrap();
+    }
+    let closed = place.shell(&format!("{run} --json /dev/fd/7"));
+    assert!(code(&closed) == 2 && said(&closed).contains("no descriptor 7 is open"), "{}", said(&closed));
+    place.file("input", "mine");
+    let read_only = place.shell(&format!("{run} --json /dev/fd/3 3<input"));
+    assert!(code(&read_only) == 2 && said(&read_only).contains("not open for writing"), "{}", said(&read_only));
+    assert_eq!(place.read("input"), "mine");
+}
+
+#[test]
+fn links_are_followed() {
+    let place = place();
+    std::fs::create_dir(place.path("below")).unwrap();
+    for writer in writers() {
+        place.file("below/target", "old");
+        std::fs::set_permissions(place.path("below/target"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        for (link, to) in [("link", "below/target"), ("dangling", "below/new")] {
+            place.link(link, to);
+            place.done(&onto(&writer, link));
+            assert!(place.path(link).is_symlink(), "{writer:?}: the link was replaced");
+            assert!(is_whole(&writer, &place.bytes(to)), "{writer:?}: {to}");
+            std::fs::remove_file(place.path(link)).unwrap();
+        }
+        let mode = std::fs::metadata(place.path("below/target")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{writer:?}: permissions are kept");
+        std::fs::remove_file(place.path("below/new")).unwrap();
+        let journals = place.names().into_iter().filter(|name| name.ends_with(".journal"));
+        journals.for_each(|journal| std::fs::remove_file(place.path(&journal)).unwrap());
+    }
+}
+
+#[test]
+fn links_to_nowhere_are_refused_before_the_run() {
+    let place = place();
+    place.link("round", "other");
+    place.link("other", "round");
+    place.link("nowhere", "none/file");
+    for writer in writers() {
+        place.refused(&onto(&writer, "round"), &["round", "in a circle"]);
+        place.refused(&onto(&writer, "nowhere"), &["there is no folder", "none"]);
+        place.refused(&onto(&writer, "new/"), &["new/", "a name that ends with / is a folder's"]);
+    }
+    place.link("out", "none");
+    place.refused(&with(&RUN, &["--out", "out"]), &["a link that leads to no folder"]);
+}
+
+/// What the mask leaves, and of a file that is there what it has.
+#[test]
+fn permissions_are_those_of_any_file() {
+    let place = Place::new();
+    let run = RUN.join(" ");
+    let mode = |name: &str| std::fs::metadata(place.path(name)).unwrap().permissions().mode() & 0o777;
+    for (mask, expected) in [("077", 0o600), ("027", 0o640), ("022", 0o644)] {
+        let output = place.shell(&format!("umask {mask}; \"$copyback\" {run} --json new.json"));
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert_eq!(mode("new.json"), expected, "umask {mask}");
+        std::fs::remove_file(place.path("new.json")).unwrap();
+    }
+    place.file("old.json", "");
+    std::fs::set_permissions(place.path("old.json"), std::fs::Permissions::from_mode(0o660)).unwrap();
+    place.done(&with(&RUN, &["--json", "old.json"]));
+    assert_eq!(mode("old.json"), 0o660);
+}
+
+/// Through a link, as above.
+#[test]
+fn a_full_disk_is_told() {
+    let place = place();
+    place.link("full", "/dev/full");
+    for writer in writers() {
+        let output = place.run(&onto(&writer, "full"));
+        assert_eq!(code(&output), 1, "{writer:?}: {}", said(&output));
+        assert!(said(&output).contains("full: ") && said(&output).contains("No space left"), "{}", said(&output));
+    }
+}
+
+/// A pipe that nobody reads any more is a failure where it was named, and none where it is standard output.
+#[test]
+fn a_pipe_whose_reader_goes_is_told_unless_it_is_standard_output() {
+    let place = Place::new();
+    let pipe = place.pipe("pipe");
+    // More than a pipe holds.
+    let convert = |output| ["trace", "convert", "oltp", output, "--to", "msr", "--requests", "20000"];
+    let reader = std::thread::spawn(move || drop(std::fs::File::open(pipe)));
+    let output = place.run(&convert("pipe"));
+    reader.join().unwrap();
+    assert!(code(&output) == 1 && said(&output).contains("Broken pipe"), "{}", said(&output));
+    let mut child = place.command(&convert("-")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((code(&output), said(&output).as_str()), (0, ""));
+}
+
+/// A reader of standard output that goes away costs no other output.
+#[test]
+fn files_are_written_before_standard_output() {
+    let place = Place::new();
+    let arguments = with(&RUN, &["--json", "-", "--timeline", "die.svg"]);
+    let mut child = place.command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert!(child.wait().unwrap().success());
+    assert!(place.read("die.svg").ends_with("</svg>\n"));
+}
+
+#[test]
+fn strange_names_are_names() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    place.file("-x.toml", "");
+    place.done(&with(&RUN, &["--json=-x.json", "--", "-x.toml"]));
+    assert!(place.read("-x.json").starts_with('{'));
+    let name = std::ffi::OsStr::from_bytes(b"\xff.json");
+    let status = place.command(&RUN).arg("--json").arg(name).stdout(Stdio::null()).status().unwrap();
+    assert!(status.success() && place.folder.path().join(name).is_file());
+    let long = "n".repeat(300);
+    place.refused(&with(&RUN, &["--json", &long]), &["cannot write", "File name too long"]);
+    let scheme = place.file(&format!("{}.toml", "s".repeat(247)), "");
+    let refused = place.run(&with(&RUN, &["--scheme", scheme.to_str().unwrap(), "--out", "out"]));
+    assert!(code(&refused) == 2 && said(&refused).contains("cannot be part of a file's name"), "{}", said(&refused));
+}
+
+/// Pages that the program did not write are not replaced by such.
+#[test]
+fn pages_go_over_pages_alone() {
+    let place = Place::new();
+    for name in ["README.md", "baseline.md", "baseline.svg"] {
+        place.file(name, "mine");
+        place.refused(&["schemes", "--pages", "."], &["would replace", name]);
+        assert_eq!(place.names(), [name]);
+        assert_eq!(place.read(name), "mine");
+        std::fs::remove_file(place.path(name)).unwrap();
+    }
+    place.link("README.md", "/dev/null");
+    place.done(&["schemes", "--pages", "."]);
+    assert!(place.path("README.md").is_symlink());
+    place.done(&["schemes", "--pages", "."]);
+}

@@ -1,0 +1,107 @@
+//! Temporary files, known by name until they are gone, so that an interrupted program can take them with it.
+//!
+//! A value that is dropped removes its file, but a signal drops nothing. Files without a name (`O_TMPFILE`) would need
+//! no list, but they cannot replace a file that is there without getting a name first, and not every file system has
+//! them.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::NamedTempFile;
+
+static NAMES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn names() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    // Whoever failed while holding the lock left whole paths.
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A temporary file, open and under a name of its own; removed when dropped.
+#[derive(Debug)]
+pub struct Temporary {
+    // Removed before its entry is.
+    file: NamedTempFile,
+    entry: Entry,
+}
+
+/// A name in the list, as long as the value lives.
+#[derive(Debug)]
+struct Entry(PathBuf);
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        names().remove(&self.0);
+    }
+}
+
+impl Temporary {
+    /// Makes one in a folder, its name beginning with `prefix`. The user's mask decides who may read it.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn new_in(folder: &Path, prefix: &str) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        // Made and entered in one: no file is there that the list does not have.
+        let mut names = names();
+        let file = builder.tempfile_in(folder)?;
+        names.insert(file.path().to_path_buf());
+        let entry = Entry(file.path().to_path_buf());
+        Ok(Self { file, entry })
+    }
+
+    /// Its name.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The open file.
+    pub fn as_file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// The open file, to write to.
+    pub fn as_file_mut(&mut self) -> &mut File {
+        self.file.as_file_mut()
+    }
+
+    /// Gives it its final name, replacing what has that name.
+    ///
+    /// # Errors
+    /// Those of the file system; the file is removed then.
+    pub fn persist(self, path: &Path) -> io::Result<()> {
+        let Self { file, entry } = self;
+        let names = names();
+        let done = file.persist(path).map(drop).map_err(|error| error.error);
+        drop(names);
+        drop(entry);
+        done
+    }
+}
+
+/// Nobody makes, renames or removes temporary files as long as this lives.
+#[derive(Debug)]
+pub struct Held(#[allow(dead_code, reason = "it is held, not read")] MutexGuard<'static, BTreeSet<PathBuf>>);
+
+/// Removes all temporary files. For a program that is about to end: as long as the returned value is kept, none is
+/// made, and whoever wants one waits.
+pub fn remove_all() -> Held {
+    let mut names = names();
+    for path in std::mem::take(&mut *names) {
+        // Another program may have removed it.
+        let _ = std::fs::remove_file(path);
+    }
+    Held(names)
+}
+
+/// Waits for whoever is removing them all, which ends the program.
+pub fn wait_for_interruption() {
+    drop(names());
+}

@@ -1,0 +1,238 @@
+//! Where an output goes. What stands under its name is looked at first: a file is replaced as a whole, and everything
+//! else is written into.
+
+use crate::temporary::Temporary;
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// How temporary files beside outputs begin. What follows are [`TEMPORARY_LETTERS`] letters and digits.
+pub const TEMPORARY_PREFIX: &str = ".copyback-";
+/// Letters and digits behind the prefix.
+pub const TEMPORARY_LETTERS: usize = 6;
+
+/// Links that are followed; systems follow 8 to 40.
+const LINKS_MAX: usize = 40;
+
+/// Where an output goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A file, there or not, under its name behind all links. It is replaced when its successor is whole.
+    File(PathBuf),
+    /// What is no file of a disk: a pipe, a device node. It is written into.
+    Stream(PathBuf),
+    /// A descriptor that the program was started with, such as `/dev/fd/3`.
+    Descriptor(u32),
+    /// Standard output: `-`, `/dev/stdout`.
+    StandardOutput,
+    /// Standard error: `/dev/stderr`.
+    StandardError,
+}
+
+/// Folder that a file stands in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+impl Target {
+    /// Follows an output's name. Nothing is opened.
+    ///
+    /// # Errors
+    /// A name of a folder, links that lead round, a descriptor that is not open for writing, or those of the file
+    /// system.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::StandardOutput);
+        }
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "a name that ends with / is a folder's"));
+        }
+        let mut at = path.to_path_buf();
+        for _ in 0..=LINKS_MAX {
+            if let Some(target) = descriptor(&at)? {
+                return Ok(target);
+            }
+            match std::fs::symlink_metadata(&at) {
+                Ok(data) if data.is_symlink() => at = folder_of(&at).join(std::fs::read_link(&at)?),
+                Ok(data) => return Self::of_standing(at, &data),
+                // A folder that is none is told of by whoever writes.
+                Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                    return Ok(Self::File(at));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other("its links lead round in a circle"))
+    }
+
+    fn of_standing(path: PathBuf, data: &Metadata) -> io::Result<Self> {
+        if data.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder, not a file"));
+        }
+        Ok(if data.is_file() { Self::File(path) } else { Self::Stream(path) })
+    }
+
+    /// Writes an output: `make` fills a file, which becomes the target's content only when it is whole. On a disk it
+    /// replaces the file that was there, with its permissions; into anything else it is copied. `failed` makes an error
+    /// of one of the file system.
+    ///
+    /// # Errors
+    /// Whatever `make` and `failed` return.
+    pub fn write<T, E>(
+        &self,
+        make: impl FnOnce(&mut File) -> Result<T, E>,
+        failed: impl Fn(io::Error) -> E,
+    ) -> Result<T, E> {
+        if let Self::File(path) = self {
+            let mut file = Temporary::new_in(folder_of(path), TEMPORARY_PREFIX).map_err(&failed)?;
+            let made = make(file.as_file_mut())?;
+            take_over(file.as_file(), path).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
+            file.persist(path).map_err(failed)?;
+            return Ok(made);
+        }
+        // A file without a name: Parquet may go back in it, and a pipe gets nothing of what fails.
+        let mut file = tempfile::tempfile().map_err(&failed)?;
+        let made = make(&mut file)?;
+        self.copy(&mut file).map_err(failed)?;
+        Ok(made)
+    }
+
+    fn copy(&self, file: &mut File) -> io::Result<()> {
+        file.rewind()?;
+        let mut output = self.open()?;
+        io::copy(file, &mut output)?;
+        output.flush()
+    }
+
+    fn open(&self) -> io::Result<Box<dyn Write>> {
+        Ok(match self {
+            // Another program's descriptor may be a file: what it holds stays.
+            Self::File(path) | Self::Stream(path) => Box::new(OpenOptions::new().append(true).open(path)?),
+            Self::Descriptor(number) => Box::new(duplicate(*number)?),
+            Self::StandardOutput => Box::new(io::stdout()),
+            Self::StandardError => Box::new(io::stderr()),
+        })
+    }
+}
+
+/// The open descriptor that a name stands for; `None` where it stands for a file. Such names look like links, but what
+/// they lead to need not have a name, and the file behind `> file` must not be replaced while the shell holds it open.
+fn descriptor(path: &Path) -> io::Result<Option<Target>> {
+    let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<u32>().ok());
+    let (Some(number), Ok(folder)) = (number, std::fs::canonicalize(folder_of(path))) else { return Ok(None) };
+    let is_own = folder == Path::new("/dev/fd")
+        || std::fs::canonicalize("/proc/self").is_ok_and(|own| folder.starts_with(own) && folder.ends_with("fd"));
+    if !is_own {
+        let is_others = folder.starts_with("/proc") && folder.ends_with("fd");
+        return Ok(is_others.then(|| Target::Stream(path.to_path_buf())));
+    }
+    let closed = |_| io::Error::new(io::ErrorKind::NotFound, format!("no descriptor {number} is open"));
+    let data = std::fs::symlink_metadata(path).map_err(closed)?;
+    if is_read_only(&data) {
+        return Err(io::Error::other(format!("descriptor {number} is not open for writing")));
+    }
+    Ok(Some(match number {
+        1 => Target::StandardOutput,
+        2 => Target::StandardError,
+        _ => Target::Descriptor(number),
+    }))
+}
+
+/// Whether a descriptor was opened for reading alone: the links of /proc say so.
+#[cfg(unix)]
+fn is_read_only(data: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    data.is_symlink() && data.permissions().mode() & 0o200 == 0
+}
+
+#[cfg(not(unix))]
+fn is_read_only(_data: &Metadata) -> bool {
+    false
+}
+
+/// Another descriptor of the same open file: it goes on where the one that was handed over stands.
+#[cfg(unix)]
+fn duplicate(number: u32) -> io::Result<File> {
+    use std::os::fd::BorrowedFd;
+    let number = i32::try_from(number).map_err(io::Error::other)?;
+    // SAFETY: the number was open when the target was found, and it is borrowed for this one call; were it closed
+    // meanwhile, the call would fail.
+    let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+    descriptor.try_clone_to_owned().map(File::from)
+}
+
+#[cfg(not(unix))]
+fn duplicate(number: u32) -> io::Result<File> {
+    Err(io::Error::other(format!("descriptor {number} cannot be written to on this system")))
+}
+
+/// Owner and permissions of the file that is replaced, where there is one. Only the superuser may give a file away: for
+/// others it is theirs already, or becomes theirs.
+fn take_over(file: &File, path: &Path) -> io::Result<()> {
+    let Ok(before) = std::fs::metadata(path) else { return Ok(()) };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let own = file.metadata()?;
+        if (own.uid(), own.gid()) != (before.uid(), before.gid()) {
+            let _ = fchown(file, Some(before.uid()), Some(before.gid()));
+        }
+    }
+    file.set_permissions(before.permissions())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn write(path: &Path, text: &str) -> io::Result<()> {
+        Target::of(path)?.write(|file| file.write_all(text.as_bytes()), |error| error)
+    }
+
+    #[test]
+    fn links_stay_and_what_they_lead_to_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("below")).unwrap();
+        std::fs::write(at("below/old"), "old").unwrap();
+        std::fs::set_permissions(at("below/old"), std::fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("below/old", at("one")).unwrap();
+        symlink("one", at("two")).unwrap();
+        symlink("below/new", at("dangling")).unwrap();
+        symlink("round", at("round")).unwrap();
+        write(&at("two"), "new").unwrap();
+        write(&at("dangling"), "made").unwrap();
+        assert!(at("two").is_symlink() && at("one").is_symlink() && at("dangling").is_symlink());
+        assert_eq!(std::fs::read_to_string(at("below/old")).unwrap(), "new");
+        assert_eq!(std::fs::read_to_string(at("below/new")).unwrap(), "made");
+        assert_eq!(std::fs::metadata(at("below/old")).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(write(&at("round"), "").unwrap_err().to_string().contains("in a circle"));
+        assert!(Target::of(&at("below/")).is_err() && Target::of(&at("below")).is_err());
+    }
+
+    #[test]
+    fn devices_and_descriptors_are_written_into() {
+        assert_eq!(Target::of(Path::new("/dev/null")).unwrap(), Target::Stream("/dev/null".into()));
+        write(Path::new("/dev/null"), "gone").unwrap();
+        assert!(!std::fs::symlink_metadata("/dev/null").unwrap().is_file());
+        for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+            assert_eq!(Target::of(Path::new(name)).unwrap(), Target::StandardOutput, "{name}");
+        }
+        assert!(Target::of(Path::new("/dev/fd/999")).is_err());
+    }
+
+    #[test]
+    fn what_fails_leaves_the_file_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kept");
+        std::fs::write(&path, "kept").unwrap();
+        let fails = |file: &mut File| -> io::Result<()> {
+            file.write_all(b"half")?;
+            Err(io::Error::other("no more"))
+        };
+        Target::of(&path).unwrap().write(fails, |error| error).unwrap_err();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "kept");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
