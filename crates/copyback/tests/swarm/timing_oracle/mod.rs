@@ -5,8 +5,9 @@
 //! the nanosecond. It follows what `docs/fidelity.md` and `docs/architecture.md` state. What it does not know it refuses
 //! ([`understands`]): dynamic allocation and buffers.
 //!
-//! On a drive that was new at first, planes collect by themselves and block their dies: the oracle is told which blocks
-//! were collected, as victims are the policies' own, and foretells when ([`collection`]). On other drives collection must
+//! On a drive that was new at first, planes collect by themselves: the oracle is told which blocks were collected, as
+//! victims are the policies' own, and foretells when ([`collection`]), whether rounds block their dies, let the host go
+//! first ([`preemption`]), or take it along ([`pairing`], [`merging`]). On other drives collection must
 //! not have happened, or have taken no time ([`Prediction::counts_for`]).
 
 mod collection;
