@@ -382,7 +382,7 @@ fn writes_join_rounds_above_the_hard_level_and_not_below_it() {
     paired_state(&[&plane_with(9), &plane_with(9)], requests).begins_with(
         "
          0   1  GC    read     P0 B0 p1
-         1   9  GC+w  program  P0 B23 p0, P1 B23 p0
+         1   9  GC+w  program  P0 B23 p0 + P1 B23 p0
          9  10  GC    read     P0 B0 p3
         ",
     );
