@@ -56,6 +56,9 @@ pub enum PreconditionConfig {
         /// Which blocks hold them.
         #[serde(default)]
         spread: Spread,
+        /// Seed of the past alone, instead of the run's: the same drive with another past.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seed: Option<u64>,
     },
 }
 

@@ -291,8 +291,8 @@ pub fn aged(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
             let mut stream = rng::stream(seed, "precondition.snia");
             ager.precondition_as_snia(round, &mut stream)?;
         }
-        PreconditionConfig::Aged { used_min, used_max, valid, spread } => {
-            ager.age(Aged { used_min, used_max, valid, spread }, seed)?;
+        PreconditionConfig::Aged { used_min, used_max, valid, spread, seed: own } => {
+            ager.age(Aged { used_min, used_max, valid, spread }, own.unwrap_or(seed))?;
         }
     }
     for plane in (0..ager.ftl.geometry.planes).map(PlaneId) {

@@ -192,7 +192,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "precondition.mode = \"random\"\nprecondition.fill = 0.5\nprecondition.overwrites = 0.3",
         "precondition.mode = \"aged\"",
         "precondition.mode = \"aged\"\nprecondition.used_min = 0.2\nprecondition.used_max = 0.7\nprecondition.valid = 0.5",
-        "precondition.mode = \"aged\"\nprecondition.spread = \"by-age\"",
+        "precondition.mode = \"aged\"\nprecondition.spread = \"by-age\"\nprecondition.seed = 7",
     ],
 ];
 
