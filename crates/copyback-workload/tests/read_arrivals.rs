@@ -61,6 +61,16 @@ fn two_poisson_processes_have_their_rates_and_know_nothing_of_each_other() {
 }
 
 #[test]
+fn two_processes_of_one_rate_do_not_come_together() {
+    // Counts in windows as above: drawn from one stream, they would be the same.
+    let all = requests(100_000, &apart("kind = \"poisson\", rate = 500", "kind = \"poisson\", rate = 500"));
+    let windows = 980;
+    let [reads, writes] = [true, false].map(|is_read| counts(&times(&all, is_read), 100_000_000, windows));
+    let correlation = covariance(&reads, &writes) / (covariance(&reads, &reads) * covariance(&writes, &writes)).sqrt();
+    assert!(correlation.abs() < 5.0 / (windows as f64).sqrt(), "{correlation}");
+}
+
+#[test]
 fn one_process_draws_nothing_of_the_other() {
     let others = "kind = \"poisson\", rate = 700";
     let of = |reads: &str| requests(20_000, &apart(reads, others));
