@@ -189,3 +189,29 @@ fn the_hard_level_keeps_free_blocks() {
         assert!(with >= 2, "{at_hard}: {with}");
     }
 }
+
+/// ispass11 Section III-C: at one point commands of one type follow each other through the cache register, however many
+/// they are. What takes longer keeps going: the channel for reads, the array for programs.
+#[test]
+fn all_that_goes_first_at_a_point_is_pipelined() {
+    let pipelined = r#"
+        geometry = { planes_per_die = 1 }
+        timing = { read = "30 us" }
+        trigger = { policy = "watermark", soft = 4 }
+        yield = { policy = "points" }
+        compose = { policy = "list", builders = [], gc = ["pipeline"] }
+    "#;
+    let pages_of_host = 70;
+    let mut script: Vec<Request> =
+        (0..300).map(|i| pages(Op::Write, i * 200_000_000, rng::splitmix64(i) % pages_of_host, 1)).collect();
+    let round = run(&drive(pipelined), script.clone()).gc_events[10];
+    for (op, apart_ns) in [(Op::Read, TRANSFER_NS), (Op::Write, PROGRAM_NS)] {
+        script.retain(|r| r.arrival_ns <= round.start_ns);
+        let before = script.len();
+        script.extend((0..6).map(|i| pages(op, round.start_ns + 1, i, 1)));
+        let outcome = run(&drive(pipelined), script.clone());
+        let ends: Vec<u64> = outcome.requests[before..].iter().map(|r| r.arrival_ns + r.response_ns).collect();
+        let apart: Vec<u64> = ends.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(apart, [apart_ns; 5], "{op:?}");
+    }
+}

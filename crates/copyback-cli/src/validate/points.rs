@@ -1,8 +1,9 @@
 //! What do preemption points cost, with real rounds under way?
 //!
 //! One die, Poisson reads, and rounds one after the other: a block is copied back page by page and erased, and before each
-//! of these steps, all of one length, the round looks whether reads wait. Those that wait then go first; whoever comes while
-//! they are served waits for the next look. That is a server that takes vacations, with a gate.
+//! of these steps, all of one length, the round looks whether reads wait. Those that wait then go first, and with them, where
+//! no fence stands, whoever comes while they are served: a server that takes vacations when nobody waits. Behind a fence for
+//! all the latter wait for the next look: a server that takes vacations, with a gate.
 
 use super::gate::{Case, Figure, Group};
 use super::subject::{Device, Requests, request};
@@ -19,24 +20,31 @@ use copyback_theory::waiting::{self as theory, Class};
 use copyback_workload::units::Nanos;
 use copyback_workload::{Op, RequestSource};
 
+const EXHAUSTIVE: &str = "multiple vacations: ½·λ·E[S²]/(1 − ρ) + E[V²]/(2·E[V]) (Levy and Yechiali 1975)";
 const GATED: &str =
     "gated service, multiple vacations: ½·λ·E[S²]/(1 − ρ) + E[V²]/(2·E[V]) + ρ·E[V]/(1 − ρ) (Takagi 1991)";
 
 /// Two planes, so that the next round waits for the die when one ends.
 const PLANES: u32 = 2;
 
-/// Reads that find rounds of copybacks under way, whose steps take `step` times as long as a read.
-pub fn points(device: &Device, load: f64, step: f64, requests: u64) -> Result<Case, Failure> {
+/// Reads that find rounds of copybacks under way, whose steps take `step` times as long as a read; `is_fenced`: those that
+/// come while others go first wait for the next step.
+pub fn points(device: &Device, load: f64, step: f64, is_fenced: bool, requests: u64) -> Result<Case, Failure> {
     let first = Die::new(device, "{ policy = \"fifo\" }", true)?;
     let read_ns = first.read_ns(1);
-    let config = round_config(&first, (step * read_ns).round() as u64)?;
+    let config = round_config(&first, (step * read_ns).round() as u64, is_fenced)?;
     let (service_ns, page_bytes) = (read_ns, first.page_bytes);
     let step_ns = (config.timing.command.0 + config.timing.erase.0) as f64;
     let reads = Class::constant(load / service_ns, service_ns);
-    let theory = theory::gated_vacations_mean_wait(reads, Class::constant(0.0, step_ns))? / service_ns;
-    let name = format!("preemption points, steps of {step}, load {load}");
+    let step_class = Class::constant(0.0, step_ns);
+    let (theory_ns, formula, fence) = match is_fenced {
+        true => (theory::gated_vacations_mean_wait(reads, step_class)?, GATED, "all"),
+        false => (theory::vacations_mean_wait(reads, step_class)?, EXHAUSTIVE, "none"),
+    };
+    let theory = theory_ns / service_ns;
+    let name = format!("points, fence {fence}, steps of {step}, load {load}");
     let tolerance = if load > 0.6 || requests < 1_000_000 { 0.02 } else { 0.01 };
-    let gates = vec![gate(name, GATED, tolerance, MEAN)];
+    let gates = vec![gate(name, formula, tolerance, MEAN)];
     let run = move |seed| {
         let mut arrivals = Poisson::new(reads.rate, seed);
         let mut left = requests;
@@ -55,7 +63,7 @@ pub fn points(device: &Device, load: f64, step: f64, requests: u64) -> Result<Ca
 }
 
 /// The die with times such that a copyback and an erase, command cycles included, both take `step_ns`.
-fn round_config(die: &Die, step_ns: u64) -> Result<RunConfig, Failure> {
+fn round_config(die: &Die, step_ns: u64, is_fenced: bool) -> Result<RunConfig, Failure> {
     let mut config = die.config.clone();
     let timing = &mut config.timing;
     let (read_ns, cycles_ns) = (timing.read.list()[0], timing.command.0);
@@ -66,9 +74,12 @@ fn round_config(die: &Die, step_ns: u64) -> Result<RunConfig, Failure> {
     timing.erase = Nanos(step_ns - cycles_ns);
     config.geometry.planes_per_die = PLANES;
     // Whoever waits is in the die's queue and not in front of its window.
-    let tables = "yield = { policy = \"points\", poll = \"0 ns\" }\nunit = { policy = \"block\", copyback = true }\n\
+    let fence = if is_fenced { "all" } else { "none" };
+    let tables = "unit = { policy = \"block\", copyback = true }\n\
                   order = { policy = \"priority\", first = \"gc-read-write\" }\nadmit = { policy = \"window\", slots = 4096 }";
-    let scheme = super::subject::parsed(&format!("{tables}\ncapacity = {{ over_provisioning = 0.6 }}"));
+    let scheme = super::subject::parsed(&format!(
+        "yield = {{ policy = \"points\", poll = \"0 ns\", fence = \"{fence}\" }}\n{tables}\ncapacity = {{ over_provisioning = 0.6 }}"
+    ));
     (config.yield_, config.unit, config.order, config.admit) = (scheme.yield_, scheme.unit, scheme.order, scheme.admit);
     config.check().map_err(RunError::from)?;
     Ok(config)

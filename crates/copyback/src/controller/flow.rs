@@ -260,11 +260,12 @@ impl Drive {
         self.touch_unless_stepping(die);
     }
 
-    /// A die whose job went on to its next step takes nothing else.
+    /// A die whose job went on to its next step takes nothing else. Where others may go first, a command may follow the one
+    /// that has just begun to leave, or the array's.
     #[inline]
     fn touch_unless_stepping(&mut self, die: DieId) {
         let d = &self.dies[die.at()];
-        if d.lease.is_none() || d.is_ready() {
+        if d.lease.is_none() || d.is_ready() || !self.settings.steps_at_once {
             self.touch(die);
         }
     }

@@ -347,7 +347,10 @@ impl Ftl {
         let state = &mut self.blocks[block];
         state.state = BlockState::Closed;
         state.closed_at = stamp;
-        self.planes[plane.at()].open[slot] = BlockId::NONE;
+        let p = &mut self.planes[plane.at()];
+        p.open[slot] = BlockId::NONE;
+        // The next block that is opened in its place is nobody's partner.
+        p.paired = p.paired.filter(|&paired| usize::from(paired) != slot);
         self.victim.on_close(&self.blocks, plane, block);
     }
 

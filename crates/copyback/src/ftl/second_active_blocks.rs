@@ -134,3 +134,35 @@ impl Ftl {
         Some(slot)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::RunConfig;
+    use crate::sim::index::LogicalUnit;
+
+    /// Only a round sets blocks apart. When one is full, the block that the host opens in its place is like any other.
+    #[test]
+    fn a_block_that_the_host_opens_is_not_set_apart() {
+        let config: RunConfig = toml::from_str(
+            r#"
+            precondition = { mode = "empty" }
+            capacity = { over_provisioning = 0.6 }
+            frontier = { policy = "second-active" }
+            timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s" }
+            geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 8, pages_per_block = 4, page_size = "4 KiB" }
+            "#,
+        )
+        .unwrap();
+        let mut ftl = Ftl::new(&config, 1);
+        let (plane, partner) = (PlaneId(0), PlaneId(1));
+        ftl.pair_open_blocks(plane, &[partner]);
+        let pair = ftl.pair_slot(partner).expect("both planes have free blocks");
+        for unit in 0..4 {
+            ftl.write_page_in(partner, pair, &[LogicalUnit(unit)], 0);
+        }
+        assert!(ftl.needs_pairing(partner), "the block that was set apart is full");
+        ftl.write_page(partner, &[LogicalUnit(4)], 0);
+        assert!(ftl.needs_pairing(partner), "no round has set another one apart");
+    }
+}

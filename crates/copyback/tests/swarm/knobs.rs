@@ -152,6 +152,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "yield.policy = \"points\"\nyield.at_register = \"all\"\ncompose.gc = [\"gc+host\", \"merge\", \"pipeline\"]",
         "yield.policy = \"slack\"",
         "yield.policy = \"slack\"\nyield.fence = \"all\"",
+        "yield.policy = \"slack\"\nyield.poll = \"2 ms\"\nyield.read_deadline = \"10 ms\"\nyield.chunk = 2",
         "yield.policy = \"slack\"\nyield.chunk = 3\nyield.read_deadline = \"0 ns\"\nyield.write_deadline = \"1 s\"\ncompose.gc = [\"gc+host\"]",
     ],
     &["", "trigger.hard = 1.0", "trigger.hard = 0.5", "trigger.hard = 0.0"],

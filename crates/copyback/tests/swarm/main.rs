@@ -14,6 +14,7 @@ mod runs;
 mod several;
 #[path = "../support/mod.rs"]
 mod support;
+mod times;
 mod timing_oracle;
 mod traces;
 
@@ -25,6 +26,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use timing_oracle::Timed;
 
 /// What a case asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,8 @@ enum Kind {
     Run,
     /// A drive that the timing oracle understands.
     Timing,
+    /// One of them whose rounds share their dies with the host.
+    Sharing,
     /// The translation layer by itself.
     Ftl,
     /// Several drives in one run.
@@ -44,6 +48,7 @@ enum Kind {
 const KINDS: &[(&str, Kind)] = &[
     ("run", Kind::Run),
     ("timing", Kind::Timing),
+    ("sharing", Kind::Sharing),
     ("ftl", Kind::Ftl),
     ("several", Kind::Several),
     ("trace", Kind::Trace),
@@ -54,7 +59,8 @@ impl Kind {
     fn of(number: u64) -> Self {
         match number % 16 {
             0..=7 => Self::Run,
-            8..=10 => Self::Timing,
+            8 => Self::Timing,
+            9..=10 => Self::Sharing,
             11..=12 => Self::Ftl,
             13 => Self::Several,
             _ => Self::Trace,
@@ -71,10 +77,8 @@ impl Kind {
 struct Tally {
     drawn: u64,
     ran: u64,
-    /// Cases of which the timing oracle foretold every end.
-    timed: u64,
-    /// Rounds of collection in them.
-    timed_rounds: u64,
+    /// What the timing oracle foretold, to the end of every request.
+    timed: Timed,
     erases: u64,
     dropped_moves: u64,
     coverage: Coverage,
@@ -84,15 +88,7 @@ impl Tally {
     fn new() -> Self {
         let kinds: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
         let more: Vec<_> = runs::FAULTS.iter().chain(traces::KNOBS).copied().chain([("kind", &kinds[..])]).collect();
-        Self {
-            drawn: 0,
-            ran: 0,
-            timed: 0,
-            timed_rounds: 0,
-            erases: 0,
-            dropped_moves: 0,
-            coverage: Coverage::new(&more),
-        }
+        Self { drawn: 0, ran: 0, timed: Timed::default(), erases: 0, dropped_moves: 0, coverage: Coverage::new(&more) }
     }
 
     fn note(&mut self, kind: Kind, ran: bool, marks: &[Mark]) {
@@ -108,6 +104,7 @@ impl Tally {
 struct Strategies {
     run: BoxedStrategy<runs::Case>,
     timing: BoxedStrategy<runs::Case>,
+    sharing: BoxedStrategy<runs::Case>,
     ftl: BoxedStrategy<ftl_oracle::Case>,
     several: BoxedStrategy<several::Case>,
     trace: BoxedStrategy<traces::Case>,
@@ -117,7 +114,8 @@ impl Strategies {
     fn new() -> Self {
         Self {
             run: runs::case(|_| true, true).boxed(),
-            timing: runs::case(may_be_timed, false).boxed(),
+            timing: runs::case_of(may_be_timed, timing_oracle::is_known).boxed(),
+            sharing: runs::case_of(may_be_timed, timing_oracle::is_known_to_share).boxed(),
             ftl: ftl_oracle::case().boxed(),
             several: several::case().boxed(),
             trace: traces::case().boxed(),
@@ -127,23 +125,10 @@ impl Strategies {
 
 /// Settings of drives that the timing oracle is likely to understand.
 fn may_be_timed(setting: support::Setting) -> bool {
-    let unknown = [
-        "\"dynamic\"",
-        "static-die",
-        "\"lru\"",
-        "\"global\"",
-        "trigger.scope",
-        "second-active",
-        "read-match",
-        "compose.gc",
-        "yield.p",
-    ];
-    let is_known = |s: &str| s == "yield.policy = \"never\"" || s == "yield.policy = \"ideal\"";
+    let unknown = ["\"dynamic\"", "static-die", "\"lru\"", "\"global\"", "trigger.scope"];
     let is_other =
         |key: &str, wanted: &[&str]| setting.starts_with(key) && !wanted.iter().any(|w| setting.ends_with(w));
-    !is_other("compose.", &["[]"])
-        && !is_other("precondition.", &["\"empty\"", "fill = 0.7"])
-        && (is_known(setting) || unknown.iter().all(|word| !setting.contains(word)))
+    !is_other("precondition.", &["\"empty\"", "fill = 0.7"]) && unknown.iter().all(|word| !setting.contains(word))
 }
 
 /// A case that failed, shrunk.
@@ -196,8 +181,9 @@ fn run_case(number: u64, strategies: &Strategies, tally: &RefCell<Tally>) -> Res
     tally.borrow_mut().drawn += 1;
     let of_run = |case: &runs::Case| {
         let verdict = runs::holds(case)?;
-        tally.borrow_mut().timed += u64::from(verdict.timed_rounds.is_some());
-        tally.borrow_mut().timed_rounds += verdict.timed_rounds.unwrap_or(0);
+        if let Some(foretold) = verdict.timed {
+            tally.borrow_mut().timed.add(foretold);
+        }
         tally.borrow_mut().note(kind, verdict.ran, &case.marks);
         Ok(())
     };
@@ -205,6 +191,7 @@ fn run_case(number: u64, strategies: &Strategies, tally: &RefCell<Tally>) -> Res
     match kind {
         Kind::Run => ask(number, &strategies.run, of_run, keep_run),
         Kind::Timing => ask(number, &strategies.timing, of_run, keep_run),
+        Kind::Sharing => ask(number, &strategies.sharing, of_run, keep_run),
         Kind::Ftl => {
             let of_ftl = |case: &ftl_oracle::Case| {
                 let verdict = ftl_oracle::holds(case);
@@ -291,8 +278,7 @@ fn swarm(budget: Budget, is_talking: bool) -> Result<Tally, Failure> {
             let tally = &result.lock().expect("no worker panics").0;
             sum.drawn += tally.drawn;
             sum.ran += tally.ran;
-            sum.timed += tally.timed;
-            sum.timed_rounds += tally.timed_rounds;
+            sum.timed.merge(&tally.timed);
             sum.erases += tally.erases;
             sum.dropped_moves += tally.dropped_moves;
             sum.coverage.merge(&tally.coverage);
@@ -330,11 +316,8 @@ fn watch(doing: &[Doing]) {
 
 /// One line of progress.
 fn told(tally: &Tally) -> String {
-    let Tally { drawn, ran, timed, timed_rounds, .. } = tally;
-    format!(
-        "{drawn} cases, {ran} ran, {} refused; {timed} timed by the oracle, with {timed_rounds} rounds of collection",
-        drawn - ran
-    )
+    let Tally { drawn, ran, timed, .. } = tally;
+    format!("{drawn} cases, {ran} ran, {} refused; {timed}", drawn - ran)
 }
 
 /// The engine reports broken invariants by panics, which are caught; what they print would drown the rest.
@@ -383,7 +366,7 @@ fn a_short_swarm_finds_nothing() {
     println!("{}", told(&tally));
     // Knobs that do not go together are refused, as they should be; what is left must be enough, and mixed.
     assert!(tally.ran * 5 > tally.drawn, "only {} of {} cases ran", tally.ran, tally.drawn);
-    assert!(tally.timed > 30 && tally.timed_rounds > 500, "the timing oracle knew too little: {}", told(&tally));
+    assert!(tally.timed.is_enough(), "the timing oracle knew too little: {}", told(&tally));
     assert!(tally.erases > 0 && tally.dropped_moves > 0, "the translation layer collected nothing, or never too late");
     assert_eq!(tally.coverage.never_ran(), [], "settings that no case ran with");
 }

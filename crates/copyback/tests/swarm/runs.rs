@@ -8,7 +8,8 @@
 
 use crate::knobs::{Choice, Mark, choice};
 use crate::support::{Setting, fitted};
-use crate::timing_oracle::{self, Place};
+use crate::times::check_times;
+use crate::timing_oracle::Foretold;
 use copyback::background::gc::r#yield::YieldConfig;
 use copyback::buffer::BufferConfig;
 use copyback::config::host::HostMode;
@@ -162,13 +163,23 @@ impl Case {
 
 /// Runs on drives whose settings are all let through by `is_allowed`; without faults only plain ones.
 pub fn case(is_allowed: fn(Setting) -> bool, with_faults: bool) -> impl Strategy<Value = Case> {
+    case_on(choice(is_allowed), with_faults)
+}
+
+/// Plain runs on drives whose settings are all let through by `is_allowed`, and which are `wanted`.
+pub fn case_of(is_allowed: fn(Setting) -> bool, is_wanted: fn(&RunConfig) -> bool) -> impl Strategy<Value = Case> {
+    let is_wanted = move |choice: &Choice| is_wanted(&choice.configuration().0);
+    case_on(choice(is_allowed).prop_filter("not a drive of this kind", is_wanted), false)
+}
+
+fn case_on(choice: impl Strategy<Value = Choice>, with_faults: bool) -> impl Strategy<Value = Case> {
     let workload = prop::collection::vec(wish(), 1..500);
     let cut = prop_oneof![4 => Just(None), 1 => (1..400u64).prop_map(Some)];
     let relocations = if with_faults { relocations().boxed() } else { Just(Vec::new()).boxed() };
     let host = prop_oneof![1 => Just(HOSTS[0]), 2 => select(HOSTS)];
-    (choice(is_allowed), 0..4u64, workload, host, cut, relocations).prop_map(
-        |(choice, seed, wishes, host, cut, relocations)| assembled(&choice, seed, &wishes, host, cut, relocations),
-    )
+    (choice, 0..4u64, workload, host, cut, relocations).prop_map(|(choice, seed, wishes, host, cut, relocations)| {
+        assembled(&choice, seed, &wishes, host, cut, relocations)
+    })
 }
 
 fn assembled(
@@ -433,42 +444,6 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// What the timing oracle says, where it understands the drive; how many rounds of collection it foretold.
-fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<u64>, TestCaseError> {
-    if !timing_oracle::understands(&case.config) || !case.relocations.is_empty() {
-        return Ok(None);
-    }
-    let g = &ftl.geometry;
-    let at_first = (0..g.logical_units).filter_map(|unit| {
-        let place = ftl.lookup(LogicalUnit(unit));
-        let (page, slot) = ((place.0 / g.units_per_page) as usize, (place.0 % g.units_per_page) as usize);
-        let (pages, blocks) = (g.pages_per_block as usize, g.blocks_per_plane as usize);
-        let (block, page) = (page / pages, page % pages);
-        place.is_some().then_some((unit as usize, Place { plane: block / blocks, block: block % blocks, page, slot }))
-    });
-    let predicted = timing_oracle::predict(&case.config, at_first.collect(), case.asked(), &outcome.gc_events);
-    if !predicted.counts_for(&case.config, &outcome.report) {
-        return Ok(None);
-    }
-    for record in &outcome.requests {
-        let (end_ns, expected_ns) = (record.arrival_ns + record.response_ns, predicted.end_ns[record.index as usize]);
-        prop_assert!(
-            end_ns == expected_ns,
-            "by the timing oracle it ends at {} ns, not {}: {:?}",
-            expected_ns,
-            end_ns,
-            record
-        );
-    }
-    if predicted.collects {
-        prop_assert_eq!(&outcome.gc_events, &predicted.rounds, "rounds of collection, and those of the timing oracle");
-    }
-    let flash = &outcome.report.flash;
-    let expected = (predicted.page_reads, predicted.page_programs);
-    prop_assert_eq!((flash.host_page_reads, flash.host_page_programs), expected);
-    Ok(Some(predicted.rounds.len() as u64))
-}
-
 fn json(outcome: &Outcome) -> String {
     serde_json::to_string(&outcome.report).expect("a report is plain data")
 }
@@ -478,8 +453,8 @@ fn json(outcome: &Outcome) -> String {
 pub struct Verdict {
     /// The configuration could be run.
     pub ran: bool,
-    /// The timing oracle agreed, on so many rounds of collection.
-    pub timed_rounds: Option<u64>,
+    /// The timing oracle agreed, on so much.
+    pub timed: Option<Foretold>,
 }
 
 /// Runs the case in several ways and compares.
@@ -496,7 +471,7 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     let (outcome, relocated) = run_disturbed(case, ftl.clone(), true, true)?;
     check_report(case, &outcome.report, relocated)?;
     check_records(case, &outcome.requests)?;
-    let timed_rounds = check_times(case, &ftl, &outcome)?;
+    let timed = check_times(case, &ftl, &outcome)?;
 
     let (unchecked, _) = run_disturbed(case, ftl, false, false)?;
     prop_assert_eq!(json(&unchecked), json(&outcome), "checks and records changed the results");
@@ -517,5 +492,5 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
         prop_assert_eq!(whole.requests, outcome.requests);
         prop_assert_eq!(whole.gc_events, outcome.gc_events);
     }
-    Ok(Verdict { ran: true, timed_rounds })
+    Ok(Verdict { ran: true, timed })
 }

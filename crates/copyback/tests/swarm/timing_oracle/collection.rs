@@ -1,26 +1,40 @@
 //! How planes collect: blocks in the order in which they are erased, one kept for moves, a job that has its die from its
 //! first command to its last.
 
-use super::{Command, CommandKind, Oracle, Place, Stream, time_of};
+use super::commands::Part;
+use super::{Oracle, Place};
 use copyback::background::gc::trigger::TriggerConfig;
-use copyback::background::gc::trigger::watermark::Count;
-use copyback::config::RunConfig;
+use copyback::background::gc::trigger::watermark::{Count, When};
+use copyback::config::{Level, PreconditionConfig, RunConfig};
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::unit::UnitConfig;
+use copyback::ftl::victim::VictimConfig;
 use copyback::metrics::report::GcEvent;
+
+/// For whom a page is programmed.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Stream {
+    Host,
+    Move,
+}
 
 /// A plane's blocks and who wants pages of it.
 pub(super) struct Plane {
     /// Erased blocks, the next one to be opened first.
-    free: Vec<usize>,
-    /// Blocks that are being filled and their next pages: the host's and that for moves, which may be the same.
-    open: [Option<(usize, usize)>; 2],
-    has_one_frontier: bool,
+    pub free: Vec<usize>,
+    /// Blocks that are being filled and their next pages.
+    pub open: [Option<(usize, usize)>; 2],
+    /// Which of them is set apart for programs in company.
+    pub apart: Option<usize>,
     full: Vec<usize>,
     pages_per_block: usize,
+    /// Whether the second open block takes moves only.
+    has_split_blocks: bool,
     /// Whether pages are counted at all; else there is always another.
     is_limited: bool,
     has_job: bool,
+    /// Whether collection was put off until a request waits.
+    waits_for_request: bool,
     /// Pages promised to writes in their die's queue.
     pub promised: usize,
     /// Writes that wait for a page.
@@ -30,36 +44,55 @@ pub(super) struct Plane {
 /// A round of collection. Moves are a unit and where it was when the round began.
 pub(super) struct Job {
     pub sequence: usize,
-    plane: usize,
+    pub plane: usize,
     round: Option<GcEvent>,
-    to_read: Vec<(usize, Place)>,
+    pub to_read: Vec<(usize, Place)>,
     in_controller: Vec<(usize, Place)>,
+    /// Units that were programmed.
+    pub programmed: usize,
+    /// Whether anything went before one of its steps.
+    pub was_preempted: bool,
+    /// Whether requests went with its commands.
+    pub had_company: bool,
+}
+
+/// What a round does next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Step {
+    Read,
+    Program,
+    Erase,
 }
 
 impl Plane {
-    pub fn new(config: &RunConfig, is_limited: bool) -> Self {
+    /// `programmed`: pages of the block that takes host data.
+    pub fn new(config: &RunConfig, is_limited: bool, programmed: usize) -> Self {
         // A drive with a past has blocks of its own: those that are opened later must have other numbers.
-        let free = if is_limited { (0..config.geometry.blocks_per_plane as usize).collect() } else { vec![1 << 20] };
+        let is_new = config.precondition == PreconditionConfig::Empty;
+        let free = if is_new { (0..config.geometry.blocks_per_plane as usize).collect() } else { vec![1 << 20] };
+        let open = (programmed > 0).then_some(((1 << 20) - 1, programmed));
         Self {
             free,
-            open: [None; 2],
-            has_one_frontier: matches!(config.frontier, FrontierConfig::Single(_)),
+            open: [open, None],
+            apart: None,
             full: Vec::new(),
             pages_per_block: config.geometry.pages_per_block as usize,
+            has_split_blocks: matches!(config.frontier, FrontierConfig::Split(_)),
             is_limited,
             has_job: false,
+            waits_for_request: false,
             promised: 0,
             waiting: Vec::new(),
         }
     }
 
-    fn frontier(&self, stream: Stream) -> usize {
-        usize::from(stream == Stream::Move && !self.has_one_frontier)
+    /// The block and page that the next program into an open block will take.
+    pub fn peek(&self, at: usize) -> Option<(usize, usize)> {
+        self.open[at].or_else(|| Some((*self.free.first()?, 0)))
     }
 
     /// The block and page that the next program takes.
-    pub fn next_page(&mut self, stream: Stream) -> (usize, usize) {
-        let at = self.frontier(stream);
+    pub fn next_page(&mut self, at: usize) -> (usize, usize) {
         let (block, page) = self.open[at].unwrap_or_else(|| (self.free.remove(0), 0));
         if !self.is_limited && self.free.is_empty() {
             self.free.push(block + 1);
@@ -67,13 +100,14 @@ impl Plane {
         self.open[at] = Some((block, page + 1));
         if page + 1 == self.pages_per_block {
             self.open[at] = None;
+            self.apart = self.apart.filter(|&apart| apart != at);
             self.full.push(block);
         }
         (block, page)
     }
 
     /// Whether the plane has fewer pages, or blocks, than those of so many free blocks.
-    fn is_below(&self, blocks: usize, count: Count) -> bool {
+    pub fn is_below(&self, blocks: usize, count: Count) -> bool {
         let in_open: usize = self.open.iter().flatten().map(|(_, page)| self.pages_per_block - page).sum();
         match count {
             Count::Blocks => self.free.len() < blocks,
@@ -83,7 +117,8 @@ impl Plane {
 
     /// Pages that the host may still program: one free block is kept for moves.
     fn host_pages(&self) -> usize {
-        let in_open = self.open[0].map_or(0, |(_, page)| self.pages_per_block - page);
+        let for_host = if self.has_split_blocks { &self.open[..1] } else { &self.open[..] };
+        let in_open: usize = for_host.iter().flatten().map(|(_, page)| self.pages_per_block - page).sum();
         self.free.len().saturating_sub(1) * self.pages_per_block + in_open
     }
 }
@@ -132,10 +167,44 @@ impl Oracle<'_> {
         }
         self.let_waiting_in(plane);
         let TriggerConfig::Watermark(trigger) = &self.config.trigger;
-        let soft = trigger.soft.of(self.config.geometry.blocks_per_plane) as usize;
-        if !self.planes[plane].has_job && self.planes[plane].is_below(soft, trigger.count) {
+        self.collect_below(plane, trigger.soft);
+    }
+
+    /// Collection of a plane that is below a level starts; where the trigger waits for requests, when one waits at the die.
+    fn collect_below(&mut self, plane: usize, level: Level) {
+        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        let g = &self.config.geometry;
+        // The levels of a die's planes may lie apart.
+        let above = (plane as u32 % g.planes_per_die) * trigger.stagger;
+        let blocks = (level.of(g.blocks_per_plane) + above) as usize;
+        if self.planes[plane].has_job || !self.planes[plane].is_below(blocks, trigger.count) {
+            return;
+        }
+        self.planes[plane].waits_for_request = trigger.when == When::Waiting && !self.has_waiting(plane);
+        if !self.planes[plane].waits_for_request {
             self.start_job(plane);
         }
+    }
+
+    /// Whether a transaction waits at the die of a plane: in a queue, in front of the window, or for space.
+    fn has_waiting(&self, plane: usize) -> bool {
+        let die = plane / self.config.geometry.planes_per_die as usize;
+        let d = &self.dies[die];
+        let for_space = self.planes_of(die).any(|plane| !self.planes[plane].waiting.is_empty());
+        d.is_arriving || for_space || [&d.reads, &d.writes, &d.outside].iter().any(|queue| !queue.is_empty())
+    }
+
+    /// A transaction comes to a die: collection that waited for one starts, as far as it is still below the level at which
+    /// it would stop.
+    pub(super) fn collect_for_request(&mut self, die: usize) {
+        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        self.dies[die].is_arriving = true;
+        for plane in self.planes_of(die) {
+            if std::mem::take(&mut self.planes[plane].waits_for_request) {
+                self.collect_below(plane, trigger.stop.unwrap_or(trigger.soft));
+            }
+        }
+        self.dies[die].is_arriving = false;
     }
 
     fn let_waiting_in(&mut self, plane: usize) {
@@ -148,11 +217,35 @@ impl Oracle<'_> {
         }
     }
 
+    /// Where blocks with equally few valid units are matched with the reads that wait for the plane's partners, each block
+    /// takes a look.
+    fn choice_ns(&self, die: usize, plane: usize) -> u64 {
+        let VictimConfig::ReadMatch(params) = &self.config.victim else { return 0 };
+        let waiting = self.dies[die].reads.iter().take(self.gc_scan_max());
+        let mut places = waiting.filter_map(|&txn| self.place_of.get(&self.txns[txn].units[0]));
+        if !places.any(|place| self.partners(plane).contains(&place.plane)) {
+            return 0;
+        }
+        let full: Vec<usize> = self.planes[plane].full.iter().map(|&b| self.valid_units(plane, b).len()).collect();
+        let fewest = full.iter().min();
+        let candidates = full.iter().filter(|&valid| Some(valid) == fewest).count().min(params.candidates as usize);
+        candidates as u64 * params.look.0
+    }
+
     fn start_job(&mut self, plane: usize) {
         let sequence = self.sequences;
         self.sequences += 1;
         self.planes[plane].has_job = true;
-        let job = Job { sequence, plane, round: None, to_read: Vec::new(), in_controller: Vec::new() };
+        let job = Job {
+            sequence,
+            plane,
+            round: None,
+            to_read: Vec::new(),
+            in_controller: Vec::new(),
+            programmed: 0,
+            was_preempted: false,
+            had_company: false,
+        };
         let die = plane / self.config.geometry.planes_per_die as usize;
         self.dies[die].waiting_jobs.push(job);
         self.change(die);
@@ -174,79 +267,140 @@ impl Oracle<'_> {
         };
         let given = self.given.remove(at);
         let block = (given.block % self.config.geometry.blocks_per_plane) as usize;
+        self.dies[die].choice_ns = self.choice_ns(die, job.plane);
         job.to_read = self.valid_units(job.plane, block);
         let plane = &mut self.planes[job.plane];
         plane.full.retain(|&full| full != block);
         let (units_valid, free_blocks) = (job.to_read.len() as u32, plane.free.len() as u32);
         job.round = Some(GcEvent { start_ns: self.now_ns, die: die as u32, units_valid, free_blocks, ..given });
+        let plane = job.plane;
+        self.dies[die].came_before_round = self.sequences;
         self.dies[die].lease = Some(job);
+        self.set_blocks_apart(plane);
         self.fill_window(die);
     }
 
-    /// The next step: a page's worth of units that were read is programmed, else the next page is read, and the block is
-    /// erased when all were moved. What the host has trimmed meanwhile is not read.
-    pub(super) fn take_step(&mut self, die: usize) {
-        let per_page = self.config.geometry.units_per_page() as usize;
-        let mut job = self.dies[die].lease.take().expect("a job has the die");
-        if job.in_controller.len() < per_page {
-            // Up to the end of the page that is next; what is stale behind it still counts as a page to come.
-            let is_there = |(unit, place): &(usize, Place)| self.place_of.get(unit) == Some(place);
-            let next = job.to_read.iter().find(|m| is_there(m)).map(|(_, place)| *place);
-            let is_behind = |place: Place| next.is_some_and(|next| place > next && !place.is_in_page_of(next));
-            job.to_read.retain(|m| is_there(m) || is_behind(m.1));
+    /// What the round of a die does next: a page's worth of units that were read is programmed, else the next page is read,
+    /// and the block is erased when all were moved.
+    pub(super) fn step_of(&self, die: usize) -> Step {
+        let job = self.dies[die].lease.as_ref().expect("a job has the die");
+        let is_full = job.in_controller.len() >= self.config.geometry.units_per_page() as usize;
+        if !is_full && job.to_read.iter().any(|(unit, place)| self.place_of.get(unit) == Some(place)) {
+            Step::Read
+        } else if !job.in_controller.is_empty() {
+            Step::Program
+        } else {
+            Step::Erase
         }
-        if job.in_controller.len() < per_page
-            && let Some(&(_, first)) = job.to_read.first()
-        {
-            let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
-            let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
-            let UnitConfig::Block(unit) = &self.config.unit;
-            if unit.copyback {
-                let page = self.place_moves(job.plane, &units);
-                self.dies[die].lease = Some(job);
-                self.start_copyback(die, page);
-            } else {
-                job.in_controller.extend(units);
-                self.dies[die].lease = Some(job);
-                self.start_read(die, Vec::new(), true, first.page, count);
-            }
-            return;
-        }
-        if job.in_controller.is_empty() {
-            self.dies[die].lease = Some(job);
-            let array_ns = self.config.timing.erase.0;
-            self.start(die, Command { is_step: true, kind: CommandKind::Erase, array_ns, ..Command::new() });
-            return;
-        }
-        let count = job.in_controller.len().min(per_page);
-        let units: Vec<(usize, Place)> = job.in_controller.drain(..count).collect();
-        let page = self.place_moves(job.plane, &units);
-        self.dies[die].lease = Some(job);
-        self.start_program(die, Vec::new(), true, page);
     }
 
-    fn start_copyback(&mut self, die: usize, page: usize) {
-        let timing = &self.config.timing;
-        let array_ns = time_of(&timing.read.list(), page) + time_of(&timing.program.list(), page);
-        self.start(die, Command { is_step: true, kind: CommandKind::Copyback, array_ns, ..Command::new() });
+    /// The same, when the controller looks at it: what the host has trimmed or written meanwhile is not read.
+    pub(super) fn next_step(&mut self, die: usize) -> Step {
+        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+        if job.in_controller.len() < self.config.geometry.units_per_page() as usize {
+            // Up to the end of the page that is next; what is stale behind it still counts as a page to come.
+            let is_there = |(unit, place): &(usize, Place)| self.place_of.get(unit) == Some(place);
+            let stale = job.to_read.iter().take_while(|m| !is_there(m)).count();
+            job.to_read.drain(..stale);
+            if let Some(&(_, next)) = job.to_read.first() {
+                job.to_read.retain(|m| !m.1.is_in_page_of(next) || is_there(m));
+            }
+        }
+        self.step_of(die)
+    }
+
+    pub(super) fn take_step(&mut self, die: usize) {
+        match self.next_step(die) {
+            Step::Read => {
+                self.put_wanted_first(die);
+                self.next_step(die);
+                self.read_for_round(die);
+            }
+            Step::Program => self.program_for_round(die),
+            Step::Erase => self.start_erase(die),
+        }
+    }
+
+    fn read_for_round(&mut self, die: usize) {
+        let UnitConfig::Block(unit) = &self.config.unit;
+        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+        let first = job.to_read[0].1;
+        let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
+        let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
+        if unit.copyback {
+            let plane = job.plane;
+            let at = self.block_alone(plane, Stream::Move);
+            let page = self.place_moves(die, &units, at).page;
+            self.start_copyback(die, page);
+        } else {
+            job.in_controller.extend(units);
+            let mut parts = vec![Part { units: count, txns: Vec::new() }];
+            parts.extend(self.reads_with_round(die, first));
+            self.start_read(die, true, first, parts);
+        }
+    }
+
+    fn program_for_round(&mut self, die: usize) {
+        let per_page = self.config.geometry.units_per_page() as usize;
+        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+        let count = job.in_controller.len().min(per_page);
+        let units: Vec<(usize, Place)> = job.in_controller.drain(..count).collect();
+        let plane = job.plane;
+        if self.planes[plane].apart.is_none() {
+            self.set_blocks_apart(plane);
+        }
+        let (at, is_apart) = self.block_for_round(plane, &self.partners_in_wait(plane));
+        let merged = self.take_merged_writes(die, &units);
+        let has_merged = !merged.is_empty();
+        let place = self.place_moves(die, &units, at);
+        let (mut planes, mut parts) = (Vec::new(), vec![Part { units: per_page, txns: merged }]);
+        for (plane, part) in self.writes_with_round(die, place, is_apart) {
+            planes.push(plane);
+            parts.push(part);
+        }
+        self.start_program(die, true, place.page, parts);
+        planes.into_iter().for_each(|plane| self.page_was_taken(plane));
+        if has_merged {
+            // They give back the pages that they were promised.
+            self.page_was_taken(plane);
+        }
+    }
+
+    /// The units that the next program of the round of a die will hold.
+    pub(super) fn next_to_program(&self, die: usize) -> &[(usize, Place)] {
+        let per_page = self.config.geometry.units_per_page() as usize;
+        let held = &self.dies[die].lease.as_ref().expect("a job has the die").in_controller;
+        &held[..held.len().min(per_page)]
+    }
+
+    /// Where the next page lies that the round of a die reads.
+    pub(super) fn next_to_read(&self, die: usize) -> Place {
+        self.dies[die].lease.as_ref().expect("a job has the die").to_read[0].1
     }
 
     /// Binds a page for moved units; what was trimmed meanwhile is stale there.
-    fn place_moves(&mut self, plane: usize, units: &[(usize, Place)]) -> usize {
-        let (block, page) = self.planes[plane].next_page(Stream::Move);
+    fn place_moves(&mut self, die: usize, units: &[(usize, Place)], at: usize) -> Place {
+        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+        job.programmed += units.len();
+        let plane = job.plane;
+        let (block, page) = self.planes[plane].next_page(at);
         for (slot, (unit, from)) in units.iter().enumerate() {
             if self.place_of.get(unit) == Some(from) {
                 self.place_of.insert(*unit, Place { plane, block, page, slot });
             }
         }
-        page
+        Place { plane, block, page, slot: 0 }
     }
 
     /// The block is erased.
     pub(super) fn end_job(&mut self, die: usize) {
+        self.dies[die].owes = self.will_owe(die);
+        self.dies[die].waited_before = self.dies[die].came_before_round;
         let job = self.dies[die].lease.take().expect("a job has the die");
         let round = job.round.expect("it has a block");
         self.planes[job.plane].free.push((round.block % self.config.geometry.blocks_per_plane) as usize);
+        self.result.foretold.preempted += u64::from(job.was_preempted);
+        self.result.foretold.paired += u64::from(job.had_company);
         self.result.rounds.push(GcEvent { end_ns: self.now_ns, ..round });
         self.retire(die, &job);
     }
@@ -254,9 +408,8 @@ impl Oracle<'_> {
     fn retire(&mut self, die: usize, job: &Job) {
         self.planes[job.plane].has_job = false;
         let TriggerConfig::Watermark(trigger) = &self.config.trigger;
-        let stop = trigger.stop.unwrap_or(trigger.soft).of(self.config.geometry.blocks_per_plane) as usize;
-        if job.round.is_some() && self.planes[job.plane].is_below(stop, trigger.count) {
-            self.start_job(job.plane);
+        if job.round.is_some() {
+            self.collect_below(job.plane, trigger.stop.unwrap_or(trigger.soft));
         }
         self.free_slot(die);
         self.let_waiting_in(job.plane);

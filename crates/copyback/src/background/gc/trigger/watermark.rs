@@ -254,12 +254,44 @@ impl Watermark {
     /// Whether a plane at such a level must collect, where planes are the scope: the plane of that number on its die.
     #[inline(always)]
     pub fn wants_plane(&self, free_level: u32, plane_offset: u32, is_collecting: bool) -> bool {
-        self.wants_collection(free_level.saturating_sub(plane_offset * self.stagger_level), is_collecting)
+        free_level < self.level(is_collecting) + plane_offset * self.stagger_level
     }
 
     /// Whether a scope at such a level must collect; `is_collecting` says whether it already does.
     #[inline(always)]
     pub fn wants_collection(&self, free_level: u32, is_collecting: bool) -> bool {
-        free_level < if is_collecting { self.stop_level } else { self.soft_level }
+        free_level < self.level(is_collecting)
+    }
+
+    #[inline(always)]
+    fn level(&self, is_collecting: bool) -> u32 {
+        if is_collecting { self.stop_level } else { self.soft_level }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Levels of planes lie apart by what `stagger` says, also above a first one of 0.
+    #[test]
+    fn each_plane_starts_below_its_own_level() {
+        let levels = |soft| Watermark {
+            scope: Scope::Plane,
+            count: Count::Blocks,
+            when: When::Below,
+            soft_level: soft,
+            stop_level: soft,
+            hard_level: 0,
+            stagger_level: 2,
+            idle: None,
+        };
+        for soft in [0, 1, 3] {
+            for plane in 0..4 {
+                let level = soft + 2 * plane;
+                let starts: Vec<u32> = (0..12).filter(|&free| levels(soft).wants_plane(free, plane, false)).collect();
+                assert_eq!(starts, (0..level).collect::<Vec<u32>>(), "plane {plane} of a drive with level {soft}");
+            }
+        }
     }
 }

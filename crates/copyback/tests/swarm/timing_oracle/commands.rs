@@ -1,0 +1,332 @@
+//! Commands on their way over the channel and through the array. One plane has one part of a command.
+//!
+//! A die has one command, or two where the second follows through the cache register: then one has the channel and the
+//! other the array, or waits for it.
+
+use super::{Oracle, Place, time_of};
+use copyback::controller::compose::ComposeConfig;
+use copyback::controller::compose::list::BuilderName;
+use copyback::controller::order::OrderConfig;
+use copyback::controller::order::priority::First;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Read,
+    Program,
+    /// Ends in the array like a program, and has no data on the channel.
+    Copyback,
+    Erase,
+}
+
+/// One plane's part.
+pub(super) struct Part {
+    /// Read: how many units leave the die.
+    pub units: usize,
+    /// The transactions that end with it; none where it is the round's own.
+    pub txns: Vec<usize>,
+}
+
+/// A command of a die.
+pub(super) struct Command {
+    pub kind: Kind,
+    /// Where the round's page lies that a step reads.
+    pub page: Option<Place>,
+    /// Whether it is a step of the die's round.
+    pub is_step: bool,
+    pub parts: Vec<Part>,
+    pub array_ns: u64,
+    pub stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Stage {
+    /// Has or wants the channel for cycles, and for a program's data.
+    In,
+    /// A program that waits, loaded, for the array.
+    Loaded,
+    /// In the array until then.
+    Array(u64),
+    /// A read that waits, its register full, for the data of the one before to leave.
+    Full,
+    /// Has or wants the channel for the data of this part.
+    Out(usize),
+}
+
+/// What a die could take now.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Takes {
+    Anything,
+    /// Through the cache register.
+    Read,
+    Program,
+    Nothing,
+}
+
+/// The die whose transfer is under way and its end; dies that wait.
+#[derive(Default)]
+pub(super) struct Channel {
+    pub transfer: Option<(usize, u64)>,
+    waiting: Vec<usize>,
+    /// Whether nobody has it before the dies were looked at, at this moment.
+    pub is_held: bool,
+}
+
+impl Oracle<'_> {
+    /// A second command enters a die through the cache register alone, behind one of the host of the same kind: a program
+    /// behind one in the array, a read behind one whose data is leaving. Where a round has the die, `pipeline` allows it.
+    pub(super) fn takes(&self, die: usize) -> Takes {
+        let ComposeConfig::List(compose) = &self.config.compose;
+        let has_cache = match self.dies[die].lease {
+            Some(_) => self.pipelines(),
+            None => compose.builders.contains(&BuilderName::Cache),
+        };
+        let commands = &self.config.commands;
+        match &self.dies[die].commands[..] {
+            [] => Takes::Anything,
+            [one] if has_cache && !one.is_step => match (one.kind, one.stage) {
+                (Kind::Program, Stage::Array(_)) if commands.cache_program => Takes::Program,
+                // Where the last of it has left at this very moment, the die is about to be free.
+                (Kind::Read, Stage::Out(_)) if commands.cache_read && !self.has_left(die) => Takes::Read,
+                _ => Takes::Nothing,
+            },
+            _ => Takes::Nothing,
+        }
+    }
+
+    fn has_left(&self, die: usize) -> bool {
+        let is_last = self.dies[die].commands.iter().any(|c| c.stage == Stage::Out(c.parts.len() - 1));
+        is_last && self.channels[self.channel_of(die)].transfer == Some((die, self.now_ns))
+    }
+
+    fn channel_of(&self, die: usize) -> usize {
+        die / (self.config.geometry.chips_per_channel * self.config.geometry.dies_per_chip) as usize
+    }
+
+    // ---- a die's commands -----------------------------------------------------------------------------------------
+
+    /// Reads a page, and others at its offset of their blocks.
+    pub(super) fn start_read(&mut self, die: usize, is_step: bool, place: Place, parts: Vec<Part>) {
+        let array_ns = time_of(&self.config.timing.read.list(), place.page);
+        let page = is_step.then_some(place);
+        self.start(die, Command { kind: Kind::Read, page, is_step, parts, array_ns, stage: Stage::In });
+    }
+
+    /// Programs of pages at this offset.
+    pub(super) fn start_program(&mut self, die: usize, is_step: bool, page: usize, parts: Vec<Part>) {
+        let array_ns = time_of(&self.config.timing.program.list(), page);
+        self.start(die, Command { kind: Kind::Program, page: None, is_step, parts, array_ns, stage: Stage::In });
+    }
+
+    pub(super) fn start_copyback(&mut self, die: usize, page: usize) {
+        let timing = &self.config.timing;
+        let array_ns = time_of(&timing.read.list(), page) + time_of(&timing.program.list(), page);
+        let parts = vec![Part { units: 0, txns: Vec::new() }];
+        self.start(die, Command { kind: Kind::Copyback, page: None, is_step: true, parts, array_ns, stage: Stage::In });
+    }
+
+    pub(super) fn start_erase(&mut self, die: usize) {
+        let array_ns = self.config.timing.erase.0;
+        let parts = vec![Part { units: 0, txns: Vec::new() }];
+        self.start(die, Command { kind: Kind::Erase, page: None, is_step: true, parts, array_ns, stage: Stage::In });
+    }
+
+    fn start(&mut self, die: usize, command: Command) {
+        let follows = !self.dies[die].commands.is_empty();
+        let is_read = command.kind == Kind::Read;
+        let transfer_ns = self.transfer_ns(&command);
+        self.result.counts.multi_plane += u64::from(command.parts.len() > 1);
+        self.result.counts.cached += u64::from(follows);
+        self.result.foretold.pipelined += u64::from(follows && self.dies[die].lease.is_some());
+        self.dies[die].commands.push(command);
+        let at = self.dies[die].commands.len() - 1;
+        if follows && is_read {
+            // Its cycles go beside the data that leaves.
+            self.start_array(die, at, transfer_ns + self.config.timing.cache_busy.0);
+        } else if transfer_ns > 0 {
+            self.want_channel(die);
+        } else {
+            self.start_array(die, at, 0);
+        }
+    }
+
+    fn start_array(&mut self, die: usize, at: usize, after_ns: u64) {
+        let start_ns = self.now_ns + after_ns;
+        let command = &mut self.dies[die].commands[at];
+        command.stage = Stage::Array(start_ns + command.array_ns);
+    }
+
+    /// The command of a die that is in its array.
+    fn in_array(&self, die: usize) -> Option<usize> {
+        self.dies[die].commands.iter().position(|command| matches!(command.stage, Stage::Array(_)))
+    }
+
+    fn at_stage(&self, die: usize, stage: Stage) -> Option<usize> {
+        self.dies[die].commands.iter().position(|command| command.stage == stage)
+    }
+
+    pub(super) fn array_ends(&mut self, die: usize) {
+        let at = self.in_array(die).expect("a command is in the array");
+        let is_leaving = self.dies[die].commands.iter().any(|c| matches!(c.stage, Stage::Out(_)));
+        let command = &mut self.dies[die].commands[at];
+        if command.kind == Kind::Read && is_leaving {
+            command.stage = Stage::Full;
+        } else if command.kind == Kind::Read {
+            command.stage = Stage::Out(0);
+            self.want_channel(die);
+            self.change(die);
+        } else {
+            let command = self.dies[die].commands.remove(at);
+            if let Some(loaded) = self.at_stage(die, Stage::Loaded) {
+                self.start_array(die, loaded, 0);
+            }
+            for part in &command.parts {
+                self.part_of_command_ends(part);
+            }
+            self.command_ends(die, &command);
+        }
+    }
+
+    fn part_of_command_ends(&mut self, part: &Part) {
+        for &txn in &part.txns {
+            self.txn_ends(txn);
+        }
+    }
+
+    fn command_ends(&mut self, die: usize, command: &Command) {
+        if command.is_step && command.kind == Kind::Erase {
+            self.end_job(die);
+        } else if command.is_step && self.steps_follow_at_once() {
+            // Nobody else may have the die: the job goes on at once.
+            self.take_step(die);
+            return;
+        }
+        self.change(die);
+    }
+
+    // ---- channels -------------------------------------------------------------------------------------------------
+
+    /// The time of some units on the channel.
+    pub(super) fn data_ns(&self, units: usize) -> u64 {
+        let bytes = units as u128 * u128::from(self.config.geometry.unit_bytes());
+        (bytes * 1_000_000_000).div_ceil(u128::from(self.config.timing.channel.bytes_per_s)) as u64
+    }
+
+    /// The transfer that a command makes or wants: cycles for each plane, with them whole pages of a program; or what a read
+    /// asked of one plane.
+    fn transfer_ns(&self, command: &Command) -> u64 {
+        match (command.stage, command.kind) {
+            (Stage::Out(part), _) => self.data_ns(command.parts[part].units),
+            (_, Kind::Program) => {
+                let page_ns = self.data_ns(self.config.geometry.units_per_page() as usize);
+                command.parts.len() as u64 * (self.config.timing.command.0 + page_ns)
+            }
+            _ => command.parts.len() as u64 * self.config.timing.command.0,
+        }
+    }
+
+    /// The command of a die that has or wants the channel.
+    fn on_channel(&self, die: usize) -> &Command {
+        let is_there = |command: &&Command| matches!(command.stage, Stage::In | Stage::Out(_));
+        self.dies[die].commands.iter().find(is_there).expect("a command is on the channel")
+    }
+
+    /// Whether something may follow when the transfer of a die ends: data of a read has arrived, or a program is loaded
+    /// behind which another may be.
+    fn is_heard(&self, die: usize) -> bool {
+        let ComposeConfig::List(compose) = &self.config.compose;
+        let has_cache = compose.builders.contains(&BuilderName::Cache) || self.pipelines();
+        let command = self.on_channel(die);
+        let is_load = command.kind == Kind::Program && command.stage == Stage::In;
+        matches!(command.stage, Stage::Out(_)) || (is_load && has_cache && self.config.commands.cache_program)
+    }
+
+    fn want_channel(&mut self, die: usize) {
+        let channel = self.channel_of(die);
+        let c = &self.channels[channel];
+        if let Some((other, end_ns)) = c.transfer
+            && (end_ns, c.waiting.is_empty()) == (self.now_ns, true)
+            && !self.is_heard(other)
+        {
+            // The transfer ends at this very moment, and nothing follows it but its array's time: who asks first has the
+            // channel, before more urgent ones that ask later in this moment.
+            self.transfer_ends(channel);
+        }
+        self.channels[channel].waiting.push(die);
+        if self.channels[channel].waiting.len() == 1 {
+            self.grant(channel);
+        }
+    }
+
+    /// One transfer at a time: cycles without data first, then first come first served; where collection goes first, its
+    /// transfers do, too.
+    pub(super) fn grant(&mut self, channel: usize) {
+        let gc_first = matches!(&self.config.order, OrderConfig::Priority(p) if p.first == First::GcReadWrite);
+        let c = &self.channels[channel];
+        if c.transfer.is_some() || c.waiting.is_empty() || c.is_held {
+            return;
+        }
+        let is_cycles = |&die: &usize| {
+            let command = self.on_channel(die);
+            command.stage == Stage::In && command.kind != Kind::Program
+        };
+        let is_urgent = |&die: &usize| gc_first && self.on_channel(die).is_step;
+        let first = c.waiting.iter().position(is_cycles).or_else(|| c.waiting.iter().position(is_urgent)).unwrap_or(0);
+        let die = c.waiting[first];
+        let end_ns = self.now_ns + self.transfer_ns(self.on_channel(die));
+        self.channels[channel].waiting.remove(first);
+        self.channels[channel].transfer = Some((die, end_ns));
+    }
+
+    pub(super) fn transfer_ends(&mut self, channel: usize) {
+        let (die, _) = self.channels[channel].transfer.take().expect("a transfer is under way");
+        let is_heard = self.is_heard(die);
+        let at = self.dies[die].commands.iter().position(|c| matches!(c.stage, Stage::In | Stage::Out(_)));
+        let at = at.expect("a command is on the channel");
+        match self.dies[die].commands[at].stage {
+            Stage::Out(part) => self.data_arrives(channel, die, at, part),
+            _ if self.in_array(die).is_some() => self.dies[die].commands[at].stage = Stage::Loaded,
+            _ => {
+                self.start_array(die, at, 0);
+                if is_heard {
+                    self.change(die);
+                }
+            }
+        }
+        if is_heard {
+            // The die may send the cycles of its next command: it is looked at before another one has the channel. One whose
+            // next page waits to leave already sends none.
+            let c = &self.channels[channel];
+            let is_wanted = c.transfer.is_none() && !c.waiting.is_empty() && !c.waiting.contains(&die);
+            let has_cycles = self.config.timing.command.0 > 0;
+            self.channels[channel].is_held = has_cycles && is_wanted && self.changed.contains(&die);
+        }
+        self.grant(channel);
+    }
+
+    /// A read's data of one plane is there. Those of the other planes follow without another die between.
+    fn data_arrives(&mut self, channel: usize, die: usize, at: usize, part: usize) {
+        let command = &mut self.dies[die].commands[at];
+        let moved = command.page.filter(|_| part == 0);
+        if part + 1 < command.parts.len() {
+            command.stage = Stage::Out(part + 1);
+            let served = std::mem::take(&mut command.parts[part].txns);
+            let end_ns = self.now_ns + self.transfer_ns(&self.dies[die].commands[at]);
+            self.channels[channel].transfer = Some((die, end_ns));
+            if let Some(page) = moved {
+                self.serve_reads_of(die, page);
+            }
+            self.part_of_command_ends(&Part { units: 0, txns: served });
+            return;
+        }
+        let command = self.dies[die].commands.remove(at);
+        if let Some(page) = moved {
+            self.serve_reads_of(die, page);
+        }
+        if let Some(full) = self.at_stage(die, Stage::Full) {
+            self.dies[die].commands[full].stage = Stage::Out(0);
+            self.want_channel(die);
+        }
+        self.part_of_command_ends(&command.parts[part]);
+        self.command_ends(die, &command);
+    }
+}

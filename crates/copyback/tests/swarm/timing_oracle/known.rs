@@ -1,0 +1,222 @@
+//! What the oracle knows, what it says, and how much that was.
+
+use super::Place;
+use copyback::background::gc::trigger::TriggerConfig;
+use copyback::background::gc::trigger::watermark::Scope;
+use copyback::background::gc::r#yield::YieldConfig;
+use copyback::buffer::BufferConfig;
+use copyback::config::host::HostMode;
+use copyback::config::{PreconditionConfig, RunConfig};
+use copyback::controller::compose::{BuilderName, ComposeConfig};
+use copyback::ftl::allocation::AllocationConfig;
+use copyback::ftl::frontier::FrontierConfig;
+use copyback::ftl::unit::UnitConfig;
+use copyback::ftl::unit::block::Destination;
+use copyback::metrics::report::{GcEvent, Report};
+use std::collections::HashMap;
+
+/// What a drive holds before the first request.
+pub struct Past {
+    /// Where each unit's data is.
+    pub place_of: HashMap<usize, Place>,
+    /// Of each plane, how many pages of the block are programmed that takes host data.
+    pub programmed: Vec<usize>,
+}
+
+/// Whether the oracle knows what a drive with this configuration does, collection apart.
+pub fn understands(config: &RunConfig) -> bool {
+    matches!(config.allocation, AllocationConfig::Static(_)) && matches!(config.buffer, BufferConfig::None(_))
+}
+
+/// Whether a drive can be, and is likely to be foretold: it collects as the oracle knows, or has a past and no level below
+/// which it would collect.
+pub fn is_known(config: &RunConfig) -> bool {
+    let TriggerConfig::Watermark(trigger) = &config.trigger;
+    let is_new = config.precondition == PreconditionConfig::Empty;
+    let collects_late = !is_new && trigger.soft.of(config.geometry.blocks_per_plane) == 0;
+    config.check().is_ok() && understands(config) && (collects_late || knows_collection(config))
+}
+
+/// Whether it is one of those whose rounds share their dies, and there are others to share them with.
+pub fn is_known_to_share(config: &RunConfig) -> bool {
+    let ComposeConfig::List(compose) = &config.compose;
+    let limit = match config.host.mode {
+        HostMode::Open => config.host.outstanding_max,
+        HostMode::Closed => config.host.queue_depth,
+    };
+    let shares = config.yield_.lets_host_first() || !compose.gc.is_empty();
+    shares && limit > 1 && is_known(config) && knows_collection(config)
+}
+
+/// Whether it knows how the drive collects, too.
+pub(super) fn knows_collection(config: &RunConfig) -> bool {
+    let TriggerConfig::Watermark(trigger) = &config.trigger;
+    let UnitConfig::Block(unit) = &config.unit;
+    config.precondition == PreconditionConfig::Empty
+        && !matches!(config.yield_, YieldConfig::Ideal(_))
+        && trigger.scope == Scope::Plane
+        && trigger.idle.is_none()
+        && unit.destination == Destination::Local
+}
+
+/// Whether commands of the host may take other planes along.
+fn has_partners(config: &RunConfig) -> bool {
+    let ComposeConfig::List(compose) = &config.compose;
+    compose.builders.contains(&BuilderName::MultiPlane)
+        && config.commands.multi_plane
+        && config.geometry.planes_per_die > 1
+}
+
+/// What the oracle says.
+pub struct Prediction {
+    /// When each request ends.
+    pub end_ns: Vec<u64>,
+    /// Rounds of collection, in the order of their ends.
+    pub rounds: Vec<GcEvent>,
+    /// Whether collection was foretold, too.
+    pub collects: bool,
+    /// What was done, as far as the report counts it.
+    pub counts: Counts,
+    pub foretold: Foretold,
+    /// Most writes that stood in the queue of one plane.
+    pub(super) queued_max: usize,
+}
+
+/// What the oracle's drive did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Of the host.
+    pub page_reads: u64,
+    /// Of the host.
+    pub page_programs: u64,
+    /// Commands of several planes.
+    pub multi_plane: u64,
+    /// Commands that followed another through the cache register.
+    pub cached: u64,
+    /// Looks at a queue that took time.
+    pub looks: u64,
+    /// Commands that went before a round's next step.
+    pub preemptions: u64,
+    /// Requests that were served with pages that rounds moved.
+    pub merged_reads: u64,
+    pub merged_writes: u64,
+    /// Pages of the host that shared a command with a round's.
+    pub reads_beside: u64,
+    pub programs_beside: u64,
+}
+
+impl Counts {
+    /// The same of a drive that counts them itself.
+    pub fn of(report: &Report) -> Self {
+        let flash = &report.flash;
+        Self {
+            page_reads: flash.host_page_reads,
+            page_programs: flash.host_page_programs,
+            multi_plane: flash.multi_plane_commands,
+            cached: flash.cached_commands,
+            looks: flash.queue_looks,
+            preemptions: flash.preemptions,
+            merged_reads: flash.merged_reads,
+            merged_writes: flash.merged_writes,
+            reads_beside: flash.reads_beside_gc,
+            programs_beside: flash.programs_beside_gc,
+        }
+    }
+}
+
+impl Prediction {
+    /// Whether nothing happened that the oracle does not know of. Where it does not collect: no collection, or one without
+    /// time that leaves pages what they are to it; and no write had to wait for a page.
+    pub fn counts_for(&self, config: &RunConfig, report: &Report) -> bool {
+        if self.collects {
+            return true;
+        }
+        let g = &config.geometry;
+        let is_uniform = config.timing.read.list().len() == 1 && config.timing.program.list().len() == 1;
+        let (no_rounds, whole_pages) = (report.gc.rounds == 0, g.units_per_page() == 1);
+        let is_new = config.precondition == PreconditionConfig::Empty;
+        let moves_do_not_show =
+            no_rounds || (report.gc.die_time_ns == 0 && whole_pages && is_uniform && !has_partners(config));
+        // Which blocks a drive with a past opens next is not known, only how far those are filled that are open.
+        let has_two_blocks = matches!(config.frontier, FrontierConfig::SecondActive(_));
+        let blocks_are_known = !has_partners(config) || (!has_two_blocks && (is_new || !config.commands.same_block));
+        // One free block is kept for moves; the others are what queued writes may count on, at least.
+        let pages_left = report.min_free_blocks.saturating_sub(1) as usize * g.pages_per_block as usize;
+        moves_do_not_show && blocks_are_known && self.queued_max < pages_left
+    }
+}
+
+/// How much of what was foretold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Foretold {
+    /// Commands of several planes.
+    pub multi_plane: u64,
+    /// Commands through the cache register.
+    pub cached: u64,
+    /// Rounds of collection.
+    pub rounds: u64,
+    /// Rounds that let the host go first.
+    pub preempted: u64,
+    /// Commands that followed another through the cache register while a round had the die.
+    pub pipelined: u64,
+    /// Rounds whose commands took requests along.
+    pub paired: u64,
+    /// Requests that were served with moved pages.
+    pub merged: u64,
+}
+
+impl Foretold {
+    fn list(&self) -> [(&'static str, u64); KINDS] {
+        [
+            ("commands of several planes", self.multi_plane),
+            ("cached commands", self.cached),
+            ("rounds", self.rounds),
+            ("preempted rounds", self.preempted),
+            ("pipelined commands", self.pipelined),
+            ("rounds in company", self.paired),
+            ("merged requests", self.merged),
+        ]
+    }
+}
+
+const KINDS: usize = 7;
+
+/// The same of many cases: in how many of them there was any, and how many.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timed {
+    cases: u64,
+    kinds: [(u64, u64); KINDS],
+}
+
+impl Timed {
+    /// Another case was foretold.
+    pub fn add(&mut self, foretold: Foretold) {
+        self.cases += 1;
+        for ((cases, sum), (_, count)) in self.kinds.iter_mut().zip(foretold.list()) {
+            *cases += u64::from(count > 0);
+            *sum += count;
+        }
+    }
+
+    /// Adds those of another.
+    pub fn merge(&mut self, other: &Self) {
+        self.cases += other.cases;
+        for ((cases, sum), (more_cases, more)) in self.kinds.iter_mut().zip(&other.kinds) {
+            *cases += more_cases;
+            *sum += more;
+        }
+    }
+
+    /// Whether the oracle has seen enough of everything in a short swarm.
+    pub fn is_enough(&self) -> bool {
+        self.cases > 150 && self.kinds.iter().all(|&(cases, sum)| cases > 5 && sum > 50)
+    }
+}
+
+impl std::fmt::Display for Timed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} timed to the nanosecond by a naive oracle", self.cases)?;
+        let kinds = self.kinds.iter().zip(Foretold::default().list());
+        kinds.into_iter().try_for_each(|((cases, sum), (name, _))| write!(f, ", {sum} {name} in {cases}"))
+    }
+}

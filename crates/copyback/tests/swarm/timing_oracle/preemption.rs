@@ -1,0 +1,272 @@
+//! Rounds that let the host go before their steps: by points (ispass11) and by slack (HIOS).
+
+use super::collection::Step;
+use super::commands::Takes;
+use super::{Oracle, time_of};
+use copyback::background::gc::trigger::TriggerConfig;
+use copyback::background::gc::r#yield::points::AtRegister;
+use copyback::background::gc::r#yield::slack;
+use copyback::background::gc::r#yield::{AtHard, Fence, YieldConfig};
+use copyback::controller::compose::{ComposeConfig, GcBuilderName};
+use copyback::controller::order::OrderConfig;
+use copyback::ftl::victim::VictimConfig;
+
+/// How far a die has come between two steps of its round.
+#[derive(Clone, Copy, Default)]
+pub(super) enum Pause {
+    /// The queue was not looked at yet.
+    #[default]
+    Closed,
+    /// The controller looks at it until then.
+    Looking(u64),
+    /// Whoever may goes first.
+    Open {
+        /// What has this number or a later one came when the point had opened.
+        before: usize,
+    },
+}
+
+/// What free blocks let go first (ispass11 Fig. 7).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum State {
+    All,
+    Reads,
+    Nothing,
+}
+
+impl Oracle<'_> {
+    pub(super) fn yields(&self) -> bool {
+        self.config.yield_.lets_host_first()
+    }
+
+    pub(super) fn has_gc_builder(&self, name: GcBuilderName) -> bool {
+        let ComposeConfig::List(compose) = &self.config.compose;
+        compose.gc.contains(&name)
+    }
+
+    /// Whether commands of a round and of the host that goes before it follow each other through the cache register.
+    pub(super) fn pipelines(&self) -> bool {
+        self.has_gc_builder(GcBuilderName::Pipeline)
+    }
+
+    /// Whether nothing may come between two steps, not even time.
+    pub(super) fn steps_follow_at_once(&self) -> bool {
+        let has_choice = matches!(self.config.victim, VictimConfig::ReadMatch(_));
+        !self.yields() && self.look_ns(Step::Read) == 0 && !has_choice
+    }
+
+    /// Time of the look at the queue before a step.
+    fn look_ns(&self, step: Step) -> u64 {
+        let ComposeConfig::List(compose) = &self.config.compose;
+        let poll_ns = match &self.config.yield_ {
+            YieldConfig::Points(p) => p.poll.0,
+            YieldConfig::Slack(p) => p.poll.0,
+            YieldConfig::Never(_) | YieldConfig::Ideal(_) => 0,
+        };
+        let looks_for_partners = step == Step::Read && self.has_gc_builder(GcBuilderName::GcHost);
+        poll_ns + if looks_for_partners { compose.gc_scan.0 } else { 0 }
+    }
+
+    /// The die of a round can take a command: one of the host that goes first, or the round's next step. Whether something
+    /// changed.
+    pub(super) fn share(&mut self, die: usize, takes: Takes) -> bool {
+        if self.steps_follow_at_once() {
+            self.take_step(die);
+            return true;
+        }
+        let step = self.next_step(die);
+        match self.dies[die].pause {
+            Pause::Looking(_) => false,
+            Pause::Closed if takes != Takes::Anything => false,
+            Pause::Closed => {
+                let look_ns = self.look_ns(step) + std::mem::take(&mut self.dies[die].choice_ns);
+                if look_ns > 0 {
+                    self.result.counts.looks += 1;
+                    self.dies[die].pause = Pause::Looking(self.now_ns + look_ns);
+                } else {
+                    self.open_pause(die);
+                }
+                true
+            }
+            Pause::Open { before } => self.go_on(die, step, before, takes),
+        }
+    }
+
+    pub(super) fn open_pause(&mut self, die: usize) {
+        self.dies[die].pause = Pause::Open { before: self.sequences };
+        self.change(die);
+    }
+
+    fn go_on(&mut self, die: usize, step: Step, before: usize, takes: Takes) -> bool {
+        if let Some((is_read, txn)) = self.goes_first(die, step, before) {
+            let fits = takes == Takes::Anything || takes == if is_read { Takes::Read } else { Takes::Program };
+            if fits {
+                self.result.counts.preemptions += 1;
+                self.dies[die].lease.as_mut().expect("a round has the die").was_preempted = true;
+                if is_read { self.issue_read(die, txn) } else { self.issue_write(die, txn) }
+            }
+            return fits;
+        }
+        let follows = match takes {
+            Takes::Anything => true,
+            Takes::Read => step == Step::Read,
+            Takes::Program => step == Step::Program,
+            Takes::Nothing => false,
+        };
+        if follows {
+            self.dies[die].pause = Pause::Closed;
+            self.take_step(die);
+        }
+        follows
+    }
+
+    /// The first read or the first write that may go before the step, in the order of the classes.
+    fn goes_first(&self, die: usize, step: Step, before: usize) -> Option<(bool, usize)> {
+        let ComposeConfig::List(compose) = &self.config.compose;
+        let d = &self.dies[die];
+        let first = |queue: &[usize]| {
+            let mut seen = queue.iter().copied().take(compose.gc_scan_max as usize);
+            seen.find(|&txn| !self.is_fenced(die, txn, before) && self.may_go_first(die, txn, step))
+        };
+        let heads = [(true, first(&d.reads)), (false, first(&d.writes))];
+        let mut heads: Vec<(bool, usize)> =
+            heads.into_iter().filter_map(|(is_read, txn)| Some((is_read, txn?))).collect();
+        if matches!(self.config.order, OrderConfig::Fifo(_)) {
+            heads.sort_by_key(|&(_, txn)| self.txns[txn].sequence);
+        }
+        heads.first().copied()
+    }
+
+    /// Whether it came when the point had opened and has to wait for the next one. Below the hard level, and where a write
+    /// waits for space, all that came later has to.
+    fn is_fenced(&self, die: usize, txn: usize, before: usize) -> bool {
+        let fence = match &self.config.yield_ {
+            YieldConfig::Points(points) => points.fence,
+            YieldConfig::Slack(slack) => slack.fence,
+            YieldConfig::Never(_) | YieldConfig::Ideal(_) => Fence::All,
+        };
+        let waits_for_space = self.planes_of(die).any(|plane| !self.planes[plane].waiting.is_empty());
+        let is_closed = waits_for_space || self.state(die) != State::All;
+        let is_held = match fence {
+            Fence::None => is_closed,
+            Fence::Writes => is_closed || !self.txns[txn].is_read,
+            Fence::All => true,
+        };
+        is_held && self.txns[txn].sequence >= before
+    }
+
+    fn may_go_first(&self, die: usize, txn: usize, step: Step) -> bool {
+        let is_write = !self.txns[txn].is_read;
+        let is_allowed = match self.state(die) {
+            State::All => true,
+            State::Reads => !is_write,
+            State::Nothing => false,
+        };
+        is_allowed
+            && !self.is_left_to_round(die, txn, step)
+            && !self.will_be_merged(die, txn, step)
+            && match &self.config.yield_ {
+                YieldConfig::Points(_) => !self.is_barred(die, self.plane_now(txn), is_write, step),
+                YieldConfig::Slack(params) => self.would_be_late(die, txn, step, params),
+                YieldConfig::Never(_) | YieldConfig::Ideal(_) => false,
+            }
+    }
+
+    /// The plane that a transaction would use; none where nothing of it is left.
+    fn plane_now(&self, txn: usize) -> Option<usize> {
+        let t = &self.txns[txn];
+        if t.is_read { t.units.iter().find_map(|unit| Some(self.place_of.get(unit)?.plane)) } else { Some(t.plane) }
+    }
+
+    /// Point (1): a page waits between its read and its program, and its plane is not free for all.
+    fn is_barred(&self, die: usize, plane: Option<usize>, is_write: bool, step: Step) -> bool {
+        let own = self.dies[die].lease.as_ref().map(|job| job.plane);
+        let YieldConfig::Points(points) = &self.config.yield_ else { return false };
+        let is_open_for = match points.at_register {
+            AtRegister::OtherPlanes => false,
+            AtRegister::Writes => is_write,
+            AtRegister::All => true,
+        };
+        step == Step::Program && own.is_some() && plane == own && !is_open_for
+    }
+
+    /// The same for a partner of what goes first.
+    pub(super) fn bars_partner(&self, die: usize, plane: usize, is_write: bool) -> bool {
+        let is_open = matches!(self.dies[die].pause, Pause::Open { .. });
+        is_open && self.is_barred(die, Some(plane), is_write, self.step_of(die))
+    }
+
+    /// By slack: after the next chunk of the round, its own command would end behind its deadline. Times are those of a
+    /// block's first page.
+    fn would_be_late(&self, die: usize, txn: usize, step: Step, params: &slack::Params) -> bool {
+        let timing = &self.config.timing;
+        let per_page = self.config.geometry.units_per_page() as usize;
+        let on_channel_ns = timing.command.0 + self.data_ns(per_page);
+        let read_ns = time_of(&timing.read.list(), 0) + on_channel_ns;
+        let write_ns = time_of(&timing.program.list(), 0) + on_channel_ns;
+        let pages_moved = self.dies[die].lease.as_ref().expect("a round has the die").programmed.div_ceil(per_page);
+        let next_ns = match step {
+            Step::Erase => timing.command.0 + timing.erase.0,
+            Step::Read if pages_moved.is_multiple_of(params.chunk as usize) => {
+                u64::from(params.chunk) * (read_ns + write_ns + 2 * params.poll.0)
+            }
+            // Inside a chunk.
+            Step::Read | Step::Program => return false,
+        };
+        let t = &self.txns[txn];
+        let (own_ns, time_ns) =
+            if t.is_read { (read_ns, params.read_deadline.0) } else { (write_ns, params.write_deadline.0) };
+        self.now_ns + next_ns + own_ns > t.arrival_ns.saturating_add(time_ns)
+    }
+
+    // ---- the hard level -------------------------------------------------------------------------------------------
+
+    /// The lowest plane of the die decides.
+    pub(super) fn state(&self, die: usize) -> State {
+        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        let soft = trigger.soft.of(self.config.geometry.blocks_per_plane);
+        let hard = (trigger.hard * f64::from(soft)).ceil() as usize;
+        let is_low = self.planes_of(die).any(|plane| self.planes[plane].is_below(hard, trigger.count));
+        let stops_all = match &self.config.yield_ {
+            YieldConfig::Points(points) => points.at_hard == AtHard::All,
+            _ => true,
+        };
+        match is_low {
+            false => State::All,
+            true if stops_all || self.urgent_write_waits(die) => State::Nothing,
+            true => State::Reads,
+        }
+    }
+
+    /// In its queue, in front of the window or for space.
+    fn urgent_write_waits(&self, die: usize) -> bool {
+        let d = &self.dies[die];
+        let for_space = self.planes_of(die).flat_map(|plane| &self.planes[plane].waiting);
+        let mut waiting = d.writes.iter().chain(&d.outside).chain(for_space);
+        waiting.any(|&txn| self.is_urgent_write(txn))
+    }
+
+    fn is_urgent_write(&self, txn: usize) -> bool {
+        self.txns[txn].is_urgent && !self.txns[txn].is_read
+    }
+
+    /// Whether the round that ends held up everybody while a write of high priority waits: that goes before the next.
+    pub(super) fn will_owe(&self, die: usize) -> bool {
+        self.yields() && self.state(die) == State::Nothing && self.urgent_write_waits(die)
+    }
+
+    /// The write that is owed its turn takes it; whether it did. Where it waits for space, only a round can help it.
+    pub(super) fn pay(&mut self, die: usize, takes: Takes) -> bool {
+        let d = &self.dies[die];
+        let Some(owed) = d.writes.iter().copied().find(|&txn| self.is_urgent_write(txn)) else {
+            self.dies[die].owes = d.outside.iter().any(|&txn| self.is_urgent_write(txn));
+            return false;
+        };
+        if takes != Takes::Anything {
+            return false;
+        }
+        self.dies[die].owes = false;
+        self.issue_write(die, owed);
+        true
+    }
+}
