@@ -287,7 +287,8 @@ fn upper_layers(
     let (mut layers, mut proposed) = (Vec::new(), None);
     let own = |layer: &Layer| {
         layer.has_key("workload", "trace")
-            || (layer.has_key("workload", "requests") && layer.has_key("workload", "read_share"))
+            || (layer.has_key("workload", "requests")
+                && ["read_share", "read_arrivals"].iter().any(|key| layer.has_key("workload", key)))
     };
     let on_command_line = common.trace.is_some() || common.workload.is_some();
     let mut add = |layers: &mut Vec<Layer>, name: &Located, folder: &Path| -> Result<(), Failure> {

@@ -56,6 +56,7 @@ impl WorkloadSpec {
             ("write_size", self.write_size.is_some()),
             ("trim_size", self.trim_size.is_some()),
             ("arrivals", self.arrivals.is_some()),
+            ("read_arrivals", self.read_arrivals.is_some()),
             ("addresses", self.addresses.is_some()),
         ];
         match set.iter().find(|(_, is_set)| *is_set) {
@@ -82,21 +83,7 @@ impl WorkloadSpec {
         if self.requests == Some(0) {
             return Err(wrong("requests", "no request would be generated", "set 1 or more"));
         }
-        let Some(read_share) = self.read_share else {
-            return Err(wrong(
-                "read_share",
-                "a generator needs it",
-                "set the share of requests that read, from 0 to 1",
-            ));
-        };
-        let trim_share = self.trim_share.unwrap_or(0.0);
-        share("read_share", read_share)?;
-        share("trim_share", trim_share)?;
-        if read_share + trim_share > 1.0 {
-            let message = format!("{trim_share} and read_share {read_share} are more than all requests");
-            return Err(wrong("trim_share", message, "writes are what is left; lower one of the two"));
-        }
-        self.check_sizes(read_share, trim_share)?;
+        self.check_kinds()?;
         match self.footprint {
             Some(Footprint::Share(part)) if !(part > 0.0 && part <= 1.0) => {
                 return Err(wrong("footprint", format!("{part} is not above 0 and at most 1"), "set for example 0.8"));
@@ -106,16 +93,59 @@ impl WorkloadSpec {
             }
             _ => {}
         }
-        self.arrivals.as_ref().map_or(Ok(()), ArrivalSpec::check)?;
+        self.arrivals.as_ref().map_or(Ok(()), |arrivals| arrivals.check("arrivals"))?;
+        self.check_read_arrivals()?;
         self.addresses.as_ref().map_or(Ok(()), AddressSpec::check)
     }
 
-    fn check_sizes(&self, read_share: f64, trim_share: f64) -> Checked {
+    /// The shares of reads and trims, and whether each kind that comes has a size.
+    fn check_kinds(&self) -> Checked {
+        let trim_share = self.trim_share.unwrap_or(0.0);
+        let Some(read_share) = self.read_share else {
+            if self.read_arrivals.is_some() {
+                share("trim_share", trim_share)?;
+                return self.check_sizes(true, trim_share < 1.0, trim_share > 0.0);
+            }
+            return Err(wrong(
+                "read_share",
+                "a generator needs it",
+                "set the share of requests that read, from 0 to 1",
+            ));
+        };
+        if self.read_arrivals.is_some() {
+            let message = "read_arrivals and arrivals say it already: it is the ratio of their rates";
+            return Err(wrong("read_share", message, "remove it, or `read_arrivals`"));
+        }
+        share("read_share", read_share)?;
+        share("trim_share", trim_share)?;
+        if read_share + trim_share > 1.0 {
+            let message = format!("{trim_share} and read_share {read_share} are more than all requests");
+            return Err(wrong("trim_share", message, "writes are what is left; lower one of the two"));
+        }
+        self.check_sizes(read_share > 0.0, read_share + trim_share < 1.0, trim_share > 0.0)
+    }
+
+    /// Two processes go by the clock, or none does: of two closed loops no read would come before all writes, or after.
+    fn check_read_arrivals(&self) -> Checked {
+        let Some(reads) = &self.read_arrivals else { return Ok(()) };
+        reads.check("read_arrivals")?;
+        let help = "set for example `{ kind = \"poisson\", rate = 1000 }`, or `read_share` instead of `read_arrivals`";
+        if reads.kind == ArrivalKind::Closed {
+            return Err(wrong("read_arrivals.kind", "a closed loop has no arrival times to come at", help));
+        }
+        if self.arrivals.as_ref().is_none_or(|arrivals| arrivals.kind == ArrivalKind::Closed) {
+            let message = "where reads have arrivals of their own, writes need arrival times, too";
+            return Err(wrong("arrivals", message, help));
+        }
+        Ok(())
+    }
+
+    fn check_sizes(&self, reads: bool, writes: bool, trims: bool) -> Checked {
         let align = self.align.unwrap_or(GENERATED_ALIGN_DEFAULT);
         let sizes = [
-            ("read_size", &self.read_size, read_share > 0.0),
-            ("write_size", &self.write_size, read_share + trim_share < 1.0),
-            ("trim_size", &self.trim_size, trim_share > 0.0),
+            ("read_size", &self.read_size, reads),
+            ("write_size", &self.write_size, writes),
+            ("trim_size", &self.trim_size, trims),
         ];
         if let Some(size) = &self.size {
             size.check("size", align)?;
@@ -233,40 +263,46 @@ fn whole_units(key: &str, size: Bytes, align: Bytes) -> Checked {
 }
 
 impl ArrivalSpec {
-    fn check(&self) -> Checked {
-        let burst_keys = [("arrivals.burst", self.burst.is_some()), ("arrivals.burst_rate", self.burst_rate.is_some())];
+    /// Checks the process that stands under `table`.
+    fn check(&self, table: &str) -> Checked {
+        let at = |part: &str| format!("{table}.{part}");
+        let burst_keys = [("burst", self.burst.is_some()), ("burst_rate", self.burst_rate.is_some())];
         if self.kind != ArrivalKind::OnOff
             && let Some((key, _)) = burst_keys.iter().find(|(_, is_set)| *is_set)
         {
-            return Err(wrong(key, "only `kind = \"on-off\"` has bursts", "remove it, or change `kind`"));
+            return Err(wrong(&at(key), "only `kind = \"on-off\"` has bursts", "remove it, or change `kind`"));
         }
         if self.kind == ArrivalKind::Closed {
             if self.rate.is_some() || self.mean_gap.is_some() {
                 let help = "remove it, or set `kind = \"poisson\"`";
-                return Err(wrong("arrivals.kind", "a closed loop has no arrival rate", help));
+                return Err(wrong(&at("kind"), "a closed loop has no arrival rate", help));
+            }
+            if self.start.is_some() {
+                let help = "remove it, or set `kind = \"poisson\"`";
+                return Err(wrong(&at("start"), "a closed loop has no arrival times", help));
             }
             return Ok(());
         }
         match (self.rate, self.mean_gap) {
             (Some(_), Some(_)) => {
-                return Err(wrong("arrivals.mean_gap", "rate says the same already", "remove one of the two"));
+                return Err(wrong(&at("mean_gap"), "rate says the same already", "remove one of the two"));
             }
             (None, Some(gap)) if gap.0 == 0 => {
                 let help = "for requests without gaps, set `kind = \"closed\"`";
-                return Err(wrong("arrivals.mean_gap", "it is zero", help));
+                return Err(wrong(&at("mean_gap"), "it is zero", help));
             }
             (None, Some(_)) => {}
-            (rate, None) => positive("arrivals.rate", rate, "set the requests a second, or `mean_gap`")?,
+            (rate, None) => positive(&at("rate"), rate, "set the requests a second, or `mean_gap`")?,
         }
         if self.kind == ArrivalKind::OnOff {
             let mean_rate = self.requests_per_s();
-            positive("arrivals.burst_rate", self.burst_rate, "set the requests a second during a burst")?;
+            positive(&at("burst_rate"), self.burst_rate, "set the requests a second during a burst")?;
             if self.burst_rate.is_some_and(|burst_rate| burst_rate < mean_rate) {
                 let message = format!("bursts are slower than the mean of {mean_rate} requests a second");
-                return Err(wrong("arrivals.burst_rate", message, "raise it to the mean or above"));
+                return Err(wrong(&at("burst_rate"), message, "raise it to the mean or above"));
             }
             if self.burst.is_none_or(|burst| burst.0 == 0) {
-                return Err(wrong("arrivals.burst", "bursts need a length", "set for example \"100 ms\""));
+                return Err(wrong(&at("burst"), "bursts need a length", "set for example \"100 ms\""));
             }
         }
         Ok(())
@@ -351,6 +387,11 @@ mod tests {
     fn each_mistake_names_its_key_and_a_remedy() {
         let generator = "requests = 1\nread_share = 0.5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n";
         let with = |line: &str| format!("{generator}{line}\n");
+        // Reads and the rest by processes of their own.
+        let two = |reads: &str, rest: &str| {
+            let arrivals = format!("read_arrivals = {{ kind = {reads} }}\narrivals = {{ kind = {rest} }}\n");
+            generator.replace("read_share = 0.5\n", "") + &arrivals
+        };
         for (text, key) in [
             (String::new(), "trace"),
             ("trace = \"x\"\nread_share = 0.5".into(), "read_share"),
@@ -373,6 +414,14 @@ mod tests {
                 "arrivals.burst_rate",
             ),
             (with("arrivals = { kind = \"on-off\", rate = 5, burst_rate = 9 }"), "arrivals.burst"),
+            (with("arrivals = { kind = \"closed\", start = \"1 s\" }"), "arrivals.start"),
+            (with("read_arrivals = { kind = \"poisson\", rate = 5 }"), "read_share"),
+            ("trace = \"x\"\nread_arrivals = { kind = \"poisson\", rate = 5 }".into(), "read_arrivals"),
+            (two("\"poisson\"", "\"poisson\", rate = 5"), "read_arrivals.rate"),
+            (two("\"poisson\", rate = 5, burst_rate = 9", "\"poisson\", rate = 5"), "read_arrivals.burst_rate"),
+            (two("\"closed\"", "\"poisson\", rate = 5"), "read_arrivals.kind"),
+            (two("\"poisson\", rate = 5", "\"closed\""), "arrivals"),
+            (two("\"poisson\", rate = 5", "\"fixed\", rate = 5") + "trim_share = 1.5", "trim_share"),
             (with("addresses = { kind = \"uniform\", theta = 1 }"), "addresses.theta"),
             (with("addresses = { kind = \"zipf\" }"), "addresses.theta"),
             (with("addresses = { kind = \"hot-cold\", hot_space = 1 }"), "addresses.hot_space"),

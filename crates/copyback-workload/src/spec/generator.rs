@@ -75,6 +75,9 @@ pub struct ArrivalSpec {
     /// Requests a second during a burst, of `on-off`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst_rate: Option<f64>,
+    /// When the process starts: its first burst begins then; default 0. Of all kinds but `closed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Nanos>,
 }
 
 words! {

@@ -137,10 +137,11 @@ pub struct WorkloadSpec {
     /// How many requests are generated. Required without a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// The share of requests that read; required without a trace. The rest, less `trim_share`, write.
+    /// The share of requests that read; required without a trace, unless there are `read_arrivals`. The rest, less
+    /// `trim_share`, write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_share: Option<f64>,
-    /// The share of requests that trim; default 0.
+    /// The share of requests that trim, with `read_arrivals` of those that do not read; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_share: Option<f64>,
     /// How much of the device is addressed, from its start: a size, a share of the capacity, or `"mapped"`, what
@@ -165,6 +166,10 @@ pub struct WorkloadSpec {
     /// When requests arrive; default closed loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalSpec>,
+    /// When reads arrive, by a process of their own, instead of `read_share`; `arrivals` are then those of writes and
+    /// trims alone, and the share of reads is what the two rates make it. Default: reads are a share of `arrivals`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_arrivals: Option<ArrivalSpec>,
     /// Where requests go; default uniform.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub addresses: Option<AddressSpec>,

@@ -1,12 +1,71 @@
 //! Arrivals of generated requests.
 
 use crate::rng::{self, Xoshiro256PlusPlus};
-use crate::spec::{ArrivalKind, ArrivalSpec};
+use crate::spec::{ArrivalKind, ArrivalSpec, WorkloadSpec};
+
+/// When requests come: all by one process, or reads by one of their own.
+pub(crate) enum Timetable {
+    /// Each request of the process may be of any kind.
+    Together(Arrivals),
+    /// Two processes that know nothing of each other.
+    Apart { reads: Upcoming, others: Upcoming },
+}
+
+impl Timetable {
+    /// The timetable of a spec that passed its check.
+    pub(crate) fn new(spec: &WorkloadSpec, seed: u64) -> Self {
+        let arrivals = Arrivals::new(spec.arrivals.as_ref(), rng::stream(seed, "workload.arrival"));
+        match &spec.read_arrivals {
+            None => Self::Together(arrivals),
+            reads => {
+                let reads = Arrivals::new(reads.as_ref(), rng::stream(seed, "workload.read-arrival"));
+                Self::Apart { reads: Upcoming::new(reads), others: Upcoming::new(arrivals) }
+            }
+        }
+    }
+
+    /// The next arrival, and whether it is the process of reads that it is of; `None` beyond what 64 bits hold.
+    pub(crate) fn next_ns(&mut self) -> Option<(u64, bool)> {
+        match self {
+            Self::Together(arrivals) => Some((arrivals.next_ns()?, false)),
+            Self::Apart { reads, others } => match (reads.ns, others.ns) {
+                // A read goes first where both come at once: so it is the same on every run.
+                (Some(read_ns), other_ns) if other_ns.is_none_or(|other_ns| read_ns <= other_ns) => {
+                    reads.advance();
+                    Some((read_ns, true))
+                }
+                (_, other_ns) => {
+                    others.advance();
+                    Some((other_ns?, false))
+                }
+            },
+        }
+    }
+}
+
+/// A process whose next arrival is known.
+pub(crate) struct Upcoming {
+    arrivals: Arrivals,
+    ns: Option<u64>,
+}
+
+impl Upcoming {
+    fn new(mut arrivals: Arrivals) -> Self {
+        let ns = arrivals.next_ns();
+        Self { arrivals, ns }
+    }
+
+    fn advance(&mut self) {
+        self.ns = self.arrivals.next_ns();
+    }
+}
 
 /// An arrival process, and how far it has come.
 pub(crate) struct Arrivals {
     process: Process,
     rng: Xoshiro256PlusPlus,
+    start_ns: u64,
+    /// How far it has come since its start; of bursts, without the pauses.
     now_ns: u64,
     count: u64,
 }
@@ -21,11 +80,16 @@ enum Process {
 impl Arrivals {
     /// The process of a spec that passed its check.
     pub(crate) fn new(spec: Option<&ArrivalSpec>, rng: Xoshiro256PlusPlus) -> Self {
-        Self { process: spec.map_or(Process::Closed, process), rng, now_ns: 0, count: 0 }
+        let start_ns = spec.and_then(|spec| spec.start).map_or(0, |start| start.0);
+        Self { process: spec.map_or(Process::Closed, process), rng, start_ns, now_ns: 0, count: 0 }
     }
 
     /// The next arrival; `None` beyond what 64 bits hold.
     pub(crate) fn next_ns(&mut self) -> Option<u64> {
+        self.since_start_ns()?.checked_add(self.start_ns)
+    }
+
+    fn since_start_ns(&mut self) -> Option<u64> {
         let index = self.count;
         self.count += 1;
         match self.process {

@@ -10,7 +10,7 @@ use crate::spec::{BeyondCapacity, Footprint, GENERATED_ALIGN_DEFAULT, SizeSpec, 
 use crate::units::{Bytes, format_bytes};
 use crate::{Error, Op, Priority, Request, RequestSource};
 use address::Addresses;
-use arrival::Arrivals;
+use arrival::Timetable;
 use size::Sizes;
 
 /// Draws requests.
@@ -23,7 +23,7 @@ pub(crate) struct Generator {
     read_sizes: Option<Sizes>,
     write_sizes: Option<Sizes>,
     trim_sizes: Option<Sizes>,
-    arrivals: Arrivals,
+    timetable: Timetable,
     addresses: Addresses,
     footprint_bytes: u64,
     shortened: u64,
@@ -44,13 +44,14 @@ impl Generator {
             read_sizes: sizes(&spec.read_size),
             write_sizes: sizes(&spec.write_size),
             trim_sizes: sizes(&spec.trim_size),
-            arrivals: Arrivals::new(spec.arrivals.as_ref(), rng::stream(seed, "workload.arrival")),
+            timetable: Timetable::new(spec, seed),
             addresses: Addresses::new(spec.addresses.as_ref(), align.0, footprint_bytes, seed),
             footprint_bytes,
             shortened: 0,
         })
     }
 
+    /// The kind of a request that does not come by the arrivals of reads; where there are these, no other reads.
     fn draw_op(&mut self) -> Op {
         let draw = rng::unit_f64(&mut self.ops);
         if draw < self.read_share {
@@ -113,11 +114,11 @@ impl RequestSource for Generator {
             return Ok(None);
         }
         self.requests_left -= 1;
-        let op = self.draw_op();
-        let len_bytes = self.draw_len(op);
-        let arrival_ns = self.arrivals.next_ns().ok_or_else(|| {
+        let (arrival_ns, is_read) = self.timetable.next_ns().ok_or_else(|| {
             Error::new("the generated arrivals go beyond 2^64 ns").with_help("lower `requests`, or raise the rate")
         })?;
+        let op = if is_read { Op::Read } else { self.draw_op() };
+        let len_bytes = self.draw_len(op);
         let (offset_bytes, device) = self.addresses.draw(op, len_bytes);
         Ok(Some(Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal }))
     }

@@ -15,6 +15,7 @@ const GENERATOR_KEYS: &[&str] = &[
     "write_size",
     "trim_size",
     "arrivals",
+    "read_arrivals",
     "addresses",
 ];
 
@@ -23,6 +24,9 @@ const TRACE_KEYS: &[&str] = &["trace", "format", "zero_means", "block_action", "
 
 /// Keys of `[workload]` that describe what is replaced.
 const DESCRIPTION_KEYS: &[&str] = &["name", "source"];
+
+/// Keys of `[workload]` that say how many requests read: one of them takes the other's place.
+const READS_KEYS: &[&str] = &["read_share", "read_arrivals"];
 
 /// Puts `over` on top of `base`.
 pub(super) fn merge(base: &mut Table, over: Table) {
@@ -70,10 +74,14 @@ fn drop_alternatives(path: &[&str], base: &mut Table, over: &Table) {
         }
     }
     if path == ["workload"] {
+        let says_who_reads = READS_KEYS.iter().any(|key| over.contains_key(*key));
+        if says_who_reads {
+            base.retain(|key, _| !READS_KEYS.contains(&key.as_str()) || over.contains_key(key));
+        }
         let mut drop = |keys: &[&str]| base.retain(|key, _| !keys.contains(&key.as_str()));
         if over.contains_key("trace") {
             [GENERATOR_KEYS, TRACE_KEYS, DESCRIPTION_KEYS].into_iter().for_each(&mut drop);
-        } else if over.contains_key("requests") && over.contains_key("read_share") {
+        } else if over.contains_key("requests") && says_who_reads {
             [TRACE_KEYS, GENERATOR_KEYS, DESCRIPTION_KEYS].into_iter().for_each(&mut drop);
         }
         if over.contains_key("size") {

@@ -146,6 +146,24 @@ fn one_size_for_all_replaces_sizes_of_each() {
 }
 
 #[test]
+fn reads_by_a_share_and_reads_by_arrivals_take_each_others_place() {
+    let apart = "[workload]\narrivals = { kind = \"fixed\", rate = 5 }\nread_arrivals = { kind = \"fixed\", rate = 5 }";
+    let resolved = with(&[apart]);
+    assert!(resolved.workload.read_share.is_none() && resolved.workload.read_arrivals.is_some());
+    let resolved = with(&[apart, "[workload]\nread_arrivals = { rate = 7 }"]);
+    assert_eq!(resolved.workload.read_arrivals.unwrap().rate, Some(7.0));
+    let resolved = with(&[apart, "[workload]\nread_share = 0.4"]);
+    assert!(resolved.workload.read_share == Some(0.4) && resolved.workload.read_arrivals.is_none());
+    let (message, help, at) = error(&format!("{apart}\nread_share = 0.4"));
+    assert!(message.starts_with("`workload.read_share`: read_arrivals and arrivals say it"), "{message}");
+    assert_eq!((help.as_str(), at.as_str()), ("remove it, or `read_arrivals`", "layer2.toml: 0.4"));
+    // A generator of its own inherits nothing of the one below.
+    let own = "[workload]\nrequests = 5\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\narrivals = { kind = \"fixed\", rate = 5 }";
+    let own = format!("{own}\nread_arrivals = {{ kind = \"fixed\", rate = 5 }}");
+    assert_eq!(with(&["[workload]\ntrim_share = 0.1", &own]).workload.trim_share, None);
+}
+
+#[test]
 fn another_kind_of_size_drops_what_belonged_to_the_one_before() {
     let mix = "[workload.read_size]\nkind = \"mix\"\nmix = [{ size = \"4 KiB\", weight = 1 }]";
     assert_eq!(with(&[mix]).workload.read_size.unwrap().mean, None);
