@@ -27,11 +27,11 @@ macro_rules! experiments {
 /// All papers.
 pub const PAPERS: &[Paper] = &[
     experiments!(
-        "ispass11": "fig8a", "fig8b", "fig8c", "fig8d", "fig9", "fig10", "fig10c", "fig11", "fig12", "polling",
+        "ispass11": "fig8a", "fig8b", "fig8c", "fig8d", "fig9", "fig9c", "fig10", "fig10c", "fig11", "fig12", "polling",
         "merging"
     ),
     experiments!(
-        "hpdc18": "table2", "fig8", "fig9", "fig10", "fig11", "fig12", "fig13", "section6.6", "fig4", "section4.4", "global-gc"
+        "hpdc18": "table2", "fig8", "fig9", "fig9c", "fig10", "fig11", "fig12", "fig13", "section6.6", "fig4", "section4.4", "global-gc"
     ),
 ];
 

@@ -25,10 +25,21 @@ pub struct Measured {
     pub own: Option<f64>,
     /// The same change on all requests.
     pub all: Option<f64>,
-    /// Change of pages moved by collection, in per cent.
-    pub pages_moved: Option<f64>,
-    /// Change of erased blocks, in per cent.
-    pub erases: Option<f64>,
+    /// Change of pages moved by collection.
+    pub pages_moved: Option<Work>,
+    /// Change of erased blocks.
+    pub erases: Option<Work>,
+}
+
+/// The change of an amount of work over a claim's cells, in per cent.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Work {
+    /// The mean.
+    pub mean: f64,
+    /// The lowest.
+    pub min: f64,
+    /// The highest.
+    pub max: f64,
 }
 
 /// Why a claim has no verdict.
@@ -112,7 +123,10 @@ impl<'a> Bench<'a> {
         let null: Vec<Null> = test.null.iter().map(|scheme| self.null(scheme)).collect();
         let outcome = match self.why_not_judged() {
             Some(why) => Err(Silence::NotJudged(why)),
-            None => Ok(with_null(test.rule.verdict(effect, half_width), &null)),
+            None => {
+                let controls: Vec<(f64, Verdict)> = null.iter().filter_map(|null| null.outcome).collect();
+                Ok(test.rule.verdict_beside(test.rule.verdict(effect, half_width), effect, &controls))
+            }
         };
         let change = |metric: Option<Metric>| self.other(pair, &metric?);
         Measured {
@@ -202,23 +216,31 @@ impl<'a> Bench<'a> {
         Some(self.of_cells(&cells))
     }
 
-    /// The change of an amount of work between two schemes, in per cent, the mean over cells.
-    fn work(&self, name: &str) -> Option<f64> {
+    /// The change of an amount of work between what is compared.
+    fn work(&self, name: &str) -> Option<Work> {
         let test = self.test;
-        if test.scheme == test.against || test.measure.is_figure() {
+        if test.measure.is_figure() {
             return None;
         }
+        // A trend's bases are other cells in which the same two schemes are compared.
+        let is_trend = test.measure == Measure::Trend;
         let metric = Metric::parse(Located { value: name.to_owned(), place: None }).ok()?;
         let mut changes = Vec::new();
         for group in self.groups.iter().filter(|group| group.fits(&test.cells)) {
-            let mean = |scheme: &str| group.mean(self.results, scheme, &metric, None).ok();
-            let (value, from) = (mean(&test.scheme)?, mean(&test.against)?);
-            if from == 0.0 {
+            let bases = if is_trend { vec![group] } else { self.bases(group) };
+            let mean = |group: &Group, scheme: &str| group.mean(self.results, scheme, &metric, None).ok();
+            let from = bases.iter().map(|base| mean(base, &test.against)).sum::<Option<f64>>()? / bases.len() as f64;
+            let value = mean(group, &test.scheme)?;
+            if from == 0.0 || !from.is_finite() {
                 return None;
             }
             changes.push(100.0 * (value / from - 1.0));
         }
-        (!changes.is_empty()).then(|| changes.iter().sum::<f64>() / changes.len() as f64)
+        (!changes.is_empty()).then(|| Work {
+            mean: changes.iter().sum::<f64>() / changes.len() as f64,
+            min: changes.iter().copied().fold(f64::INFINITY, f64::min),
+            max: changes.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
     }
 
     /// Why what was measured says nothing: what the claim is about does not happen, or reads find no data.
@@ -242,12 +264,6 @@ impl<'a> Bench<'a> {
         }
         None
     }
-}
-
-/// A claim that a control meets, too, says nothing of the idea.
-fn with_null(verdict: Verdict, null: &[Null]) -> Verdict {
-    let is_met_too = null.iter().any(|null| matches!(null.outcome, Some((_, Verdict::Met))));
-    if verdict == Verdict::Met && is_met_too { Verdict::NullToo } else { verdict }
 }
 
 /// Nanoseconds, or parts, of a unit; 1 of what is counted.

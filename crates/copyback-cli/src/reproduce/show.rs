@@ -2,7 +2,7 @@
 
 use super::Done;
 use super::claim::{Claim, Kind};
-use super::judge::{Measured, Silence};
+use super::judge::{Measured, Silence, Work};
 use super::verdict::Verdict;
 use crate::table::{self, BOLD, Cell, DIM};
 
@@ -56,13 +56,19 @@ fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
         parts.extend(effect.map(|effect| format!("{name} {}", test.shown(effect))));
     }
     for (name, change) in [("pages moved", measured.pages_moved), ("erases", measured.erases)] {
-        parts.extend(change.map(|change| format!("{name} {change:+.1} %")));
+        parts.extend(change.map(|change| format!("{name} {}", shown_work(change))));
     }
     for null in &measured.null {
         let effect = null.outcome.map_or_else(|| "-".to_owned(), |(effect, _)| test.shown(effect));
         parts.push(format!("null {} {effect}", null.scheme));
     }
     parts
+}
+
+/// The mean, and what cells differ by where that matters.
+fn shown_work(change: Work) -> String {
+    let Work { mean, min, max } = change;
+    if max - min < 1.0 { format!("{mean:+.1} %") } else { format!("{mean:+.1} % ({min:+.1} to {max:+.1})") }
 }
 
 /// Parts on as few lines as they take.

@@ -74,8 +74,17 @@ fn a_claim_that_a_null_control_meets_too_is_not_met() {
     assert_eq!(measured.null[0].outcome, Some((-50.0, Verdict::Met)));
     assert!(measured.outcome.unwrap().direction_holds());
     // The control goes the same way, and not as far: the claim is the scheme's own.
-    let measured = one(&text("null = \"worse\""), with_control(60.0));
-    assert_eq!((measured.null[0].outcome, measured.outcome), (Some((-40.0, Verdict::Smaller)), Ok(Verdict::Met)));
+    let measured = one(&text("null = \"worse\""), with_control(75.0));
+    assert_eq!((measured.null[0].outcome, measured.outcome), (Some((-25.0, Verdict::Smaller)), Ok(Verdict::Met)));
+    // Half as far is far enough, whatever the claim's size.
+    assert_eq!(one(&text("null = \"worse\""), with_control(70.0)).outcome, Ok(Verdict::NullToo));
+    let larger = text("null = \"worse\"").replace("-60", "-90");
+    assert_eq!(one(&larger, with_control(99.0)).outcome, Ok(Verdict::Smaller));
+    assert_eq!(one(&larger, with_control(69.0)).outcome, Ok(Verdict::NullToo));
+    // A direction is not lost to half a point.
+    let direction = format!("{SCHEMES}{}", halved("direction = \"lower\"\nnull = \"worse\""));
+    assert_eq!(one(&direction, with_control(99.0)).outcome, Ok(Verdict::Met));
+    assert_eq!(one(&direction, with_control(65.0)).outcome, Ok(Verdict::NullToo));
     assert_eq!(one(&text(""), with_control(50.0)).outcome, Ok(Verdict::Met));
     // A miss stays what it is.
     let missed = text("null = \"worse\"").replace("-60", "60");
@@ -113,7 +122,7 @@ fn a_control_of_one_scheme_in_two_groups_of_cells_replaces_both() {
     });
     assert_eq!((measured.effect, measured.outcome), (Some(100.0), Ok(Verdict::NullToo)));
     assert!((measured.null[0].outcome.unwrap().0 - 50.0).abs() < 1e-9);
-    assert_eq!((measured.pages_moved, measured.own.is_some()), (None, true));
+    assert_eq!((measured.pages_moved.map(|work| work.mean), measured.own.is_some()), (Some(100.0), true));
 }
 
 #[test]
@@ -132,8 +141,8 @@ fn whose_requests_and_how_much_work_stand_beside_a_matched_effect() {
     near(measured.effect, -56.0);
     near(measured.own, 31.0);
     near(measured.all, 21.0);
-    near(measured.pages_moved, -9.0);
-    near(measured.erases, -2.0);
+    near(measured.pages_moved.map(|work| work.mean), -9.0);
+    near(measured.erases.map(|work| work.mean), -2.0);
     // A number of all requests has no other sets.
     let plain = text.replace("matched.read", "response.read");
     let measured = one(&plain, with_control(50.0));

@@ -25,7 +25,7 @@ pub enum Verdict {
     Smaller,
     /// The direction agrees, and the effect is larger.
     Larger,
-    /// It would be met, and a scheme that lacks the idea meets it, too.
+    /// Its direction holds, and a scheme that lacks the idea shows half of the effect, or more.
     NullToo,
     /// There is no effect where one was published, or none that the seeds agree on.
     NoEffect,
@@ -65,6 +65,9 @@ const NO_EFFECT_POINTS: f64 = 0.5;
 /// A published effect below it says that nothing changes.
 const NOTHING_POINTS: f64 = 1.0;
 
+/// Part of a measured effect that a control without the idea may show.
+const NULL_PART: f64 = 0.5;
+
 /// What a measured effect is held to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
@@ -101,6 +104,18 @@ impl Rule {
             }
             Published::Within(least, most) => within(measured, least, most),
         }
+    }
+
+    /// The verdict on an effect beside what controls show that lack the idea: where one of them shows half of it, or more, the
+    /// claim says little of the idea. A claim that nothing changes, or on a figure, is lost to a control that meets it.
+    pub fn verdict_beside(&self, verdict: Verdict, measured: f64, controls: &[(f64, Verdict)]) -> Verdict {
+        let compares = matches!(self.published, Published::Effect(_) | Published::Lower | Published::Higher);
+        let shows_it = |&(effect, control): &(f64, Verdict)| match compares && !self.says_nothing_changes() {
+            true => effect * measured.signum() >= NULL_PART * measured.abs(),
+            false => control == Verdict::Met,
+        };
+        let holds = matches!(verdict, Verdict::Met | Verdict::Smaller | Verdict::Larger);
+        if holds && controls.iter().any(shows_it) { Verdict::NullToo } else { verdict }
     }
 
     fn of_nothing(&self, measured: f64, half_width: f64) -> Verdict {
