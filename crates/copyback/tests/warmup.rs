@@ -186,9 +186,9 @@ fn a_request_that_ends_after_it_and_began_before_is_not_measured() {
     assert_eq!(outcome.report.simulated_ns, outcome.requests[0].response_ns);
     // The die was at work all the time, and no longer than that.
     assert!((outcome.report.utilisation.die - 1.0).abs() < 1e-9, "{}", outcome.report.utilisation.die);
-    // The programs of those writes are work of the time that is measured; but nothing was written by a measured request.
-    assert_eq!(outcome.report.write_amplification.total, None);
-    assert_eq!(outcome.report.steady.verdict, Verdict::NoWrite);
+    // The programs of those writes are work of the time that is measured, and so is what they write.
+    assert_eq!(outcome.report.write_amplification.total, Some(1.0));
+    assert_eq!(outcome.report.steady.verdict, Verdict::NoErase);
 }
 
 #[test]
@@ -248,4 +248,26 @@ fn what_is_unfinished_says_why() {
         has_written: true,
     };
     assert!(unfinished.to_string().ends_with("before the drive was steady: no block was erased"));
+}
+
+/// What waits at the boundary is written to flash after it, and counts there: write amplification of a part of an overloaded
+/// run is that of the whole, and the host's own part is 1.
+#[test]
+fn write_amplification_counts_what_waits_on_the_side_where_it_is_written() {
+    let config = config("precondition = { mode = \"random\", overwrites = 3.0 }");
+    let script: Vec<Request> = (0..6_000).map(|i| pages(Op::Write, i * 20_000, i * 7_919 % 140, 1)).collect();
+    let wa = |warmup: u64| {
+        let options = Options { warmup: Some(Warmup::Requests(warmup)), check: true, ..Options::default() };
+        let image = precondition(&config, 1).unwrap();
+        let outcome = simulate(&config, image, Box::new(script.clone().into_iter()), &options, &mut |_| {}).unwrap();
+        let wa = outcome.report.write_amplification;
+        (wa.total.unwrap(), wa.host.unwrap())
+    };
+    let (whole, host) = wa(0);
+    assert_eq!(host, 1.0);
+    for warmup in [1_000, 3_000] {
+        let (part, host) = wa(warmup);
+        assert!((part / whole - 1.0).abs() < 0.03, "{part} after {warmup}, {whole} in all");
+        assert_eq!(host, 1.0, "after {warmup}");
+    }
 }

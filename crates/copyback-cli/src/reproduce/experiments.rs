@@ -31,7 +31,7 @@ pub const PAPERS: &[Paper] = &[
         "merging"
     ),
     experiments!(
-        "hpdc18": "table2", "fig8", "fig9", "fig9c", "fig10", "fig11", "fig12", "fig13", "section6.6", "fig4", "section4.4", "global-gc"
+        "hpdc18": "table2", "fig8", "fig9", "fig10", "fig11", "fig12", "fig13", "section6.6", "fig4", "section4.4", "global-gc"
     ),
 ];
 

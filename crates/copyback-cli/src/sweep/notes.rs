@@ -43,6 +43,7 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
     }
     lines.extend(kinds.iter().take(NOTES_MAX).map(|(_, line, cells)| match cells {
         1 => format!("{line}\n"),
+        2 => format!("{line} (and the like in one cell more)\n"),
         _ => format!("{line} (and the like in {} cells more)\n", cells - 1),
     }));
     if kinds.len() > NOTES_MAX {
@@ -87,7 +88,7 @@ mod tests {
             [
                 "Note: in 1 of 2 cells mapping units were read that hold no data, up to 44.1 % of those read (two); the \
                  flash is not asked for them\n",
-                "Note: 12 records of 1,500 were bad (and the like in 1 cells more)\n",
+                "Note: 12 records of 1,500 were bad (and the like in one cell more)\n",
                 "Note: b\n"
             ]
         );

@@ -91,6 +91,9 @@ impl Drive {
             self.newest.watch();
             self.dies[die.at()].waiting_for_space += 1;
             self.waiting_for_space += 1;
+            if self.settings.global && self.waiting_for_space == 1 {
+                self.start_all_awaited_collection(events);
+            }
             self.collect_for_space(die, plane, events);
             self.settle(die, events.now_ns());
             return;

@@ -46,7 +46,8 @@ impl Drive {
 
     fn check_all_returned(&self) {
         for (die, d) in self.dies.iter().enumerate() {
-            let left = d.slots_used + d.waiting + d.waiting_for_space + u32::from(d.waiting_jobs_count);
+            let waiting = d.waiting + d.reads_waiting + d.high_priority_waiting + d.waiting_for_space;
+            let left = d.slots_used + waiting + u32::from(d.waiting_jobs_count);
             let is_at_rest = d.is_ready() && d.lease.is_none();
             hold!(left == 0 && is_at_rest, AllReturned, "die {die} is not at rest: {}", self.describe_waiting());
         }

@@ -15,10 +15,8 @@ use crate::sim::queue::EventQueue;
 /// Why a collection starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
-    /// The trigger's scope is below its level.
+    /// The trigger's scope is below its level, or writes wait for space.
     Level,
-    /// Writes wait for space.
-    Space,
     /// The drive has been idle for long enough.
     Idle,
     /// Somebody outside the drive asks for it.
@@ -59,7 +57,7 @@ impl Drive {
                 return;
             }
             for die in (0..self.geometry.dies).map(DieId) {
-                self.collect_lowest_of(die, Start::Level, events);
+                self.collect_lowest_of(die, events);
             }
             if !self.yielding.is_timeless() || self.ftl.free_blocks() <= free_blocks {
                 return;
@@ -72,7 +70,7 @@ impl Drive {
         let wants = self.trigger.wants_collection(free, self.is_collecting_die[die.at()]);
         self.is_collecting_die[die.at()] = wants;
         if wants {
-            self.collect_lowest_of(die, Start::Level, events);
+            self.collect_lowest_of(die, events);
         }
     }
 
@@ -98,13 +96,13 @@ impl Drive {
 
     /// Starts collection on the plane of a die at the lowest level of those that gain by it, unless a plane
     /// of it collects already; whether the die collects.
-    fn collect_lowest_of(&mut self, die: DieId, start: Start, events: &mut EventQueue) -> bool {
+    fn collect_lowest_of(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         if self.has_job(die) {
             return true;
         }
         let gaining = self.geometry.planes_of(die).filter(|&p| self.can_gain(p));
         let Some(lowest) = gaining.min_by_key(|&p| self.level_of(p)) else { return false };
-        self.start_collection(lowest, start, events);
+        self.start_collection(lowest, Start::Level, events);
         true
     }
 
@@ -137,16 +135,16 @@ impl Drive {
             return;
         }
         if plane.is_none() {
-            if !self.collect_lowest_of(die, Start::Space, events) && self.ftl.allocation.chooses_die() {
+            if !self.collect_lowest_of(die, events) && self.ftl.allocation.chooses_die() {
                 self.send_waiters_elsewhere(die, events);
             }
         } else if self.job_of_plane[plane.at()].is_none() {
             if self.can_gain(plane) || self.can_leave(plane) {
-                self.start_collection(plane, Start::Space, events);
+                self.start_collection(plane, Start::Level, events);
             } else if self.settings.global && self.job_of_plane.iter().all(|j| j.is_none()) {
                 // None gains where pages are promised that were not bound yet; who binds them comes back here.
                 if let Some(gaining) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.can_gain(p)) {
-                    self.start_collection(gaining, Start::Space, events);
+                    self.start_collection(gaining, Start::Level, events);
                 }
             }
         }
@@ -178,7 +176,9 @@ impl Drive {
     /// trigger waits for requests and none waits at the die, the next one to come there starts it.
     pub(super) fn start_collection(&mut self, plane: PlaneId, start: Start, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
-        if start == Start::Level && self.trigger.when == When::Waiting && self.dies[die.at()].waiting == 0 {
+        // A write that waits for space waits at its die; where data goes to other dies, it may wait for any of them.
+        let may_put_off = self.dies[die.at()].waiting == 0 && !(self.settings.global && self.waiting_for_space > 0);
+        if start == Start::Level && self.trigger.when == When::Waiting && may_put_off {
             self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
             return;
         }
@@ -189,6 +189,15 @@ impl Drive {
         let id = self.new_job(Source::Gc, plane);
         self.job_of_plane[plane.at()] = id;
         self.attach(id);
+    }
+
+    /// The first write waits for space on a drive whose rounds may send data to any die: nothing is put off any longer.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn start_all_awaited_collection(&mut self, events: &mut EventQueue) {
+        for die in (0..self.geometry.dies).map(DieId) {
+            self.start_awaited_collection(die, events);
+        }
     }
 
     /// A request has come to wait at a die on which collection was put off until one would.
@@ -435,7 +444,7 @@ impl Drive {
                 self.is_collecting_device =
                     self.trigger.wants_collection(self.ftl.free_blocks() as u32, self.is_collecting_device);
                 if self.is_collecting_device {
-                    self.collect_lowest_of(die, Start::Level, events);
+                    self.collect_lowest_of(die, events);
                 }
             }
         }

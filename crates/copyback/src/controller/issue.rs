@@ -136,7 +136,9 @@ impl Drive {
         let job_may_begin = d.waiting_jobs_count > 0 && d.slots_used < self.settings.slots && !d.owes_high_priority;
         let job = if job_may_begin { self.jobs[d.waiting_jobs[0].at()].sequence } else { u64::MAX };
         let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
-        Heads { came, waited_before: d.waited_before }
+        // Moves of other dies' rounds are no collection of this die: they do not wait for those who waited here.
+        let waited_before = if came[0] == job { d.waited_before } else { 0 };
+        Heads { came, waited_before }
     }
 
     #[inline]

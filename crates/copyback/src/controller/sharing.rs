@@ -133,9 +133,11 @@ impl Drive {
     }
 
     /// What waits for the next step, of that which comes while requests go before this one. Everything, where a round must not
-    /// be held up for ever: writes that wait for space, and those that the hard level prohibits, wait for its end.
+    /// be held up for ever: writes that wait for space, and those that the hard level prohibits, wait for its end. Where data
+    /// goes to other dies, writes that wait anywhere may wait for this round, and other rounds for the moves that come here.
     fn fence(&self, die: DieId, view: &View) -> Fence {
-        let is_needed = view.state != State::AllAllowed || self.dies[die.at()].waiting_for_space > 0;
+        let moves_wait = self.settings.global && (self.waiting_for_space > 0 || self.head(die, Queue::Move).is_some());
+        let is_needed = view.state != State::AllAllowed || self.dies[die.at()].waiting_for_space > 0 || moves_wait;
         if is_needed { Fence::All } else { self.yielding.fence() }
     }
 

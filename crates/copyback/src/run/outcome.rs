@@ -29,7 +29,7 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
     let collector = &simulation.collector;
     let [reads, writes, trims] = collector.done;
     let (buffer_read_hits, buffer_write_hits, buffer_units_left) = simulation.buffer_counts();
-    let (hits_before, written_units) = (start.buffer_hits, collector.written_units - start.written_units);
+    let (hits_before, written_units) = (start.buffer_hits, simulation.written_units() - start.written_units);
     let report = Report {
         warmup: (start.requests > 0).then_some(WarmupReport { requests: start.requests, end_ns: start.now_ns }),
         reads,

@@ -95,7 +95,7 @@ impl EventQueue {
     }
 
     /// Takes the earliest event, the lower slot where two are equal, and moves the clock to it.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<(u64, Slot)> {
         self.close_gap();
         let first = *self.heap.first()?;

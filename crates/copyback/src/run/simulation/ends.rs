@@ -55,7 +55,7 @@ impl Simulation<'_> {
         if self.next.is_none() && self.requests.live() == 0 {
             self.members.iter_mut().for_each(|m| m.drive.end_idleness(&mut self.events));
         }
-        if self.collector.written_units >= self.track.next_units() {
+        if self.written_units() >= self.track.next_units() {
             self.track.add(self.mark());
         }
     }

@@ -21,8 +21,9 @@ pub struct Start {
     pub now_ns: u64,
     /// Units that the host had written.
     pub written_units: u64,
-    /// Units read that held no data.
+    /// Units read.
     pub units_read: u64,
+    /// Those of them that held no data.
     pub unwritten_units_read: u64,
     /// Units that reads, and writes, found in the buffer.
     pub buffer_hits: (u64, u64),
@@ -41,7 +42,7 @@ impl Simulation<'_> {
             requests: 0,
             since_ns: None,
             now_ns,
-            written_units: self.collector.written_units,
+            written_units: self.written_units(),
             units_read: self.collector.units_read,
             unwritten_units_read: self.collector.unwritten_units_read,
             buffer_hits: (read_hits, write_hits),
@@ -53,7 +54,7 @@ impl Simulation<'_> {
     /// The request of this number is about to begin: where the warm-up is over with that, measuring begins.
     pub(super) fn end_warmup_before(&mut self, index: u64, arrival_ns: u64) {
         let Some(mut watch) = self.watch.take() else { return };
-        if !watch.is_over(index, arrival_ns, self.collector.written_units, || self.mark()) {
+        if !watch.is_over(index, arrival_ns, self.written_units(), || self.mark()) {
             self.watch = Some(watch);
             return;
         }
@@ -82,10 +83,19 @@ impl Simulation<'_> {
         self.held_requests - self.start.held_requests
     }
 
+    /// Units that the host has written: those that were bound to flash, so that what waits counts when its work does; or,
+    /// where a buffer keeps them from flash, those of the requests that were cut.
+    pub(crate) fn written_units(&self) -> u64 {
+        if self.members.iter().any(|m| m.buffer.is_some()) {
+            return self.collector.written_units;
+        }
+        self.members.iter().map(|m| m.drive.work.host_units).sum()
+    }
+
     /// Where the run is.
     pub(super) fn mark(&self) -> Mark {
         let mut mark = Mark {
-            host_units: self.collector.written_units,
+            host_units: self.written_units(),
             requests: self.collector.ended,
             now_ns: self.events.now_ns(),
             ..Mark::default()
