@@ -233,3 +233,12 @@ fn one_thing_and_several_are_not_named_side_by_side() {
         refused(folder.path(), &format!("{one}\n{many}\n"), &[&says, &format!("remove `{key}`")]);
     }
 }
+
+#[test]
+fn an_empty_past_takes_no_keys_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[set]\nprecondition = { mode = \"empty\", fill = 0.5 }\n";
+    refused(folder.path(), text, &["grid.toml:2:34", "unknown key `fill` in `[precondition]`"]);
+    let path = file(folder.path(), "[set]\nprecondition.mode = \"empty\"\n");
+    assert_eq!(code(&copyback(&["sweep", path.to_str().unwrap(), "--list"])), 0);
+}
