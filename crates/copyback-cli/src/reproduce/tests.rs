@@ -174,8 +174,11 @@ fn an_effect_over_seeds_is_held_against_what_the_seeds_differ_by() {
 #[test]
 fn a_trend_may_compare_one_set_of_cells_with_another() {
     let cases = |names: &[&str]| {
-        let case = |name: &&str| format!("[[case]]\nname = \"{name}\"\nworkload = \"mixed-70-30\"\n");
-        names.iter().map(case).collect::<String>()
+        // Lengths of their own: two cells that are the same are refused.
+        let case = |(at, name): (usize, &&str)| {
+            format!("[[case]]\nname = \"{name}\"\nworkload = \"mixed-70-30\"\nrequests = {}\n", 100 + at)
+        };
+        names.iter().enumerate().map(case).collect::<String>()
     };
     let text = format!(
         "{SCHEMES}{}{}",
