@@ -351,3 +351,19 @@ fn a_control_of_a_claim_is_another_scheme_and_a_tolerance_has_a_reason() {
     let controls = document["claims"][0]["null"].as_array().unwrap();
     assert_eq!((controls.len(), &controls[0]["scheme"]), (1, &"earlier".into()), "{document}");
 }
+
+#[test]
+fn a_misspelt_number_is_told_after_the_first_cell() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{GRID}{CLAIMS}").replace("matched.read.mean_ns", "matched.raed.mean_ns");
+    // A journal that holds the cell tells it, too.
+    for _ in 0..2 {
+        let wrong = reproduce(folder.path(), &text, &["--quick", "--jobs", "1"]);
+        assert_eq!(code(&wrong), 2, "{}", printed(&wrong));
+        for phrase in ["mine.toml:", "did you mean `matched.read.mean_ns`?"] {
+            assert!(said(&wrong).contains(phrase), "{}", said(&wrong));
+        }
+        let journal = std::fs::read_to_string(folder.path().join("out/mine.journal")).unwrap();
+        assert_eq!(journal.lines().count(), 2, "a first line, and one of eight cells");
+    }
+}

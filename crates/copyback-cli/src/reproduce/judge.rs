@@ -4,6 +4,7 @@ use super::cells::{self, Group};
 use super::claim::{Claim, Measure, Test};
 use super::metric::Metric;
 use super::verdict::Verdict;
+use crate::sweep::journal::CellResult;
 use crate::sweep::notes::unwritten_share;
 use crate::sweep::table::Results;
 use copyback::config::layers::{LayerError, Located};
@@ -69,11 +70,15 @@ pub fn judge(claim: &Claim, results: &Results<'_>) -> Result<Measured, LayerErro
         Ok(test) => test,
         Err(why) => return Ok(Measured::nothing(Silence::NotMeasured(why.clone()))),
     };
-    if let Some(run) = results.results.first().and_then(|result| result.runs.first()) {
-        [Some(&test.metric), test.requires.as_ref()].into_iter().flatten().try_for_each(|m| m.check(&run.numbers))?;
-    }
+    results.results.first().map_or(Ok(()), |first| check(claim, first))?;
     let groups = Group::all(results);
     Ok(Bench { test, results, groups: &groups }.judge())
+}
+
+/// Refuses a claim about numbers that no run has; the first cell's result tells.
+pub fn check(claim: &Claim, first: &CellResult) -> Result<(), LayerError> {
+    let (Ok(test), Some(run)) = (&claim.test, first.runs.first()) else { return Ok(()) };
+    [Some(&test.metric), test.requires.as_ref()].into_iter().flatten().try_for_each(|m| m.check(&run.numbers))
 }
 
 impl Measured {
@@ -210,8 +215,8 @@ impl<'a> Bench<'a> {
         Null { scheme: scheme.to_owned(), outcome }
     }
 
-    /// The verdict beside that on controls. What holds is not believed where a control has not been measured; a miss is one
-    /// whatever controls show.
+    /// The verdict beside that on controls. What holds is not believed where a control has not been measured; a miss is
+    /// one whatever controls show.
     fn beside(&self, effect: f64, half_width: Option<f64>, null: &[Null]) -> Result<Verdict, Silence> {
         let rule = &self.test.rule;
         let controls: Vec<(f64, Verdict)> = null.iter().filter_map(|null| null.outcome.clone().ok()).collect();

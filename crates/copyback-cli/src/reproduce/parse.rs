@@ -128,7 +128,8 @@ fn choice<T: Copy>(table: &mut Table, key: &'static str, choices: &[(&str, T)]) 
     })
 }
 
-/// The claim's own null controls, which go before those of the file; an empty list is none. One that says nothing is refused.
+/// The claim's own null controls, which go before those of the file; an empty list is none. One that says nothing is
+/// refused.
 fn own_null_of(
     named: Vec<Located>,
     file: &SweepFile,
