@@ -304,7 +304,8 @@ fn a_control_is_a_scheme_with_settings_of_its_own() {
     let claim = &document["claims"][0];
     assert_eq!((&claim["verdict"], &claim["null"][0]["scheme"]), (&"null-too".into(), &"earlier".into()), "{claim}");
     assert!(claim["own_effect"].is_number() && claim["all_effect"].is_number(), "{claim}");
-    assert!(claim["pages_moved_change"].is_number() && claim["erases_change"].is_number(), "{claim}");
+    let is_mean = |work: &str| claim[work]["mean"].is_number();
+    assert!(is_mean("pages_moved_change") && is_mean("erases_change"), "{claim}");
     // The control is what `compare` shows of the baseline with that setting, on its own requests.
     let compare = |set: &str| {
         let arguments = ["compare", "--schemes", "baseline", "--workload", "oltp", "--requests", "4000", "--set", set];
@@ -325,5 +326,44 @@ fn a_control_is_a_scheme_with_settings_of_its_own() {
         let wrong = reproduce(folder.path(), &CONTROL.replace(from, to), &[]);
         assert!(code(&wrong) == 2 && said(&wrong).contains(phrase), "{to}: {}", said(&wrong));
         assert!(said(&wrong).contains("mine.toml:"), "{to}: {}", said(&wrong));
+    }
+}
+
+#[test]
+fn a_control_of_a_claim_is_another_scheme_and_a_tolerance_has_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = |names: &str| CONTROL.replace("null = \"earlier\"", &format!("null = [{names}]"));
+    for (text, phrases) in [
+        (list("\"dynamic-allocation\""), ["mine.toml:19:9", "`dynamic-allocation` is what the claim compares"]),
+        (list("\"earlier\", \"baseline\""), ["mine.toml:19:20", "`baseline` is what the claim compares"]),
+        (list("\"earlier\", \"earlier\""), ["mine.toml:19:20", "the control `earlier` is there twice"]),
+        (format!("{CONTROL}tolerance = 3\ntolerance_reason = \" \"\n"), ["mine.toml:22:20", "gives no reason"]),
+        (CONTROL.replace("matched.read.mean_ns", "nan"), ["mine.toml:16:10", "`nan` is no number"]),
+    ] {
+        let wrong = reproduce(folder.path(), &text, &[]);
+        assert_eq!(code(&wrong), 2, "{text}: {}", said(&wrong));
+        phrases.iter().for_each(|phrase| assert!(said(&wrong).contains(phrase), "no `{phrase}`: {}", said(&wrong)));
+    }
+    // A file's list is for all of its claims: what one of them compares is left out there.
+    let of_file = CONTROL.replace("null = \"earlier\"\n", "").replace("at_most = 1000", "direction = \"lower\"");
+    let of_file = format!("null = [\"baseline\", \"earlier\"]\n{of_file}");
+    let document = results(&reproduce(folder.path(), &of_file, &["--json", "-"]));
+    let controls = document["claims"][0]["null"].as_array().unwrap();
+    assert_eq!((controls.len(), &controls[0]["scheme"]), (1, &"earlier".into()), "{document}");
+}
+
+#[test]
+fn a_misspelt_number_is_told_after_the_first_cell() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{GRID}{CLAIMS}").replace("matched.read.mean_ns", "matched.raed.mean_ns");
+    // A journal that holds the cell tells it, too.
+    for _ in 0..2 {
+        let wrong = reproduce(folder.path(), &text, &["--quick", "--jobs", "1"]);
+        assert_eq!(code(&wrong), 2, "{}", printed(&wrong));
+        for phrase in ["mine.toml:", "did you mean `matched.read.mean_ns`?"] {
+            assert!(said(&wrong).contains(phrase), "{}", said(&wrong));
+        }
+        let journal = std::fs::read_to_string(folder.path().join("out/mine.journal")).unwrap();
+        assert_eq!(journal.lines().count(), 2, "a first line, and one of eight cells");
     }
 }

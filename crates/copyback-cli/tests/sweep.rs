@@ -233,3 +233,47 @@ fn one_thing_and_several_are_not_named_side_by_side() {
         refused(folder.path(), &format!("{one}\n{many}\n"), &[&says, &format!("remove `{key}`")]);
     }
 }
+
+#[test]
+fn cells_that_results_cannot_tell_apart_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |text: &str, phrases: &[&str]| refused(folder.path(), text, phrases);
+    let twice = "`trigger.soft` is there twice, in two spellings";
+    refused("[vary]\ntrigger.soft = [0.1]\n\"trigger.soft\" = [0.2]\n", &["grid.toml:3:1", twice]);
+    refused("[set]\ntrigger.soft = 0.1\n\"trigger . soft\" = 0.2\n", &["grid.toml:3:1", twice]);
+    refused("[set]\n\" trigger.soft\" = 0.1\n[vary]\ntrigger.soft = [0.1]\n", &["varied in [vary]"]);
+    refused("[vary]\nworkload.time_scale = [1, 2, 1.0]\n", &["grid.toml:2:30", "`1` is there twice"]);
+    refused("[vary]\ntrigger.soft = [0.1, \"0.1\"]\n", &["grid.toml:2:22", "`0.1` is there twice"]);
+    let small = printed(&copyback(&["devices", "small"]));
+    std::fs::write(folder.path().join("small.toml"), small).unwrap();
+    refused("devices = [\"small\", \"./small.toml\"]\n", &["grid.toml:1:21", "call two devices `small`"]);
+    let same = "[[case]]\nname = \"a\"\nworkload = \"oltp\"\n[[case]]\nname = \"b\"\nworkload = \"oltp\"\n";
+    refused(same, &["the cells `a` and `b` are the same"]);
+    // Labels have the key as results do.
+    let path = file(folder.path(), "[vary]\n\"trigger . soft\" = [0.1]\n");
+    let text = printed(&copyback(&["sweep", path.to_str().unwrap(), "--list"]));
+    assert!(text.contains("\n  trigger.soft=0.1: "), "{text}");
+    let output = copyback(&["sweep", path.to_str().unwrap(), "--list", "--set", "trigger .soft=0.2"]);
+    assert!(code(&output) == 2 && said(&output).contains("varies this key"), "{}", said(&output));
+}
+
+#[test]
+fn a_workload_that_settings_make_of_the_default_one_needs_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let generated = "[[case]]\nset.workload.read_share = 0.5\nset.workload.requests = 400\n\
+                     set.workload.arrivals = { kind = \"poisson\", rate = 1000 }\n\
+                     set.workload.size = { kind = \"fixed\", mean = \"4 KiB\" }\n";
+    refused(folder.path(), generated, &["grid.toml:2:14", "`workload.read_share`", "name a workload"]);
+    // What changes the recorded trace only leaves its name.
+    let path = file(folder.path(), "[[case]]\nset.workload.time_scale = 0.5\n");
+    assert_eq!(code(&copyback(&["sweep", path.to_str().unwrap(), "--list"])), 0);
+}
+
+#[test]
+fn an_empty_past_takes_no_keys_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[set]\nprecondition = { mode = \"empty\", fill = 0.5 }\n";
+    refused(folder.path(), text, &["grid.toml:2:34", "unknown key `fill` in `[precondition]`"]);
+    let path = file(folder.path(), "[set]\nprecondition.mode = \"empty\"\n");
+    assert_eq!(code(&copyback(&["sweep", path.to_str().unwrap(), "--list"])), 0);
+}

@@ -40,8 +40,9 @@ fn one(done: &Done<'_>, claim: &Claim, measured: &Measured) -> Value {
     let verdict = measured.outcome.as_ref().ok();
     let silence = measured.outcome.as_ref().err();
     let of_control = |control: &Null| {
-        let effect = control.outcome.map(|(effect, _)| effect);
-        json!({ "scheme": control.scheme, "effect": effect, "verdict": control.outcome.map(|(_, verdict)| verdict) })
+        let (outcome, why) = (control.outcome.as_ref().ok(), control.outcome.as_ref().err());
+        let (effect, verdict) = (outcome.map(|(effect, _)| effect), outcome.map(|(_, verdict)| verdict));
+        json!({ "scheme": control.scheme, "effect": effect, "verdict": verdict, "why_not_measured": why })
     };
     json!({
         "experiment": done.experiment.stem,

@@ -4,6 +4,7 @@ use super::cells::{self, Group};
 use super::claim::{Claim, Measure, Test};
 use super::metric::Metric;
 use super::verdict::Verdict;
+use crate::sweep::journal::CellResult;
 use crate::sweep::notes::unwritten_share;
 use crate::sweep::table::Results;
 use copyback::config::layers::{LayerError, Located};
@@ -56,8 +57,8 @@ pub enum Silence {
 pub struct Null {
     /// Its scheme.
     pub scheme: String,
-    /// Its effect and the verdict on it; none where something was not measured.
-    pub outcome: Option<(f64, Verdict)>,
+    /// Its effect and the verdict on it; or why something was not measured.
+    pub outcome: Result<(f64, Verdict), String>,
 }
 
 /// Share of read units without data above which nothing is judged.
@@ -69,11 +70,15 @@ pub fn judge(claim: &Claim, results: &Results<'_>) -> Result<Measured, LayerErro
         Ok(test) => test,
         Err(why) => return Ok(Measured::nothing(Silence::NotMeasured(why.clone()))),
     };
-    if let Some(run) = results.results.first().and_then(|result| result.runs.first()) {
-        [Some(&test.metric), test.requires.as_ref()].into_iter().flatten().try_for_each(|m| m.check(&run.numbers))?;
-    }
+    results.results.first().map_or(Ok(()), |first| check(claim, first))?;
     let groups = Group::all(results);
     Ok(Bench { test, results, groups: &groups }.judge())
+}
+
+/// Refuses a claim about numbers that no run has; the first cell's result tells.
+pub fn check(claim: &Claim, first: &CellResult) -> Result<(), LayerError> {
+    let (Ok(test), Some(run)) = (&claim.test, first.runs.first()) else { return Ok(()) };
+    [Some(&test.metric), test.requires.as_ref()].into_iter().flatten().try_for_each(|m| m.check(&run.numbers))
 }
 
 impl Measured {
@@ -123,10 +128,7 @@ impl<'a> Bench<'a> {
         let null: Vec<Null> = test.null.iter().map(|scheme| self.null(scheme)).collect();
         let outcome = match self.why_not_judged() {
             Some(why) => Err(Silence::NotJudged(why)),
-            None => {
-                let controls: Vec<(f64, Verdict)> = null.iter().filter_map(|null| null.outcome).collect();
-                Ok(test.rule.verdict_beside(test.rule.verdict(effect, half_width), effect, &controls))
-            }
+            None => self.beside(effect, half_width, &null),
         };
         let change = |metric: Option<Metric>| self.other(pair, &metric?);
         Measured {
@@ -151,6 +153,9 @@ impl<'a> Bench<'a> {
                 continue;
             }
             let effect = self.effect(pair, group, &bases, seed).map_err(|why| format!("{}: {why}", group.label))?;
+            if !effect.is_finite() {
+                return Err(format!("{}: the effect on `{}` is no number", group.label, pair.metric.text.value));
+            }
             cells.push((group.label.clone(), effect));
         }
         Ok(cells)
@@ -203,11 +208,27 @@ impl<'a> Bench<'a> {
         let test = self.test;
         let against = if test.scheme == test.against { scheme } else { &test.against };
         let pair = Pair { scheme, against, metric: &test.metric };
-        let outcome = self.effects(pair, None).ok().map(|cells| {
+        let outcome = self.effects(pair, None).map(|cells| {
             let effect = self.of_cells(&cells);
             (effect, test.rule.verdict(effect, self.half_width(pair)))
         });
         Null { scheme: scheme.to_owned(), outcome }
+    }
+
+    /// The verdict beside that on controls. What holds is not believed where a control has not been measured; a miss is
+    /// one whatever controls show.
+    fn beside(&self, effect: f64, half_width: Option<f64>, null: &[Null]) -> Result<Verdict, Silence> {
+        let rule = &self.test.rule;
+        let controls: Vec<(f64, Verdict)> = null.iter().filter_map(|null| null.outcome.clone().ok()).collect();
+        let verdict = rule.verdict_beside(rule.verdict(effect, half_width), effect, &controls);
+        let missing = |null: &Null| {
+            let why = null.outcome.as_ref().err()?;
+            Some(format!("the null control {} was not measured: {why}", null.scheme))
+        };
+        match null.iter().find_map(missing) {
+            Some(why) if verdict.direction_holds() && verdict != Verdict::NullToo => Err(Silence::NotJudged(why)),
+            _ => Ok(verdict),
+        }
     }
 
     /// The change in another number.
@@ -243,14 +264,23 @@ impl<'a> Bench<'a> {
         })
     }
 
+    /// Why what a claim requires has not happened: only a number other than 0 says that it has.
+    fn why_unfulfilled(&self, group: &Group, requires: &Metric) -> Option<String> {
+        let (scheme, name) = (&self.test.scheme, &requires.text.value);
+        match group.mean(self.results, scheme, requires, None) {
+            Ok(0.0) => Some(format!("`{name}` is 0 with {scheme}")),
+            Ok(value) if value.is_finite() => None,
+            Ok(_) => Some(format!("`{name}` is no number with {scheme}")),
+            Err(why) => Some(why),
+        }
+    }
+
     /// Why what was measured says nothing: what the claim is about does not happen, or reads find no data.
     fn why_not_judged(&self) -> Option<String> {
         let test = self.test;
         for group in self.groups.iter().filter(|group| group.fits(&test.cells)) {
-            if let Some(requires) = &test.requires
-                && group.mean(self.results, &test.scheme, requires, None).is_ok_and(|value| value == 0.0)
-            {
-                return Some(format!("{}: `{}` is 0 with {}", group.label, requires.text.value, test.scheme));
+            if let Some(why) = test.requires.as_ref().and_then(|requires| self.why_unfulfilled(group, requires)) {
+                return Some(format!("{}: {why}", group.label));
             }
             for (group, scheme) in
                 self.bases(group).into_iter().flat_map(|base| [(group, &test.scheme), (base, &test.against)])

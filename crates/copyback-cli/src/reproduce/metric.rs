@@ -29,12 +29,11 @@ impl Metric {
     /// Reads a metric.
     pub fn parse(text: Located) -> Result<Self, LayerError> {
         let parts: Vec<&str> = text.value.split(" / ").collect();
-        let sum = |part: &str| -> Sum {
-            part.split(" + ").map(|product| product.split(" * ").map(Factor::parse).collect()).collect()
-        };
+        let product = |product: &str| product.split(" * ").map(|factor| Factor::parse(factor, &text)).collect();
+        let sum = |part: &str| part.split(" + ").map(product).collect::<Result<Sum, _>>();
         let (over, under) = match parts[..] {
-            [over] => (sum(over), None),
-            [over, under] => (sum(over), Some(sum(under))),
+            [over] => (sum(over)?, None),
+            [over, under] => (sum(over)?, Some(sum(under)?)),
             _ => {
                 let error = LayerError::new(format!("`{}` divides more than once", text.value));
                 return Err(error.with_help("write a * b / c * d: one quotient of two sums").at(text.place));
@@ -84,17 +83,25 @@ impl Metric {
             sum.iter().map(product).sum::<Option<f64>>().ok_or_else(|| format!("`{text}` measured nothing"))
         };
         let over = sum(&self.over)?;
-        match self.under.as_ref().map(sum).transpose()? {
-            None => Ok(over),
-            Some(under) if under != 0.0 => Ok(over / under),
-            Some(_) => Err(format!("`{text}` divides by nothing")),
-        }
+        let value = match self.under.as_ref().map(sum).transpose()? {
+            None => over,
+            Some(0.0) => return Err(format!("`{text}` divides by nothing")),
+            Some(under) => over / under,
+        };
+        if value.is_finite() { Ok(value) } else { Err(format!("`{text}` is no number")) }
     }
 }
 
 impl Factor {
-    fn parse(text: &str) -> Self {
-        text.trim().parse().map_or_else(|_| Self::Name(text.trim().to_owned()), Self::Number)
+    /// A number, or else a name. `nan` and `inf` are read as numbers, and so is 1e400: they are none that anything has.
+    fn parse(factor: &str, text: &Located) -> Result<Self, LayerError> {
+        match factor.trim().parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Self::Number(number)),
+            Ok(_) => Err(LayerError::new(format!("`{}` is no number", factor.trim()))
+                .with_help("write a finite number, or the name of a column of the table")
+                .at(text.place.clone())),
+            Err(_) => Ok(Self::Name(factor.trim().to_owned())),
+        }
     }
 
     /// None where it is about a class of requests that is empty.
@@ -122,6 +129,8 @@ mod tests {
             ("a", Number::U64(6)),
             ("b", Number::F64(1.5)),
             ("nil", Number::U64(0)),
+            ("huge", Number::F64(f64::MAX)),
+            ("odd", Number::F64(f64::NAN)),
             ("c.count", Number::U64(0)),
             ("c.mean_ns", Number::F64(0.0)),
         ];
@@ -140,12 +149,19 @@ mod tests {
         assert_eq!(value("c.count"), Ok(0.0));
         assert!(value("c.mean_ns").unwrap_err().contains("measured nothing"));
         assert!(value("a / nil").unwrap_err().contains("divides by nothing"));
+        for text in ["huge * 2", "huge / 0.5", "odd", "a / odd"] {
+            assert!(value(text).unwrap_err().contains("is no number"), "{text}");
+        }
     }
 
     #[test]
     fn what_cannot_be_read_is_refused() {
         let twice = Metric::parse(Located { value: "a / b / c".into(), place: None });
         assert!(twice.unwrap_err().to_string().contains("divides more than once"));
+        for word in ["nan", "inf", "-infinity", "1e400"] {
+            let metric = Metric::parse(Located { value: format!("a / b + a * {word}"), place: None });
+            assert!(metric.unwrap_err().to_string().contains(&format!("`{word}` is no number")), "{word}");
+        }
         let metric = Metric::parse(Located { value: "a + bb".into(), place: None }).unwrap();
         let numbers: Numbers = [("a".to_owned(), Number::U64(1)), ("b".to_owned(), Number::U64(1))].into();
         assert!(metric.check(&numbers).unwrap_err().to_string().contains("`bb`"));

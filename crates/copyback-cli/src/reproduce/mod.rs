@@ -149,7 +149,15 @@ fn run(
 ) -> Result<Vec<Vec<CellResult>>, Failure> {
     let counts: Vec<usize> = experiments.iter().map(|experiment| experiment.cells.len()).collect();
     let mut all: Vec<grid::Cell> = experiments.iter_mut().flat_map(|e| std::mem::take(&mut e.cells)).collect();
-    let mut results = sweep::run(&all, journal, &args.cells)?.results;
+    let begin_of = |at: usize| counts[..at].iter().sum::<usize>();
+    let begins: Vec<usize> = (0..counts.len()).map(begin_of).collect();
+    let claims: Vec<&[Claim]> = experiments.iter().map(|experiment| experiment.claims.as_slice()).collect();
+    let check = |cell: usize, result: &CellResult| -> Result<(), Failure> {
+        let own = begins.iter().zip(&counts).zip(&claims).filter(|((begin, count), _)| **begin == cell && **count > 0);
+        own.flat_map(|(_, claims)| *claims).try_for_each(|claim| judge::check(claim, result))?;
+        Ok(())
+    };
+    let mut results = sweep::run(&all, journal, &args.cells, &check)?.results;
     let mut parted = Vec::new();
     for (experiment, count) in experiments.iter_mut().zip(counts) {
         experiment.cells = all.drain(..count).collect();

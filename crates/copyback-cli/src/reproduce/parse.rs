@@ -64,7 +64,7 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
     let aggregate = choice(&mut table, "aggregate", AGGREGATES)?;
     let cells = coordinates(&mut table, "cells", file)?;
     let base_cells = coordinates(&mut table, "base_cells", file)?;
-    let own_null = null(&mut table, file)?;
+    let own_null = table.take_texts_or_none("null")?;
     let requires = table.take_text("requires")?.map(Metric::parse).transpose()?;
     let (tolerance, tolerance_reason) = tolerance(&mut table)?;
     let published = published(&mut table, measure, aggregate, &place)?;
@@ -85,8 +85,12 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
     let is_about_an_idea = kind == Kind::Claim && compares_schemes && !rule.says_nothing_changes();
     let of_file =
         || if is_about_an_idea { file.null.iter().map(|s| file.chosen_scheme(s).label).collect() } else { vec![] };
-    let mut null: Vec<String> = own_null.unwrap_or_else(of_file);
-    null.retain(|control| *control != scheme && (*control != against || !compares_schemes));
+    let is_compared = |control: &String| *control == scheme || (compares_schemes && *control == against);
+    let null = match own_null {
+        Some(named) => own_null_of(named, file, is_compared)?,
+        // A file's list is for all of its claims, and a scheme is no control of its own.
+        None => of_file().into_iter().filter(|control| !is_compared(control)).collect(),
+    };
     let unit = unit.unwrap_or_default();
     Ok(Test {
         metric,
@@ -124,10 +128,28 @@ fn choice<T: Copy>(table: &mut Table, key: &'static str, choices: &[(&str, T)]) 
     })
 }
 
-/// The claim's own null controls, which go before those of the file; an empty list is none.
-fn null(table: &mut Table, file: &SweepFile) -> Result<Option<Vec<String>>, LayerError> {
-    let Some(schemes) = table.take_texts_or_none("null")? else { return Ok(None) };
-    schemes.into_iter().map(|scheme| label_of(scheme, file)).collect::<Result<_, _>>().map(Some)
+/// The claim's own null controls, which go before those of the file; an empty list is none. One that says nothing is
+/// refused.
+fn own_null_of(
+    named: Vec<Located>,
+    file: &SweepFile,
+    is_compared: impl Fn(&String) -> bool,
+) -> Result<Vec<String>, LayerError> {
+    let mut controls = Vec::new();
+    for name in named {
+        let place = name.place.clone();
+        let wrong = |message: String, help: &str| Err(LayerError::new(message).with_help(help).at(place));
+        let control = label_of(name, file)?;
+        if is_compared(&control) {
+            let message = format!("`{control}` is what the claim compares, and no control of it");
+            return wrong(message, "name a scheme that lacks the idea, or null = [] for none");
+        }
+        if controls.contains(&control) {
+            return wrong(format!("the control `{control}` is there twice"), "name it once");
+        }
+        controls.push(control);
+    }
+    Ok(controls)
 }
 
 /// How much an effect may be off, and why that much.
@@ -138,6 +160,10 @@ fn tolerance(table: &mut Table) -> Result<(Option<f64>, Option<String>), LayerEr
         (None, None) => Ok((None, None)),
         (Some(tolerance), Some(_)) if tolerance <= 0.0 => {
             Err(wrong("a tolerance is above 0", "leave it out for the rule's"))
+        }
+        (Some(_), Some(reason)) if reason.value.trim().is_empty() => {
+            let error = LayerError::new("`tolerance_reason` gives no reason");
+            Err(error.with_help("say what the tolerance follows from: how figures are rounded, say").at(reason.place))
         }
         (Some(tolerance), Some(reason)) => Ok((Some(tolerance), Some(reason.value))),
         _ => Err(wrong("a tolerance needs its reason", "write `tolerance` and `tolerance_reason`, or neither")),

@@ -59,7 +59,7 @@ fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
         parts.extend(change.map(|change| format!("{name} {}", shown_work(change))));
     }
     for null in &measured.null {
-        let effect = null.outcome.map_or_else(|| "-".to_owned(), |(effect, _)| test.shown(effect));
+        let effect = null.outcome.as_ref().map_or_else(|_| "-".to_owned(), |(effect, _)| test.shown(*effect));
         parts.push(format!("null {} {effect}", null.scheme));
     }
     parts

@@ -71,11 +71,12 @@ fn a_claim_that_a_null_control_meets_too_is_not_met() {
     let text = |more: &str| format!("{SCHEMES}{}", halved(&format!("published = -60\n{more}")));
     let measured = one(&text("null = \"worse\""), with_control(50.0));
     assert_eq!((measured.effect, measured.outcome.clone()), (Some(-60.0), Ok(Verdict::NullToo)));
-    assert_eq!(measured.null[0].outcome, Some((-50.0, Verdict::Met)));
+    assert_eq!(measured.null[0].outcome, Ok((-50.0, Verdict::Met)));
     assert!(measured.outcome.unwrap().direction_holds());
     // The control goes the same way, and not as far: the claim is the scheme's own.
     let measured = one(&text("null = \"worse\""), with_control(75.0));
-    assert_eq!((measured.null[0].outcome, measured.outcome), (Some((-25.0, Verdict::Smaller)), Ok(Verdict::Met)));
+    assert_eq!(measured.null[0].outcome, Ok((-25.0, Verdict::Smaller)));
+    assert_eq!(measured.outcome, Ok(Verdict::Met));
     // Half as far is far enough, whatever the claim's size.
     assert_eq!(one(&text("null = \"worse\""), with_control(70.0)).outcome, Ok(Verdict::NullToo));
     let larger = text("null = \"worse\"").replace("-60", "-90");
@@ -121,7 +122,7 @@ fn a_control_of_one_scheme_in_two_groups_of_cells_replaces_both() {
         (_, _, false) => 100.0,
     });
     assert_eq!((measured.effect, measured.outcome), (Some(100.0), Ok(Verdict::NullToo)));
-    assert!((measured.null[0].outcome.unwrap().0 - 50.0).abs() < 1e-9);
+    assert!((measured.null[0].outcome.as_ref().unwrap().0 - 50.0).abs() < 1e-9);
     assert_eq!((measured.pages_moved.map(|work| work.mean), measured.own.is_some()), (Some(100.0), true));
 }
 
@@ -173,8 +174,11 @@ fn an_effect_over_seeds_is_held_against_what_the_seeds_differ_by() {
 #[test]
 fn a_trend_may_compare_one_set_of_cells_with_another() {
     let cases = |names: &[&str]| {
-        let case = |name: &&str| format!("[[case]]\nname = \"{name}\"\nworkload = \"mixed-70-30\"\n");
-        names.iter().map(case).collect::<String>()
+        // Lengths of their own: two cells that are the same are refused.
+        let case = |(at, name): (usize, &&str)| {
+            format!("[[case]]\nname = \"{name}\"\nworkload = \"mixed-70-30\"\nrequests = {}\n", 100 + at)
+        };
+        names.iter().enumerate().map(case).collect::<String>()
     };
     let text = format!(
         "{SCHEMES}{}{}",
@@ -219,6 +223,52 @@ fn reads_of_nothing_and_what_does_not_happen_are_not_judged() {
     assert!((measured.effect.unwrap() + 60.0).abs() < 1e-9);
     let requires = format!("{SCHEMES}{}", halved("published = -60\nrequires = \"flash.merged_reads\""));
     assert!(why(&one(&requires, unwritten(0.0))).contains("`flash.merged_reads` is 0 with gc-par"));
+}
+
+#[test]
+fn what_is_required_is_a_number_other_than_nothing() {
+    let requires = |metric: &str| {
+        let text = format!("{SCHEMES}{}", halved(&format!("published = -60\nrequires = \"{metric}\"")));
+        one(&text, |_, scheme, name| match (name, scheme) {
+            ("unwritten_units_read" | "flash.merged_reads", _) => 0.0,
+            ("flash.block_erases", _) => f64::NAN,
+            (_, "gc-par") => 40.0,
+            _ => 100.0,
+        })
+    };
+    assert_eq!(requires("units_read").outcome, Ok(Verdict::Met));
+    for (metric, phrase) in [
+        ("units_read / flash.merged_reads", "divides by nothing with gc-par"),
+        ("flash.block_erases", "is no number with gc-par"),
+        ("units_read * 1e300 * 1e300", "is no number with gc-par"),
+    ] {
+        let measured = requires(metric);
+        assert_eq!(measured.effect, Some(-60.0));
+        assert!(matches!(&measured.outcome, Err(Silence::NotJudged(why)) if why.contains(phrase)), "{measured:?}");
+    }
+}
+
+#[test]
+fn a_control_that_measured_nothing_leaves_what_holds_unjudged() {
+    let with = |published: &str, controls: &str| {
+        let more = "[[variant]]\nname = \"other\"\nof = \"baseline\"\nset.trigger.soft = 5\n";
+        let schemes = SCHEMES.replace("\"worse\"]", "\"worse\", \"other\"]");
+        let claim = halved(&format!("published = {published}\nnull = {controls}"));
+        one(&format!("{schemes}{more}{claim}"), |_, scheme, name| match (name, scheme) {
+            ("unwritten_units_read", _) => 0.0,
+            (_, "worse") => f64::NAN,
+            (_, "gc-par") => 40.0,
+            (_, "other") => 50.0,
+            _ => 100.0,
+        })
+    };
+    let measured = with("-60", "\"worse\"");
+    let phrase = "the null control worse was not measured";
+    assert!(matches!(&measured.outcome, Err(Silence::NotJudged(why)) if why.contains(phrase)), "{measured:?}");
+    assert!(measured.null[0].outcome.is_err());
+    // What is lost without it is lost.
+    assert_eq!(with("60", "\"worse\"").outcome, Ok(Verdict::Opposite));
+    assert_eq!(with("-60", "[\"worse\", \"other\"]").outcome, Ok(Verdict::NullToo));
 }
 
 #[test]

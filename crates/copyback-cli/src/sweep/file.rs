@@ -96,7 +96,7 @@ pub struct Setting {
     /// As `--set` takes it.
     pub argument: String,
     /// Where the key stands.
-    key_place: Place,
+    pub key_place: Place,
     /// Where the value stands.
     value_place: Place,
 }
@@ -145,6 +145,7 @@ impl SweepFile {
         table.take_text("source")?;
         let devices = either(&mut table, "device", "devices")?.unwrap_or_else(|| vec![named("small")]);
         refuse_twins("device", devices.iter().map(|device| (device.value.clone(), device.place.clone())))?;
+        refuse_devices_of_one_name(&devices)?;
         let schemes = either(&mut table, "scheme", "schemes")?;
         let schemes = schemes.unwrap_or_else(|| vec![named("baseline"), named("ideal-no-gc")]);
         let seeds = table.take_numbers("seeds")?.or(table.take_numbers("seed")?).unwrap_or_else(|| vec![1]);
@@ -200,6 +201,41 @@ fn refuse_twins(what: &str, named: impl Iterator<Item = (String, Option<Place>)>
         seen.insert(name);
     }
     Ok(())
+}
+
+/// Refuses two devices that results cannot tell apart: a preset, and a file that is called like it.
+fn refuse_devices_of_one_name(devices: &[Located]) -> Result<(), LayerError> {
+    let mut seen = BTreeSet::new();
+    let twin = devices.iter().find(|device| !seen.insert(super::grid::device_name(device)));
+    let Some(device) = twin else { return Ok(()) };
+    let error = LayerError::new(format!("results call two devices `{}`", super::grid::device_name(device)));
+    Err(error.with_help("give the file another name, or name one of the two").at(device.place.clone()))
+}
+
+/// Refuses a key that is there in two spellings, `a.b` and `"a.b"`: TOML takes them for two.
+fn refuse_twin_keys<'a>(keys: impl Iterator<Item = (&'a String, &'a Place)>) -> Result<(), LayerError> {
+    let mut seen = BTreeSet::new();
+    for (key, place) in keys {
+        if !seen.insert(key) {
+            let error = LayerError::new(format!("`{key}` is there twice, in two spellings"));
+            return Err(error.with_help("write it once").at(Some(place.clone())));
+        }
+    }
+    Ok(())
+}
+
+/// Names with dots between, as settings are taken: blanks around dots do not count.
+pub fn one_spelling(key: &str) -> String {
+    key.split('.').map(str::trim).collect::<Vec<_>>().join(".")
+}
+
+/// A value as labels and settings have it: 1 and 1.0 are one, and so are 1 and "1".
+fn shown(value: &toml::Value) -> String {
+    match value {
+        toml::Value::Float(number) => number.to_string(),
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// Refuses a key of one thing beside the key of several: one of them would be ignored.
@@ -326,6 +362,7 @@ pub fn settings(table: &mut Table) -> Result<Vec<Setting>, LayerError> {
     if let Some(table) = table.take_table("set")? {
         table.entries.into_iter().for_each(|entry| flatten("", entry, &mut settings));
     }
+    refuse_twin_keys(settings.iter().map(|setting| (&setting.key, &setting.key_place)))?;
     Ok(settings)
 }
 
@@ -333,7 +370,7 @@ fn flatten(path: &str, entry: Entry, settings: &mut Vec<Setting>) {
     let key = if path.is_empty() { entry.key } else { format!("{path}.{}", entry.key) };
     match entry.node.value {
         Value::Table(table) => table.entries.into_iter().for_each(|entry| flatten(&key, entry, settings)),
-        _ => settings.push(Setting::new(key, entry.key_place, &entry.node)),
+        _ => settings.push(Setting::new(one_spelling(&key), entry.key_place, &entry.node)),
     }
 }
 
@@ -342,6 +379,7 @@ fn vary(table: &mut Table) -> Result<Vec<Vary>, LayerError> {
     let Some(table) = table.take_table("vary")? else { return Ok(Vec::new()) };
     let mut varied = Vec::new();
     table.entries.into_iter().try_for_each(|entry| vary_below("", entry, &mut varied))?;
+    refuse_twin_keys(varied.iter().map(|vary| (&vary.key, &vary.settings[0].1.key_place)))?;
     Ok(varied)
 }
 
@@ -361,7 +399,8 @@ fn vary_below(path: &str, entry: Entry, varied: &mut Vec<Vary>) -> Result<(), La
                 .at(Some(entry.node.place)));
         }
     };
-    refuse_twins(&key, values.iter().map(|node| (node.plain().to_string(), Some(node.place.clone()))))?;
+    let key = one_spelling(&key);
+    refuse_twins(&key, values.iter().map(|node| (shown(&node.plain()), Some(node.place.clone()))))?;
     let setting = |node: &Node| (node.plain(), Setting::new(key.clone(), entry.key_place.clone(), node));
     varied.push(Vary { settings: values.iter().map(setting).collect(), key });
     Ok(())

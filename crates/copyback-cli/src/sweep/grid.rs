@@ -1,11 +1,14 @@
 //! From a sweep file to its cells: one device, one case, one choice of varied values, one seed, and all schemes.
 
-use super::file::{Case, Setting, Source, SweepFile};
+use super::file::{self, Case, Setting, Source, SweepFile};
+use super::journal;
 use crate::args::CellArgs;
 use crate::failure::Failure;
 use crate::plan::{self, Choice, ChosenWorkload, Plan};
+use crate::workloads;
 use copyback::config::layers::{LayerError, Located};
 use copyback::run::Warmup;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What the command line says about a sweep.
@@ -87,6 +90,7 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
             }
         }
     }
+    refuse_alike(&grid.cells, over)?;
     grid.left_out.sort();
     grid.left_out.dedup();
     Ok(grid)
@@ -112,10 +116,31 @@ fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
     Err(Failure::input(message).with_help("vary fewer keys at a time, or make several sweeps of it"))
 }
 
+/// Refuses two cells that results cannot tell apart, or that are one and would count double. What the command line sets
+/// may make cells the same that the file has apart: there they are run once.
+fn refuse_alike(cells: &[Cell], over: &Overrides) -> Result<(), Failure> {
+    let has_same_text = over.sets.is_empty() && over.seed.is_none() && over.warmup.is_none() && over.requests.is_none();
+    let (mut labels, mut keys) = (BTreeSet::new(), BTreeMap::new());
+    for cell in cells {
+        if !labels.insert(&cell.label) {
+            let error = LayerError::new(format!("two cells are called `{}`", cell.label));
+            return Err(error.with_help("name its device, case and values each once").into());
+        }
+        if !has_same_text || over.is_quick {
+            continue;
+        }
+        if let Some(other) = keys.insert(journal::key(&cell.plan, ""), &cell.label) {
+            let message = format!("the cells `{other}` and `{}` are the same, and would count double", cell.label);
+            return Err(LayerError::new(message).with_help("leave one of them out").into());
+        }
+    }
+    Ok(())
+}
+
 /// A key that the file varies cannot have one value: its cells would be the same cell.
 fn refuse_sets_that_vary(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
     for set in &over.sets {
-        let key = set.split('=').next().unwrap_or_default().trim();
+        let key = file::one_spelling(set.split('=').next().unwrap_or_default());
         if file.vary.iter().any(|vary| vary.key == key) {
             let error = LayerError::new(format!("--set {set}: `{}` varies this key", file.name));
             return Err(error.with_help("leave --set out, or the key out of the file's [vary]").into());
@@ -184,6 +209,7 @@ fn cell(
         // What stands in an argument stands in the file.
         failure.moved(|place| settings.iter().copied().chain(own.clone()).find_map(|setting| setting.place_of(place)))
     })?;
+    refuse_unnamed(case, &settings, &plan)?;
     let named = |workload: &ChosenWorkload| match workload {
         ChosenWorkload::Named(name) => name.value.clone(),
         ChosenWorkload::Trace(path, _) => {
@@ -201,6 +227,18 @@ fn cell(
     })
 }
 
+/// Refuses settings that make another workload of the default one: results would call it by that one's name, and its
+/// loop and warm-up would stay.
+fn refuse_unnamed(case: &Case, settings: &[&Setting], plan: &Plan) -> Result<(), Failure> {
+    let is_default = matches!(&case.source, Source::Workload(name) if name.place.is_none());
+    let is_recorded = |run: &plan::Planned| run.resolved.workload.trace.as_deref().is_some_and(workloads::is_built_in);
+    let own = settings.iter().find(|setting| setting.key.starts_with("workload."));
+    let (true, Some(own)) = (is_default && !plan.runs.iter().all(is_recorded), own) else { return Ok(()) };
+    let message = format!("`{}` is set, and the workload that it changes has no name", own.key);
+    let help = "name a workload: `workload = \"mixed-70-30\"`, say, or a TOML file of your own";
+    Err(LayerError::new(message).with_help(help).at(Some(own.key_place.clone())).into())
+}
+
 fn requests(file: &SweepFile, case: &Case, over: &Overrides) -> Option<u64> {
     let whole = case.requests.or(file.requests);
     let quick = case.quick_requests.or(file.quick_requests).or_else(|| whole.map(|n| n.div_ceil(QUICK_PART)));
@@ -212,7 +250,8 @@ fn warmup(file: &SweepFile, case: &Case, over: &Overrides) -> Option<Warmup> {
     over.warmup.or(if over.is_quick { whole.map(|warmup| warmup.divided_by(QUICK_PART)) } else { whole })
 }
 
-fn device_name(device: &Located) -> String {
+/// What results call a device.
+pub fn device_name(device: &Located) -> String {
     let file = Path::new(&device.value).file_stem().filter(|_| plan::looks_like_path(&device.value));
     file.map_or_else(|| device.value.clone(), |stem| stem.to_string_lossy().into_owned())
 }

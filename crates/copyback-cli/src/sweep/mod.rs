@@ -49,7 +49,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
         Some(path) => Journal::open(path, &name_of(&out), args.cells.fresh)?,
         None => Journal::none(),
     };
-    let done = run(&grid.cells, &mut journal, &args.cells)?;
+    let done = run(&grid.cells, &mut journal, &args.cells, &|_, _| Ok(()))?;
     let results = Results { file: &file, cells: &grid.cells, results: done.results };
     table::write(&out, &results)?;
     if files::is_standard_output(&out) {
@@ -139,16 +139,20 @@ pub struct Done {
     pub skipped: (usize, usize),
 }
 
+/// What is asked of a cell's result as soon as it is there: a mistake that it shows is told before the others have run.
+pub type Check<'a> = &'a (dyn Fn(usize, &CellResult) -> Result<(), Failure> + Sync);
+
 /// Runs the cells that the journal does not hold, and writes each down as it ends.
-pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs) -> Result<Done, Failure> {
+pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<'_>) -> Result<Done, Failure> {
     let jobs = args.jobs.map_or_else(execute::cores, |jobs| jobs as usize);
     let program = journal::program();
     let keys: Vec<String> = cells.iter().map(|cell| journal::key(&cell.plan, &program)).collect();
     // Two cells may be the same: they are run once.
     let mut to_do: BTreeMap<&String, usize> = BTreeMap::new();
     for (at, key) in keys.iter().enumerate() {
-        if journal.find(key).is_none() {
-            to_do.entry(key).or_insert(at);
+        match journal.find(key) {
+            Some(result) => check(at, result)?,
+            None => _ = to_do.entry(key).or_insert(at),
         }
     }
     let mut to_do: Vec<usize> = to_do.into_values().collect();
@@ -176,6 +180,7 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs) -> Result<Don
             failure.of_run(&cell.label)
         })?;
         let result = journal.append(&keys[to_do[at]], &cell.label, &result)?;
+        check(to_do[at], &result).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))?;
         bar.step(&cell.label);
         bars.tell(&format!("{}/{} {}", ended.fetch_add(1, Ordering::Relaxed) + 1, to_do.len(), cell.label));
         Ok(result)

@@ -11,7 +11,7 @@ impl RunConfig {
     #[must_use]
     pub fn mapped_share(&self) -> f64 {
         match self.precondition {
-            PreconditionConfig::Empty => 0.0,
+            PreconditionConfig::Empty {} => 0.0,
             PreconditionConfig::Sequential { fill } | PreconditionConfig::Random { fill, .. } => fill,
             PreconditionConfig::Snia { .. } => 1.0,
             PreconditionConfig::Aged { used_min, valid, .. } => self.share_of_live(used_min, valid),

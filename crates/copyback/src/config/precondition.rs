@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mode", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PreconditionConfig {
-    /// Fresh from the factory.
-    Empty,
+    /// Fresh from the factory. In braces, for a variant without them would swallow keys of other pasts.
+    Empty {},
     /// Every logical unit (or the first `fill` of them) written once, in order.
     Sequential {
         /// Share of the logical capacity that is written.
@@ -114,7 +114,7 @@ impl PreconditionConfig {
                 .with_help("use a number from 0 to 1"))
         };
         match *self {
-            Self::Empty => Ok(()),
+            Self::Empty {} => Ok(()),
             Self::Sequential { fill } => share("fill", fill),
             Self::Random { fill, footprint, overwrites, steady } => {
                 share("fill", fill)?;

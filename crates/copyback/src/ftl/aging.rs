@@ -270,13 +270,13 @@ fn trigger_params(config: &RunConfig) -> &crate::background::gc::trigger::waterm
 /// A drive with the past that the configuration asks for.
 pub fn aged(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
     let mut ager = Ager::new(config, seed);
-    if ager.ftl.has_second_active() && config.precondition != PreconditionConfig::Empty {
+    if ager.ftl.has_second_active() && !matches!(config.precondition, PreconditionConfig::Empty {}) {
         ager.ftl.open_second_blocks();
     }
     let logical_units = ager.ftl.geometry.logical_units;
     let share = |fill: f64| (f64::from(logical_units) * fill) as u32;
     match config.precondition {
-        PreconditionConfig::Empty => {}
+        PreconditionConfig::Empty {} => {}
         PreconditionConfig::Sequential { fill } => ager.fill(share(fill))?,
         PreconditionConfig::Random { fill, footprint, overwrites, steady } => {
             ager.fill(share(fill).max(1))?;

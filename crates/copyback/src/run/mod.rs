@@ -149,7 +149,7 @@ pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
 /// What an image depends on: two configurations with equal keys have the same past. A past in which nothing is collected
 /// does not depend on when collection would start.
 pub fn image_key(config: &RunConfig) -> String {
-    let collects = !matches!(config.precondition, PreconditionConfig::Empty | PreconditionConfig::Aged { .. });
+    let collects = !matches!(config.precondition, PreconditionConfig::Empty {} | PreconditionConfig::Aged { .. });
     format!(
         "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         config.geometry,

@@ -363,7 +363,7 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
     let is_ideal = matches!(case.config.yield_, YieldConfig::Ideal(_));
     prop_assert!(units <= places + begun_max, "{units} units in {places} places");
     prop_assert!(is_ideal || units >= places, "{units} units in {places} places");
-    if !is_ideal && case.config.precondition == PreconditionConfig::Empty {
+    if !is_ideal && matches!(case.config.precondition, PreconditionConfig::Empty {}) {
         prop_assert_eq!(units, places);
     }
     if case.relocations.is_empty() {

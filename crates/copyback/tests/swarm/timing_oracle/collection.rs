@@ -68,7 +68,7 @@ impl Plane {
     /// `programmed`: pages of the block that takes host data.
     pub fn new(config: &RunConfig, is_limited: bool, programmed: usize) -> Self {
         // A drive with a past has blocks of its own: those that are opened later must have other numbers.
-        let is_new = config.precondition == PreconditionConfig::Empty;
+        let is_new = matches!(config.precondition, PreconditionConfig::Empty {});
         let free = if is_new { (0..config.geometry.blocks_per_plane as usize).collect() } else { vec![1 << 20] };
         let open = (programmed > 0).then_some(((1 << 20) - 1, programmed));
         Self {

@@ -32,7 +32,7 @@ pub fn understands(config: &RunConfig) -> bool {
 /// which it would collect.
 pub fn is_known(config: &RunConfig) -> bool {
     let TriggerConfig::Watermark(trigger) = &config.trigger;
-    let is_new = config.precondition == PreconditionConfig::Empty;
+    let is_new = matches!(config.precondition, PreconditionConfig::Empty {});
     let collects_late = !is_new && trigger.soft.of(config.geometry.blocks_per_plane) == 0;
     config.check().is_ok() && understands(config) && (collects_late || knows_collection(config))
 }
@@ -52,7 +52,7 @@ pub fn is_known_to_share(config: &RunConfig) -> bool {
 pub(super) fn knows_collection(config: &RunConfig) -> bool {
     let TriggerConfig::Watermark(trigger) = &config.trigger;
     let UnitConfig::Block(unit) = &config.unit;
-    config.precondition == PreconditionConfig::Empty
+    matches!(config.precondition, PreconditionConfig::Empty {})
         && !matches!(config.yield_, YieldConfig::Ideal(_))
         && trigger.scope == Scope::Plane
         && trigger.idle.is_none()
@@ -134,7 +134,7 @@ impl Prediction {
         let g = &config.geometry;
         let is_uniform = config.timing.read.list().len() == 1 && config.timing.program.list().len() == 1;
         let (no_rounds, whole_pages) = (report.gc.rounds == 0, g.units_per_page() == 1);
-        let is_new = config.precondition == PreconditionConfig::Empty;
+        let is_new = matches!(config.precondition, PreconditionConfig::Empty {});
         let moves_do_not_show =
             no_rounds || (report.gc.die_time_ns == 0 && whole_pages && is_uniform && !has_partners(config));
         // Which blocks a drive with a past opens next is not known, only how far those are filled that are open.
