@@ -115,8 +115,8 @@ impl Journal {
     }
 }
 
-/// Whether a journal of a table stands there, of whichever layout. An empty file, or one of something else, tells nothing
-/// of who wrote the table.
+/// Whether a journal of a table stands there, of whichever layout. An empty file, or one of something else, tells
+/// nothing of who wrote the table.
 pub fn is_of(path: &Path, table: &str) -> bool {
     let mut text = Vec::new();
     let is_file = std::fs::metadata(path).is_ok_and(|data| data.is_file());
