@@ -18,9 +18,10 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let common = &args.common;
     let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
     output::check(common, &plan, None)?;
+    let folder = output::begin(common, &plan)?;
     let finished = execute::execute(&plan, &output::how(common))?;
     let results = Results { command: "compare", plan: &plan, finished: &finished };
-    if output::write(common, &results, None)? {
+    if output::write(common, folder, &results, None)? {
         return Ok(());
     }
     print(&plan, &finished, common)

@@ -5,7 +5,7 @@ use crate::execute::{self, Finished, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format;
-use crate::out_dir;
+use crate::out_dir::{self, OutDir};
 use crate::plan::{Input, Plan, Planned};
 use crate::timeline::Drawing;
 use crate::workloads;
@@ -58,12 +58,20 @@ pub fn how(common: &Common) -> How {
     }
 }
 
+/// Takes the folder of `--out` for this program alone, right before the run.
+pub fn begin<'a>(common: &'a Common, plan: &Plan) -> Result<Option<OutDir<'a>>, Failure> {
+    common.out.as_deref().map(|folder| OutDir::begin(folder, plan, common.out_requests)).transpose()
+}
+
 /// Writes what was asked for; true where standard output is taken by it. That comes last: whoever reads it may go away.
-pub fn write(common: &Common, results: &Results<'_>, drawing: Option<&Drawing<'_>>) -> Result<bool, Failure> {
-    let json = if common.json.is_some() || common.out.is_some() { json(results)? } else { String::new() };
-    if let Some(folder) = &common.out {
-        out_dir::write(folder, results, &json, common.out_requests)?;
-    }
+pub fn write(
+    common: &Common,
+    folder: Option<OutDir<'_>>,
+    results: &Results<'_>,
+    drawing: Option<&Drawing<'_>>,
+) -> Result<bool, Failure> {
+    let json = if common.json.is_some() || folder.is_some() { json(results)? } else { String::new() };
+    folder.map_or(Ok(()), |folder| folder.write(results, &json))?;
     let drawn = drawing.map(|drawing| (drawing.path(), drawing.draw(&results.finished[0].outcome.commands)));
     let mut texts: Vec<(&Path, &str)> = common.json.as_deref().map(|path| (path, json.as_str())).into_iter().collect();
     texts.extend(drawn.as_ref().map(|(path, text)| (*path, text.as_str())));

@@ -29,9 +29,10 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     output::check(common, &plan, args.timeline.timeline.as_deref())?;
     let drawing = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
     let how = How { keep_commands: drawing.as_ref().map(Drawing::filter), ..output::how(common) };
+    let folder = output::begin(common, &plan)?;
     let finished = execute::execute(&plan, &how)?;
     let results = Results { command: "run", plan: &plan, finished: &finished };
-    if output::write(common, &results, drawing.as_ref())? {
+    if output::write(common, folder, &results, drawing.as_ref())? {
         return Ok(());
     }
     files::print(&text(&plan, &finished[0], table::terminal_columns(table::WIDE)))

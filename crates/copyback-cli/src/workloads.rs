@@ -217,7 +217,7 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
         return Ok(Opened { source: open(spec, seed, capacity_bytes)?, file: None });
     };
     let failed = |error: std::io::Error| Failure::run(format!("cannot unpack the trace `{}`: {error}", recorded.name));
-    let mut file = Temporary::new_in(&std::env::temp_dir(), "copyback-trace-").map_err(failed)?;
+    let mut file = Temporary::new_in(&std::env::temp_dir(), ("copyback-trace-", "")).map_err(failed)?;
     std::io::Write::write_all(file.as_file_mut(), recorded.trace).map_err(failed)?;
     let spec = WorkloadSpec { trace: Some(file.path().to_path_buf()), ..spec.clone() };
     let source = open(&spec, seed, capacity_bytes)?;

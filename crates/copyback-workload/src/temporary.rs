@@ -37,13 +37,13 @@ impl Drop for Entry {
 }
 
 impl Temporary {
-    /// Makes one in a folder, its name beginning with `prefix`. The user's mask decides who may read it.
+    /// Makes one in a folder, its name beginning and ending as said. The user's mask decides who may read it.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn new_in(folder: &Path, prefix: &str) -> io::Result<Self> {
+    pub fn new_in(folder: &Path, (prefix, suffix): (&str, &str)) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(prefix);
+        builder.prefix(prefix).suffix(suffix);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

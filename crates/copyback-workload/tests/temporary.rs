@@ -7,7 +7,7 @@ use copyback_workload::temporary::{Temporary, remove_all};
 fn files_are_gone_when_dropped_when_named_and_when_interrupted() {
     let folder = tempfile::tempdir().unwrap();
     let count = || std::fs::read_dir(folder.path()).unwrap().count();
-    let make = || Temporary::new_in(folder.path(), ".test-").unwrap();
+    let make = || Temporary::new_in(folder.path(), (".test-", "")).unwrap();
     drop(make());
     assert_eq!(count(), 0);
     let kept = folder.path().join("kept");

@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 pub use copyback_workload::write::target::folder_of;
-use copyback_workload::write::target::{TEMPORARY_LETTERS, TEMPORARY_PREFIX, Target};
+use copyback_workload::write::target::{TEMPORARY_LETTERS, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, Target};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -77,6 +77,7 @@ pub fn check_writable(folder: &Path) -> Result<(), Failure> {
 /// Whether a name is one of a temporary file beside an output, which a killed program left.
 pub fn is_temporary(name: &str) -> bool {
     name.strip_prefix(TEMPORARY_PREFIX)
+        .and_then(|rest| rest.strip_suffix(TEMPORARY_SUFFIX))
         .is_some_and(|rest| rest.len() == TEMPORARY_LETTERS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 

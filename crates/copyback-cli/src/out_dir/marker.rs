@@ -1,14 +1,15 @@
 //! The file by which a folder of `--out` is known as ours, and which tells of the files that are: `.copyback.json`.
 //!
-//! It is the first thing that is written, and names what will be: wherever a run ends, the folder that it leaves may be
-//! written to again. Without it nothing is ours, whatever it is called.
+//! It is there before anything else is, and names what will be: wherever a run ends, the folder that it leaves may be
+//! written to again. Without it nothing is ours, whatever it is called. Who writes into the folder holds its lock.
 
 use crate::failure::Failure;
 use crate::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::io::Read;
-use std::path::Path;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
 
 const NAME: &str = ".copyback.json";
 const SCHEMA: &str = "copyback/out/1";
@@ -16,48 +17,72 @@ const SCHEMA: &str = "copyback/out/1";
 const BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Serialize, Deserialize)]
-struct Marker {
+struct Text {
     schema: String,
     files: BTreeSet<String>,
 }
 
-fn read(folder: &Path) -> Option<Marker> {
+/// What a file in a marker's place says.
+enum Said {
+    /// It is not there.
+    Nothing,
+    /// A run was killed when it had made it: nothing is lost with it, and nothing known by it.
+    Blank,
+    /// These files are ours.
+    Files(BTreeSet<String>),
+    /// It is somebody's.
+    Foreign,
+}
+
+/// Reads the marker of a folder.
+fn read(folder: &Path) -> Said {
     let path = folder.join(NAME);
-    if !std::fs::metadata(&path).ok()?.is_file() {
-        return None;
+    match std::fs::symlink_metadata(&path) {
+        Ok(data) if data.is_file() => {}
+        Ok(_) => return Said::Foreign,
+        Err(_) => return Said::Nothing,
     }
+    File::open(&path).map_or(Said::Foreign, |file| read_open(&file))
+}
+
+/// Reads an open marker. Names that no run gives are not believed: they might lead out of the folder.
+fn read_open(file: &File) -> Said {
     let mut bytes = Vec::new();
-    std::fs::File::open(&path).ok()?.take(BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    let marker: Marker = serde_json::from_slice(&bytes).ok()?;
-    (marker.schema == SCHEMA).then_some(marker)
+    let read = file.take(BYTES_MAX).read_to_end(&mut bytes);
+    if read.is_ok() && bytes.trim_ascii().is_empty() {
+        return Said::Blank;
+    }
+    match serde_json::from_slice::<Text>(&bytes) {
+        Ok(Text { schema, mut files }) if schema == SCHEMA => {
+            files.retain(|name| super::is_result(name));
+            Said::Files(files)
+        }
+        _ => Said::Foreign,
+    }
 }
 
-/// Files that an earlier run wrote into a folder, or was about to write. Names that no run gives are not believed: they
-/// might lead out of the folder.
+/// Files that an earlier run wrote into a folder, or was about to write.
 pub fn files_of_earlier_run(folder: &Path) -> BTreeSet<String> {
-    let mut files = read(folder).map(|marker| marker.files).unwrap_or_default();
-    files.retain(|name| super::is_result(name));
-    files
+    if let Said::Files(files) = read(folder) { files } else { BTreeSet::new() }
 }
 
-/// Says in a folder which files are ours.
-pub fn write(folder: &Path, files: &BTreeSet<String>) -> Result<(), Failure> {
-    let marker = Marker { schema: SCHEMA.to_owned(), files: files.clone() };
-    let text =
-        serde_json::to_string_pretty(&marker).map_err(|error| Failure::run(format!("cannot write JSON: {error}")))?;
-    files::write_text(&folder.join(NAME), &format!("{text}\n")).map(drop)
-}
-
-/// The first file in a folder, by name, that no run wrote. What a killed program was writing is nobody's.
+/// The first file in a folder, by name, that no run wrote. What a killed program was writing is nobody's, where a
+/// marker says that such a program was there.
 pub fn foreign_file(folder: &Path) -> Option<String> {
-    let ours = files_of_earlier_run(folder);
-    let is_ours =
-        |name: &String| ours.contains(name) || files::is_temporary(name) || (name == NAME && read(folder).is_some());
+    foreign_beside(folder, &read(folder))
+}
+
+fn foreign_beside(folder: &Path, said: &Said) -> Option<String> {
+    let is_ours = |name: &String| match said {
+        Said::Files(files) => name == NAME || files.contains(name) || files::is_temporary(name),
+        Said::Blank => name == NAME,
+        Said::Nothing | Said::Foreign => false,
+    };
     let names = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter(|name| !is_ours(name)).min()
 }
 
-/// Removes what a killed program was writing.
+/// Removes what a killed program was writing. The caller has the marker, so nobody is writing it still.
 pub fn remove_temporary_files(folder: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)?.flatten() {
         if files::is_temporary(&entry.file_name().to_string_lossy()) && entry.file_type()?.is_file() {
@@ -65,4 +90,72 @@ pub fn remove_temporary_files(folder: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The marker of a folder, open for this program alone.
+pub struct Marker {
+    file: File,
+    folder: PathBuf,
+}
+
+impl Marker {
+    /// Opens the marker of a folder that is there, or makes a blank one: nothing is ours that was not.
+    pub fn lock(folder: &Path) -> Result<Self, Failure> {
+        let shown = folder.display();
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(folder.join(NAME));
+        let file = options.map_err(|error| Failure::input(format!("cannot write in folder {shown}: {error}")))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { file, folder: folder.to_path_buf() }),
+            Err(TryLockError::WouldBlock) => Err(Failure::input(format!("another run is writing to {shown}"))
+                .with_help("wait for it, or name another folder: --out")),
+            Err(TryLockError::Error(error)) => Err(Failure::input(format!("cannot lock {shown}/{NAME}: {error}"))
+                .with_help("name a folder on a file system that has locks: --out")),
+        }
+    }
+
+    fn read(&self) -> Said {
+        let mut file = &self.file;
+        if file.rewind().is_ok() { read_open(file) } else { Said::Foreign }
+    }
+
+    /// Files that it names.
+    pub fn files(&self) -> BTreeSet<String> {
+        if let Said::Files(files) = self.read() { files } else { BTreeSet::new() }
+    }
+
+    /// The first file in its folder that no run wrote.
+    pub fn foreign_file(&self) -> Option<String> {
+        foreign_beside(&self.folder, &self.read())
+    }
+
+    /// Whether it still stands in its folder: somebody may have moved that, or cleared it.
+    #[cfg(unix)]
+    pub fn is_there(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let number = |data: std::fs::Metadata| (data.dev(), data.ino());
+        let standing = std::fs::symlink_metadata(self.folder.join(NAME)).map(number).ok();
+        standing.is_some() && standing == self.file.metadata().map(number).ok()
+    }
+
+    /// Elsewhere what is open stays where it is.
+    #[cfg(not(unix))]
+    pub fn is_there(&self) -> bool {
+        true
+    }
+
+    /// Says which files are ours. The file stays the one that is locked, so it is written in place, and is a marker at
+    /// every step: blanks behind the text count for nothing.
+    pub fn write(&self, files: &BTreeSet<String>) -> Result<(), Failure> {
+        let failed =
+            |error: std::io::Error| Failure::run(format!("cannot write to {}: {error}", self.folder.display()));
+        let text = serde_json::to_string_pretty(&Text { schema: SCHEMA.to_owned(), files: files.clone() });
+        let text = format!("{}\n", text.map_err(|error| Failure::run(format!("cannot write JSON: {error}")))?);
+        let before = usize::try_from(self.file.metadata().map_err(failed)?.len()).unwrap_or(usize::MAX);
+        let blanks = "\n".repeat(text.len().saturating_sub(before));
+        let padded = format!("{text}{}", "\n".repeat(before.saturating_sub(text.len())));
+        let mut file = &self.file;
+        file.seek(std::io::SeekFrom::End(0)).and_then(|_| file.write_all(blanks.as_bytes())).map_err(failed)?;
+        file.rewind().and_then(|()| file.write_all(padded.as_bytes())).map_err(failed)?;
+        file.set_len(text.len() as u64).and_then(|()| file.sync_all()).map_err(failed)
+    }
 }

@@ -9,11 +9,14 @@ use crate::flat;
 use crate::output::Results;
 use crate::plan::{Plan, Planned};
 use copyback::metrics::report::ALL_CAUSES;
+use marker::Marker;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 const TABLES: &[&str] = &["summary", "latency_histograms", "time_series", "gc_events", "requests"];
 const JSON: &str = "results.json";
+/// The table that is written where one asks for it.
+const REQUESTS: &str = "requests.parquet";
 
 /// Bytes of a file's name, on the file systems that are in use.
 const NAME_BYTES_MAX: usize = 255;
@@ -62,15 +65,21 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
         return Err(Failure::input(format!("{} is a file: {shown} cannot be in it", standing.display())));
     }
     files::check_writable(standing)?;
-    if let Some(name) = marker::foreign_file(folder) {
-        let message = format!("{shown} holds files that are no results of an earlier run, such as {name}");
-        return Err(Failure::input(message)
-            .with_help("name an empty or a new folder; only what a run wrote there is overwritten"));
-    }
-    names(plan, true).iter().map(|name| folder.join(name)).filter(|path| path.exists()).try_for_each(|path| {
+    marker::foreign_file(folder).map_or(Ok(()), |name| Err(foreign(folder, &name)))?;
+    let names = &names(plan, true) | &marker::files_of_earlier_run(folder);
+    names.iter().map(|name| folder.join(name)).filter(|path| path.exists()).try_for_each(|path| {
+        if path.is_dir() {
+            let message = format!("{} is a folder, where a result of a run is to be or was", path.display());
+            return Err(Failure::input(message).with_help("move it away, or name another folder: --out"));
+        }
         // Somebody may have put a device or a pipe in a result's place.
         files::check_output(&path)
     })
+}
+
+fn foreign(folder: &Path, name: &str) -> Failure {
+    let message = format!("{} holds files that are no results of an earlier run, such as {name}", folder.display());
+    Failure::input(message).with_help("name an empty or a new folder; only what a run wrote there is overwritten")
 }
 
 /// Refuses another output in the folder: it would be a file that no rerun knows.
@@ -86,27 +95,64 @@ pub fn refuse_inside(folder: &Path, output: &Output) -> Result<(), Failure> {
         .with_help("name a file elsewhere"))
 }
 
-/// Writes the folder, what it is known by first. Results of an earlier run go before, so that what stands there is of
-/// one run; the document comes last: where it is, all is.
-pub fn write(folder: &Path, results: &Results<'_>, json: &str, with_requests: bool) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::run(format!("cannot write to {}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let (before, own) = (marker::files_of_earlier_run(folder), names(results.plan, with_requests));
-    marker::write(folder, &(&before | &own))?;
-    remove(folder, &before, &own).map_err(failed)?;
-    write_tables(folder, results, with_requests)?;
-    for planned in &results.plan.runs {
-        files::write_text(&folder.join(config_name(&planned.scheme)), &planned.config_text(results.plan))?;
+/// A folder that this program alone writes results to.
+pub struct OutDir<'a> {
+    folder: &'a Path,
+    own: BTreeSet<String>,
+    marker: Marker,
+}
+
+impl<'a> OutDir<'a> {
+    /// Makes the folder, and what it is known by, before time is spent on results. What came into it since it was
+    /// checked is seen now; what comes later under a result's name is in a folder that says so.
+    pub fn begin(folder: &'a Path, plan: &Plan, with_requests: bool) -> Result<Self, Failure> {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Failure::input(format!("cannot make the folder {}: {error}", folder.display()))
+                .with_help("name one that can be made: --out")
+        })?;
+        check(folder, plan)?;
+        let own = names(plan, with_requests);
+        let marker = Self::mark(folder, &own)?;
+        Ok(Self { folder, own, marker })
     }
-    files::write_text(&folder.join(JSON), json)?;
-    if before.is_subset(&own) { Ok(()) } else { marker::write(folder, &own) }
+
+    fn mark(folder: &Path, own: &BTreeSet<String>) -> Result<Marker, Failure> {
+        // Before a marker is made in a folder that is somebody's, and of what came until it was locked.
+        marker::foreign_file(folder).map_or(Ok(()), |name| Err(foreign(folder, &name)))?;
+        let marker = Marker::lock(folder)?;
+        marker.foreign_file().map_or(Ok(()), |name| Err(foreign(folder, &name)))?;
+        marker.write(&(&marker.files() | own))?;
+        Ok(marker)
+    }
+
+    /// Writes the results. Those of an earlier run go before, so that what stands there is of one run; the document
+    /// comes last: where it is, all is.
+    pub fn write(mut self, results: &Results<'_>, json: &str) -> Result<(), Failure> {
+        let folder = self.folder;
+        let failed = |error: std::io::Error| Failure::run(format!("cannot write to {}: {error}", folder.display()));
+        if !self.marker.is_there() {
+            // Another folder is there now, or none.
+            std::fs::create_dir_all(folder).map_err(failed)?;
+            self.marker = Self::mark(folder, &self.own)?;
+        }
+        let before = self.marker.files();
+        remove(folder, &before, &self.own).map_err(failed)?;
+        write_tables(folder, results, self.own.contains(REQUESTS))?;
+        for planned in &results.plan.runs {
+            files::write_text(&folder.join(config_name(&planned.scheme)), &planned.config_text(results.plan))?;
+        }
+        files::write_text(&folder.join(JSON), json)?;
+        if before == self.own { Ok(()) } else { self.marker.write(&self.own) }
+    }
 }
 
 /// Removes what an earlier run left. A link, or whatever else stands in a result's place, is written to where there
 /// will be such a result again.
 fn remove(folder: &Path, before: &BTreeSet<String>, own: &BTreeSet<String>) -> std::io::Result<()> {
     marker::remove_temporary_files(folder)?;
-    for name in before {
+    // The document says that all is there: it goes first.
+    let document = before.get(JSON).into_iter();
+    for name in document.chain(before.iter().filter(|name| *name != JSON)) {
         let path = folder.join(name);
         match std::fs::symlink_metadata(&path) {
             Ok(data) if data.is_file() || !own.contains(name) => std::fs::remove_file(path)?,

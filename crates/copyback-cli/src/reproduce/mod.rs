@@ -19,7 +19,7 @@ use crate::files::{self, Output};
 use crate::plan;
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
-use crate::sweep::journal::{CellResult, Journal};
+use crate::sweep::journal::{self, CellResult, Journal};
 use crate::sweep::table::{self as sweep_table, Results};
 use crate::sweep::{self, notes};
 use claim::Claim;
@@ -104,7 +104,22 @@ fn check_outputs(name: &str, folder: &Path, experiments: &[Experiment], args: &R
         files::check_output(json)?;
         outputs.push(Output::new("--json", json));
     }
-    files::refuse_clashes(&outputs, experiments.iter().flat_map(|e| sweep::inputs(&e.file, &e.cells)))
+    files::refuse_clashes(&outputs, experiments.iter().flat_map(|e| sweep::inputs(&e.file, &e.cells)))?;
+    refuse_unknown_tables(name, folder, experiments, args)
+}
+
+/// Refuses to replace tables that nobody named, unless the journal says that a reproduction wrote them.
+fn refuse_unknown_tables(
+    name: &str,
+    folder: &Path,
+    experiments: &[Experiment],
+    args: &ReproduceArgs,
+) -> Result<(), Failure> {
+    if journal::is_of(&journal_of(name, folder), &tables_of(name)) {
+        return Ok(());
+    }
+    let help = "name another folder (--out DIR), or move that file away";
+    experiments.iter().try_for_each(|e| sweep::refuse_unwritten(&table_of(name, folder, e, args), help))
 }
 
 fn paper_name(args: &ReproduceArgs) -> String {

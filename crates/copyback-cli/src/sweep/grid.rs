@@ -96,8 +96,8 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
     Ok(grid)
 }
 
-/// Cells of a grid, at most: each has its configurations in memory, and not many machines run so many in a year.
-const CELLS_MAX: usize = 1_000_000;
+/// Runs of a grid, at most: each has its configuration in memory, and not many machines do so many in a year.
+const RUNS_MAX: usize = 1_000_000;
 
 /// Refuses a grid that is too large, before any of it is made.
 fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
@@ -106,14 +106,17 @@ fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
     let seeds = if over.seed.is_some() { 1 } else { file.seeds.len() };
     let lengths = file.vary.iter().map(|vary| vary.settings.len()).chain([seeds]);
     let cells = lengths.fold(rows, |cells, length| cells.and_then(|cells| cells.checked_mul(length)));
-    if cells.is_some_and(|cells| cells <= CELLS_MAX) {
+    let runs = cells.and_then(|cells| cells.checked_mul(file.schemes.len()));
+    if runs.is_some_and(|runs| runs <= RUNS_MAX) {
         return Ok(());
     }
     let count = |number: usize| crate::format::count(number as u64);
-    let many =
-        cells.map_or_else(|| "more cells than can be counted".to_owned(), |cells| format!("{} cells", count(cells)));
-    let message = format!("`{}` spans {many}, and {} are possible", file.name, count(CELLS_MAX));
-    Err(Failure::input(message).with_help("vary fewer keys at a time, or make several sweeps of it"))
+    let many = runs.map_or_else(|| "more runs than can be counted".to_owned(), |runs| format!("{} runs", count(runs)));
+    let schemes =
+        if file.schemes.len() == 1 { "1 scheme".to_owned() } else { format!("{} schemes", file.schemes.len()) };
+    let message = format!("`{}` spans {many} with {schemes}, and {} are possible", file.name, count(RUNS_MAX));
+    Err(Failure::input(message)
+        .with_help("vary fewer keys at a time, name fewer schemes, or make several sweeps of it"))
 }
 
 /// Refuses two cells that results cannot tell apart, or that are one and would count double. What the command line sets

@@ -81,11 +81,21 @@ pub fn inputs<'a>(file: &'a SweepFile, cells: &'a [Cell]) -> impl Iterator<Item 
 
 /// Refuses a table that is there and that nobody named, unless a journal says that a sweep wrote it.
 fn refuse_unknown_table(out: &Path, journal: Option<&Path>) -> Result<(), Failure> {
-    if !out.exists() || journal.is_none_or(Path::exists) {
+    match journal {
+        Some(path) if !journal::is_of(path, &name_of(out)) => {
+            refuse_unwritten(out, "say where the table goes: --out FILE")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what stands in the place of a table that no journal knows of.
+pub fn refuse_unwritten(table: &Path, help: &str) -> Result<(), Failure> {
+    if !table.exists() {
         return Ok(());
     }
-    let message = format!("{} is there already, and no journal beside it says that a sweep wrote it", out.display());
-    Err(Failure::input(message).with_help("say where the table goes: --out FILE"))
+    let message = format!("{} is there already, and no journal beside it says that a sweep wrote it", table.display());
+    Err(Failure::input(message).with_help(help))
 }
 
 /// Reads a sweep file.

@@ -112,6 +112,32 @@ fn a_changed_journal_changes_no_result() {
     assert!(after.starts_with(&before) && after.contains("1 line of reproduction/claims.journal is not"), "{after}");
 }
 
+/// Not more of a file is read than a line may have: somebody's may fill the memory.
+#[test]
+fn a_line_of_a_journal_has_16_mebibytes_at_most() {
+    let place = Place::new();
+    swept(&place, &[]);
+    let (whole, table) = (place.read("grid.journal"), place.bytes("grid.parquet"));
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let long = |bytes: usize| format!("{}{}{}\n{}", lines[0], lines[1], "x".repeat(bytes - 1), lines[2]);
+    place.file("grid.journal", long(16 << 20));
+    let text = swept(&place, &[]);
+    assert!(text.contains("2 of 2 cells") && text.contains("1 line of grid.journal is not as it was"), "{text}");
+    place.file("grid.journal", long((16 << 20) + 1));
+    // Four gibibytes of nothing, without the end of a line.
+    let endless = place.file("endless", &whole);
+    std::fs::OpenOptions::new().append(true).open(&endless).unwrap().set_len(1 << 32).unwrap();
+    for (name, place_of_line) in [("grid.journal", "grid.journal:3"), ("endless", "grid.journal:4")] {
+        std::fs::rename(place.path(name), place.path("grid.journal")).unwrap();
+        let bytes = std::fs::metadata(place.path("grid.journal")).unwrap().len();
+        let says = [place_of_line, "has 16777216 bytes at most", "--fresh begins a new journal"];
+        place.refused(&["sweep", "grid.toml", "--quiet", "--out", "grid.parquet"], &says);
+        assert_eq!(std::fs::metadata(place.path("grid.journal")).unwrap().len(), bytes, "it is left as it is");
+    }
+    swept(&place, &["--fresh"]);
+    assert_eq!((place.read("grid.journal"), place.bytes("grid.parquet")), (whole, table));
+}
+
 /// A table that nobody named and that no journal knows is somebody's.
 #[test]
 fn a_table_that_no_sweep_wrote_is_not_replaced_unasked() {
@@ -121,6 +147,38 @@ fn a_table_that_no_sweep_wrote_is_not_replaced_unasked() {
     place.refused(&["sweep", "grid.toml"], &["grid.parquet is there already", "--out FILE"]);
     assert_eq!(place.read("grid.parquet"), "mine");
     assert_eq!(place.names(), ["grid.parquet", "grid.toml"]);
+    // A file in the journal's place is no journal yet.
+    for text in ["", "mine\n", "{\"journal\":"] {
+        place.file("grid.journal", text);
+        place.refused(&["sweep", "grid.toml"], &["grid.parquet is there already", "--out FILE"]);
+        assert_eq!((place.read("grid.parquet").as_str(), place.read("grid.journal").as_str()), ("mine", text));
+    }
+    std::fs::remove_file(place.path("grid.journal")).unwrap();
     swept(&place, &[]);
     place.done(&["sweep", "grid.toml", "--quiet"]);
+}
+
+/// `reproduce` names its tables itself: nobody can have meant them.
+#[test]
+fn a_table_that_no_reproduction_wrote_is_not_replaced() {
+    let place = Place::new();
+    place.file("claims.toml", CLAIMS);
+    std::fs::create_dir(place.path("reproduction")).unwrap();
+    let table = "reproduction/claims-claims.parquet";
+    place.file(table, "mine");
+    let reproduce = ["reproduce", "./claims.toml", "--quiet"];
+    for journal in [None, Some(""), Some("{\"journal\":")] {
+        journal.into_iter().for_each(|text| drop(place.file("reproduction/claims.journal", text)));
+        for more in [&[][..], &["--fresh"]] {
+            place.refused(&with(&reproduce, more), &["claims-claims.parquet is there already", "--out DIR"]);
+            assert_eq!(place.read(table), "mine");
+            let left = names_in(&place.path("reproduction"));
+            assert_eq!(left.len(), 1 + usize::from(journal.is_some()), "{left:?}");
+        }
+    }
+    std::fs::remove_file(place.path(table)).unwrap();
+    // What it wrote itself it writes again, also with other tables of the same journal.
+    for more in [&[][..], &[], &["--quick"], &["--fresh"]] {
+        place.done(&with(&reproduce, more));
+    }
 }

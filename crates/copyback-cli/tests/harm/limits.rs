@@ -76,20 +76,30 @@ fn list(count: usize) -> String {
     format!("[{}]", numbers.join(","))
 }
 
+/// Each scheme of a cell is a run with a configuration of its own.
 #[test]
-fn a_grid_has_a_million_cells_at_most() {
+fn a_grid_has_a_million_runs_at_most() {
     let place = Place::new();
-    let says = ["`grid` spans 1,001,000 cells, and 1,000,000 are possible", "vary fewer keys"];
-    grid(&place, &format!("seeds = {}\n[vary]\nhost.queue_depth = {}\n", list(1001), list(1000)), &says);
-    // 10,000 to the power of 6 would not fit a number of 64 bits, nor its list the memory.
-    let keys = ["a", "b", "c", "d", "e", "f"].map(|key| format!("host.{key} = {}\n", list(10_000)));
+    let cells = |seeds, depths| format!("seeds = {}\n[vary]\nhost.queue_depth = {}\n", list(seeds), list(depths));
+    let says = |schemes| format!("`grid` spans 1,001,000 runs with {schemes}, and 1,000,000 are possible");
     grid(
         &place,
-        &format!("[vary]\n{}", keys[..5].concat().replace("10000]", "10000,10001]")),
-        &["more cells than can be counted"],
+        &format!("scheme = \"baseline\"\n{}", cells(1001, 1000)),
+        &[&says("1 scheme"), "vary fewer keys at a time, name fewer schemes"],
     );
-    place.file("claims.toml", format!("seeds = {}\n{CLAIMS}[vary]\nhost.queue_depth = {}\n", list(1001), list(1000)));
-    place.refused(&["reproduce", "./claims.toml"], &["`claims` spans 1,001,000 cells"]);
+    grid(&place, &cells(1001, 500), &[&says("2 schemes")]);
+    let four = "schemes = [\"baseline\", \"pgc\", \"gc-par\", \"ideal-no-gc\"]\n";
+    grid(&place, &format!("{four}{}", cells(1001, 250)), &[&says("4 schemes")]);
+    // 10,000 to the power of 5 would not fit a number of 64 bits, nor its list the memory.
+    let keys = ["a", "b", "c", "d", "e"].map(|key| format!("host.{key} = {}\n", list(10_000)));
+    grid(
+        &place,
+        &format!("[vary]\n{}", keys.concat().replace("10000]", "10000,10001]")),
+        &["more runs than can be counted"],
+    );
+    let text = cells(1001, 500).replacen("[vary]", &format!("{CLAIMS}[vary]"), 1);
+    place.file("claims.toml", text);
+    place.refused(&["reproduce", "./claims.toml"], &["`claims` spans 1,001,000 runs with 2 schemes"]);
 }
 
 #[test]

@@ -15,6 +15,13 @@ fn finished(place: &Place, what: &str) -> Vec<String> {
     names_in(&place.path("out"))
 }
 
+/// Refuses a folder for a file in it. Lines that are too long are broken behind a hyphen.
+fn refused_for(place: &Place, name: &str) {
+    let output = run(place);
+    let text = said(&output).replace("- ", "-");
+    assert!(code(&output) == 2 && text.contains(&format!("such as {name}")), "{name}: {text}");
+}
+
 /// Each state that a kill can leave, from the empty folder to the last file.
 #[test]
 fn a_rerun_is_accepted_from_every_stage() {
@@ -23,13 +30,20 @@ fn a_rerun_is_accepted_from_every_stage() {
     assert!(whole.contains(&"results.json".to_owned()) && whole.contains(&MARKER.to_owned()), "{whole:?}");
     let keep = place.path("kept");
     std::fs::rename(place.path("out"), &keep).unwrap();
+    // Killed when it had made the marker, or had made it longer.
+    for text in ["", "\n\n"] {
+        std::fs::create_dir(place.path("out")).unwrap();
+        place.file("out/.copyback.json", text);
+        assert_eq!(finished(&place, "a blank marker"), whole);
+        std::fs::remove_dir_all(place.path("out")).unwrap();
+    }
     let order = ["summary.parquet", "latency_histograms.parquet", "time_series.parquet", "gc_events.parquet"];
     let order = order.iter().copied().chain(["config-baseline.toml", "results.json"]);
     let stages: Vec<Vec<&str>> = std::iter::once(vec![])
         .chain((0..=6).map(|count| std::iter::once(MARKER).chain(order.clone().take(count)).collect()))
         .collect();
     for stage in stages {
-        for unfinished in [None, Some(".copyback-Ab01yZ")] {
+        for unfinished in [None, Some(".copyback-Ab01yZ.tmp")].into_iter().take(1 + stage.len()) {
             std::fs::create_dir(place.path("out")).unwrap();
             for name in &stage {
                 std::fs::copy(keep.join(name), place.path("out").join(name)).unwrap();
@@ -52,13 +66,13 @@ fn a_rerun_is_accepted_after_a_kill() {
     for held in ["summary.parquet", "time_series.parquet", "config-baseline.toml", "results.json"] {
         std::fs::remove_file(place.path("out").join(held)).unwrap();
         place.pipe(&format!("out/{held}"));
-        let marker = std::fs::metadata(place.path("out").join(MARKER)).unwrap();
-        let began = || {
-            use std::os::unix::fs::MetadataExt;
-            let now = std::fs::metadata(place.path("out").join(MARKER));
-            // What is known to be written before it is there again.
-            now.is_ok_and(|now| now.ino() != marker.ino())
-                && (held == "summary.parquet" || place.path("out/summary.parquet").is_file())
+        let written =
+            |name: &str| std::fs::metadata(place.path("out").join(name)).and_then(|data| data.modified()).ok();
+        let (before, document) = (written("summary.parquet"), place.path("out/results.json"));
+        // What is known to be removed, or written, before it is not as it was.
+        let began = || match held {
+            "summary.parquet" => !document.exists(),
+            _ => written("summary.parquet").is_some_and(|now| Some(now) != before),
         };
         let mut child = place.start(&with(&RUN, &["--out", "out"]));
         wait_until(held, began);
@@ -85,10 +99,10 @@ fn a_marker_gives_no_power_over_other_files() {
     let output = run(&place);
     assert!(code(&output) == 2 && said(&output).contains("such as precious"), "{}", said(&output));
     std::fs::remove_file(place.path("out/precious")).unwrap();
-    for text in ["", "{}", "mine"] {
+    for (text, first) in [("", "config-baseline.toml"), ("{}", ".copyback.json"), ("mine", ".copyback.json")] {
         place.file("out/.copyback.json", text);
-        let output = run(&place);
-        assert!(code(&output) == 2 && said(&output).contains("such as .copyback.json"), "{text}: {}", said(&output));
+        refused_for(&place, first);
+        assert_eq!(place.read("out/.copyback.json"), text);
     }
     assert_eq!(names_in(&place.path("out")), whole);
 }
@@ -105,4 +119,96 @@ fn a_link_in_the_folder_stays() {
     assert_eq!(finished(&place, "a link"), whole);
     assert!(place.path("out/summary.parquet").is_symlink());
     assert_eq!(place.bytes("elsewhere"), table);
+}
+
+/// What the program calls its temporary files nobody else calls his, and without the marker it is somebody's, too.
+#[test]
+fn a_file_that_is_called_nearly_as_a_temporary_one_is_kept() {
+    let place = Place::new();
+    for is_marked in [false, true] {
+        for name in [".copyback-config", ".copyback-Ab01yZ", ".copyback-config.tmp.d", ".copyback-my-own.tmp"] {
+            std::fs::create_dir_all(place.path("out")).unwrap();
+            place.file(&format!("out/{name}"), "mine");
+            refused_for(&place, name);
+            assert_eq!(place.read(&format!("out/{name}")), "mine");
+            std::fs::remove_file(place.path("out").join(name)).unwrap();
+        }
+        if !is_marked {
+            place.file("out/.copyback-Ab01yZ.tmp", "mine");
+            refused_for(&place, ".copyback-Ab01yZ.tmp");
+            assert_eq!(place.read("out/.copyback-Ab01yZ.tmp"), "mine");
+            std::fs::remove_file(place.path("out/.copyback-Ab01yZ.tmp")).unwrap();
+            finished(&place, "an empty folder");
+        }
+    }
+}
+
+/// Starts a run into a folder that knows nothing of its scheme, and waits until it has begun.
+fn start(place: &Place, requests: &[&str]) -> Child {
+    let child = place.start(&[&["run", "--quiet", "--out", "out"], requests].concat());
+    let marker = place.path("out").join(MARKER);
+    wait_until("a marker", || std::fs::read_to_string(&marker).is_ok_and(|text| text.contains("config-baseline.toml")));
+    child
+}
+
+const ENDLESS: &[&str] = &["--set", "workload.loop=1000000"];
+/// Of some seconds.
+const LONG: &[&str] = &["--requests", "2000000", "--set", "workload.loop=100"];
+
+#[test]
+fn a_folder_is_taken_before_the_run_and_by_one_run_alone() {
+    let place = Place::new();
+    let mut child = start(&place, ENDLESS);
+    assert!(!place.path("out/summary.parquet").exists(), "it has only begun");
+    let marker = place.bytes("out/.copyback.json");
+    place.refused(&with(&RUN, &["--out", "out"]), &["another run is writing to out", "name another folder: --out"]);
+    assert_eq!(place.bytes("out/.copyback.json"), marker);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Whoever is killed gives the folder back.
+    finished(&place, "after a kill");
+}
+
+/// What the user puts into a folder of that name while the run goes on is not in ours.
+#[test]
+fn a_folder_that_is_another_one_when_results_are_written_is_looked_at_again() {
+    let place = Place::new();
+    let mut child = start(&place, LONG);
+    std::fs::rename(place.path("out"), place.path("moved")).unwrap();
+    std::fs::create_dir(place.path("out")).unwrap();
+    place.file("out/summary.parquet", "mine");
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert_eq!(names_in(&place.path("out")), ["summary.parquet"]);
+    assert_eq!(place.read("out/summary.parquet"), "mine");
+}
+
+/// Told before the run, also of a result that this run would not write.
+#[test]
+fn a_folder_in_the_place_of_a_result_is_told_before_the_run() {
+    let place = Place::new();
+    place.done(&with(&RUN, &["--scheme", "pgc", "--out", "out"]));
+    let whole = names_in(&place.path("out"));
+    for name in ["config-pgc.toml", "summary.parquet", "results.json"] {
+        let kept = place.bytes(&format!("out/{name}"));
+        std::fs::remove_file(place.path("out").join(name)).unwrap();
+        std::fs::create_dir(place.path("out").join(name)).unwrap();
+        let says = [name, "is a folder", "move it away, or name another folder"];
+        // So many requests that it would not end in time.
+        place.refused(&["run", "--quiet", "--set", "workload.loop=1000000", "--out", "out"], &says);
+        assert_eq!(names_in(&place.path("out")), whole, "the results of the earlier run are as they were");
+        std::fs::remove_dir(place.path("out").join(name)).unwrap();
+        place.file(&format!("out/{name}"), kept);
+    }
+}
+
+/// Where the document is, all is: it goes before what it tells of. A result that cannot be removed stops the run there.
+#[test]
+fn the_document_is_removed_first() {
+    let place = Place::new();
+    place.done(&with(&RUN, &["--scheme", "pgc", "--out", "out"]));
+    let mut child = start(&place, LONG);
+    std::fs::remove_file(place.path("out/config-pgc.toml")).unwrap();
+    std::fs::create_dir(place.path("out/config-pgc.toml")).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(!place.path("out/results.json").exists() && place.path("out/summary.parquet").exists());
 }

@@ -6,10 +6,13 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// How temporary files beside outputs begin. What follows are [`TEMPORARY_LETTERS`] letters and digits.
+/// How temporary files beside outputs begin. What follows are [`TEMPORARY_LETTERS`] letters and digits, and
+/// [`TEMPORARY_SUFFIX`].
 pub const TEMPORARY_PREFIX: &str = ".copyback-";
 /// Letters and digits behind the prefix.
 pub const TEMPORARY_LETTERS: usize = 6;
+/// How they end, so that nobody calls a file of their own so.
+pub const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// Links that are followed; systems follow 8 to 40.
 const LINKS_MAX: usize = 40;
@@ -84,7 +87,7 @@ impl Target {
         failed: impl Fn(io::Error) -> E,
     ) -> Result<T, E> {
         if let Self::File(path) = self {
-            let mut file = Temporary::new_in(folder_of(path), TEMPORARY_PREFIX).map_err(&failed)?;
+            let mut file = Temporary::new_in(folder_of(path), (TEMPORARY_PREFIX, TEMPORARY_SUFFIX)).map_err(&failed)?;
             let made = make(file.as_file_mut())?;
             take_over(file.as_file(), path).and_then(|()| file.as_file().sync_all()).map_err(&failed)?;
             file.persist(path).map_err(failed)?;

@@ -15,12 +15,15 @@ use crate::plan::Plan;
 use line::LAYOUT;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Bytes of a first line, at most: a table's name is no longer.
 const HEADER_BYTES_MAX: u64 = 4096;
+
+/// Bytes of any line, at most: a run has some ten thousand, and a cell a run for each scheme.
+const LINE_BYTES_MAX: u64 = 16 << 20;
 
 /// Results of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,23 +65,14 @@ impl Journal {
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let mut file = options.map_err(failed)?;
         lock(&file, path)?;
-        let mut text = begun(&mut file, path, table)?;
+        let text = begun(&mut file, path, table)?;
         if is_fresh {
             file.set_len(text.len() as u64).map_err(failed)?;
         }
-        let first_line = text.len();
-        file.seek(std::io::SeekFrom::Start(first_line as u64)).map_err(failed)?;
-        file.read_to_end(&mut text).map_err(failed)?;
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-        file.set_len(whole as u64).map_err(failed)?;
-        file.seek(std::io::SeekFrom::End(0)).map_err(failed)?;
-        let (mut done, mut damaged_lines) = (BTreeMap::new(), 0);
-        for line in text[first_line..whole].split_inclusive(|byte| *byte == b'\n') {
-            match line::read_line(line) {
-                Some((key, result)) => drop(done.insert(key, result)),
-                None => damaged_lines += 1,
-            }
-        }
+        file.seek(SeekFrom::Start(text.len() as u64)).map_err(failed)?;
+        let Lines { done, damaged_lines, whole_bytes } = read_lines(&file, path)?;
+        file.set_len(text.len() as u64 + whole_bytes).map_err(failed)?;
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
         Ok(Self { path: path.to_path_buf(), file: Some(Mutex::new(file)), done, damaged_lines })
     }
 
@@ -106,7 +100,8 @@ impl Journal {
         let failed =
             |error: std::io::Error| Failure::run(format!("cannot write the journal {}: {error}", self.path.display()));
         let line = line::write_line(key, label, result);
-        if let Some(file) = &self.file {
+        // A cell of thousands of schemes is run again rather than read.
+        if let Some(file) = self.file.as_ref().filter(|_| line.len() as u64 <= LINE_BYTES_MAX) {
             let mut file = file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             file.write_all(line.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
         }
@@ -118,6 +113,50 @@ impl Journal {
     pub fn remember(&mut self, key: String, result: CellResult) {
         self.done.insert(key, result);
     }
+}
+
+/// Whether a journal of a table stands there, of whichever layout. An empty file, or one of something else, tells
+/// nothing of who wrote the table.
+pub fn is_of(path: &Path, table: &str) -> bool {
+    let mut text = Vec::new();
+    let is_file = std::fs::metadata(path).is_ok_and(|data| data.is_file());
+    let file = if is_file { File::open(path).ok() } else { None };
+    let Some(Ok(_)) = file.map(|file| file.take(HEADER_BYTES_MAX).read_to_end(&mut text)) else { return false };
+    let first_line = text.split_inclusive(|byte| *byte == b'\n').next().and_then(line::read_header);
+    first_line.is_some_and(|(_, named)| named == table)
+}
+
+/// What stands behind the first line of a journal.
+struct Lines {
+    done: BTreeMap<String, CellResult>,
+    damaged_lines: usize,
+    /// Bytes of the lines that have an end.
+    whole_bytes: u64,
+}
+
+/// Reads a journal line by line: whatever the file is, no more than one line of it is in memory beside the results.
+fn read_lines(file: &File, path: &Path) -> Result<Lines, Failure> {
+    let (mut lines, mut reader) =
+        (Lines { done: BTreeMap::new(), damaged_lines: 0, whole_bytes: 0 }, BufReader::new(file));
+    for number in 2.. {
+        let mut line = Vec::new();
+        let read = Read::by_ref(&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
+        read.map_err(|error| Failure::input(format!("cannot use the journal {}: {error}", path.display())))?;
+        if line.len() as u64 == LINE_BYTES_MAX && !line.ends_with(b"\n") {
+            let place = format!("{}:{number}", path.display());
+            return Err(Failure::input(format!("{place}: a line of a journal has {LINE_BYTES_MAX} bytes at most"))
+                .with_help("no sweep wrote this line: --fresh begins a new journal"));
+        }
+        if !line.ends_with(b"\n") {
+            break;
+        }
+        lines.whole_bytes += line.len() as u64;
+        match line::read_line(&line) {
+            Some((key, result)) => drop(lines.done.insert(key, result)),
+            None => lines.damaged_lines += 1,
+        }
+    }
+    Ok(lines)
 }
 
 fn lock(file: &File, path: &Path) -> Result<(), Failure> {
