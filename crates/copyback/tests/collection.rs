@@ -58,6 +58,18 @@ fn a_read_that_waits_for_blocking_collection_finds_its_page_where_it_was_moved()
     assert!(read.gc_affected);
 }
 
+#[test]
+fn the_report_has_the_times_of_the_rounds_that_were() {
+    let script = (0..1_500).map(|i| pages(Write, i * 900_000, splitmix64(i) % 80, 1)).collect();
+    let outcome = run(&drive(1, ""), script);
+    let took: Vec<u64> = outcome.gc_events.iter().map(|e| e.end_ns - e.start_ns).collect();
+    let gc = outcome.report.gc;
+    assert!(took.len() > 50 && took.len() as u64 == gc.rounds, "{} rounds", gc.rounds);
+    assert_eq!(gc.round_max_ns, *took.iter().max().unwrap());
+    let mean_ns = took.iter().sum::<u64>() as f64 / took.len() as f64;
+    assert!((gc.round_mean_ns / mean_ns - 1.0).abs() < 1e-12, "{} and {mean_ns}", gc.round_mean_ns);
+}
+
 /// The drive of [`drive`] whose collection waits for a request.
 fn waiting_drive() -> RunConfig {
     config(
