@@ -20,7 +20,7 @@ use copyback::metrics::report::{Cause, Outcome, Report, RequestRecord};
 use copyback::nand::command::Source;
 use copyback::nand::geometry::Geometry;
 use copyback::run::simulation::{Setup, Simulation};
-use copyback::run::{Options, Progress, RunError, outcome_of, precondition, simulate};
+use copyback::run::{Image, Options, Progress, RunError, Warmup, outcome_of, precondition, simulate};
 use copyback::sim::index::{BlockId, LogicalUnit};
 use copyback::workload::{Op, Priority, Request};
 use proptest::prelude::*;
@@ -457,6 +457,25 @@ pub struct Verdict {
     pub timed: Option<Foretold>,
 }
 
+/// A warm-up of half of the requests changes nothing but what is measured.
+fn leaves_out_a_warmup(case: &Case, image: Image, options: &Options, whole: &Outcome) -> Result<(), TestCaseError> {
+    let begun = whole.requests.len() as u64;
+    let warmup = begun / 2;
+    if warmup == 0 {
+        return Ok(());
+    }
+    // The limit on requests counts those that are measured.
+    let requests = options.requests.map(|_| begun - warmup);
+    let options = Options { warmup: Some(Warmup::Requests(warmup)), requests, ..options.clone() };
+    let source = Box::new(case.requests.clone().into_iter());
+    let later = caught(|| simulate(&case.config, image, source, &options, &mut comes_to_an_end()))?;
+    let of_later: Vec<_> = whole.requests.iter().filter(|r| r.index >= warmup).copied().collect();
+    prop_assert_eq!(&later.requests, &of_later, "a warm-up changed what came after it");
+    let measured = later.report.reads + later.report.writes + later.report.trims;
+    prop_assert_eq!(measured, begun - warmup, "not all requests after the warm-up were measured");
+    Ok(())
+}
+
 /// Runs the case in several ways and compares.
 pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     if case.config.check().is_err() {
@@ -487,10 +506,11 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
             keep_responses: true,
         };
         let source = Box::new(case.requests.clone().into_iter());
-        let whole = caught(|| simulate(&case.config, image, source, &options, &mut comes_to_an_end()))?;
+        let whole = caught(|| simulate(&case.config, image.clone(), source, &options, &mut comes_to_an_end()))?;
         prop_assert_eq!(json(&whole), json(&outcome), "the same run gave two results");
-        prop_assert_eq!(whole.requests, outcome.requests);
-        prop_assert_eq!(whole.gc_events, outcome.gc_events);
+        prop_assert_eq!(&whole.requests, &outcome.requests);
+        prop_assert_eq!(&whole.gc_events, &outcome.gc_events);
+        leaves_out_a_warmup(case, image, &options, &whole)?;
     }
     Ok(Verdict { ran: true, timed })
 }
