@@ -183,15 +183,18 @@ impl From<copyback::run::RunError> for Failure {
 /// Rounds that a warm-up and what is measured behind it may well need, where the rule decides.
 const ROUNDS_WANTED: f64 = 20.0;
 
+/// What helps where no drive settles.
+pub const SAY_HOW_LONG: &str = "say how long it takes: --warmup 1000, or --warmup 10s";
+
 /// What helps where a workload ends before its warm-up.
 fn warmup_help(unfinished: &Unfinished) -> String {
     match unfinished.warmup {
-        Warmup::Steady if !unfinished.has_written => "say how long it takes: --warmup 1000, or --warmup 10s".into(),
+        Warmup::Steady if !unfinished.has_written => SAY_HOW_LONG.into(),
         Warmup::Steady => {
             let times = (ROUNDS_WANTED / unfinished.rounds).ceil().max(2.0);
             format!(
-                "play the workload {times} times as often as now (--set workload.loop=N), take a smaller drive, or say how \
-                 long it takes: --warmup 1000, or --warmup 10s"
+                "play the workload {times} times as often as now (--set workload.loop=N), take a smaller drive, or \
+                 {SAY_HOW_LONG}"
             )
         }
         _ => "shorten the warm-up, or play the workload more often: --set workload.loop=2".into(),
