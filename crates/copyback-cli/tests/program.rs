@@ -196,7 +196,10 @@ fn next_steps_keep_what_the_user_chose() {
     let arguments = ["compare", "--device", "bench-64g", "--workload", "random-write", "--requests", "500"];
     let text = printed(&copyback(&[&arguments[..], &sets].concat()));
     assert!(text.contains("run --device bench-64g --workload random-write --set precondition.mode=empty"), "{text}");
-    assert!(text.contains("--set 'buffer.size=64 KiB' --set buffer.policy=lru --scheme baseline"), "{text}");
+    assert!(
+        text.contains("--set 'buffer.size=64 KiB' --set buffer.policy=lru --requests 500 --scheme baseline"),
+        "{text}"
+    );
 }
 
 #[cfg(unix)]
@@ -318,6 +321,37 @@ fn a_comparison_ends_by_saying_what_to_try_next() {
     assert_eq!(code(&output), 0, "{}", said(&output));
     assert!(text.contains("ideal-no-gc") && text.contains("Try next:"), "{text}");
     assert!(text.lines().take_while(|line| !line.starts_with("Try")).all(|line| line.chars().count() <= 120), "{text}");
+}
+
+/// What is suggested is about the same requests: nothing that chose them is lost on the way.
+#[test]
+fn what_is_suggested_is_about_the_same_input() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let trace = folder.path().join("a trace.csv");
+    let record = |i: u64| format!("{},hm,0,Write,{},4096,100\n", 128_166_372_003_061_629 + i * 1_000, i % 50 * 4_096);
+    std::fs::write(&trace, (0..500).map(record).collect::<String>() + "bad\n").expect("the file can be written");
+    let trace = trace.to_str().expect("the path is text");
+    let of_trace = ["--trace", trace, "--format", "msr", "--skip-bad", "3", "--warmup", "10"];
+    let limits = ["--seed", "7", "--requests", "100"];
+    let steps = |arguments: &[&str]| -> Vec<String> {
+        let output = copyback(&[&["compare", "--schemes", "baseline,ideal-no-gc"], arguments].concat());
+        let text = printed(&output);
+        let steps = text.lines().filter_map(|line| line.trim().strip_prefix("copyback "));
+        let steps: Vec<String> = steps.filter(|step| !step.starts_with("schemes")).map(str::to_owned).collect();
+        assert!(!steps.is_empty(), "{arguments:?}: {text}{}", said(&output));
+        steps
+    };
+    for step in steps(&[&of_trace[..], &limits].concat()) {
+        for words in [&of_trace[2..4], &of_trace[4..6], &of_trace[6..], &limits[..2], &limits[2..]] {
+            assert!(step.contains(&words.join(" ")), "{words:?} are not in: {step}");
+        }
+        assert!(step.contains(&format!("--trace '{trace}'")), "{step}");
+    }
+    // The default drive and workload stay the default ones.
+    let (with, without) = (steps(&limits), steps(&limits[2..]));
+    assert_eq!(with.len(), 4, "{with:?}");
+    assert!(with.iter().all(|step| step.contains("--seed 7 --requests 100")), "{with:?}");
+    assert!(without.iter().all(|step| step.contains(" --requests 100") && !step.contains("--seed")), "{without:?}");
 }
 
 #[test]
