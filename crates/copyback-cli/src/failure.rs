@@ -6,6 +6,9 @@ use copyback::run::warmup::Unfinished;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::sync::Arc;
 
+/// What helps where the disk takes no more, or never took anything.
+pub const MAKE_ROOM: &str = "make room there, or name a place that can be written to";
+
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub enum Failure {
@@ -61,7 +64,11 @@ impl Failure {
 
     /// An output that the disk or the device does not take.
     pub fn of_disk(path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::run(format!("cannot write {}: {error}", path.display()))
+        let help = match error.kind() {
+            std::io::ErrorKind::BrokenPipe => "keep its reader until all is written, or name a file",
+            _ => MAKE_ROOM,
+        };
+        Self::run(format!("cannot write {}: {error}", path.display())).with_help(help)
     }
 
     /// What is wrong, in one sentence.
@@ -136,7 +143,10 @@ impl From<LayerError> for Failure {
 
 impl From<copyback_workload::Error> for Failure {
     fn from(error: copyback_workload::Error) -> Self {
-        let failure = if error.is_of_output { Self::run(error.message) } else { Self::input(error.message) };
+        let failure = match error.is_of_output {
+            true => Self::run(error.message).with_help(MAKE_ROOM),
+            false => Self::input(error.message),
+        };
         match error.help {
             Some(help) => failure.with_help(help),
             None => failure,
