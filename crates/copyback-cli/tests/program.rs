@@ -323,6 +323,31 @@ fn a_comparison_ends_by_saying_what_to_try_next() {
     assert!(text.lines().take_while(|line| !line.starts_with("Try")).all(|line| line.chars().count() <= 120), "{text}");
 }
 
+/// A configuration may be a megabyte long, and what is wrong with it is said in a few lines all the same.
+#[test]
+fn errors_are_short_whatever_the_file_holds() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("mine.toml");
+    let long = "x".repeat((1 << 20) - 200);
+    let lines = "x\n".repeat((1 << 19) - 200);
+    for (text, says) in [
+        (format!("[trigger]\npolicy = \"{long}\"\n"), "mine.toml:2:10: `trigger.policy` cannot be `xxx"),
+        (format!("[trigger]\n{long} = 1\n"), "mine.toml:2:1: unknown key `xxx"),
+        (format!("[host]\nqueue_depth = \"{long}\"\n"), "mine.toml:2:15: `host.queue_depth`: invalid type"),
+        (format!("[host]\nqueue_depth = \"\"\"{lines}\"\"\"\n"), "mine.toml:2:15: `host.queue_depth`: invalid type"),
+        (format!("{long} = 1\n"), "mine.toml:1:1: unknown table or key `xxx"),
+        (format!("device = \"{long}\"\n"), "mine.toml:1:10: unknown device `xxx"),
+        (format!("warmup = \"{long}\"\n"), "mine.toml:1:10: `warmup`: `xxx"),
+        (format!("warmup = {long}\n"), "mine.toml:1:10: this is not TOML"),
+    ] {
+        std::fs::write(&path, &text).expect("the file can be written");
+        let output = copyback(&["run", path.to_str().expect("the path is text")]);
+        let said = said(&output);
+        assert!(code(&output) == 2 && output.stderr.len() < 3_000, "{says}: {} bytes", output.stderr.len());
+        assert!(said.contains(says), "no `{says}` in: {said}");
+    }
+}
+
 /// What is suggested is about the same requests: nothing that chose them is lost on the way.
 #[test]
 fn what_is_suggested_is_about_the_same_input() {
