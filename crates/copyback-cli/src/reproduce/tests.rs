@@ -44,7 +44,7 @@ fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, M
             let numbers = NAMES.iter().map(|name| ((*name).to_owned(), Number::F64(value(cell, &run.scheme, name))));
             RunResult { scheme: run.scheme.clone(), hash: String::new(), numbers: numbers.collect() }
         });
-        CellResult { runs: runs.collect(), notes: String::new() }
+        CellResult { runs: runs.collect(), notes: String::new(), is_steady: true }
     };
     let results = cells.iter().map(result).collect();
     let results = Results { file: &file, cells: &cells, results };

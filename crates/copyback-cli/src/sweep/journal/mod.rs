@@ -43,6 +43,8 @@ pub struct CellResult {
     pub runs: Vec<RunResult>,
     /// What users should know about them.
     pub notes: String,
+    /// Whether each had settled, as far as its host wrote anything.
+    pub is_steady: bool,
 }
 
 /// The journal, open for this program alone.
@@ -234,7 +236,7 @@ pub mod tests {
             ("wa".to_owned(), Number::None),
         ];
         let run = RunResult { scheme: "s".into(), hash: "h".into(), numbers: numbers.into() };
-        CellResult { runs: vec![run], notes: "a note\n".into() }
+        CellResult { runs: vec![run], notes: "a note\n".into(), is_steady: mean_ns < 1.0 }
     }
 
     #[test]
