@@ -195,6 +195,11 @@ fn mistakes_in_claims_are_shown_where_they_stand() {
             &["`tolerance` in [[claim]] is 1e300", "at most 6e16"],
         ),
         ("published = -95", "at_least = -7e16", &["`at_least` in [[claim]] is -7e16", "more than any run measures"]),
+        (
+            "published = -95",
+            "published = -95\nrequires_at_least = 5",
+            &["`requires_at_least` needs `requires`", "requires = \"writes\""],
+        ),
         ("published = -95", "measure = \"figure\"\nat_most = 5", &["a figure has a `unit`"]),
         ("response.all.mean_ns", "a / b / c", &["divides more than once"]),
     ] {

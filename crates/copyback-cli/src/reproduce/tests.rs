@@ -226,6 +226,20 @@ fn reads_of_nothing_and_what_does_not_happen_are_not_judged() {
 }
 
 #[test]
+fn where_there_is_less_than_required_nothing_is_judged() {
+    let with = |least: f64| {
+        let requires = format!("published = -60\nrequires = \"units_read\"\nrequires_at_least = {least}");
+        one(&format!("{SCHEMES}{}", halved(&requires)), with_control(0.0))
+    };
+    // gc-par takes 40 of everything.
+    assert_eq!(with(40.0).outcome, Ok(Verdict::Met));
+    let measured = with(40.5);
+    assert_eq!(measured.effect, Some(-60.0), "what was measured is shown all the same");
+    let why = "`units_read` is 40 with gc-par, less than 40.5";
+    assert!(matches!(&measured.outcome, Err(Silence::NotJudged(text)) if text.contains(why)), "{measured:?}");
+}
+
+#[test]
 fn what_is_required_is_a_number_other_than_nothing() {
     let requires = |metric: &str| {
         let text = format!("{SCHEMES}{}", halved(&format!("published = -60\nrequires = \"{metric}\"")));
