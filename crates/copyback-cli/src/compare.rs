@@ -205,20 +205,21 @@ const COMMAND_COLUMNS: usize = 80;
 
 /// Commands worth a try. They keep the drive and the workload that the user chose.
 fn next_steps(plan: &Plan, common: &Common) -> String {
-    let chosen = chosen(common);
+    let (chosen, limits) = (chosen(common), limits(common));
     let is_default = chosen.is_empty();
     let has = |scheme: &str| plan.runs.iter().any(|planned| planned.scheme == scheme);
     let mut steps = Vec::new();
     if !has("pgc") {
-        let command = format!("compare{chosen} --schemes {}", DEFAULT_SCHEMES.join(","));
+        let command = format!("compare{chosen}{limits} --schemes {}", DEFAULT_SCHEMES.join(","));
         steps.push((command, "more schemes"));
     }
     if is_default {
-        steps.push(("compare --set capacity.over_provisioning=0.15".into(), "less spare flash"));
-        steps.push(("compare --trace FILE --set workload.beyond_capacity=fold".into(), "your own trace, fitted in"));
+        steps.push((format!("compare{limits} --set capacity.over_provisioning=0.15"), "less spare flash"));
+        let own = format!("compare{limits} --trace FILE --set workload.beyond_capacity=fold");
+        steps.push((own, "your own trace, fitted in"));
     }
     let first = plan.runs.first().map_or("baseline", |planned| planned.scheme.as_str());
-    steps.push((format!("run{chosen} --scheme {first}"), "one scheme in depth"));
+    steps.push((format!("run{chosen}{limits} --scheme {first}"), "one scheme in depth"));
     steps.push(("schemes".into(), "what to choose from"));
     // A long command stands for itself; it does not push the other explanations out of sight.
     let widths = steps.iter().map(|(command, _)| command.chars().count());
@@ -232,16 +233,23 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
 /// The arguments that chose the drive and the workload.
 fn chosen(common: &Common) -> String {
     let path = |path: &std::path::PathBuf| path.display().to_string();
-    let experiment = common.experiment.iter().map(|file| (None, path(file)));
-    let device = common.device.iter().map(|name| (Some("--device"), name.clone()));
-    let workload = common.workload.iter().map(|name| (Some("--workload"), name.clone()));
-    let trace = common.trace.iter().map(|file| (Some("--trace"), path(file)));
-    let sets = common.sets.iter().map(|set| (Some("--set"), set.clone()));
-    let warmup = common.warmup.iter().map(|warmup| (Some("--warmup"), warmup.to_string()));
-    let mut text = String::new();
-    for (flag, value) in experiment.chain(device).chain(workload).chain(trace).chain(sets).chain(warmup) {
-        flag.iter().for_each(|flag| text.push_str(&format!(" {flag}")));
-        text.push_str(&format!(" {}", format::quoted(&value)));
-    }
-    text
+    let mut text = argument("", common.experiment.as_ref().map(path));
+    text += &argument("--device", common.device.as_ref());
+    text += &argument("--workload", common.workload.as_ref());
+    text += &argument("--trace", common.trace.as_ref().map(path));
+    text += &argument("--format", common.format.as_ref());
+    text += &argument("--skip-bad", common.skip_bad);
+    common.sets.iter().for_each(|set| text += &argument("--set", Some(set)));
+    text + &argument("--warmup", common.warmup)
+}
+
+/// The arguments that say which requests are drawn and how many of them count, whatever the drive and the workload.
+fn limits(common: &Common) -> String {
+    argument("--seed", common.seed) + &argument("--requests", common.requests)
+}
+
+/// An argument as a shell takes it; nothing where it was not given.
+fn argument(flag: &str, value: Option<impl ToString>) -> String {
+    let Some(value) = value.map(|value| format::quoted(&value.to_string())) else { return String::new() };
+    if flag.is_empty() { format!(" {value}") } else { format!(" {flag} {value}") }
 }

@@ -6,6 +6,9 @@ use copyback::run::warmup::Unfinished;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::sync::Arc;
 
+/// What helps where the disk takes no more, or never took anything.
+pub const MAKE_ROOM: &str = "make room there, or name a place that can be written to";
+
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub enum Failure {
@@ -31,6 +34,65 @@ impl Diagnosis {
     fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), help: None, source_text: None, span: None }
     }
+
+    /// The same at a length that can be read, whatever a file or an argument holds.
+    fn cut(mut self) -> Self {
+        self.message = shorten(&self.message);
+        if let (Some(source), Some(span)) = (&self.source_text, &self.span)
+            && lines_around(source.inner(), span).len() > SHOWN_BYTES_MAX
+        {
+            let (line, column) = line_and_column(source.inner(), span.start);
+            self.message = format!("{}:{line}:{column}: {}", source.name(), self.message);
+            (self.source_text, self.span) = (None, None);
+        }
+        self
+    }
+}
+
+/// Characters of a quoted value that are shown.
+const QUOTED_MAX: usize = 80;
+/// Bytes of a text at fault that are shown: more would push the message out of sight.
+const SHOWN_BYTES_MAX: usize = 4096;
+
+/// A message whose long quotations are cut. Paths are up to twice as long as what is left of a quotation, and stay.
+fn shorten(message: &str) -> String {
+    let mut short = String::new();
+    let mut rest = message;
+    while let Some(open) = rest.find(['`', '"']) {
+        let quote = &rest[open..=open];
+        short.push_str(&rest[..=open]);
+        rest = &rest[open + 1..];
+        let end = rest.find(quote).unwrap_or(rest.len());
+        let quoted = &rest[..end];
+        match quoted.char_indices().nth(QUOTED_MAX).filter(|_| quoted.len() > 2 * QUOTED_MAX) {
+            Some((cut, _)) => short.extend([&quoted[..cut], "…"]),
+            None => short.push_str(quoted),
+        }
+        rest = &rest[end..];
+        if let Some(behind) = rest.strip_prefix(quote) {
+            short.push_str(quote);
+            rest = behind;
+        }
+    }
+    short + rest
+}
+
+/// What would be shown of a text: the lines of its part, and one before and behind.
+fn lines_around<'a>(text: &'a str, span: &std::ops::Range<usize>) -> &'a str {
+    let bytes = text.as_bytes();
+    let ends = |bytes: &[u8]| bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
+    let (start, end) = (span.start.min(text.len()), span.end.min(text.len()));
+    let (before, behind): (Vec<usize>, Vec<usize>) = (ends(&bytes[..start]), ends(&bytes[end..]));
+    let from = before.iter().rev().nth(1).map_or(0, |at| at + 1);
+    let to = behind.get(1).map_or(text.len(), |at| end + at);
+    &text[from..to]
+}
+
+/// Where a byte stands, counted from 1.
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
 impl Diagnostic for Diagnosis {
@@ -61,7 +123,11 @@ impl Failure {
 
     /// An output that the disk or the device does not take.
     pub fn of_disk(path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::run(format!("cannot write {}: {error}", path.display()))
+        let help = match error.kind() {
+            std::io::ErrorKind::BrokenPipe => "keep its reader until all is written, or name a file",
+            _ => MAKE_ROOM,
+        };
+        Self::run(format!("cannot write {}: {error}", path.display())).with_help(help)
     }
 
     /// What is wrong, in one sentence.
@@ -120,7 +186,7 @@ impl Failure {
             Self::Run(diagnosis) => (diagnosis, 1),
             Self::PipeClosed => return 0,
         };
-        let report = format!("{:?}", miette::Report::new(*diagnosis));
+        let report = format!("{:?}", miette::Report::new(diagnosis.cut()));
         // Nobody is left to tell where standard error is closed, too.
         let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{report}\n").as_bytes());
         code
@@ -136,7 +202,10 @@ impl From<LayerError> for Failure {
 
 impl From<copyback_workload::Error> for Failure {
     fn from(error: copyback_workload::Error) -> Self {
-        let failure = if error.is_of_output { Self::run(error.message) } else { Self::input(error.message) };
+        let failure = match error.is_of_output {
+            true => Self::run(error.message).with_help(MAKE_ROOM),
+            false => Self::input(error.message),
+        };
         match error.help {
             Some(help) => failure.with_help(help),
             None => failure,
@@ -183,15 +252,18 @@ impl From<copyback::run::RunError> for Failure {
 /// Rounds that a warm-up and what is measured behind it may well need, where the rule decides.
 const ROUNDS_WANTED: f64 = 20.0;
 
+/// What helps where no drive settles.
+pub const SAY_HOW_LONG: &str = "say how long it takes: --warmup 1000, or --warmup 10s";
+
 /// What helps where a workload ends before its warm-up.
 fn warmup_help(unfinished: &Unfinished) -> String {
     match unfinished.warmup {
-        Warmup::Steady if !unfinished.has_written => "say how long it takes: --warmup 1000, or --warmup 10s".into(),
+        Warmup::Steady if !unfinished.has_written => SAY_HOW_LONG.into(),
         Warmup::Steady => {
             let times = (ROUNDS_WANTED / unfinished.rounds).ceil().max(2.0);
             format!(
-                "play the workload {times} times as often as now (--set workload.loop=N), take a smaller drive, or say how \
-                 long it takes: --warmup 1000, or --warmup 10s"
+                "play the workload {times} times as often as now (--set workload.loop=N), take a smaller drive, or \
+                 {SAY_HOW_LONG}"
             )
         }
         _ => "shorten the warm-up, or play the workload more often: --set workload.loop=2".into(),
@@ -203,6 +275,34 @@ mod tests {
     use super::*;
     use copyback::check::Invariant;
     use copyback::run::RunError;
+
+    #[test]
+    fn long_quotations_are_cut_and_the_rest_stays() {
+        let long = "ä".repeat(1_000);
+        let cut = "ä".repeat(80) + "…";
+        assert_eq!(shorten(&format!("a `{long}` b \"{long}\" c `d`")), format!("a `{cut}` b \"{cut}\" c `d`"));
+        assert_eq!(shorten(&format!("no end: `{long}")), format!("no end: `{cut}"));
+        let path = format!("/{}", "p".repeat(120));
+        for whole in ["", "`", "`a` is not \"b\"", &format!("`{path}` is not there"), &format!("a{long}")] {
+            assert_eq!(shorten(whole), *whole);
+        }
+    }
+
+    #[test]
+    fn a_text_is_shown_where_it_can_be_read() {
+        let shown = |text: &str, span: std::ops::Range<usize>| {
+            let text = Arc::new(Text { name: "t".into(), text: text.to_owned() });
+            let Failure::Input(diagnosis) = Failure::input("wrong").at(Some(Place { text, span })) else { panic!() };
+            let cut = diagnosis.cut();
+            (cut.source_text.is_some(), cut.message)
+        };
+        let long = "x".repeat(SHOWN_BYTES_MAX);
+        assert_eq!(shown("a\nb = 1\nc", 6..7), (true, "wrong".into()));
+        assert!(shown(&format!("{long}\na\nb\nc\n{long}"), 4099..4100).0, "far lines are not shown");
+        assert_eq!(shown(&format!("a\nä {long}"), 5..9), (false, "t:2:3: wrong".into()));
+        assert_eq!(shown(&format!("{long}\nb"), 4097..4098), (false, "t:2:1: wrong".into()));
+        assert_eq!(shown(&format!("b\n{long}"), 0..1), (false, "t:1:1: wrong".into()));
+    }
 
     #[test]
     fn a_broken_invariant_names_itself_the_time_and_the_command() {

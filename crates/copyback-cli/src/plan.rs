@@ -1,7 +1,7 @@
 //! From the command line to what is to be run: layers found, stacked and resolved, inputs hashed.
 
 use crate::args::Common;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::{files, workloads};
 use copyback::config::layers::{Layer, LayerError, Located, Place, Resolved, Stack, suggestion};
 use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
@@ -175,7 +175,18 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     let requests = common.requests.or(experiment.requests);
     // What a workload proposes belongs to the whole of it.
     let warmup = common.warmup.or(experiment.warmup).or(proposed.filter(|_| requests.is_none()));
+    refuse_endless(warmup, &runs)?;
     Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs })
+}
+
+/// Refuses a warm-up that would last until the workload ends: a drive that nobody writes to does not settle.
+fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result<(), Failure> {
+    let is_endless = warmup == Some(Warmup::Steady) && runs.iter().any(|run| run.resolved.workload.writes_nothing());
+    if !is_endless {
+        return Ok(());
+    }
+    Err(Failure::input("the warm-up `steady` would not end: the workload writes nothing, and no drive settles by that")
+        .with_help(failure::SAY_HOW_LONG))
 }
 
 /// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
@@ -258,6 +269,7 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
         hashes.insert(trace.clone(), hash.clone());
         inputs.push(Input::trace(trace, hash));
     }
+    refuse_endless(warmup, &runs)?;
     Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, warmup, inputs })
 }
 

@@ -45,13 +45,18 @@ fn rounds(figure: &Figure) -> String {
     format!("{}; range {}, slope {}", values.join("  "), percent(figure.range), percent(figure.slope))
 }
 
+/// Whether there is something to note: where the host wrote nothing, nothing moves.
+pub fn is_noted(steady: &Steady) -> bool {
+    !matches!(steady.verdict, Verdict::Steady | Verdict::NoWrite)
+}
+
 /// A note for the schemes whose drives had not settled, so that nobody takes a transient for a result, and what helps.
 /// Schemes of which there is the same to say share a note.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for (planned, done) in plan.runs.iter().zip(finished) {
         let steady = &done.outcome.report.steady;
-        if matches!(steady.verdict, Verdict::Steady | Verdict::NoWrite) {
+        if !is_noted(steady) {
             continue;
         }
         let verdict = verdict(steady);

@@ -216,8 +216,19 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
     let Some(recorded) = spec.trace.as_deref().and_then(recorded) else {
         return Ok(Opened { source: open(spec, seed, capacity_bytes)?, file: None });
     };
-    let failed = |error: std::io::Error| Failure::run(format!("cannot unpack the trace `{}`: {error}", recorded.name));
-    let mut file = Temporary::new_in(&std::env::temp_dir(), ("copyback-trace-", "")).map_err(failed)?;
+    let folder = std::env::temp_dir();
+    let failed = |error: std::io::Error| {
+        // The file's own name says nothing to anybody.
+        let why = match error.kind() {
+            std::io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+            kind => kind.to_string(),
+        };
+        let what = format!("cannot unpack the trace `{}` in {}: {why}", recorded.name, folder.display());
+        let needed = copyback_workload::units::format_bytes(recorded.trace.len().next_multiple_of(1 << 20) as u64);
+        let help = "make room there, or name another folder in the environment variable TMPDIR";
+        Failure::run(what).with_help(format!("{help}; each run unpacks {needed}"))
+    };
+    let mut file = Temporary::new_in(&folder, ("copyback-trace-", "")).map_err(failed)?;
     std::io::Write::write_all(file.as_file_mut(), recorded.trace).map_err(failed)?;
     let spec = WorkloadSpec { trace: Some(file.path().to_path_buf()), ..spec.clone() };
     let source = open(&spec, seed, capacity_bytes)?;

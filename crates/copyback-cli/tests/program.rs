@@ -196,7 +196,10 @@ fn next_steps_keep_what_the_user_chose() {
     let arguments = ["compare", "--device", "bench-64g", "--workload", "random-write", "--requests", "500"];
     let text = printed(&copyback(&[&arguments[..], &sets].concat()));
     assert!(text.contains("run --device bench-64g --workload random-write --set precondition.mode=empty"), "{text}");
-    assert!(text.contains("--set 'buffer.size=64 KiB' --set buffer.policy=lru --scheme baseline"), "{text}");
+    assert!(
+        text.contains("--set 'buffer.size=64 KiB' --set buffer.policy=lru --requests 500 --scheme baseline"),
+        "{text}"
+    );
 }
 
 #[cfg(unix)]
@@ -318,6 +321,62 @@ fn a_comparison_ends_by_saying_what_to_try_next() {
     assert_eq!(code(&output), 0, "{}", said(&output));
     assert!(text.contains("ideal-no-gc") && text.contains("Try next:"), "{text}");
     assert!(text.lines().take_while(|line| !line.starts_with("Try")).all(|line| line.chars().count() <= 120), "{text}");
+}
+
+/// A configuration may be a megabyte long, and what is wrong with it is said in a few lines all the same.
+#[test]
+fn errors_are_short_whatever_the_file_holds() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("mine.toml");
+    let long = "x".repeat((1 << 20) - 200);
+    let lines = "x\n".repeat((1 << 19) - 200);
+    for (text, says) in [
+        (format!("[trigger]\npolicy = \"{long}\"\n"), "mine.toml:2:10: `trigger.policy` cannot be `xxx"),
+        (format!("[trigger]\n{long} = 1\n"), "mine.toml:2:1: unknown key `xxx"),
+        (format!("[host]\nqueue_depth = \"{long}\"\n"), "mine.toml:2:15: `host.queue_depth`: invalid type"),
+        (format!("[host]\nqueue_depth = \"\"\"{lines}\"\"\"\n"), "mine.toml:2:15: `host.queue_depth`: invalid type"),
+        (format!("{long} = 1\n"), "mine.toml:1:1: unknown table or key `xxx"),
+        (format!("device = \"{long}\"\n"), "mine.toml:1:10: unknown device `xxx"),
+        (format!("warmup = \"{long}\"\n"), "mine.toml:1:10: `warmup`: `xxx"),
+        (format!("warmup = {long}\n"), "mine.toml:1:10: this is not TOML"),
+    ] {
+        std::fs::write(&path, &text).expect("the file can be written");
+        let output = copyback(&["run", path.to_str().expect("the path is text")]);
+        let said = said(&output);
+        assert!(code(&output) == 2 && output.stderr.len() < 3_000, "{says}: {} bytes", output.stderr.len());
+        assert!(said.contains(says), "no `{says}` in: {said}");
+    }
+}
+
+/// What is suggested is about the same requests: nothing that chose them is lost on the way.
+#[test]
+fn what_is_suggested_is_about_the_same_input() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let trace = folder.path().join("a trace.csv");
+    let record = |i: u64| format!("{},hm,0,Write,{},4096,100\n", 128_166_372_003_061_629 + i * 1_000, i % 50 * 4_096);
+    std::fs::write(&trace, (0..500).map(record).collect::<String>() + "bad\n").expect("the file can be written");
+    let trace = trace.to_str().expect("the path is text");
+    let of_trace = ["--trace", trace, "--format", "msr", "--skip-bad", "3", "--warmup", "10"];
+    let limits = ["--seed", "7", "--requests", "100"];
+    let steps = |arguments: &[&str]| -> Vec<String> {
+        let output = copyback(&[&["compare", "--schemes", "baseline,ideal-no-gc"], arguments].concat());
+        let text = printed(&output);
+        let steps = text.lines().filter_map(|line| line.trim().strip_prefix("copyback "));
+        let steps: Vec<String> = steps.filter(|step| !step.starts_with("schemes")).map(str::to_owned).collect();
+        assert!(!steps.is_empty(), "{arguments:?}: {text}{}", said(&output));
+        steps
+    };
+    for step in steps(&[&of_trace[..], &limits].concat()) {
+        for words in [&of_trace[2..4], &of_trace[4..6], &of_trace[6..], &limits[..2], &limits[2..]] {
+            assert!(step.contains(&words.join(" ")), "{words:?} are not in: {step}");
+        }
+        assert!(step.contains(&format!("--trace '{trace}'")), "{step}");
+    }
+    // The default drive and workload stay the default ones.
+    let (with, without) = (steps(&limits), steps(&limits[2..]));
+    assert_eq!(with.len(), 4, "{with:?}");
+    assert!(with.iter().all(|step| step.contains("--seed 7 --requests 100")), "{with:?}");
+    assert!(without.iter().all(|step| step.contains(" --requests 100") && !step.contains("--seed")), "{without:?}");
 }
 
 #[test]

@@ -189,6 +189,17 @@ fn mistakes_in_claims_are_shown_where_they_stand() {
         ("published = -95", "published = -95\nat_most = 3", &["a `published` number, a `direction`, or bounds"]),
         ("published = -95", "published = -95\nnull = \"baselin\"", &["did you mean `baseline`?"]),
         ("published = -95", "published = -95\ntolerance = 2", &["a tolerance needs its reason"]),
+        (
+            "published = -95",
+            "published = -95\ntolerance = 1e300\ntolerance_reason = \"r\"",
+            &["`tolerance` in [[claim]] is 1e300", "at most 6e16"],
+        ),
+        ("published = -95", "at_least = -7e16", &["`at_least` in [[claim]] is -7e16", "more than any run measures"]),
+        (
+            "published = -95",
+            "published = -95\nrequires_at_least = 5",
+            &["`requires_at_least` needs `requires`", "requires = \"writes\""],
+        ),
         ("published = -95", "measure = \"figure\"\nat_most = 5", &["a figure has a `unit`"]),
         ("response.all.mean_ns", "a / b / c", &["divides more than once"]),
     ] {

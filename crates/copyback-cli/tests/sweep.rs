@@ -58,6 +58,22 @@ fn rows(table: &Path) -> Vec<BTreeMap<String, Field>> {
     rows.map(|row| row.unwrap().get_column_iter().map(|(n, f)| (n.clone(), f.clone())).collect()).collect()
 }
 
+/// Also where all cells were done before.
+#[test]
+fn cells_whose_drives_have_not_settled_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = |name: &str| format!("[[case]]\nworkload = \"{name}\"\n");
+    let head = "schemes = [\"baseline\", \"pgc\"]\nrequests = 500\n";
+    let grid = file(folder.path(), &format!("{head}{}{}", case("mixed-70-30"), case("random-read")));
+    for _ in 0..2 {
+        let text = sweep(&grid, &folder.path().join("grid.parquet"), &[]);
+        assert!(text.contains("\nNote: 1 of 2 cells is not yet steady, or too short to tell\n"), "{text}");
+    }
+    let reads = file(folder.path(), &format!("{head}{}", case("random-read")));
+    let text = sweep(&reads, &folder.path().join("reads.parquet"), &[]);
+    assert!(!text.contains("steady"), "nothing moves where nothing is written: {text}");
+}
+
 #[test]
 fn a_row_of_the_table_is_what_a_comparison_reports() {
     let folder = tempfile::tempdir().unwrap();

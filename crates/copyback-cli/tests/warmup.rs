@@ -100,6 +100,29 @@ fn what_is_no_warm_up_is_refused() {
     }
 }
 
+/// A drive settles by writes alone. Without them a run of any length would be warm-up, and so is refused before it begins.
+#[test]
+fn no_drive_is_awaited_that_nobody_writes_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let says = ["the workload writes nothing", "--warmup 1000", "--warmup 10s"];
+    for kinds in ["read_share = 1.0", "read_share = 0.5\ntrim_share = 0.5"] {
+        // So many requests would be awaited for ever.
+        let sizes = "size = { kind = \"fixed\", mean = \"4 KiB\" }";
+        let workload = format!("[workload]\nrequests = 1_000_000_000_000\n{kinds}\n{sizes}\n");
+        std::fs::write(&file, workload).unwrap();
+        let steady = ["--warmup", "steady", "--requests", "5"];
+        for command in ["run", "compare"] {
+            refused(&[&[command, file.to_str().unwrap()], &steady[..]].concat(), &says);
+        }
+        let grid = folder.path().join("grid.toml");
+        std::fs::write(&grid, "schemes = [\"baseline\"]\nworkload = \"mine.toml\"\n").unwrap();
+        refused(&["sweep", grid.to_str().unwrap(), "--warmup", "steady", "--list"], &says);
+        let counted = ["run", file.to_str().unwrap(), "--warmup", "10", "--requests", "5", "--quiet"];
+        assert_eq!(warmup_of(&json(&counted)["results"][0]), 10, "{kinds}");
+    }
+}
+
 /// Without a warm-up nothing changes, and whoever cuts the default workload goes without the one that it proposes.
 #[test]
 fn none_is_none_and_a_part_of_a_workload_has_none() {

@@ -351,3 +351,23 @@ fn a_plane_keeps_its_data_while_writes_wait_for_its_neighbours() {
         run_with_seed(seed, &lines, &requests);
     }
 }
+
+/// A write brings a whole page at once: a buffer of exactly a page takes it, and a smaller one would wait for ever.
+#[test]
+fn a_buffer_holds_a_page_or_is_refused() {
+    let sized = |size: Setting| {
+        let mut lines = PLANE.to_vec();
+        lines.push("geometry.blocks_per_plane = 16\ngeometry.pages_per_block = 8\ngeometry.mapping_unit = \"4 KiB\"");
+        lines.extend(["geometry.page_size = \"16 KiB\"\ncapacity.over_provisioning = 1.0", size]);
+        lines
+    };
+    let write = |i: u64| request(i, Op::Write, i % 7 * 16_384, 16_384, 0);
+    let requests: Vec<_> = (0..50).map(write).collect();
+    let report = run(&sized("buffer.policy = \"lru\"\nbuffer.size = \"16 KiB\""), &requests).report;
+    assert_eq!((report.writes, report.buffer_units_left, report.flash.host_units), (50, 4, 4 * 49));
+    let small = configuration(&sized("buffer.policy = \"lru\"\nbuffer.size = \"12 KiB\""), 0).0;
+    let error = small.check().expect_err("a unit less than a page is too little");
+    assert_eq!(error.key, "buffer.size");
+    assert!(error.message.contains("12288") && error.message.contains("16384"), "{error}");
+    assert!(error.help.expect("there is a remedy").contains("16 KiB"));
+}

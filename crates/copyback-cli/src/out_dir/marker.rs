@@ -3,7 +3,7 @@
 //! It is there before anything else is, and names what will be: wherever a run ends, the folder that it leaves may be
 //! written to again. Without it nothing is ours, whatever it is called. Who writes into the folder holds its lock.
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::files;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -103,7 +103,9 @@ impl Marker {
     pub fn lock(folder: &Path) -> Result<Self, Failure> {
         let shown = folder.display();
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(folder.join(NAME));
-        let file = options.map_err(|error| Failure::input(format!("cannot write in folder {shown}: {error}")))?;
+        let file = options.map_err(|error| {
+            Failure::input(format!("cannot write in folder {shown}: {error}")).with_help(failure::MAKE_ROOM)
+        })?;
         match file.try_lock() {
             Ok(()) => Ok(Self { file, folder: folder.to_path_buf() }),
             Err(TryLockError::WouldBlock) => Err(Failure::input(format!("another run is writing to {shown}"))
@@ -146,8 +148,7 @@ impl Marker {
     /// Says which files are ours. The file stays the one that is locked, so it is written in place, and is a marker at
     /// every step: blanks behind the text count for nothing.
     pub fn write(&self, files: &BTreeSet<String>) -> Result<(), Failure> {
-        let failed =
-            |error: std::io::Error| Failure::run(format!("cannot write to {}: {error}", self.folder.display()));
+        let failed = |error: std::io::Error| Failure::of_disk(&self.folder.join(NAME), &error);
         let text = serde_json::to_string_pretty(&Text { schema: SCHEMA.to_owned(), files: files.clone() });
         let text = format!("{}\n", text.map_err(|error| Failure::run(format!("cannot write JSON: {error}")))?);
         let before = usize::try_from(self.file.metadata().map_err(failed)?.len()).unwrap_or(usize::MAX);

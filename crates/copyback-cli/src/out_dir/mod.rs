@@ -129,7 +129,7 @@ impl<'a> OutDir<'a> {
     /// comes last: where it is, all is.
     pub fn write(mut self, results: &Results<'_>, json: &str) -> Result<(), Failure> {
         let folder = self.folder;
-        let failed = |error: std::io::Error| Failure::run(format!("cannot write to {}: {error}", folder.display()));
+        let failed = |error: std::io::Error| Failure::of_disk(folder, &error);
         if !self.marker.is_there() {
             // Another folder is there now, or none.
             std::fs::create_dir_all(folder).map_err(failed)?;

@@ -61,6 +61,8 @@ pub struct Test {
     pub null: Vec<String>,
     /// What must not be 0 where the claim is to be judged.
     pub requires: Option<Metric>,
+    /// How much of it there must be, where anything but 0 is too little.
+    pub requires_at_least: Option<f64>,
 }
 
 /// How a claim compares.

@@ -124,6 +124,20 @@ mod tests {
         }
     }
 
+    /// What Fig. 11 shows takes all of its overload: a part of it would miss claims that the whole meets.
+    #[test]
+    fn a_part_of_an_overload_is_not_judged() {
+        let files = find("ispass11").unwrap().files().unwrap();
+        let (_, file) = files.into_iter().find(|(stem, _)| stem == "fig11").unwrap();
+        let (quick, whole) = (file.quick_requests.unwrap() as f64, file.requests.unwrap() as f64);
+        for claim in Claim::of_file(&file).unwrap() {
+            let test = claim.test.unwrap();
+            assert_eq!(test.requires.unwrap().text.value, "reads + writes", "{}", claim.text);
+            let least = test.requires_at_least.unwrap();
+            assert!(quick < least && least <= whole, "{}: {quick} to {whole}, {least}", claim.text);
+        }
+    }
+
     #[test]
     fn every_file_in_the_folder_is_compiled_in() {
         for paper in PAPERS {

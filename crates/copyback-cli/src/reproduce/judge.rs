@@ -264,11 +264,13 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Why what a claim requires has not happened: only a number other than 0 says that it has.
+    /// Why what a claim requires has not happened, or too little of it: only a number other than 0 says that it has.
     fn why_unfulfilled(&self, group: &Group, requires: &Metric) -> Option<String> {
         let (scheme, name) = (&self.test.scheme, &requires.text.value);
+        let least = self.test.requires_at_least.unwrap_or(f64::NEG_INFINITY);
         match group.mean(self.results, scheme, requires, None) {
             Ok(0.0) => Some(format!("`{name}` is 0 with {scheme}")),
+            Ok(value) if value < least => Some(format!("`{name}` is {value} with {scheme}, less than {least}")),
             Ok(value) if value.is_finite() => None,
             Ok(_) => Some(format!("`{name}` is no number with {scheme}")),
             Err(why) => Some(why),

@@ -66,6 +66,7 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
     let base_cells = coordinates(&mut table, "base_cells", file)?;
     let own_null = table.take_texts_or_none("null")?;
     let requires = table.take_text("requires")?.map(Metric::parse).transpose()?;
+    let requires_at_least = table.take_float("requires_at_least")?;
     let (tolerance, tolerance_reason) = tolerance(&mut table)?;
     let published = published(&mut table, measure, aggregate, &place)?;
     let wrong = |message: &str, help: &str| LayerError::new(message).with_help(help).at(Some(place.clone()));
@@ -78,6 +79,9 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
             "a figure has a `unit`, and nothing else has",
             "write for example measure = \"figure\", unit = \"ms\"",
         ));
+    }
+    if requires_at_least.is_some() && requires.is_none() {
+        return Err(wrong("`requires_at_least` needs `requires`", "write for example requires = \"writes\", too"));
     }
     let rule = Rule { published, tolerance };
     let compares_schemes = !measure.is_figure() && against.as_ref().is_some_and(|against| *against != scheme);
@@ -105,6 +109,7 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
         tolerance_reason,
         null,
         requires,
+        requires_at_least,
     })
 }
 

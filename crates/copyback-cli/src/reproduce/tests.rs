@@ -44,7 +44,7 @@ fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, M
             let numbers = NAMES.iter().map(|name| ((*name).to_owned(), Number::F64(value(cell, &run.scheme, name))));
             RunResult { scheme: run.scheme.clone(), hash: String::new(), numbers: numbers.collect() }
         });
-        CellResult { runs: runs.collect(), notes: String::new() }
+        CellResult { runs: runs.collect(), notes: String::new(), is_steady: true }
     };
     let results = cells.iter().map(result).collect();
     let results = Results { file: &file, cells: &cells, results };
@@ -223,6 +223,20 @@ fn reads_of_nothing_and_what_does_not_happen_are_not_judged() {
     assert!((measured.effect.unwrap() + 60.0).abs() < 1e-9);
     let requires = format!("{SCHEMES}{}", halved("published = -60\nrequires = \"flash.merged_reads\""));
     assert!(why(&one(&requires, unwritten(0.0))).contains("`flash.merged_reads` is 0 with gc-par"));
+}
+
+#[test]
+fn where_there_is_less_than_required_nothing_is_judged() {
+    let with = |least: f64| {
+        let requires = format!("published = -60\nrequires = \"units_read\"\nrequires_at_least = {least}");
+        one(&format!("{SCHEMES}{}", halved(&requires)), with_control(0.0))
+    };
+    // gc-par takes 40 of everything.
+    assert_eq!(with(40.0).outcome, Ok(Verdict::Met));
+    let measured = with(40.5);
+    assert_eq!(measured.effect, Some(-60.0), "what was measured is shown all the same");
+    let why = "`units_read` is 40 with gc-par, less than 40.5";
+    assert!(matches!(&measured.outcome, Err(Silence::NotJudged(text)) if text.contains(why)), "{measured:?}");
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::output;
 use crate::pasts::{self, Pasts};
 use crate::plan::{Input, Plan};
 use crate::progress::Bars;
+use crate::steady;
 use copyback::config::layers::{LayerError, Located, Text};
 use file::SweepFile;
 use grid::{Cell, Grid, Overrides};
@@ -217,7 +218,8 @@ fn one(plan: &Plan, jobs: usize, drives: &Pasts) -> Result<CellResult, Failure> 
         let numbers = numbers.into_iter().collect();
         runs.push(RunResult { scheme: planned.scheme.clone(), hash: journal::run_hash(plan, at), numbers });
     }
-    Ok(CellResult { runs, notes: output::notes_of_runs(plan, &finished) })
+    let is_steady = finished.iter().all(|done| !steady::is_noted(&done.outcome.report.steady));
+    Ok(CellResult { runs, notes: output::notes_of_runs(plan, &finished), is_steady })
 }
 
 fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> String {
@@ -231,6 +233,7 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
 fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     let cells = results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
     let mut text = notes::of_cells(cells).concat();
+    text.push_str(&notes::of_steadiness(&results.results).unwrap_or_default());
     if !grid.left_out.is_empty() {
         text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));
     }

@@ -52,6 +52,18 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
     lines
 }
 
+/// In how many cells some drive had not settled, so that nobody takes a transient for a result.
+pub fn of_steadiness(results: &[CellResult]) -> Option<String> {
+    let (count, all) = (results.iter().filter(|result| !result.is_steady).count(), results.len());
+    let (cells, are) = (if all == 1 { "cell" } else { "cells" }, if count == 1 { "is" } else { "are" });
+    (count > 0).then(|| {
+        format!(
+            "Note: {count} of {all} {cells} {are} not yet steady, or too short to tell\n      Let them warm up, or go on for longer: --warmup \
+             steady, or more requests; `run` says what moves\n"
+        )
+    })
+}
+
 /// A note without its numbers.
 fn kind_of(line: &str) -> String {
     let is_number = |c: char| c.is_ascii_digit() || c == ',' || c == '.';
@@ -75,7 +87,7 @@ mod tests {
         let numbers = [("unwritten_units_read", unwritten), ("units_read", 1000)];
         let numbers = numbers.map(|(name, value)| (name.to_owned(), Number::U64(value))).into();
         let run = RunResult { scheme: "s".into(), hash: "h".into(), numbers };
-        CellResult { runs: vec![run], notes: notes.into() }
+        CellResult { runs: vec![run], notes: notes.into(), is_steady: unwritten == 0 }
     }
 
     #[test]
@@ -93,5 +105,15 @@ mod tests {
             ]
         );
         assert!(of_cells(std::iter::once(("one", &cell(0, "")))).is_empty());
+    }
+
+    #[test]
+    fn cells_that_have_not_settled_are_counted() {
+        let results = |steady: &[bool]| steady.iter().map(|is| cell(u64::from(!is), "")).collect::<Vec<_>>();
+        assert_eq!(of_steadiness(&results(&[true, true])), None);
+        let two_of_three = of_steadiness(&results(&[false, true, false])).unwrap();
+        assert!(two_of_three.starts_with("Note: 2 of 3 cells are not yet steady"), "{two_of_three}");
+        let one = of_steadiness(&results(&[false, true])).unwrap();
+        assert!(one.starts_with("Note: 1 of 2 cells is not yet steady") && one.contains("--warmup steady"), "{one}");
     }
 }

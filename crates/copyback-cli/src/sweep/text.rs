@@ -50,6 +50,9 @@ pub enum Value {
     Table(Table),
 }
 
+/// Figures beyond it are mistakes: it is twice the nanoseconds of a year's run.
+const FIGURE_MAX: f64 = 6e16;
+
 fn refuse(message: String, help: &str, place: &Place) -> LayerError {
     LayerError::new(message).with_help(help).at(Some(place.clone()))
 }
@@ -164,7 +167,12 @@ impl Table {
         let Some(entry) = self.take(key) else { return Ok(None) };
         match entry.node.value {
             Value::Leaf(toml::Value::Integer(number)) => Ok(Some(number as f64)),
-            Value::Leaf(toml::Value::Float(number)) if number.is_finite() => Ok(Some(number)),
+            Value::Leaf(toml::Value::Float(number)) if number.abs() <= FIGURE_MAX => Ok(Some(number)),
+            Value::Leaf(toml::Value::Float(number)) if number.is_finite() => Err(refuse(
+                format!("{} is {number:e}, more than any run measures", self.path(key)),
+                &format!("write a number of at most {FIGURE_MAX:e}, above or below zero"),
+                &entry.node.place,
+            )),
             _ => Err(refuse(
                 format!("{} must be a number", self.path(key)),
                 "write for example -29.44",

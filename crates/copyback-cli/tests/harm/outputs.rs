@@ -179,6 +179,25 @@ fn a_full_disk_is_told() {
         let output = place.run(&onto(&writer, "full"));
         assert_eq!(code(&output), 1, "{writer:?}: {}", said(&output));
         assert!(said(&output).contains("full: ") && said(&output).contains("No space left"), "{}", said(&output));
+        assert!(said(&output).contains("make room there"), "{writer:?}: no remedy: {}", said(&output));
+    }
+}
+
+/// The built-in trace is unpacked first: whoever has no room for that learns where, and how to choose another place.
+#[test]
+fn no_place_for_temporary_files_is_told() {
+    let place = place();
+    let nowhere = place.path("nowhere");
+    let output = ended(place.command(&["run", "--quiet", "--requests", "50"]).env("TMPDIR", &nowhere));
+    let text = said(&output);
+    assert_eq!(code(&output), 1, "{text}");
+    for part in [
+        "cannot unpack the trace `oltp` in",
+        "nowhere: there is no such folder",
+        "environment variable TMPDIR",
+        "1 MiB",
+    ] {
+        assert!(text.contains(part), "it does not say `{part}`: {text}");
     }
 }
 

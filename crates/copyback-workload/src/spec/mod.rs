@@ -213,6 +213,12 @@ impl WorkloadSpec {
     pub fn of_trace(path: impl Into<PathBuf>) -> Self {
         Self { trace: Some(path.into()), ..Self::default() }
     }
+
+    /// Whether a generator would write nothing. What a trace has is known only to who reads it.
+    pub fn writes_nothing(&self) -> bool {
+        let reads = if self.read_arrivals.is_some() { 0.0 } else { self.read_share.unwrap_or(0.0) };
+        self.trace.is_none() && reads + self.trim_share.unwrap_or(0.0) >= 1.0
+    }
 }
 
 #[cfg(test)]
@@ -226,6 +232,22 @@ mod tests {
         let spec: WorkloadSpec = toml::from_str(text).unwrap();
         assert_eq!(spec.passes, Some(2));
         assert_eq!(toml::from_str::<WorkloadSpec>(&toml::to_string(&spec).unwrap()).unwrap(), spec);
+    }
+
+    #[test]
+    fn a_generator_writes_what_neither_reads_nor_trims() {
+        let own = "arrivals = { kind = \"poisson\", rate = 9 }\nread_arrivals = { kind = \"poisson\", rate = 9 }\n";
+        for (text, writes_nothing) in [
+            ("read_share = 1.0", true),
+            ("read_share = 0.5\ntrim_share = 0.5", true),
+            ("read_share = 0.5\ntrim_share = 0.4", false),
+            // Reads have a process of their own: what does not trim writes.
+            (&format!("{own}trim_share = 1.0"), true),
+            (&format!("{own}trim_share = 0.9"), false),
+            ("trace = \"t\"", false),
+        ] {
+            assert_eq!(toml::from_str::<WorkloadSpec>(text).unwrap().writes_nothing(), writes_nothing, "{text}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! device has capacitors; the simulator reports what it held at the end and does not model the loss.
 //!
 //! Parameters:
-//! - `size` (default `"1 MiB"`): room for data.
+//! - `size` (default `"1 MiB"`): room for data, a flash page at least.
 //! - `latency` (default `"1 us"`): time of a buffer access for each request.
 
 use crate::config::{KeyError, RunConfig};
@@ -13,7 +13,7 @@ use crate::ftl::lists::Lists;
 use crate::nand::geometry::Geometry;
 use crate::sim::index::LogicalUnit;
 use crate::sim::table;
-use copyback_workload::units::{Bytes, Nanos};
+use copyback_workload::units::{Bytes, Nanos, format_bytes};
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -34,13 +34,14 @@ impl Default for Params {
 
 impl Params {
     pub(super) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
-        let unit_bytes = run.geometry.unit_bytes();
-        if self.size.0 < unit_bytes {
+        // A write comes in page by page, each as a whole. A buffer that cannot hold one would wait for ever.
+        let page_bytes = run.geometry.page_size.0;
+        if self.size.0 < page_bytes {
             return Err(KeyError::new(
                 "buffer.size",
-                format!("{} bytes hold no mapping unit of {unit_bytes} bytes", self.size.0),
+                format!("{} bytes hold no flash page of {page_bytes} bytes", self.size.0),
             )
-            .with_help("use a larger buffer, or `buffer.policy = \"none\"`"));
+            .with_help(format!("use at least {}, or `buffer.policy = \"none\"`", format_bytes(page_bytes))));
         }
         Ok(())
     }

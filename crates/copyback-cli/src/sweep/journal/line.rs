@@ -60,7 +60,7 @@ pub fn write_line(key: &str, label: &str, result: &CellResult) -> String {
         json!({ "scheme": run.scheme, "hash": run.hash, "numbers": numbers })
     };
     let runs: Vec<Value> = result.runs.iter().map(run).collect();
-    sealed(&json!({ "key": key, "cell": label, "runs": runs, "notes": result.notes }))
+    sealed(&json!({ "key": key, "cell": label, "runs": runs, "notes": result.notes, "is_steady": result.is_steady }))
 }
 
 /// A cell's key and its results, if its line is as it was written.
@@ -82,7 +82,9 @@ pub fn read_line(line: &[u8]) -> Option<(String, CellResult)> {
     };
     let runs = value["runs"].as_array()?.iter().map(run).collect::<Option<_>>()?;
     let notes = value["notes"].as_str()?.to_owned();
-    Some((value["key"].as_str()?.to_owned(), CellResult { runs, notes }))
+    // Lines of earlier programs do not say; no cell of this one has their keys.
+    let is_steady = value["is_steady"].as_bool().unwrap_or(true);
+    Some((value["key"].as_str()?.to_owned(), CellResult { runs, notes, is_steady }))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 
 mod line;
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::files;
 use crate::flat::Number;
 use crate::plan::Plan;
@@ -43,6 +43,8 @@ pub struct CellResult {
     pub runs: Vec<RunResult>,
     /// What users should know about them.
     pub notes: String,
+    /// Whether each had settled, as far as its host wrote anything.
+    pub is_steady: bool,
 }
 
 /// The journal, open for this program alone.
@@ -57,8 +59,7 @@ pub struct Journal {
 impl Journal {
     /// Opens the journal of a table, or begins one. `is_fresh` forgets what is in it.
     pub fn open(path: &Path, table: &str, is_fresh: bool) -> Result<Self, Failure> {
-        let failed =
-            |error: std::io::Error| Failure::input(format!("cannot use the journal {}: {error}", path.display()));
+        let failed = |error: std::io::Error| unusable(path, &error);
         if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
             return Err(not_ours(path, "is no ordinary file"));
         }
@@ -97,8 +98,7 @@ impl Journal {
     /// Appends a cell. What is returned was read back from the line, so that a cell looks the same whether its sweep
     /// was stopped or not.
     pub fn append(&self, key: &str, label: &str, result: &CellResult) -> Result<CellResult, Failure> {
-        let failed =
-            |error: std::io::Error| Failure::run(format!("cannot write the journal {}: {error}", self.path.display()));
+        let failed = |error: std::io::Error| Failure::of_disk(&self.path, &error);
         let line = line::write_line(key, label, result);
         // A cell of thousands of schemes is run again rather than read.
         if let Some(file) = self.file.as_ref().filter(|_| line.len() as u64 <= LINE_BYTES_MAX) {
@@ -141,7 +141,7 @@ fn read_lines(file: &File, path: &Path) -> Result<Lines, Failure> {
     for number in 2.. {
         let mut line = Vec::new();
         let read = Read::by_ref(&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
-        read.map_err(|error| Failure::input(format!("cannot use the journal {}: {error}", path.display())))?;
+        read.map_err(|error| unusable(path, &error))?;
         if line.len() as u64 == LINE_BYTES_MAX && !line.ends_with(b"\n") {
             let place = format!("{}:{number}", path.display());
             return Err(Failure::input(format!("{place}: a line of a journal has {LINE_BYTES_MAX} bytes at most"))
@@ -172,7 +172,7 @@ fn lock(file: &File, path: &Path) -> Result<(), Failure> {
 /// The first line of a table's journal; it is written where the file is new. A file that is somebody else's is refused,
 /// and stays as it is.
 fn begun(file: &mut File, path: &Path, table: &str) -> Result<Vec<u8>, Failure> {
-    let failed = |error: std::io::Error| Failure::input(format!("cannot use the journal {}: {error}", path.display()));
+    let failed = |error: std::io::Error| unusable(path, &error);
     let mut text = Vec::new();
     Read::by_ref(file).take(HEADER_BYTES_MAX).read_to_end(&mut text).map_err(failed)?;
     let own = line::header(table);
@@ -191,6 +191,10 @@ fn begun(file: &mut File, path: &Path, table: &str) -> Result<Vec<u8>, Failure> 
         None if line::is_of_first_layout(&text) => Err(not_ours(path, "is a journal of an earlier version")),
         None => Err(not_ours(path, "is there already and is no journal")),
     }
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("cannot use the journal {}: {error}", path.display())).with_help(failure::MAKE_ROOM)
 }
 
 fn not_ours(path: &Path, why: &str) -> Failure {
@@ -232,7 +236,7 @@ pub mod tests {
             ("wa".to_owned(), Number::None),
         ];
         let run = RunResult { scheme: "s".into(), hash: "h".into(), numbers: numbers.into() };
-        CellResult { runs: vec![run], notes: "a note\n".into() }
+        CellResult { runs: vec![run], notes: "a note\n".into(), is_steady: mean_ns < 1.0 }
     }
 
     #[test]
