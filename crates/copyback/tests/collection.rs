@@ -68,6 +68,8 @@ fn the_report_has_the_times_of_the_rounds_that_were() {
     assert_eq!(gc.round_max_ns, *took.iter().max().unwrap());
     let mean_ns = took.iter().sum::<u64>() as f64 / took.len() as f64;
     assert!((gc.round_mean_ns / mean_ns - 1.0).abs() < 1e-12, "{} and {mean_ns}", gc.round_mean_ns);
+    // Nothing of the host waited for space, and its reads and writes never joined a round.
+    assert_eq!(gc.die_time_ns, took.iter().sum::<u64>());
 }
 
 /// The drive of [`drive`] whose collection waits for a request.
@@ -123,17 +125,30 @@ fn writes_that_wait_for_space_start_collection_whoever_else_waits() {
     assert!(outcome.report.gc.rounds > 100 && outcome.report.min_free_blocks >= 1, "{:?}", outcome.report.gc);
 }
 
+/// The same on the next plane.
+fn one_page_on(script: Vec<Request>) -> impl Iterator<Item = Request> {
+    script.into_iter().map(|r| Request { offset_bytes: r.offset_bytes + r.len_bytes, ..r })
+}
+
+#[test]
+fn collection_that_waits_for_a_request_begins_only_on_planes_that_fell_below_their_level() {
+    // Plane 0 has 4 free blocks, fewer than it would stop at; plane 1 falls to 2.
+    let config = config("trigger = { policy = \"watermark\", soft = 3, stop = 5, when = \"waiting\" }");
+    let mut script = brink(2);
+    script.truncate(script.len() - 8);
+    script.extend(one_page_on(brink(2)));
+    script.sort_by_key(|r| r.arrival_ns);
+    script.extend([pages(Write, LATER, 159, 1), pages(Read, 2 * LATER, 14, 1)]);
+    let rounds = run(&config, script).gc_events;
+    assert_eq!(rounds[0].start_ns, 2 * LATER);
+    assert!(rounds.iter().all(|e| e.plane == 1), "{rounds:?}");
+}
+
 #[test]
 fn requests_that_waited_for_a_collection_go_before_the_next_where_they_may() {
     // Two planes of a die reach their levels at once; a read comes while the first of them collects.
     let rounds_before_the_read = |order: &str| {
-        let mut script: Vec<Request> = brink(2)
-            .into_iter()
-            .chain(brink(2).into_iter().map(|mut r| {
-                r.offset_bytes += r.len_bytes;
-                r
-            }))
-            .collect();
+        let mut script: Vec<Request> = brink(2).into_iter().chain(one_page_on(brink(2))).collect();
         script.sort_by_key(|r| r.arrival_ns);
         script.extend([pages(Write, LATER, 158, 1), pages(Write, LATER, 159, 1)]);
         script.push(pages(Read, LATER + WRITE, 14, 1));
@@ -172,6 +187,18 @@ fn idle_collection_begins_when_the_drive_has_been_idle_for_so_long_and_no_sooner
     script.insert(200, pages(Read, arrival_ns, 0, 1));
     let first = run(&config(idle), script).gc_events[0];
     assert_eq!(first.start_ns, arrival_ns + COMMAND_NS + READ_NS + TRANSFER_NS + 7_000_000);
+}
+
+#[test]
+fn a_request_that_comes_during_idle_collection_puts_the_next_round_off() {
+    let idle = "trigger = { policy = \"watermark\", soft = 2, idle = { after = \"7 ms\", stop = 5 } }";
+    let mut script: Vec<Request> = (0..200).map(|i| pages(Write, i, i % 60, 1)).collect();
+    script.push(pages(Read, 10 * LATER, 0, 1));
+    let undisturbed = run(&config(idle), script.clone()).gc_events;
+    assert_eq!(undisturbed[1].start_ns, undisturbed[0].end_ns);
+    script.insert(200, pages(Read, undisturbed[0].start_ns + 1, 0, 1));
+    let disturbed = run(&config(idle), script).gc_events;
+    assert_eq!(disturbed[1].start_ns, disturbed[0].end_ns + COMMAND_NS + READ_NS + TRANSFER_NS + 7_000_000);
 }
 
 #[test]
@@ -220,6 +247,21 @@ fn copyback_keeps_moves_off_the_channel() {
     let outcome = run(&drive(1, "unit = { policy = \"block\", copyback = true }"), script);
     let gc = outcome.gc_events[0];
     assert_eq!(gc.end_ns - gc.start_ns, COMMAND_NS + READ_NS + PROGRAM_NS + ERASE);
+}
+
+#[test]
+fn a_round_looks_for_requests_to_merge_as_far_into_the_queue_as_it_is_told() {
+    let merged = |scan_max: u32| {
+        let mut script = brink(1);
+        script.push(pages(Write, LATER, 79, 1));
+        // Both wait while page 7 is about to be moved; that page's are the second ones in their queues.
+        let arrival_ns = LATER + WRITE + 10;
+        script.extend([Read, Write].iter().flat_map(|&op| [40, 7].map(|page| pages(op, arrival_ns, page, 1))));
+        let compose = format!("compose = {{ policy = \"list\", gc = [\"merge\"], gc_scan_max = {scan_max} }}");
+        let flash = run(&drive(1, &compose), script).report.flash;
+        [flash.merged_reads, flash.merged_writes]
+    };
+    assert_eq!([merged(1), merged(2)], [[0, 0], [1, 1]]);
 }
 
 #[test]
@@ -356,4 +398,73 @@ fn rounds_of_global_collection_do_not_wait_for_each_other() {
             assert!(took_ns <= longest_ns, "{round:?} took {took_ns} ns, more than {longest_ns} ns");
         }
     }
+}
+
+/// Two planes, on dies of their own or on one, with 5 blocks of data on each and 6 free. Writes of pages 0 and 1 open a block
+/// on either and bring the scope below its level of 11; what is collected then holds nothing that is valid.
+fn two_planes(scope: &str, geometry: &str, yielding: &str) -> (RunConfig, Vec<Request>) {
+    let config = config(&format!(
+        "geometry = {{ {geometry} }}
+         trigger = {{ policy = \"watermark\", scope = \"{scope}\", soft = 11, stop = 15 }}
+         capacity = {{ over_provisioning = 2.2 }}
+         yield = {{ policy = \"{yielding}\" }}"
+    ));
+    let mut script: Vec<Request> = (0..160).map(|i| pages(Write, i * 1_000_000, i % 80, 1)).collect();
+    script.extend([pages(Write, LATER, 0, 1), pages(Write, 2 * LATER, 1, 1)]);
+    (config, script)
+}
+
+/// Planes and beginnings of rounds, the latter counted from the write that brings the scope below its level.
+fn rounds_of_scope(scope: &str, geometry: &str) -> Vec<(u32, u64)> {
+    let (config, script) = two_planes(scope, geometry, "never");
+    run(&config, script).gc_events.iter().map(|e| (e.plane, e.start_ns - 2 * LATER)).collect()
+}
+
+#[test]
+fn a_drive_below_its_level_collects_on_all_dies_until_it_reaches_the_level_where_it_stops() {
+    let mut rounds = rounds_of_scope("device", "channels = 2, planes_per_die = 1");
+    rounds.sort_unstable();
+    // Die 1 is busy with the write; when it goes on for the third time, the drive has 14 free blocks.
+    let expected = [(0, 0), (0, ERASE), (0, 2 * ERASE), (1, WRITE), (1, WRITE + ERASE), (1, WRITE + 2 * ERASE)];
+    assert_eq!(rounds, expected);
+}
+
+#[test]
+fn a_die_below_its_level_collects_one_plane_after_the_other_until_it_reaches_the_level_where_it_stops() {
+    let rounds = rounds_of_scope("die", "planes_per_die = 2");
+    let expected: Vec<(u32, u64)> = (0..5).map(|n| (n % 2, WRITE + u64::from(n) * ERASE)).collect();
+    assert_eq!(rounds, expected);
+}
+
+#[test]
+fn a_drive_whose_collection_takes_no_time_is_above_its_level_after_each_write() {
+    let (config, mut script) = two_planes("device", "channels = 2, planes_per_die = 1", "ideal");
+    let rounds = |script: &[Request]| run(&config, script.to_vec()).report.gc.rounds;
+    assert_eq!([rounds(&script[..161]), rounds(&script)], [0, 6]);
+    // Far more than fits without collection.
+    script.extend((0..2_000).map(|i| pages(Write, 3 * LATER + i * 1_000_000, splitmix64(i) % 80, 1)));
+    assert!(run(&config, script).report.min_free_blocks >= 4);
+}
+
+/// Under a global destination, data may leave a plane where writes wait only for planes that collect.
+#[test]
+fn the_first_write_that_waits_for_space_ends_all_waiting_of_collection() {
+    let config = config(
+        "geometry = { channels = 2, planes_per_die = 1 }
+         unit = { policy = \"block\", destination = \"global\" }
+         trigger = { policy = \"watermark\", soft = 3, when = \"waiting\" }
+         capacity = { over_provisioning = 0.5 }",
+    );
+    let started_on_die_0 = |writes: u64| {
+        // Both dies come to the brink, the write of page 158 brings die 0 below its level, and nobody waits there.
+        let mut script: Vec<Request> = brink(2).into_iter().chain(one_page_on(brink(2))).collect();
+        script.sort_by_key(|r| r.arrival_ns);
+        script.push(pages(Write, LATER, 158, 1));
+        // Die 1 has 3 erased blocks, one of which is kept for its moves.
+        script.extend((0..writes).map(|i| pages(Write, 2 * LATER, 2 * i + 1, 1)));
+        let rounds = run(&config, script).gc_events;
+        rounds.iter().find(|e| e.die == 0).map(|e| e.start_ns)
+    };
+    assert_eq!(started_on_die_0(16), None);
+    assert_eq!(started_on_die_0(17), Some(2 * LATER));
 }

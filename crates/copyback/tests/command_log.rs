@@ -157,3 +157,43 @@ fn a_timeline_as_svg_has_every_command() {
     assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
     assert_eq!(drawn.matches("<g>").count(), drawn.matches("</g>").count());
 }
+
+/// Both drawings, to the last character. Where one changes on purpose, look at the new one and put it in place of the old.
+#[test]
+fn drawings_are_those_that_were_looked_at() {
+    // On the die that is drawn a program and a read of both planes and a read of one; the other shares the channel.
+    let config = config("geometry = { chips_per_channel = 2 }");
+    let script = vec![pages(Write, 0, 0, 4), pages(Read, 650_000, 0, 4), pages(Read, 1_100_000, 2, 1)];
+    let commands = all(&config, script);
+    let timeline = Timeline::new(&commands, &Geometry::new(&config), &[0], 20_000, Some(1_150_000));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for (name, drawn, expected) in [
+        ("timeline.txt", text::draw(&timeline, text::Scale::default()), include_str!("drawings/timeline.txt")),
+        ("timeline.svg", svg::draw(&timeline), include_str!("drawings/timeline.svg")),
+    ] {
+        let file = folder.join(name);
+        std::fs::write(&file, &drawn).expect("the build's folder can be written to");
+        assert!(drawn == expected, "{} is not tests/drawings/{name}", file.display());
+    }
+}
+
+#[test]
+fn a_timeline_in_characters_leaves_out_lines_in_which_nothing_happens() {
+    let config = config("");
+    let commands = all(&config, vec![pages(Write, 0, 0, 1), pages(Read, 990_000, 0, 1)]);
+    let timeline = Timeline::new(&commands, &Geometry::new(&config), &[0], 0, None);
+    let drawn = text::draw(&timeline, text::Scale { columns: 20, ns_per_column: Some(10_000) });
+    // The program is over after 541 us; lines of 200 us.
+    assert_eq!(drawn.matches("idle until").count(), 1, "{drawn}");
+    assert!(drawn.contains("\nidle until 800 us\n\n"), "{drawn}");
+}
+
+#[test]
+fn a_timeline_whose_scale_nobody_chose_is_no_longer_than_forty_lines() {
+    let config = config("");
+    let commands = all(&config, vec![pages(Write, 0, 0, 1)]);
+    // A second in 40 lines of 100 columns: 250 us a column, and 500 us are the next round time.
+    let timeline = Timeline::new(&commands, &Geometry::new(&config), &[0], 0, Some(1_000_000_000));
+    let drawn = text::draw(&timeline, text::Scale::default());
+    assert!(drawn.starts_with("die 0, 0 ns to 1 s, a column is 500 us\n"), "{drawn}");
+}

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{COMMAND_NS, ERASE_NS, PROGRAM_NS, READ_NS, TRANSFER_NS, config, pages, run};
+use common::{COMMAND_NS, ERASE_NS, PROGRAM_NS, READ_NS, TRANSFER_NS, blame, config, pages, run};
 use copyback::config::RunConfig;
 use copyback::metrics::commands::CommandFilter;
 use copyback::metrics::report::{GcEvent, Outcome};
@@ -214,4 +214,21 @@ fn all_that_goes_first_at_a_point_is_pipelined() {
         let apart: Vec<u64> = ends.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert_eq!(apart, [apart_ns; 5], "{op:?}");
     }
+}
+
+/// Its causes of waiting are those of the host alone, but a round had the die.
+#[test]
+fn a_read_behind_a_read_that_a_round_let_go_first_counts_as_affected() {
+    let mut script = rare_writes(300);
+    let round = run(&drive(POINTS), script.clone()).gc_events[20];
+    script.retain(|r| r.arrival_ns <= round.start_ns);
+    // The first comes with the round, to the other plane, and goes at the first look; the second comes while it is served.
+    let other_plane = u64::from(1 - round.plane);
+    let arrivals_ns = [round.start_ns, round.start_ns + POLL_NS + COMMAND_NS + 1];
+    script.extend([0, 1].map(|i| pages(Op::Read, arrivals_ns[i], other_plane + 2 * i as u64, 1)));
+    let outcome = run(&drive(POINTS), script);
+    let second = outcome.requests.last().unwrap();
+    let own = [("flash", READ_NS), ("transfer", COMMAND_NS + TRANSFER_NS)];
+    assert_eq!(blame(second), [own[0], own[1], ("host_io", READ_ALL_NS - COMMAND_NS - 1)]);
+    assert!(second.gc_affected && outcome.gc_events[20].start_ns == round.start_ns);
 }

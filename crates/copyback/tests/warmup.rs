@@ -79,12 +79,20 @@ fn what_comes_after_it_is_what_comes_without_it() {
         assert_eq!(read.count, reads().count() as u64, "{name}");
         assert!((read.mean_ns - sum_ns as f64 / read.count as f64).abs() < 1e-6, "{name}");
         assert_eq!(read.max_ns, reads().map(|r| r.response_ns).max().unwrap(), "{name}");
+        for (cause, &(_, mean_ns)) in measured.report.blame.read_mean_ns.iter().enumerate() {
+            let sum_ns: u64 = reads().map(|r| r.blame_ns[cause]).sum();
+            assert!((mean_ns - sum_ns as f64 / read.count as f64).abs() < 1e-6, "{name}");
+        }
         let affected = measured.requests.iter().filter(|r| r.gc_affected && r.op != 2).count();
         assert_eq!(measured.report.response.gc_affected.count, affected as u64, "{name}");
         // So are the bytes; and samples count the same requests.
         let bytes: u64 = measured.requests.iter().filter(|r| r.op == 1).map(|r| r.len_bytes).sum();
         assert_eq!(measured.report.written_bytes, bytes, "{name}");
-        assert!(measured.series.iter().map(|s| s.requests_done).sum::<u64>() <= COUNT - WARMUP, "{name}");
+        let last_ns = measured.series.last().expect("samples were taken").time_ns;
+        let ends = || measured.requests.iter().map(|r| r.arrival_ns + r.response_ns);
+        let (before, until) = (ends().filter(|&ns| ns < last_ns).count(), ends().filter(|&ns| ns <= last_ns).count());
+        let sampled = measured.series.iter().map(|s| s.requests_done).sum::<u64>() as usize;
+        assert!((before..=until).contains(&sampled), "{name}: {sampled} requests, of {before} to {until}");
         let start_ns = measured.report.warmup.expect("there was one").end_ns;
         assert!(measured.series[0].time_ns >= start_ns, "{name}");
         // What is matched with another run's has no request of the warm-up in it.
@@ -115,6 +123,10 @@ fn totals_are_the_sum_of_both_parts() {
         assert_eq!(measured.gc_events, whole.gc_events[whole.gc_events.len() - kept..], "{name}");
         if name != "ideal" {
             assert_eq!(kept as u64, later.gc.rounds, "{name}");
+            let units = measured.gc_events.iter().map(|e| u64::from(e.units_valid)).sum::<u64>();
+            assert_eq!(units, later.gc.units_moved, "{name}");
+            let mean_ns = measured.gc_events.iter().map(|e| e.end_ns - e.start_ns).sum::<u64>() as f64 / kept as f64;
+            assert!((later.gc.round_mean_ns / mean_ns - 1.0).abs() < 1e-12, "{name}");
             let longest_ns = measured.gc_events.iter().map(|e| e.end_ns - e.start_ns).max().unwrap();
             assert!(later.gc.round_max_ns >= longest_ns, "{name}");
         }

@@ -156,7 +156,7 @@ impl Drive {
         if plane.is_some() { left(plane) } else { self.geometry.planes_of(die).any(left) }
     }
 
-    fn send_waiters_elsewhere(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn send_waiters_elsewhere(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.space_queue(die, PlaneId::NONE);
         while let Some(id) = self.queues.first(list).map(TxnId) {
             let others = || (0..self.geometry.dies).map(DieId).filter(|&d| d != die);

@@ -3,6 +3,8 @@
 mod admission;
 pub mod admit;
 mod audit;
+#[cfg(test)]
+mod by_hand;
 pub mod clocks;
 mod collection;
 mod company;

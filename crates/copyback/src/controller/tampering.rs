@@ -370,6 +370,12 @@ const ROWS: &[Row] = &[
         drive.dies[0].slots_used += 1;
         true
     }),
+    // Two faults do not make up for each other.
+    row!(AllReturned, "", writes, |drive, _| {
+        drive.dies[0].waiting += 1;
+        drive.dies[0].reads_waiting += 1;
+        true
+    }),
     row!(AllReturned, "", writes, |drive, _| {
         drive.credits_out[0] += 1;
         true

@@ -157,3 +157,14 @@ impl std::ops::IndexMut<TxnId> for Txns {
         &mut self.slots[id.at()]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_place_in_the_order_of_arrival_looks_like_none() {
+        let mut txns = Txns { last_sequence: u64::from(u32::MAX) - 1, ..Txns::new(1) };
+        assert_eq!([(); 2].map(|()| txns.take_sequence()), [(1 << 32) - 1, (1 << 32) + 1]);
+    }
+}

@@ -359,4 +359,29 @@ mod tests {
             assert!((mean - expected).abs() < 0.9, "third {third}: {mean}, not {expected}");
         }
     }
+
+    #[test]
+    fn a_past_that_never_becomes_steady_is_refused() {
+        let table = "capacity = { over_provisioning = 0.2 }
+            timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
+            geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 250, pages_per_block = 64, page_size = \"4 KiB\" }
+            precondition = { mode = \"random\", steady = 1e-6 }";
+        let refused = aged(&toml::from_str(table).unwrap(), 1).err().expect("no two rounds are so alike");
+        assert_eq!(refused.key, "precondition.steady");
+    }
+
+    /// What is set apart in the second block is a part of a block; the rest goes to the first.
+    #[test]
+    fn a_past_fills_both_active_blocks() {
+        let table = "capacity = { over_provisioning = 0.5 }
+            timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
+            geometry = { channels = 4, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 64, page_size = \"4 KiB\" }
+            frontier = { policy = \"second-active\" }
+            precondition = { mode = \"aged\", valid = 0.6 }";
+        let ftl = aged(&toml::from_str(table).unwrap(), 1).unwrap();
+        for plane in (0..8).map(PlaneId) {
+            let written: Vec<u16> = ftl.open_blocks(plane).map(|block| ftl.blocks()[block].written).collect();
+            assert!(written.len() == 2 && written.iter().all(|&pages| (1..64).contains(&pages)), "{written:?}");
+        }
+    }
 }

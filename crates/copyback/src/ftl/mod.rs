@@ -3,6 +3,8 @@
 pub mod aging;
 pub mod allocation;
 pub mod blocks;
+#[cfg(test)]
+mod by_hand;
 pub mod core;
 pub mod frontier;
 pub mod lists;

@@ -190,3 +190,17 @@ impl Collector {
         Blame { read_mean_ns: means(0, response.read.count), write_mean_ns: means(1, response.write.count) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_due_at_multiples_of_their_distance() {
+        let mut collector = Collector::new(false);
+        collector.begin(0, 7 * SAMPLE_NS + 1);
+        assert_eq!(collector.next_sample_ns(), 8 * SAMPLE_NS);
+        collector.sample(9 * SAMPLE_NS, Sample::default());
+        assert_eq!(collector.next_sample_ns(), 10 * SAMPLE_NS);
+    }
+}

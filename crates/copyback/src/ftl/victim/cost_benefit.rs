@@ -58,3 +58,15 @@ impl VictimPolicy for Policy {
         best.map(|(_, offset)| view.blocks.id(view.plane, offset))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2 of 8 units are valid, u = 1/4, and 3 units were written since: (3/4) / (2/4) · 4.
+    #[test]
+    fn the_score_is_benefit_over_cost_times_age() {
+        let block = Block { valid: 2, written: 8, state: BlockState::Closed, erases: 0, closed_at: 5 };
+        assert_eq!(score(&block, 8, 8), 6.0);
+    }
+}

@@ -294,4 +294,11 @@ mod tests {
             }
         }
     }
+
+    /// So that what is printed of a scheme is what it says.
+    #[test]
+    fn keys_that_nobody_set_are_not_written_out() {
+        let written = toml::Table::try_from(Params::default()).unwrap();
+        assert_eq!(written.keys().collect::<Vec<_>>(), ["hard", "scope", "soft"]);
+    }
 }

@@ -1,0 +1,76 @@
+//! Are configurations that contradict themselves refused, by the key that is wrong, and their neighbours not?
+
+mod common;
+
+use common::unchecked;
+
+/// Lines that replace tables of the drive of `common`, and the key that is refused; none where the drive is possible.
+const ROWS: &[(&str, Option<&str>)] = &[
+    ("", None),
+    // Allocation.
+    ("allocation = { policy = \"static\", order = \"PDWC\" }", None),
+    ("allocation = { policy = \"static\", order = \"CWDD\" }", Some("allocation.order")),
+    ("allocation = { policy = \"static\", order = \"CWDPX\" }", Some("allocation.order")),
+    ("allocation = { policy = \"static-die\" }", None),
+    (
+        "allocation = { policy = \"static-die\" }\nunit = { policy = \"block\", destination = \"global\" }",
+        Some("allocation.policy"),
+    ),
+    // Units.
+    ("unit = { policy = \"block\", copyback = true }", None),
+    ("unit = { policy = \"block\", copyback = true, destination = \"global\" }", Some("unit.copyback")),
+    ("unit = { policy = \"block\", copyback = true }\ncommands = { copyback = false }", Some("unit.copyback")),
+    ("unit = { policy = \"block\", copyback = true }\ngeometry = { mapping_unit = \"2 KiB\" }", Some("unit.copyback")),
+    // Levels.
+    ("trigger = { policy = \"watermark\", soft = 2, stop = 2 }", None),
+    ("trigger = { policy = \"watermark\", soft = 2, stop = 1 }", Some("trigger.stop")),
+    ("trigger = { policy = \"watermark\", soft = 16 }", Some("trigger.soft")),
+    ("trigger = { policy = \"watermark\", soft = 2, hard = 1.0 }", None),
+    ("trigger = { policy = \"watermark\", soft = 2, hard = 1.5 }", Some("trigger.hard")),
+    ("trigger = { policy = \"watermark\", scope = \"die\", soft = 4 }", None),
+    ("trigger = { policy = \"watermark\", scope = \"die\", soft = 4, stagger = 1 }", Some("trigger.stagger")),
+    ("trigger = { policy = \"watermark\", soft = 2, stagger = 14 }", Some("trigger.stagger")),
+    ("trigger = { policy = \"watermark\", scope = \"device\", soft = 4 }", None),
+    ("trigger = { policy = \"watermark\", scope = \"device\", soft = 4, count = \"pages\" }", Some("trigger.count")),
+    // What a round lets go first.
+    ("yield = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 2 }", None),
+    ("yield = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 1 }", Some("admit.slots")),
+    ("yield = { policy = \"slack\", chunk = 1 }", None),
+    ("yield = { policy = \"slack\", chunk = 0 }", Some("yield.chunk")),
+    // Builders.
+    ("compose = { policy = \"list\", builders = [\"cache\"] }\ncommands = { cache_read = true }", None),
+    ("compose = { policy = \"list\", builders = [\"cache\"] }\ncommands = { cache_program = true }", None),
+    (
+        "compose = { policy = \"list\", builders = [\"cache\"] }\ncommands = { cache_read = false, cache_program = false }",
+        Some("compose.builders"),
+    ),
+    ("compose = { policy = \"list\", builders = [\"multi-plane\", \"multi-plane\"] }", Some("compose.builders")),
+    ("compose = { policy = \"list\", scan_max = 1, gc_scan_max = 65536 }", None),
+    ("compose = { policy = \"list\", scan_max = 0 }", Some("compose.scan_max")),
+    ("compose = { policy = \"list\", gc_scan_max = 65537 }", Some("compose.gc_scan_max")),
+    ("compose = { policy = \"list\", gc = [\"gc+host\"] }", None),
+    ("compose = { policy = \"list\", gc = [\"merge\"] }", None),
+    ("compose = { policy = \"list\", gc = [\"gc+host\"] }\ngeometry = { planes_per_die = 1 }", Some("compose.gc")),
+    ("compose = { policy = \"list\", gc = [\"merge\"] }\nyield = { policy = \"ideal\" }", Some("compose.gc")),
+    ("compose = { policy = \"list\", gc = [\"pipeline\"] }\ncommands = { cache_read = true }", Some("compose.gc")),
+    (
+        "compose = { policy = \"list\", gc = [\"merge\"] }\nadmit = { policy = \"window\", slots = 1 }",
+        Some("compose.gc"),
+    ),
+    (
+        "compose = { policy = \"list\", gc = [\"merge\"] }\nunit = { policy = \"block\", copyback = true }",
+        Some("compose.gc"),
+    ),
+    // Victims.
+    ("victim = { policy = \"read-match\", candidates = 1024 }", None),
+    ("victim = { policy = \"read-match\", candidates = 0 }", Some("victim.candidates")),
+    ("victim = { policy = \"read-match\", candidates = 1025 }", Some("victim.candidates")),
+];
+
+#[test]
+fn a_configuration_that_contradicts_itself_is_refused_by_its_key() {
+    for (tables, key) in ROWS {
+        let refused = unchecked(tables).check().err().map(|e| e.key);
+        assert_eq!(refused.as_deref(), *key, "{tables}");
+    }
+}
