@@ -12,7 +12,7 @@ use crate::metrics::report::Cause;
 use crate::nand::channel::Turn;
 use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
 use crate::sim::index::{ChannelId, DieId, RequestId, TxnId};
-use crate::sim::queue::EventQueue;
+use crate::sim::queue::{End, EventQueue};
 
 impl Drive {
     /// Sends a command on its way.
@@ -141,7 +141,7 @@ impl Drive {
         let end_ns = self.channels.occupy(channel, events.now_ns(), self.dies[die.at()].bus_ns, listener);
         self.watch_transfer(die, at, phase, events.now_ns(), end_ns);
         if is_heard || self.channels.has_waiters(channel) {
-            events.schedule(self.channel_slot(channel), end_ns);
+            events.schedule_end(End::Transfer, self.channel_slot(channel), end_ns);
         }
         if !is_heard {
             let d = &mut self.dies[die.at()];
@@ -200,7 +200,8 @@ impl Drive {
     fn start_array(&mut self, die: DieId, at: u8, start_ns: u64, events: &mut EventQueue) {
         let command = &mut self.dies[die.at()].commands[at as usize];
         let (timing, geometry) = (&self.timing, &self.geometry);
-        let array_ns = match command.op {
+        let op = command.op;
+        let array_ns = match op {
             FlashOp::Erase => timing.erase_ns,
             _ if timing.is_uniform() => timing.page_ns(command.op, 0),
             // The slowest of the planes' pages.
@@ -214,7 +215,12 @@ impl Drive {
         if self.is_observed {
             self.show_array(die, at, start_ns, start_ns + array_ns);
         }
-        events.schedule(self.die_slot(die), start_ns + array_ns);
+        let (slot, end_ns) = (self.die_slot(die), start_ns + array_ns);
+        match op {
+            FlashOp::Read => events.schedule_end(End::Read, slot, end_ns),
+            FlashOp::Program => events.schedule_end(End::Program, slot, end_ns),
+            FlashOp::Erase | FlashOp::Copyback => events.schedule(slot, end_ns),
+        }
     }
 
     #[cold]
