@@ -11,6 +11,8 @@ use crate::metrics::commands::{Issued, Transfer};
 use crate::metrics::report::Cause;
 use crate::nand::channel::Turn;
 use crate::nand::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::nand::geometry::Geometry;
+use crate::nand::timing::Timing;
 use crate::sim::index::{ChannelId, DieId, RequestId, TxnId};
 use crate::sim::queue::{End, EventQueue};
 
@@ -199,17 +201,9 @@ impl Drive {
 
     fn start_array(&mut self, die: DieId, at: u8, start_ns: u64, events: &mut EventQueue) {
         let command = &mut self.dies[die.at()].commands[at as usize];
-        let (timing, geometry) = (&self.timing, &self.geometry);
         let op = command.op;
-        let array_ns = match op {
-            FlashOp::Erase => timing.erase_ns,
-            _ if timing.is_uniform() => timing.page_ns(command.op, 0),
-            // The slowest of the planes' pages.
-            op => {
-                let times = command.parts().iter().map(|s| timing.page_ns(op, geometry.block_and_offset(s.page).1));
-                times.max().expect("a command has a plane")
-            }
-        };
+        let (timing, geometry) = (&self.timing, &self.geometry);
+        let array_ns = timing.uniform_ns(op).unwrap_or_else(|| slowest_ns(timing, geometry, command));
         (command.array_start_ns, command.array_end_ns) = (start_ns, start_ns + array_ns);
         self.dies[die.at()].array = at;
         if self.is_observed {
@@ -217,8 +211,10 @@ impl Drive {
         }
         let (slot, end_ns) = (self.die_slot(die), start_ns + array_ns);
         match op {
-            FlashOp::Read => events.schedule_end(End::Read, slot, end_ns),
-            FlashOp::Program => events.schedule_end(End::Program, slot, end_ns),
+            FlashOp::Read | FlashOp::Program => {
+                let end = if op == FlashOp::Read { End::Read } else { End::Program };
+                events.schedule_end(end, slot, end_ns);
+            }
             FlashOp::Erase | FlashOp::Copyback => events.schedule(slot, end_ns),
         }
     }
@@ -389,6 +385,13 @@ impl Drive {
             self.die_busy_ns += now_ns - d.busy_since_ns;
         }
     }
+}
+
+/// Array time of a command: that of the slowest of its planes' pages.
+#[inline(never)]
+fn slowest_ns(timing: &Timing, geometry: &Geometry, command: &Command) -> u64 {
+    let times = command.parts().iter().map(|part| timing.page_ns(command.op, geometry.block_and_offset(part.page).1));
+    times.max().expect("a command has a plane")
 }
 
 impl Txn {

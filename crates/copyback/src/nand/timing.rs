@@ -6,6 +6,9 @@ use crate::config::TimingConfig;
 /// Times of one drive.
 #[derive(Clone, Debug)]
 pub struct Timing {
+    /// Array time of each operation on a page, where all pages of a block take the same.
+    array_ns: [u64; 4],
+    is_uniform: bool,
     read_ns: Vec<u64>,
     program_ns: Vec<u64>,
     /// tBERS.
@@ -22,9 +25,20 @@ impl Timing {
     /// The times of a checked configuration.
     pub fn new(config: &TimingConfig, unit_bytes: u32, units_per_page: u32) -> Self {
         let transfer = |units| config.channel.transfer_ns(u64::from(units) * u64::from(unit_bytes));
+        let (read_ns, program_ns) = (config.read.list(), config.program.list());
+        let mut array_ns = [0; 4];
+        for (op, ns) in [
+            (FlashOp::Read, read_ns[0]),
+            (FlashOp::Program, program_ns[0]),
+            (FlashOp::Copyback, read_ns[0] + program_ns[0]),
+        ] {
+            array_ns[op as usize] = ns;
+        }
         Self {
-            read_ns: config.read.list(),
-            program_ns: config.program.list(),
+            array_ns,
+            is_uniform: read_ns.len() == 1 && program_ns.len() == 1,
+            read_ns,
+            program_ns,
             erase_ns: config.erase.0,
             command_ns: config.command.0,
             cache_busy_ns: config.cache_busy.0,
@@ -44,10 +58,13 @@ impl Timing {
         pick(&self.program_ns, page_offset)
     }
 
-    /// Whether all pages of a block take the same times.
+    /// Array time of an operation on any page, where all pages of a block take the same times.
     #[inline(always)]
-    pub fn is_uniform(&self) -> bool {
-        self.read_ns.len() == 1 && self.program_ns.len() == 1
+    pub fn uniform_ns(&self, op: FlashOp) -> Option<u64> {
+        match op {
+            FlashOp::Erase => Some(self.erase_ns),
+            _ => self.is_uniform.then(|| self.array_ns[op as usize]),
+        }
     }
 
     /// Array time of an operation on the page at this offset of its block.

@@ -3,6 +3,7 @@
 
 mod dram;
 mod ends;
+mod levels;
 mod measures;
 mod requests;
 
@@ -23,6 +24,7 @@ use crate::nand::command::Source;
 use crate::sim::index::{BlockId, RequestId};
 use crate::sim::queue::{EventQueue, Slot};
 use copyback_workload::{Request, RequestSource};
+use levels::Levels;
 use measures::Start;
 use std::collections::VecDeque;
 
@@ -58,12 +60,23 @@ struct Member {
     first_slot: u32,
     buffer_read_hits: u64,
     buffer_write_hits: u64,
+    /// Host units of its work that are counted in [`Simulation::written_by_drives`].
+    written_units: u64,
+    /// Whether it stands in [`Simulation::touched`].
+    is_listed: bool,
 }
 
 /// A run under way: one or more drives that share a clock, and a host.
 pub struct Simulation<'a> {
     events: EventQueue,
     members: Vec<Member>,
+    /// Members that have a die for which something changed, so that nothing is asked of all the others.
+    touched: Vec<u32>,
+    levels: Levels,
+    /// Host units that drives have written.
+    written_by_drives: u64,
+    /// Whether a drive has a buffer.
+    has_buffer: bool,
     member_of_slot: Vec<u16>,
     host: HostConfig,
     source: &'a mut dyn RequestSource,
@@ -130,11 +143,17 @@ impl<'a> Simulation<'a> {
                 first_slot,
                 buffer_read_hits: 0,
                 buffer_write_hits: 0,
+                written_units: 0,
+                is_listed: false,
             });
         }
         let requests_max = setup.requests.unwrap_or(u64::MAX);
         let mut simulation = Self {
             events: EventQueue::new(member_of_slot.len()),
+            touched: Vec::with_capacity(members.len()),
+            levels: Levels::new(&members),
+            written_by_drives: 0,
+            has_buffer: members.iter().any(|m| m.buffer.is_some()),
             members,
             member_of_slot,
             host: setup.host,
@@ -244,7 +263,7 @@ impl<'a> Simulation<'a> {
                 self.settle_member(member);
             }
         }
-        if self.may_begin() || self.is_touched() {
+        if self.may_begin() || !self.touched.is_empty() {
             self.settle()?;
         }
         Ok(true)
@@ -257,6 +276,7 @@ impl<'a> Simulation<'a> {
             return Ok(false);
         }
         drive.start_relocation(block, source);
+        self.list_if_touched(member);
         self.settle()?;
         Ok(true)
     }
@@ -267,20 +287,34 @@ impl<'a> Simulation<'a> {
             if self.may_begin() {
                 self.pump()?;
             }
-            if !self.is_touched() {
+            if self.touched.is_empty() {
                 return Ok(());
             }
-            for member in 0..self.members.len() {
+            // In the order of the drives, whichever was touched first.
+            self.touched.sort_unstable();
+            for at in 0..self.touched.len() {
+                let member = self.touched[at] as usize;
                 self.members[member].drive.kick_touched(&mut self.events);
                 self.settle_member(member);
             }
+            // A drive that its own news touched stays.
+            let members = &mut self.members;
+            self.touched.retain(|&member| {
+                let m = &mut members[member as usize];
+                m.is_listed = m.drive.is_touched();
+                m.is_listed
+            });
         }
     }
 
-    /// Whether something changed for a die and it was not looked at yet.
+    /// Remembers a drive of which a die may go on.
     #[inline(always)]
-    fn is_touched(&self) -> bool {
-        self.members.iter().any(|m| m.drive.is_touched())
+    fn list_if_touched(&mut self, member: usize) {
+        let m = &mut self.members[member];
+        if m.drive.is_touched() && !m.is_listed {
+            m.is_listed = true;
+            self.touched.push(member as u32);
+        }
     }
 
     /// Whether a request may be waiting to begin or to be cut; asked at every event, so it has to be cheap.

@@ -9,9 +9,14 @@ impl Simulation<'_> {
     /// Hears what ended on a drive, until nothing more does.
     #[inline(always)]
     pub(super) fn settle_member(&mut self, member: usize) {
+        let m = &mut self.members[member];
+        let written_units = m.drive.work.host_units;
+        self.written_by_drives += written_units - std::mem::replace(&mut m.written_units, written_units);
+        self.levels.note(member);
         while self.members[member].drive.has_news() {
             self.hear(member);
         }
+        self.list_if_touched(member);
     }
 
     fn hear(&mut self, member: usize) {

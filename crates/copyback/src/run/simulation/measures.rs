@@ -7,7 +7,6 @@ use crate::controller::drive::Drive;
 use crate::controller::reading::Reading;
 use crate::metrics::report::Sample;
 use crate::metrics::steady::{Mark, Steady, Track};
-use crate::sim::index::PlaneId;
 use crate::sim::queue::EventQueue;
 
 /// Where the part of a run that is measured begins, and what the counters showed then.
@@ -86,10 +85,10 @@ impl Simulation<'_> {
     /// Units that the host has written: those that were bound to flash, so that what waits counts when its work does; or,
     /// where a buffer keeps them from flash, those of the requests that were cut.
     pub(crate) fn written_units(&self) -> u64 {
-        if self.members.iter().any(|m| m.buffer.is_some()) {
+        if self.has_buffer {
             return self.collector.written_units;
         }
-        self.members.iter().map(|m| m.drive.work.host_units).sum()
+        self.written_by_drives
     }
 
     /// Where the run is.
@@ -114,19 +113,12 @@ impl Simulation<'_> {
     }
 
     pub(super) fn sample(&mut self, now_ns: u64) {
-        let planes = self.members.iter().flat_map(|m| {
-            let ftl = &m.drive.ftl;
-            (0..m.drive.geometry().planes).map(|p| ftl.free_blocks_of(PlaneId(p)))
-        });
-        let (mut count, mut sum, mut min) = (0u64, 0u64, u32::MAX);
-        for free in planes {
-            (count, sum, min) = (count + 1, sum + u64::from(free), min.min(free));
-        }
+        self.levels.refresh(&self.members);
         let state = Sample {
-            free_blocks_min: min,
-            free_blocks_mean: sum as f64 / count as f64,
+            free_blocks_min: self.levels.free_blocks_min(),
+            free_blocks_mean: self.levels.free_blocks_mean(),
             queue_depth: self.requests.live(),
-            dies_collecting: self.members.iter().map(|m| m.drive.dies_leased()).sum(),
+            dies_collecting: self.levels.dies_leased(),
             ..Sample::default()
         };
         self.collector.sample(now_ns, state);
@@ -139,6 +131,10 @@ impl Simulation<'_> {
 
     /// A drive, to have work of other tasks started on it, and the queue that this needs.
     pub fn drive_and_events(&mut self, member: usize) -> (&mut Drive, &mut EventQueue) {
+        // Whatever is started on it, it is looked at after the next event.
+        if !std::mem::replace(&mut self.members[member].is_listed, true) {
+            self.touched.push(member as u32);
+        }
         (&mut self.members[member].drive, &mut self.events)
     }
 

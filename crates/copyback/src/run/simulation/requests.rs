@@ -110,6 +110,8 @@ impl Simulation<'_> {
                 if self.members[member].drive.txns_live() >= TRANSACTIONS_MAX {
                     self.cutting = Some((id, cutter));
                     self.hold_back(id);
+                    self.levels.note(member);
+                    self.list_if_touched(member);
                     return false;
                 }
                 let Some(piece) = cutter.next() else { break };
