@@ -1,7 +1,8 @@
-//! What samples say of the drives: free blocks of their planes, and dies that work for themselves. Only drives that
-//! something happened to since the last sample are asked again.
+//! What samples and marks say of the drives: free blocks of their planes, dies that work for themselves, and what was
+//! programmed and erased. Only drives that something happened to since the last sample are asked again.
 
 use super::Member;
+use crate::controller::drive::Drive;
 use crate::sim::index::PlaneId;
 
 /// The state of one drive when it was last asked.
@@ -10,7 +11,25 @@ struct Level {
     free_blocks: u64,
     free_blocks_min: u32,
     dies_leased: u32,
+    flash_units: u64,
+    erases: u64,
     is_stale: bool,
+}
+
+impl Level {
+    fn of(drive: &Drive) -> Self {
+        let free = (0..drive.geometry().planes).map(|p| drive.ftl.free_blocks_of(PlaneId(p)));
+        let (sum, min) = free.fold((0, u32::MAX), |(sum, min), free| (sum + u64::from(free), min.min(free)));
+        let (flash_units, erases) = Self::work_of(drive);
+        let dies_leased = drive.dies_leased();
+        Self { free_blocks: sum, free_blocks_min: min, dies_leased, flash_units, erases, is_stale: false }
+    }
+
+    /// Units that a drive has programmed, and blocks that it has erased.
+    fn work_of(drive: &Drive) -> (u64, u64) {
+        let counts = drive.counts();
+        (counts.host_units + counts.moved_units + counts.padding_units, counts.erases)
+    }
 }
 
 /// The state of all drives.
@@ -19,7 +38,10 @@ pub(super) struct Levels {
     stale: Vec<u32>,
     planes: u64,
     free_blocks: u64,
+    free_blocks_min: u32,
     dies_leased: u32,
+    flash_units: u64,
+    erases: u64,
 }
 
 impl Levels {
@@ -29,7 +51,10 @@ impl Levels {
             stale: Vec::with_capacity(members.len()),
             planes: members.iter().map(|m| u64::from(m.drive.geometry().planes)).sum(),
             free_blocks: 0,
+            free_blocks_min: u32::MAX,
             dies_leased: 0,
+            flash_units: 0,
+            erases: 0,
         };
         (0..members.len()).for_each(|member| levels.note(member));
         levels
@@ -45,21 +70,27 @@ impl Levels {
 
     /// Asks the drives to which something happened.
     pub(super) fn refresh(&mut self, members: &[Member]) {
+        let mut had_fewest = false;
         for member in self.stale.drain(..) {
-            let drive = &members[member as usize].drive;
-            let free = (0..drive.geometry().planes).map(|p| drive.ftl.free_blocks_of(PlaneId(p)));
-            let (sum, min) = free.fold((0, u32::MAX), |(sum, min), free| (sum + u64::from(free), min.min(free)));
-            let now =
-                Level { free_blocks: sum, free_blocks_min: min, dies_leased: drive.dies_leased(), is_stale: false };
+            let now = Level::of(&members[member as usize].drive);
             let before = std::mem::replace(&mut self.of[member as usize], now);
             self.free_blocks = self.free_blocks - before.free_blocks + now.free_blocks;
             self.dies_leased = self.dies_leased - before.dies_leased + now.dies_leased;
+            self.flash_units += now.flash_units - before.flash_units;
+            self.erases += now.erases - before.erases;
+            had_fewest |=
+                before.free_blocks_min == self.free_blocks_min && now.free_blocks_min > before.free_blocks_min;
+            self.free_blocks_min = self.free_blocks_min.min(now.free_blocks_min);
+        }
+        // One that had the fewest may have more now; then another has the fewest.
+        if had_fewest {
+            self.free_blocks_min = self.of.iter().map(|level| level.free_blocks_min).min().unwrap_or(u32::MAX);
         }
     }
 
     /// Free blocks of the plane that has fewest.
     pub(super) fn free_blocks_min(&self) -> u32 {
-        self.of.iter().map(|level| level.free_blocks_min).min().unwrap_or(u32::MAX)
+        self.free_blocks_min
     }
 
     /// Free blocks of a plane on average.
@@ -70,5 +101,13 @@ impl Levels {
     /// Dies that are leased to jobs.
     pub(super) fn dies_leased(&self) -> u32 {
         self.dies_leased
+    }
+
+    /// Units that the drives have programmed, and blocks that they have erased, at this moment.
+    pub(super) fn work(&self, members: &[Member]) -> (u64, u64) {
+        self.stale.iter().fold((self.flash_units, self.erases), |(units, erases), &member| {
+            let (now, before) = (Level::work_of(&members[member as usize].drive), &self.of[member as usize]);
+            (units + now.0 - before.flash_units, erases + now.1 - before.erases)
+        })
     }
 }

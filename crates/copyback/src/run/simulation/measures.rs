@@ -93,18 +93,14 @@ impl Simulation<'_> {
 
     /// Where the run is.
     pub(super) fn mark(&self) -> Mark {
-        let mut mark = Mark {
+        let (flash_units, erases) = self.levels.work(&self.members);
+        Mark {
             host_units: self.written_units(),
             requests: self.collector.ended,
             now_ns: self.events.now_ns(),
-            ..Mark::default()
-        };
-        for drive in self.drives() {
-            let counts = drive.counts();
-            mark.flash_units += counts.host_units + counts.moved_units + counts.padding_units;
-            mark.erases += counts.erases;
+            flash_units,
+            erases,
         }
-        mark
     }
 
     /// Whether the drives had settled, at the end of the run.
