@@ -1,7 +1,7 @@
-//! Does the policy that the README adds compile against the library, and choose as its page says?
+//! Does the policy that docs/policies.md adds compile against the library, and choose as its page says?
 //!
 //! The file is compiled here as it would be in the victims' folder: `super` and `crate` lead to the same names. That the
-//! README shows this very file, and lines of the registry that exist, is tested with the other documentation.
+//! page shows this very file, and lines of the registry that exist, is tested with the other documentation.
 
 use copyback::ftl::victim::{Parameters, VictimPolicy, View};
 use copyback::{ftl, nand, sim};
