@@ -351,6 +351,10 @@ impl<'a> Simulation<'a> {
             broken(Invariant::RunEnds, format_args!("{left} requests wait for something that never comes: {dies}"));
         }
         self.members.iter().for_each(|m| m.drive.check_end(self.events.now_ns()));
+        // What was summed as it came is what the drives say in the end.
+        let written: u64 = self.members.iter().map(|m| m.drive.work.host_units).sum();
+        debug_assert_eq!(self.written_by_drives, written, "host units of the drives");
+        debug_assert_eq!(self.levels.work(&self.members), Levels::new(&self.members).work(&self.members));
         if self.check {
             self.members.iter().for_each(|m| m.drive.check_all());
         }
