@@ -5,8 +5,8 @@
 //! Parameters: none.
 
 use super::{Parameters, VictimPolicy, View};
+use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::{Block, BlockState, Blocks};
-use crate::nand::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
 
 /// No parameters.

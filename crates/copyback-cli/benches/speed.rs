@@ -4,9 +4,9 @@
 //! Times are those of the processor, and each figure is the best of a few rounds: whatever else the machine does can only
 //! make a round slower.
 
-use copyback::config::RunConfig;
+use copyback::flash::geometry::Geometry;
 use copyback::ftl::aging::Ager;
-use copyback::nand::geometry::Geometry;
+use copyback::run::config::RunConfig;
 use copyback::run::{Image, Options, precondition, simulate};
 use copyback::workload::spec::WorkloadSpec;
 use copyback::workload::write::{WriteFormat, write_trace};

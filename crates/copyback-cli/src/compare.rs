@@ -7,8 +7,8 @@ use crate::format;
 use crate::output::{self, Results};
 use crate::plan::{self, Plan};
 use crate::table::{self, BOLD, Cell, DIM};
-use copyback::metrics::matched::Matched;
-use copyback::metrics::report::{Latency, Report};
+use copyback::observe::matched::Matched;
+use copyback::observe::report::{Latency, Report};
 
 /// What is compared where nobody says: blocking GC, what lets the host in between, and how well it could go.
 const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];

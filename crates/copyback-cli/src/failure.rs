@@ -273,8 +273,8 @@ fn warmup_help(unfinished: &Unfinished) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use copyback::check::Invariant;
     use copyback::run::RunError;
+    use copyback::sim::invariant::Invariant;
 
     #[test]
     fn long_quotations_are_cut_and_the_rest_stays() {

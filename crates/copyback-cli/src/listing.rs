@@ -10,7 +10,8 @@ use crate::table::{self, BOLD, DIM};
 use crate::workloads;
 use copyback::config::layers::{Layer, Stack, suggestion};
 use copyback::config::presets::{DEVICES, Preset, SCHEMES, find};
-use copyback::config::{AXES, Axis, Choice, RunConfig};
+use copyback::config::{Axis, Choice};
+use copyback::run::config::{AXES, RunConfig};
 
 /// `copyback schemes [NAME]`
 pub fn schemes(name: Option<&str>) -> Result<(), Failure> {

@@ -9,9 +9,10 @@ use crate::format;
 use crate::listing::resolved;
 use crate::scene;
 use copyback::config::presets::{DEVICES, Preset, SCHEMES};
-use copyback::config::{AXES, Axis, Choice};
-use copyback::metrics::timeline::svg;
-use copyback::nand::command::{FlashOp, Source};
+use copyback::config::{Axis, Choice};
+use copyback::flash::command::{FlashOp, Source};
+use copyback::observe::timeline::svg;
+use copyback::run::config::AXES;
 use copyback::scene::Played;
 use std::path::Path;
 

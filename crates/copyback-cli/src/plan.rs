@@ -3,10 +3,11 @@
 use crate::args::Common;
 use crate::failure::{self, Failure};
 use crate::{files, workloads};
+use copyback::config::Axis;
 use copyback::config::layers::{Layer, LayerError, Located, Place, Resolved, Stack, suggestion};
 use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
-use copyback::config::{AXES, Axis};
 use copyback::run::Warmup;
+use copyback::run::config::AXES;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
 use copyback::config::layers::Resolved;
-use copyback::metrics::report::{Latency, Report, Sample};
+use copyback::observe::report::{Latency, Report, Sample};
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {

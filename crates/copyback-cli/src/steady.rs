@@ -3,8 +3,8 @@
 use crate::execute::Finished;
 use crate::format::{count, percent, size};
 use crate::plan::Plan;
-use copyback::metrics::steady::{ERASES_MIN, Figure, RANGE_MAX, ROUNDS, SLOPE_MAX, Steady, Verdict};
-use copyback::nand::geometry::Geometry;
+use copyback::flash::geometry::Geometry;
+use copyback::observe::steady::{ERASES_MIN, Figure, RANGE_MAX, ROUNDS, SLOPE_MAX, Steady, Verdict};
 use copyback::run::Warmup;
 
 /// Rows of the section of a run.

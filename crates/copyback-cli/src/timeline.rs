@@ -3,10 +3,10 @@
 use crate::args::TimelineArgs;
 use crate::failure::Failure;
 use crate::files;
-use copyback::config::RunConfig;
-use copyback::metrics::commands::{CommandFilter, CommandRecord};
-use copyback::metrics::timeline::{Timeline, svg, text};
-use copyback::nand::geometry::Geometry;
+use copyback::flash::geometry::Geometry;
+use copyback::observe::commands::{CommandFilter, CommandRecord};
+use copyback::observe::timeline::{Timeline, svg, text};
+use copyback::run::config::RunConfig;
 use std::path::Path;
 
 /// What is drawn where the user names no end.

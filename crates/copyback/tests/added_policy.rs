@@ -4,15 +4,15 @@
 //! page shows this very file, and lines of the registry that exist, is tested with the other documentation.
 
 use copyback::ftl::victim::{Parameters, VictimPolicy, View};
-use copyback::{ftl, nand, sim};
+use copyback::{flash, ftl, sim};
 
 mod common;
 #[path = "../../../docs/examples/cost_age_times.rs"]
 mod cost_age_times;
 
 use cost_age_times::{Params, Policy};
+use flash::geometry::Geometry;
 use ftl::blocks::{BlockState, Blocks};
-use nand::geometry::Geometry;
 use sim::index::PlaneId;
 
 /// What the policy picks on a plane of which the first blocks are full: valid units, erases and time of filling of each.

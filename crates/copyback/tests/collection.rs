@@ -3,10 +3,10 @@
 mod common;
 
 use common::*;
-use copyback::config::RunConfig;
+use copyback::flash::command::Source;
 use copyback::ftl::aging;
-use copyback::metrics::report::GcEvent;
-use copyback::nand::command::Source;
+use copyback::observe::report::GcEvent;
+use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::sim::index::BlockId;
 use copyback::workload::Op::{Read, Trim, Write};
@@ -236,7 +236,7 @@ fn blocking_collection_uses_one_plane_of_two_and_ideal_collection_no_time() {
     let ideal = run(&drive(2, "yield = { policy = \"ideal\" }"), script);
     let read = ideal.requests.last().unwrap();
     assert_eq!(read.response_ns, COMMAND_NS + READ_NS + TRANSFER_NS, "the block is collected, and nobody waited");
-    let work = |r: &copyback::metrics::report::Report| (r.gc.rounds, r.gc.units_moved, r.flash.block_erases);
+    let work = |r: &copyback::observe::report::Report| (r.gc.rounds, r.gc.units_moved, r.flash.block_erases);
     assert_eq!(work(&ideal.report), work(&blocking.report), "both collect the same");
 }
 

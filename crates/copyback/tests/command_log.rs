@@ -6,12 +6,12 @@
 mod common;
 
 use common::*;
-use copyback::check::onfi::Carries;
-use copyback::config::RunConfig;
-use copyback::metrics::commands::{CommandFilter, CommandRecord, PartRecord};
-use copyback::metrics::timeline::{Timeline, svg, text};
-use copyback::nand::command::{FlashOp, Source};
-use copyback::nand::geometry::Geometry;
+use copyback::flash::command::{FlashOp, Source};
+use copyback::flash::geometry::Geometry;
+use copyback::observe::commands::{CommandFilter, CommandRecord, PartRecord};
+use copyback::observe::onfi::Carries;
+use copyback::observe::timeline::{Timeline, svg, text};
+use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::Op::{Read, Trim, Write};
 use copyback::workload::Request;

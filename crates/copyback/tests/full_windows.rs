@@ -7,7 +7,7 @@
 
 mod support;
 
-use copyback::nand::geometry::Geometry;
+use copyback::flash::geometry::Geometry;
 use copyback::run::{Options, Progress, precondition, simulate};
 use copyback::workload::{Op, rng};
 use rand::RngExt;

@@ -4,9 +4,10 @@
 //! twice with a different number of requests, and the difference is theirs alone. Where there is no valgrind nothing is
 //! tested, and a line says so; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
 
-use copyback::config::{HostConfig, RunConfig};
+use copyback::flash::geometry::Geometry;
 use copyback::ftl::aging;
-use copyback::nand::geometry::Geometry;
+use copyback::host::config::HostConfig;
+use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::{Op, Priority, Request};
 use std::process::Command;

@@ -7,7 +7,7 @@
 mod common;
 
 use common::*;
-use copyback::config::RunConfig;
+use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::Op::{Read, Write};
 use copyback::workload::{Error, Op, Priority, Request, RequestSource, rng};

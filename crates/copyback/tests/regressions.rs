@@ -4,11 +4,11 @@
 
 mod support;
 
+use copyback::flash::command::Source;
 use copyback::ftl::aging;
 use copyback::ftl::core::Ftl;
 use copyback::ftl::frontier::Origin;
-use copyback::metrics::report::Outcome;
-use copyback::nand::command::Source;
+use copyback::observe::report::Outcome;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::{Options, Progress, RunError, precondition, simulate};
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PlaneId};

@@ -6,12 +6,13 @@
 
 mod support;
 
-use copyback::config::{HostConfig, RunConfig};
+use copyback::flash::geometry::Geometry;
 use copyback::ftl::aging;
 use copyback::ftl::core::Ftl;
-use copyback::metrics::report::{FlashWork, RequestRecord};
-use copyback::nand::geometry::Geometry;
+use copyback::host::config::HostConfig;
+use copyback::observe::report::{FlashWork, RequestRecord};
 use copyback::run::RunError;
+use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::{Op, Request, rng};
 use rand::RngExt;

@@ -5,10 +5,10 @@
 mod common;
 
 use common::{COMMAND_NS, ERASE_NS, PROGRAM_NS, READ_NS, TRANSFER_NS, blame, config, pages, run};
-use copyback::config::RunConfig;
-use copyback::metrics::commands::CommandFilter;
-use copyback::metrics::report::{GcEvent, Outcome};
-use copyback::nand::command::{FlashOp, Source};
+use copyback::flash::command::{FlashOp, Source};
+use copyback::observe::commands::CommandFilter;
+use copyback::observe::report::{GcEvent, Outcome};
+use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::{Op, Request, rng};
 

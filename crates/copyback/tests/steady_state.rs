@@ -1,13 +1,13 @@
 //! Does the rule of the SNIA PTS tell a drive that has settled from one that has not?
 //!
-//! The rule itself, at its limits, is tested beside it (`src/metrics/steady.rs`). Here are whole runs: uniformly random
+//! The rule itself, at its limits, is tested beside it (`src/observe/steady.rs`). Here are whole runs: uniformly random
 //! writes in a closed loop, on drives with different pasts.
 
 mod common;
 
 use common::*;
-use copyback::config::RunConfig;
-use copyback::metrics::steady::{Steady, Verdict};
+use copyback::observe::steady::{Steady, Verdict};
+use copyback::run::config::RunConfig;
 use copyback::run::{Image, Options, RunError, image_key, precondition, simulate};
 use copyback::workload::Op;
 use copyback::workload::rng;
@@ -84,7 +84,7 @@ fn a_past_that_does_not_settle_is_an_error_that_says_how_far_it_is() {
     let refused = |round: &str| {
         let table: toml::Table =
             toml::from_str(&format!("precondition = {{ mode = \"snia\", round = {round} }}")).unwrap();
-        let past = table["precondition"].clone().try_into::<copyback::config::PreconditionConfig>().unwrap();
+        let past = table["precondition"].clone().try_into::<copyback::run::precondition::PreconditionConfig>().unwrap();
         past.check().is_err()
     };
     assert!(refused("0.0") && refused("1000.0") && refused("nan") && !refused("0.5"));

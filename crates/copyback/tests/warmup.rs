@@ -3,9 +3,9 @@
 mod common;
 
 use common::{config, pages};
-use copyback::config::RunConfig;
-use copyback::metrics::report::{FlashWork, Outcome, RequestRecord};
-use copyback::metrics::steady::Verdict;
+use copyback::observe::report::{FlashWork, Outcome, RequestRecord};
+use copyback::observe::steady::Verdict;
+use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::warmup::Unfinished;
 use copyback::run::{Options, RunError, Warmup, precondition, simulate, warmup_end};
@@ -45,7 +45,7 @@ fn run(config: &RunConfig, script: &[Request], warmup: Option<Warmup>, requests:
 }
 
 fn units(config: &RunConfig) -> u64 {
-    copyback::nand::geometry::Geometry::new(config).logical_units.into()
+    copyback::flash::geometry::Geometry::new(config).logical_units.into()
 }
 
 /// Drives under which a warm-up is tried: blocking, preempted, buffered, in a closed loop.
@@ -256,7 +256,7 @@ fn what_is_unfinished_says_why() {
         requests: 7,
         simulated_ns: 0,
         rounds: 9.5,
-        steady: Some(copyback::metrics::steady::Steady { verdict: Verdict::NoErase, figures: Vec::new() }),
+        steady: Some(copyback::observe::steady::Steady { verdict: Verdict::NoErase, figures: Vec::new() }),
         has_written: true,
     };
     assert!(unfinished.to_string().ends_with("before the drive was steady: no block was erased"));

@@ -8,7 +8,7 @@ use crate::files::{self, Output};
 use crate::flat;
 use crate::output::Results;
 use crate::plan::{Plan, Planned};
-use copyback::metrics::report::ALL_CAUSES;
+use copyback::observe::report::ALL_CAUSES;
 use marker::Marker;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -225,7 +225,7 @@ struct Rows<'a, T> {
 }
 
 impl<'a, T> Rows<'a, T> {
-    fn new(results: &'a Results<'_>, of: impl Fn(&'a copyback::metrics::report::Outcome) -> &'a [T]) -> Self {
+    fn new(results: &'a Results<'_>, of: impl Fn(&'a copyback::observe::report::Outcome) -> &'a [T]) -> Self {
         let both = results.plan.runs.iter().zip(results.finished);
         let rows = both.flat_map(|(planned, done)| of(&done.outcome).iter().map(move |row| (&*planned.scheme, row)));
         Self { rows: rows.collect() }

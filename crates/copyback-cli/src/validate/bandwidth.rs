@@ -7,8 +7,8 @@
 use super::gate::{Case, Figure, Gate, Group, Theory};
 use super::subject::{Device, Requests, Scope, request, simulate};
 use crate::failure::Failure;
-use copyback::config::RunConfig;
-use copyback::metrics::report::RequestRecord;
+use copyback::observe::report::RequestRecord;
+use copyback::run::config::RunConfig;
 use copyback_theory::bandwidth::{Bandwidth, Channel};
 use copyback_workload::Op;
 

@@ -7,8 +7,9 @@
 use super::gate::{Case, Figure, Gate, Group, Theory};
 use super::subject::{Device, Requests, Scope, request, simulate};
 use crate::failure::Failure;
-use copyback::config::{PageTimes, RunConfig};
-use copyback::metrics::report::{Outcome, Report, Sample};
+use copyback::config::PageTimes;
+use copyback::observe::report::{Outcome, Report, Sample};
+use copyback::run::config::RunConfig;
 use copyback_theory::sustained::Costs;
 use copyback_workload::units::Nanos;
 use copyback_workload::{Op, rng};
@@ -78,7 +79,7 @@ impl Drive {
     }
 
     fn run(&self, seed: u64) -> Result<Outcome, Failure> {
-        let geometry = copyback::nand::geometry::Geometry::new(&self.config);
+        let geometry = copyback::flash::geometry::Geometry::new(&self.config);
         let page_bytes = u64::from(geometry.page_bytes());
         let pages = geometry.logical_bytes() / page_bytes;
         let mut stream = rng::stream(seed, "validate.addresses");

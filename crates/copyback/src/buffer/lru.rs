@@ -8,10 +8,11 @@
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least.
 //! - `latency` (default `"1 us"`): time of a buffer access for each request.
 
-use crate::config::{KeyError, RunConfig};
-use crate::ftl::lists::Lists;
-use crate::nand::geometry::Geometry;
+use crate::config::KeyError;
+use crate::flash::geometry::Geometry;
+use crate::run::config::RunConfig;
 use crate::sim::index::LogicalUnit;
+use crate::sim::lists::Lists;
 use crate::sim::table;
 use copyback_workload::units::{Bytes, Nanos, format_bytes};
 use serde::{Deserialize, Serialize};

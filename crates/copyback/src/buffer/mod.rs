@@ -7,8 +7,9 @@
 pub mod lru;
 pub mod none;
 
-use crate::config::{KeyError, RunConfig, axis};
-use crate::nand::geometry::Geometry;
+use crate::config::{KeyError, axis};
+use crate::flash::geometry::Geometry;
+use crate::run::config::RunConfig;
 
 axis! {
     /// `[buffer]`

@@ -1,7 +1,8 @@
 //! How much of a drive does its past map? For workloads that address what holds data.
 
-use super::{PreconditionConfig, RunConfig};
-use crate::nand::geometry::Geometry;
+use crate::flash::geometry::Geometry;
+use crate::run::config::RunConfig;
+use crate::run::precondition::PreconditionConfig;
 
 impl RunConfig {
     /// The share of the logical capacity, from its start, whose every unit holds data after preconditioning. It does not

@@ -1,25 +1,19 @@
 //! What a run is made of: the device, the scheme, the host and the drive's past. Everything here is plain data that a
-//! user writes as TOML; [`RunConfig::check`] says whether it makes sense together.
+//! user writes as TOML; [`crate::run::config::RunConfig::check`] says whether it makes sense together.
 
 mod axis;
 pub mod device;
-pub mod host;
 pub mod layers;
 pub mod level;
 mod mapped;
-pub mod precondition;
 pub mod presets;
 mod rate;
-pub mod run;
 
 pub(crate) use axis::axis;
 pub use axis::{Axis, Choice};
 pub use device::{CapacityConfig, CommandsConfig, GeometryConfig, PageTimes, TimingConfig};
-pub use host::HostConfig;
 pub use level::Level;
-pub use precondition::PreconditionConfig;
 pub use rate::Rate;
-pub use run::{AXES, RunConfig};
 
 /// A value that makes no sense: which key, why, and what would.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,11 +2,12 @@
 
 use super::core::Ftl;
 use crate::config::KeyError;
-use crate::config::precondition::Spread;
-use crate::config::{PreconditionConfig, RunConfig};
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::frontier::Origin;
-use crate::metrics::steady::{self, LastRounds};
+use crate::observe::steady::{self, LastRounds};
+use crate::run::config::RunConfig;
+use crate::run::precondition::PreconditionConfig;
+use crate::run::precondition::Spread;
 use crate::sim::index::{LogicalUnit, PlaneId};
 use copyback_workload::rng;
 use rand::RngExt;
@@ -262,8 +263,8 @@ fn writes_spread_by_age(units: &[LogicalUnit], count: usize, stream: &mut Xoshir
     writes
 }
 
-fn trigger_params(config: &RunConfig) -> &crate::background::gc::trigger::watermark::Params {
-    let crate::background::gc::trigger::TriggerConfig::Watermark(params) = &config.trigger;
+fn trigger_params(config: &RunConfig) -> &crate::tasks::gc::trigger::watermark::Params {
+    let crate::tasks::gc::trigger::TriggerConfig::Watermark(params) = &config.trigger;
     params
 }
 

@@ -1,6 +1,6 @@
 //! What the translation layer knows of each block.
 
-use crate::nand::geometry::Geometry;
+use crate::flash::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
 
 /// A block's place in its life.

@@ -5,7 +5,7 @@
 use super::blocks::BlockState;
 use super::core::{Counts, Ftl};
 use super::frontier::Origin;
-use crate::config::RunConfig;
+use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 
 const PLANE: PlaneId = PlaneId(0);

@@ -7,13 +7,13 @@ use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
 use super::blocks::{Block, BlockState, Blocks};
 use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Origin};
-use super::lists::Lists;
 use super::mapping::Mapping;
 use super::victim::{Victim, VictimPolicy, View};
-use crate::check::{Invariant, broken, hold};
-use crate::config::RunConfig;
-use crate::nand::geometry::Geometry;
+use crate::flash::geometry::Geometry;
+use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
+use crate::sim::invariant::{Invariant, broken, hold};
+use crate::sim::lists::Lists;
 use crate::sim::table;
 
 /// Counts of what was done, in mapping units and blocks.

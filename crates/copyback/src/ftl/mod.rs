@@ -7,10 +7,9 @@ pub mod blocks;
 mod by_hand;
 pub mod core;
 pub mod frontier;
-pub mod lists;
 pub mod mapping;
+pub mod overtaking;
 mod second_active_blocks;
-pub mod unit;
 pub mod victim;
 
 /// Free blocks of a plane that only moves may use, so that a victim can always be collected.

@@ -138,7 +138,7 @@ impl Ftl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::RunConfig;
+    use crate::run::config::RunConfig;
     use crate::sim::index::LogicalUnit;
 
     /// Only a round sets blocks apart. When one is full, the block that the host opens in its place is like any other.

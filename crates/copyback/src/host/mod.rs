@@ -1,5 +1,6 @@
 //! The host: requests come from a source, are cut into transactions, and end with their last.
 
+pub mod config;
 pub mod cutter;
 pub mod requests;
 

@@ -1,8 +1,8 @@
 //! Requests under way.
 
-use crate::check::hold;
-use crate::metrics::report::CAUSES;
+use crate::observe::report::CAUSES;
 use crate::sim::index::RequestId;
+use crate::sim::invariant::hold;
 use copyback_workload::Request;
 
 /// The number that stands in a slot whose request ended.

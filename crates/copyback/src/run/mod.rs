@@ -1,15 +1,19 @@
 //! One run from configuration to report.
 
+pub mod config;
 mod outcome;
+pub mod precondition;
 pub mod simulation;
 pub mod warmup;
 
-use crate::check::Invariant;
-use crate::config::{KeyError, PreconditionConfig, RunConfig};
+use crate::config::KeyError;
 use crate::ftl::aging;
 use crate::ftl::core::{Counts, Ftl};
-use crate::metrics::commands::CommandFilter;
-use crate::metrics::report::Outcome;
+use crate::observe::commands::CommandFilter;
+use crate::observe::report::Outcome;
+use crate::run::config::RunConfig;
+use crate::run::precondition::PreconditionConfig;
+use crate::sim::invariant::Invariant;
 use copyback_workload::RequestSource;
 use simulation::{Setup, Simulation};
 

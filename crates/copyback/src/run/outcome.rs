@@ -1,11 +1,11 @@
 //! From a finished simulation to its report.
 
 use super::simulation::Simulation;
-use crate::controller::drive::Drive;
 use crate::ftl::core::Counts;
-use crate::metrics::report::{
+use crate::observe::report::{
     FlashWork, GcReport, Latencies, Outcome, Report, Utilisation, WarmupReport, Wear, WriteAmplification,
 };
+use crate::ssd::drive::Drive;
 
 /// The report of a run whose drives had written `past` before.
 pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {

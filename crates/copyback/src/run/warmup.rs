@@ -4,7 +4,7 @@
 //! request that is depends on the workload alone, or is agreed on by all runs of a comparison, so that schemes skip and
 //! measure the same requests.
 
-use crate::metrics::steady::{self, Mark, ROUNDS, Steady, Verdict};
+use crate::observe::steady::{self, Mark, ROUNDS, Steady, Verdict};
 use copyback_workload::units::{format_duration_ns, parse_duration_ns};
 use serde::{Serialize, Serializer};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! What does each page of a small drive hold? A drive whose contents are written down block by block.
 
-use crate::config::RunConfig;
 use crate::ftl::core::Ftl;
+use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, DieId, LogicalUnit, PlaneId};
 
 /// A block's contents.

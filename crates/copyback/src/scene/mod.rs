@@ -7,11 +7,11 @@ mod contents;
 
 pub use contents::{Block, Contents};
 
-use crate::config::RunConfig;
-use crate::metrics::commands::CommandRecord;
-use crate::metrics::report::RequestRecord;
-use crate::nand::geometry::Geometry;
+use crate::flash::geometry::Geometry;
+use crate::observe::commands::CommandRecord;
+use crate::observe::report::RequestRecord;
 use crate::run::RunError;
+use crate::run::config::RunConfig;
 use crate::run::simulation::{Setup, Simulation};
 use crate::sim::index::PlaneId;
 use copyback_workload::{Op, Priority, Request};

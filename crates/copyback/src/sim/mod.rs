@@ -2,5 +2,7 @@
 
 pub mod fastdiv;
 pub mod index;
+pub mod invariant;
+pub mod lists;
 pub mod queue;
 pub mod table;

@@ -9,7 +9,7 @@
 //! The earliest event is the least of the rings' heads and the heap's, so that its price does not grow with the number of
 //! dies at work. Which of them an event stands in changes how long it takes to find, never the order of events.
 
-use crate::check::hold;
+use crate::sim::invariant::hold;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::select_unpredictable;

@@ -1,8 +1,8 @@
 //! What several test files need: small drives, scripted hosts.
 #![allow(dead_code)]
 
-use copyback::config::RunConfig;
-use copyback::metrics::report::{Cause, Outcome, RequestRecord};
+use copyback::observe::report::{Cause, Outcome, RequestRecord};
+use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::{Op, Priority, Request, RequestSource};
 
@@ -82,6 +82,6 @@ pub fn responses(outcome: &Outcome) -> Vec<u64> {
 
 /// A request's blame without its zeros.
 pub fn blame(record: &RequestRecord) -> Vec<(&'static str, u64)> {
-    let parts = copyback::metrics::report::ALL_CAUSES.iter().map(|&c: &Cause| (c.name(), record.blame_ns[c as usize]));
+    let parts = copyback::observe::report::ALL_CAUSES.iter().map(|&c: &Cause| (c.name(), record.blame_ns[c as usize]));
     parts.filter(|&(_, ns)| ns > 0).collect()
 }

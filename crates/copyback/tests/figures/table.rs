@@ -3,11 +3,11 @@
 //! A line is a command: start and end in the figure's units of time, for whom, what, and where: plane, block and page of each
 //! part. The last line says when each request ended. What follows `--` is a remark.
 
-use copyback::config::RunConfig;
-use copyback::metrics::commands::{CommandRecord, PartRecord};
-use copyback::metrics::report::RequestRecord;
-use copyback::metrics::timeline::{Timeline, text};
-use copyback::nand::command::{FlashOp, Source};
+use copyback::flash::command::{FlashOp, Source};
+use copyback::observe::commands::{CommandRecord, PartRecord};
+use copyback::observe::report::RequestRecord;
+use copyback::observe::timeline::{Timeline, text};
+use copyback::run::config::RunConfig;
 use copyback::scene::{Asks, Block, Scene};
 
 /// A figure.

@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use copyback::config::RunConfig;
-use copyback::nand::geometry::Geometry;
+use copyback::flash::geometry::Geometry;
+use copyback::run::config::RunConfig;
 use copyback::workload::{Op, Priority, Request};
 
 pub fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64, device: u32) -> Request {

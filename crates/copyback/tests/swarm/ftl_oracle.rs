@@ -7,10 +7,10 @@
 //! up to host, moved and padding units. Operations that the drive has no room for are left out, as a caller has to.
 
 use crate::knobs::{Mark, choice};
-use copyback::config::RunConfig;
 use copyback::ftl::blocks::BlockState;
 use copyback::ftl::core::{Ftl, Move};
 use copyback::ftl::frontier::Origin;
+use copyback::run::config::RunConfig;
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use proptest::prelude::*;
 use std::collections::{HashMap, VecDeque};

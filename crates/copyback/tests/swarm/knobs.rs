@@ -4,8 +4,8 @@
 //! ran was never asked about.
 
 use crate::support::{self, Setting};
-use copyback::config::RunConfig;
 use copyback::config::presets::{Preset, SCHEMES};
+use copyback::run::config::RunConfig;
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -10,18 +10,20 @@ use crate::knobs::{Choice, Mark, choice};
 use crate::support::{Setting, fitted};
 use crate::times::check_times;
 use crate::timing_oracle::Foretold;
-use copyback::background::gc::r#yield::YieldConfig;
 use copyback::buffer::BufferConfig;
-use copyback::config::host::HostMode;
-use copyback::config::{HostConfig, PreconditionConfig, RunConfig};
+use copyback::flash::command::Source;
+use copyback::flash::geometry::Geometry;
 use copyback::ftl::aging;
 use copyback::ftl::core::Ftl;
-use copyback::metrics::report::{Cause, Outcome, Report, RequestRecord};
-use copyback::nand::command::Source;
-use copyback::nand::geometry::Geometry;
+use copyback::host::config::HostConfig;
+use copyback::host::config::HostMode;
+use copyback::observe::report::{Cause, Outcome, Report, RequestRecord};
+use copyback::run::config::RunConfig;
+use copyback::run::precondition::PreconditionConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::{Image, Options, Progress, RunError, Warmup, outcome_of, precondition, simulate};
 use copyback::sim::index::{BlockId, LogicalUnit};
+use copyback::tasks::gc::r#yield::YieldConfig;
 use copyback::workload::{Op, Priority, Request};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -231,7 +233,7 @@ pub fn run_together(
     drives: Vec<(&RunConfig, Ftl)>,
     host: &HostConfig,
     requests: &[Request],
-) -> Result<(Vec<RequestRecord>, Vec<copyback::metrics::report::FlashWork>), TestCaseError> {
+) -> Result<(Vec<RequestRecord>, Vec<copyback::observe::report::FlashWork>), TestCaseError> {
     caught(|| {
         let mut source = Vec::from(requests).into_iter();
         let (host, source) = (host.clone(), &mut source);

@@ -5,11 +5,12 @@
 
 use crate::knobs::Mark;
 use crate::runs::{self, run_together};
-use copyback::background::gc::trigger::TriggerConfig;
-use copyback::config::{HostConfig, RunConfig};
 use copyback::ftl::aging;
 use copyback::ftl::core::Ftl;
-use copyback::metrics::report::RequestRecord;
+use copyback::host::config::HostConfig;
+use copyback::observe::report::RequestRecord;
+use copyback::run::config::RunConfig;
+use copyback::tasks::gc::trigger::TriggerConfig;
 use copyback::workload::Request;
 use proptest::prelude::*;
 

@@ -4,7 +4,7 @@ use crate::runs::Case;
 use crate::timing_oracle::{self, Counts, Foretold, Past, Place};
 use copyback::ftl::core::Ftl;
 use copyback::ftl::frontier::Origin;
-use copyback::metrics::report::Outcome;
+use copyback::observe::report::Outcome;
 use copyback::sim::index::{LogicalUnit, PlaneId};
 use proptest::prelude::*;
 

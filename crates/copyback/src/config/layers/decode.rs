@@ -6,8 +6,9 @@
 use super::merge::tag;
 use super::tree::{Node, Table, plain};
 use super::{LayerError, Place, Resolved, nearest, suggestion, tables};
+use crate::config::PageTimes;
 use crate::config::presets::DEVICES;
-use crate::config::{PageTimes, RunConfig};
+use crate::run::config::RunConfig;
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::units::Nanos;
 use serde::Deserialize;

@@ -18,9 +18,9 @@ mod set;
 mod tests;
 mod tree;
 
-use super::host::HostMode;
-use super::{AXES, RunConfig};
+use crate::host::config::HostMode;
 use crate::run::Warmup;
+use crate::run::config::{AXES, RunConfig};
 use copyback_workload::spec::{ArrivalKind, Footprint, WorkloadSpec};
 use serde::Serialize;
 use std::ops::Range;

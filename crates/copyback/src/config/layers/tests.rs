@@ -1,8 +1,9 @@
 //! Every rule of the layers, and every mistake with its place.
 
 use super::*;
-use crate::config::{HostConfig, PreconditionConfig};
-use crate::nand::geometry::Geometry;
+use crate::flash::geometry::Geometry;
+use crate::host::config::HostConfig;
+use crate::run::precondition::PreconditionConfig;
 
 const DEVICE: &str = r#"
 [geometry]
@@ -372,7 +373,7 @@ fn a_missing_key_is_named_with_the_table_that_lacks_it() {
 
 #[test]
 fn the_host_waits_for_completions_where_the_workload_has_no_arrival_times() {
-    use crate::config::host::HostMode;
+    use crate::host::config::HostMode;
     assert_eq!(with(&[]).run.host.mode, HostMode::Closed);
     let poisson = "[workload]\narrivals = { kind = \"poisson\", rate = 100 }";
     assert_eq!(with(&[poisson]).run.host.mode, HostMode::Open);

@@ -12,7 +12,7 @@
 //! Parameters: none.
 
 use super::{Load, Place};
-use crate::nand::geometry::Geometry;
+use crate::flash::geometry::Geometry;
 use crate::sim::index::{DieId, PlaneId};
 use serde::{Deserialize, Serialize};
 

@@ -9,11 +9,12 @@ pub mod dynamic;
 pub mod static_die;
 pub mod static_order;
 
-use super::unit::UnitConfig;
-use super::unit::block::Destination;
-use crate::config::{KeyError, RunConfig, axis};
-use crate::nand::geometry::Geometry;
+use crate::config::{KeyError, axis};
+use crate::flash::geometry::Geometry;
+use crate::run::config::RunConfig;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId};
+use crate::tasks::gc::unit::UnitConfig;
+use crate::tasks::gc::unit::block::Destination;
 
 axis! {
     /// `[allocation]`

@@ -11,7 +11,7 @@
 use super::Place;
 pub use super::static_order::Params;
 use super::static_order::StaticOrder;
-use crate::nand::geometry::Geometry;
+use crate::flash::geometry::Geometry;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId};
 
 /// The policy.

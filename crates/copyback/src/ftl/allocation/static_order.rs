@@ -8,7 +8,7 @@
 
 use super::Place;
 use crate::config::KeyError;
-use crate::nand::geometry::Geometry;
+use crate::flash::geometry::Geometry;
 use crate::sim::fastdiv::FastDiv;
 use crate::sim::index::{LogicalUnit, PlaneId};
 use serde::{Deserialize, Serialize};

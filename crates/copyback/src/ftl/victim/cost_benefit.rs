@@ -8,8 +8,8 @@
 //! Parameters: none.
 
 use super::{VictimPolicy, View};
+use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::{Block, BlockState, Blocks};
-use crate::nand::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 

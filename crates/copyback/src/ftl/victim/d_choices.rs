@@ -6,9 +6,10 @@
 //! - `d` (default 10): blocks that are drawn.
 
 use super::{Draw, VictimPolicy, View};
-use crate::config::{KeyError, RunConfig};
+use crate::config::KeyError;
+use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
-use crate::nand::geometry::Geometry;
+use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 

@@ -6,10 +6,10 @@
 //! Parameters: none.
 
 use super::{VictimPolicy, View};
+use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
-use crate::ftl::lists::Lists;
-use crate::nand::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
+use crate::sim::lists::Lists;
 use serde::{Deserialize, Serialize};
 
 /// No parameters.

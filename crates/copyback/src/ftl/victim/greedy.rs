@@ -8,11 +8,12 @@
 //!   the one that came to this count first.
 
 use super::{VictimPolicy, View};
-use crate::config::{KeyError, RunConfig};
+use crate::config::KeyError;
+use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
-use crate::ftl::lists::Lists;
-use crate::nand::geometry::Geometry;
+use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PlaneId};
+use crate::sim::lists::Lists;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.

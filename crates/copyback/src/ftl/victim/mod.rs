@@ -15,8 +15,9 @@ pub mod read_match;
 pub mod windowed_greedy;
 
 use super::blocks::{BlockState, Blocks};
-use crate::config::{KeyError, RunConfig, axis};
-use crate::nand::geometry::Geometry;
+use crate::config::{KeyError, axis};
+use crate::flash::geometry::Geometry;
+use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PlaneId};
 use copyback_workload::rng;
 use rand::RngExt;

@@ -6,8 +6,8 @@
 //! Parameters: none.
 
 use super::{Draw, VictimPolicy, View};
+use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
-use crate::nand::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 

@@ -12,9 +12,10 @@
 //! - `tie_blocks` (default 8): as under `greedy`.
 
 use super::{VictimPolicy, View, greedy};
-use crate::config::{KeyError, RunConfig};
+use crate::config::KeyError;
+use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
-use crate::nand::geometry::Geometry;
+use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PlaneId};
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};

@@ -7,9 +7,10 @@
 //! - `window` (default 0.1): how many of the plane's blocks are looked at, as a share or a count.
 
 use super::{VictimPolicy, View, fifo};
-use crate::config::{KeyError, Level, RunConfig};
+use crate::config::{KeyError, Level};
+use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
-use crate::nand::geometry::Geometry;
+use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
 //! What goes through DRAM: pieces that wait for room in a buffer, pages that leave it, parts that end there.
 
 use super::{DRAM, InDram, Simulation, WaitingPiece};
-use crate::controller::txn::{Role, Txn};
+use crate::dispatch::txn::{Role, Txn};
 use crate::host::cutter::Piece;
-use crate::metrics::report::{CAUSES, Cause};
+use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::{PlaneId, RequestId, TxnId};
 
 impl Simulation<'_> {

@@ -1,9 +1,9 @@
 //! Transactions end, and with the last one a request.
 
 use super::Simulation;
-use crate::check::hold;
-use crate::controller::txn::Role;
+use crate::dispatch::txn::Role;
 use crate::sim::index::{RequestId, TxnId};
+use crate::sim::invariant::hold;
 
 impl Simulation<'_> {
     /// Hears what ended on a drive, until nothing more does.

@@ -2,8 +2,8 @@
 //! programmed and erased. Only drives that something happened to since the last sample are asked again.
 
 use super::Member;
-use crate::controller::drive::Drive;
 use crate::sim::index::PlaneId;
+use crate::ssd::drive::Drive;
 
 /// The state of one drive when it was last asked.
 #[derive(Clone, Copy, Default)]

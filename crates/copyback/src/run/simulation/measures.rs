@@ -2,12 +2,12 @@
 
 use super::{Member, Simulation};
 use crate::buffer::lru::Buffer;
-use crate::config::host::HostMode;
-use crate::controller::drive::Drive;
-use crate::controller::reading::Reading;
-use crate::metrics::report::Sample;
-use crate::metrics::steady::{Mark, Steady, Track};
+use crate::host::config::HostMode;
+use crate::observe::report::Sample;
+use crate::observe::steady::{Mark, Steady, Track};
 use crate::sim::queue::EventQueue;
+use crate::ssd::drive::Drive;
+use crate::ssd::reading::Reading;
 
 /// Where the part of a run that is measured begins, and what the counters showed then.
 #[derive(Clone, Debug, Default)]

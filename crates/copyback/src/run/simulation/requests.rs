@@ -1,11 +1,11 @@
 //! Requests begin: fetched, let in, and cut into transactions.
 
 use super::{ARRIVAL, Simulation};
-use crate::config::host::{HostMode, SubpageWrites};
-use crate::controller::txn::{Role, Txn};
+use crate::dispatch::txn::{Role, Txn};
 use crate::host::HostRequest;
+use crate::host::config::{HostMode, SubpageWrites};
 use crate::host::cutter::{Cutter, Piece};
-use crate::metrics::report::{CAUSES, Cause};
+use crate::observe::report::{CAUSES, Cause};
 use crate::run::{RunError, TRANSACTIONS_MAX};
 use crate::sim::index::{LogicalUnit, PlaneId, RequestId, TxnId};
 use copyback_workload::{Op, Priority, Request};

@@ -3,13 +3,15 @@
 
 use super::commands::Part;
 use super::{Oracle, Place};
-use copyback::background::gc::trigger::TriggerConfig;
-use copyback::background::gc::trigger::watermark::{Count, When};
-use copyback::config::{Level, PreconditionConfig, RunConfig};
+use copyback::config::Level;
 use copyback::ftl::frontier::FrontierConfig;
-use copyback::ftl::unit::UnitConfig;
 use copyback::ftl::victim::VictimConfig;
-use copyback::metrics::report::GcEvent;
+use copyback::observe::report::GcEvent;
+use copyback::run::config::RunConfig;
+use copyback::run::precondition::PreconditionConfig;
+use copyback::tasks::gc::trigger::TriggerConfig;
+use copyback::tasks::gc::trigger::watermark::{Count, When};
+use copyback::tasks::gc::unit::UnitConfig;
 
 /// For whom a page is programmed.
 #[derive(Clone, Copy, PartialEq)]

@@ -4,10 +4,10 @@
 //! other the array, or waits for it.
 
 use super::{Oracle, Place, time_of};
-use copyback::controller::compose::ComposeConfig;
-use copyback::controller::compose::list::BuilderName;
-use copyback::controller::order::OrderConfig;
-use copyback::controller::order::priority::First;
+use copyback::dispatch::compose::ComposeConfig;
+use copyback::dispatch::compose::list::BuilderName;
+use copyback::dispatch::order::OrderConfig;
+use copyback::dispatch::order::priority::First;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {

@@ -3,10 +3,10 @@
 use super::collection::Stream;
 use super::commands::{Part, Takes};
 use super::{Oracle, Place};
-use copyback::controller::compose::ComposeConfig;
-use copyback::controller::compose::list::BuilderName;
-use copyback::controller::order::OrderConfig;
-use copyback::controller::order::priority::{First, NextCollection};
+use copyback::dispatch::compose::ComposeConfig;
+use copyback::dispatch::compose::list::BuilderName;
+use copyback::dispatch::order::OrderConfig;
+use copyback::dispatch::order::priority::{First, NextCollection};
 
 impl Oracle<'_> {
     /// A die takes the next command, if it can; whether another decision may follow.

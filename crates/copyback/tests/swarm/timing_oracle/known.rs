@@ -1,18 +1,19 @@
 //! What the oracle knows, what it says, and how much that was.
 
 use super::Place;
-use copyback::background::gc::trigger::TriggerConfig;
-use copyback::background::gc::trigger::watermark::Scope;
-use copyback::background::gc::r#yield::YieldConfig;
 use copyback::buffer::BufferConfig;
-use copyback::config::host::HostMode;
-use copyback::config::{PreconditionConfig, RunConfig};
-use copyback::controller::compose::{BuilderName, ComposeConfig};
+use copyback::dispatch::compose::{BuilderName, ComposeConfig};
 use copyback::ftl::allocation::AllocationConfig;
 use copyback::ftl::frontier::FrontierConfig;
-use copyback::ftl::unit::UnitConfig;
-use copyback::ftl::unit::block::Destination;
-use copyback::metrics::report::{GcEvent, Report};
+use copyback::host::config::HostMode;
+use copyback::observe::report::{GcEvent, Report};
+use copyback::run::config::RunConfig;
+use copyback::run::precondition::PreconditionConfig;
+use copyback::tasks::gc::trigger::TriggerConfig;
+use copyback::tasks::gc::trigger::watermark::Scope;
+use copyback::tasks::gc::unit::UnitConfig;
+use copyback::tasks::gc::unit::block::Destination;
+use copyback::tasks::gc::r#yield::YieldConfig;
 use std::collections::HashMap;
 
 /// What a drive holds before the first request.

@@ -2,7 +2,7 @@
 
 use super::collection::Step;
 use super::{Oracle, Place};
-use copyback::controller::compose::GcBuilderName;
+use copyback::dispatch::compose::GcBuilderName;
 
 impl Oracle<'_> {
     fn merges(&self) -> bool {

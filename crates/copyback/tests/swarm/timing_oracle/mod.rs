@@ -22,9 +22,9 @@ mod requests;
 
 use collection::{Job, Plane};
 use commands::{Channel, Command, Stage};
-use copyback::config::RunConfig;
-use copyback::config::host::HostMode;
-use copyback::metrics::report::GcEvent;
+use copyback::host::config::HostMode;
+use copyback::observe::report::GcEvent;
+use copyback::run::config::RunConfig;
 use copyback::workload::Request;
 pub use known::{Counts, Foretold, Past, Prediction, Timed, is_known, is_known_to_share, understands};
 use preemption::Pause;

@@ -3,7 +3,7 @@
 
 use super::Oracle;
 use super::collection::Stream;
-use copyback::controller::compose::GcBuilderName;
+use copyback::dispatch::compose::GcBuilderName;
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::frontier::second_active::Unpaired;
 

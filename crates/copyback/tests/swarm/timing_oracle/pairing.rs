@@ -4,7 +4,7 @@ use super::collection::Step;
 use super::commands::Part;
 use super::preemption::State;
 use super::{Oracle, Place};
-use copyback::controller::compose::{ComposeConfig, GcBuilderName};
+use copyback::dispatch::compose::{ComposeConfig, GcBuilderName};
 use copyback::ftl::frontier::FrontierConfig;
 
 impl Oracle<'_> {

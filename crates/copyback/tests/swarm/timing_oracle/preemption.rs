@@ -3,13 +3,13 @@
 use super::collection::Step;
 use super::commands::Takes;
 use super::{Oracle, time_of};
-use copyback::background::gc::trigger::TriggerConfig;
-use copyback::background::gc::r#yield::points::AtRegister;
-use copyback::background::gc::r#yield::slack;
-use copyback::background::gc::r#yield::{AtHard, Fence, YieldConfig};
-use copyback::controller::compose::{ComposeConfig, GcBuilderName};
-use copyback::controller::order::OrderConfig;
+use copyback::dispatch::compose::{ComposeConfig, GcBuilderName};
+use copyback::dispatch::order::OrderConfig;
 use copyback::ftl::victim::VictimConfig;
+use copyback::tasks::gc::trigger::TriggerConfig;
+use copyback::tasks::gc::r#yield::points::AtRegister;
+use copyback::tasks::gc::r#yield::slack;
+use copyback::tasks::gc::r#yield::{AtHard, Fence, YieldConfig};
 
 /// How far a die has come between two steps of its round.
 #[derive(Clone, Copy, Default)]

@@ -1,9 +1,9 @@
 //! Requests, their parts, and how these get into the queues of their dies.
 
 use super::{Oracle, Place, Txn};
-use copyback::config::host::{HostMode, SubpageWrites};
-use copyback::controller::admit::AdmitConfig;
+use copyback::dispatch::admit::AdmitConfig;
 use copyback::ftl::allocation::AllocationConfig;
+use copyback::host::config::{HostMode, SubpageWrites};
 use copyback::workload::{Op, Priority};
 use std::collections::HashMap;
 

@@ -1,4 +1,0 @@
-//! Background work: jobs, and what starts them.
-
-pub mod gc;
-pub mod job;

@@ -1,0 +1,32 @@
+//! At most so many transactions of a die are in its queue or under way; the others wait in front of it, in order.
+//!
+//! Source: atc18 Section 4.1: "at most four requests queued to each chip in the controller".
+//!
+//! Parameters:
+//! - `slots` (default 4): transactions in a die's window; a background job takes one while it lasts.
+
+use crate::config::KeyError;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Transactions in a die's window.
+    pub slots: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { slots: 4 }
+    }
+}
+
+impl Params {
+    pub(crate) fn check(&self) -> Result<(), KeyError> {
+        if (1..=65_536).contains(&self.slots) {
+            return Ok(());
+        }
+        Err(KeyError::new("admit.slots", format!("{} slots are not possible", self.slots)).with_help("use 1 to 65536"))
+    }
+}

@@ -1,0 +1,164 @@
+//! A list of builders: each adds to the command what is legal, and without any the lead goes alone.
+//!
+//! Builders:
+//! - `multi-plane`: transactions of the same operation on other planes of the die join the lead, where page offsets (and
+//!   block offsets, on devices that ask for it) agree. hpdc18 Section 2.2.2, tpds20 Section 2.
+//! - `cache`: reads and programs follow each other through the cache register, so that a transfer overlaps the array time
+//!   of the same die. ONFI read cache and program cache.
+//!
+//! Builders for commands of collection, beside those:
+//! - `gc+host`: transactions of the host on other planes join reads and programs of collection, one for each free plane,
+//!   under the same rules. hpdc18 Section 4.1, Algorithm 2. Transfers of the round go first; its step ends one page transfer
+//!   later for each that joined.
+//! - `merge`: a queued read of a page that collection has just read ends with that page's transfer, and a queued write of
+//!   what collection is about to program goes into that program. Pages of the victim for which a request waits are moved
+//!   first. ispass11 Section III-B.
+//! - `pipeline`: what a pause of a round lets go first, and the round's own step behind it, follow each other through the
+//!   cache register where they are of one type: read after read, program after program. ispass11 Section III-C.
+//!
+//! Parameters:
+//! - `builders` (default `["multi-plane"]`): which are tried. None excludes another, so their order makes no difference.
+//! - `gc` (default `[]`): which builders for commands of collection are tried. A key of its own, so that a scheme can name
+//!   them and leave a device's way with host commands alone.
+//! - `scan_max` (default 16): transactions of a queue that are looked at for a partner.
+//! - `gc_scan_max` (default 1024): the same for a round: requests for its own plane may stand in front of its partners for
+//!   as long as it lasts. Also what a pause of a round looks at (`yield`).
+//! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a round. hpdc18 Section
+//!   4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.
+
+use crate::config::KeyError;
+use crate::run::config::RunConfig;
+use crate::tasks::gc::unit::UnitConfig;
+use crate::tasks::gc::r#yield::YieldConfig;
+use copyback_workload::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Which builders are tried, in this order.
+    pub builders: Vec<BuilderName>,
+    /// Which builders for commands of collection are tried.
+    pub gc: Vec<GcBuilderName>,
+    /// Transactions of a queue that are looked at for a partner.
+    pub scan_max: u32,
+    /// The same for a round.
+    pub gc_scan_max: u32,
+    /// Time to look for a partner of a round's read.
+    pub gc_scan: Nanos,
+}
+
+/// A builder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BuilderName {
+    /// Same operation on several planes.
+    MultiPlane,
+    /// Overlap of transfer and array time.
+    Cache,
+}
+
+/// A builder for commands of collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GcBuilderName {
+    /// Host work beside that of collection, on other planes.
+    #[serde(rename = "gc+host")]
+    GcHost,
+    /// Host work on the very pages that collection moves.
+    Merge,
+    /// Overlap of transfer and array time between the host and a round that lets it go first.
+    Pipeline,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            builders: vec![BuilderName::MultiPlane],
+            gc: Vec::new(),
+            scan_max: 16,
+            gc_scan_max: 1024,
+            gc_scan: Nanos(300),
+        }
+    }
+}
+
+impl Params {
+    pub(crate) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+        let commands = &run.commands;
+        let has_cache = commands.cache_read || commands.cache_program;
+        let refuse = |key: &str, missing: &str| {
+            let why = format!("a builder needs a command that this device has not (`commands.{missing} = false`)");
+            Err(KeyError::new(key, why).with_help("leave the builder out, or choose a device with the command"))
+        };
+        for builder in &self.builders {
+            match builder {
+                BuilderName::MultiPlane if !commands.multi_plane => return refuse("compose.builders", "multi_plane"),
+                BuilderName::Cache if !has_cache => return refuse("compose.builders", "cache_read"),
+                _ => {}
+            }
+        }
+        for builder in &self.gc {
+            match builder {
+                GcBuilderName::GcHost if !commands.multi_plane => return refuse("compose.gc", "multi_plane"),
+                GcBuilderName::Pipeline if !has_cache => return refuse("compose.gc", "cache_read"),
+                _ => {}
+            }
+        }
+        let is_twice = |at: usize, names: &[String]| names[..at].contains(&names[at]);
+        for (key, names) in [
+            ("builders", self.builders.iter().map(|b| format!("{b:?}")).collect::<Vec<_>>()),
+            ("gc", self.gc.iter().map(|b| format!("{b:?}")).collect()),
+        ] {
+            if (0..names.len()).any(|at| is_twice(at, &names)) {
+                return Err(KeyError::new(format!("compose.{key}"), "a builder is named twice")
+                    .with_help("name each builder once"));
+            }
+        }
+        self.check_moves(run)?;
+        for (key, scan_max) in [("scan_max", self.scan_max), ("gc_scan_max", self.gc_scan_max)] {
+            if !(1..=65_536).contains(&scan_max) {
+                return Err(KeyError::new(format!("compose.{key}"), format!("{scan_max} is not possible"))
+                    .with_help("use a number from 1 to 65536"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Builders that work on moves need to get at them.
+    fn check_moves(&self, run: &RunConfig) -> Result<(), KeyError> {
+        let has = |name| self.gc.contains(&name);
+        let refuse = |why: &str, help: &str| Err(KeyError::new("compose.gc", why).with_help(help));
+        let UnitConfig::Block(unit) = &run.unit;
+        if unit.copyback {
+            let help = "set `unit.copyback = false`, or leave the builder out";
+            if has(GcBuilderName::Merge) {
+                return refuse("`merge` needs the transfer of a moved page, which copyback leaves out", help);
+            }
+            if has(GcBuilderName::GcHost) || has(GcBuilderName::Pipeline) {
+                let why = "`gc+host` and `pipeline` need moves to be reads and programs, and a copyback is neither";
+                return refuse(why, help);
+            }
+        }
+        if has(GcBuilderName::GcHost) && run.geometry.planes_per_die == 1 {
+            let help = "leave the builder out, or choose a device with more planes";
+            return refuse("`gc+host` needs a second plane in each die (`geometry.planes_per_die = 1`)", help);
+        }
+        if !self.gc.is_empty() && matches!(run.yield_, YieldConfig::Ideal(_)) {
+            let why = "rounds that take no time (`yield.policy = \"ideal\"`) have no commands that anything could join";
+            return refuse(why, "set `compose.gc = []`, or choose another `yield.policy`");
+        }
+        let needs_pauses = has(GcBuilderName::Pipeline) && !run.yield_.lets_host_first();
+        if needs_pauses {
+            let why = "`pipeline` overlaps what a round lets go first, and this `yield.policy` lets nothing";
+            return refuse(why, "set `yield.policy = \"points\"`, or leave the builder out");
+        }
+        let needs_window = has(GcBuilderName::GcHost) || has(GcBuilderName::Merge);
+        if needs_window && run.admit.slots() == 1 && !matches!(run.yield_, YieldConfig::Ideal(_)) {
+            let why = "a round takes the only slot of its die's window, so that nothing is queued that could join it";
+            return refuse(why, "set `admit.slots` to 2 or more, or leave `gc+host` and `merge` out");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! Host transactions are served with the very pages that collection moves.
+//!
+//! Source: ispass11 Section III-B, Fig. 5. A read ends when the page has reached the controller; a write of data that was
+//! read and not programmed yet goes into that program instead of the old version, and gives the page that it was promised
+//! back. Pages of the victim for which a request waits are moved first: "the order of pages to be moved does not matter".
+//! Where rounds yield, such requests are left to the round, and do not go before it.
+
+use crate::flash::command::PlaneSlot;
+use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PhysicalUnit, TxnId};
+use crate::sim::queue::EventQueue;
+use crate::ssd::drive::{Drive, Queue};
+
+/// Writes that go into a program of collection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Merged {
+    /// The first of them; the others hang on its chain.
+    pub first: TxnId,
+    /// Bit n: the n-th unit of the page is the host's.
+    pub units: u32,
+}
+
+impl Merged {
+    /// None.
+    pub const NONE: Self = Self { first: TxnId::NONE, units: 0 };
+}
+
+impl Drive {
+    /// Where the first unit of a transaction that holds data is.
+    fn place_of(&self, id: TxnId) -> Option<PhysicalUnit> {
+        let txn = &self.txns[id];
+        let mut places = (txn.first.0..txn.first.0 + txn.units).map(|u| self.ftl.lookup(LogicalUnit(u)));
+        places.find(|place| place.is_some())
+    }
+
+    fn queued(&self, die: DieId, queue: Queue) -> impl Iterator<Item = TxnId> + '_ {
+        self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.gc_scan_max)
+    }
+
+    /// Where among a round's pending moves the page begins for which a request waits longest.
+    fn wanted_move(&self, die: DieId, id: JobId) -> Option<usize> {
+        let job = &self.jobs[id.at()];
+        let is_in_victim = |&place: &PhysicalUnit| self.geometry.block_of(place) == job.block;
+        let waiting = self.queued(die, Queue::Read).chain(self.queued(die, Queue::Write));
+        let wanted =
+            waiting.filter_map(|txn| self.place_of(txn)).filter(is_in_victim).map(|p| self.geometry.page_of(p));
+        let pending = &job.moves[job.next..];
+        wanted.filter_map(|page| pending.iter().position(|m| self.geometry.page_of(m.from) == page)).next()
+    }
+
+    /// The page that a round reads next because a request waits for it.
+    pub(crate) fn wanted_page(&self, die: DieId, id: JobId) -> Option<PageId> {
+        let job = &self.jobs[id.at()];
+        self.wanted_move(die, id).map(|start| self.geometry.page_of(job.moves[job.next + start].from))
+    }
+
+    /// The page that a request which waits would read, or write anew.
+    pub(crate) fn page_of_waiting(&self, txn: TxnId) -> Option<PageId> {
+        self.place_of(txn).map(|place| self.geometry.page_of(place))
+    }
+
+    /// Puts the page of the victim for which a request waits longest before the other moves.
+    pub(crate) fn put_wanted_first(&mut self, die: DieId, id: JobId) {
+        let Some(start) = self.wanted_move(die, id) else { return };
+        let job = &self.jobs[id.at()];
+        let pending = &job.moves[job.next..];
+        let page_at = |at: usize| self.geometry.page_of(pending[at].from);
+        let length = (start..pending.len()).take_while(|&at| page_at(at) == page_at(start)).count();
+        let job = &mut self.jobs[id.at()];
+        job.moves[job.next..][..start + length].rotate_right(length);
+    }
+
+    /// A page of the victim is in the controller: queued reads of it end.
+    pub(crate) fn serve_reads_of(&mut self, die: DieId, page: PageId, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Read);
+        let mut looked_at = 0;
+        let mut next = self.queues.first(list).map(TxnId);
+        while let Some(id) = next.filter(|_| looked_at < self.settings.gc_scan_max) {
+            looked_at += 1;
+            let is_of_page = self.page_of_waiting(id) == Some(page);
+            // A read that is split leaves its rest at the end of the queue.
+            next = self.queues.next(id.0).map(TxnId);
+            if is_of_page {
+                self.queues.remove(list, id.0);
+                let slot = self.bind_read(id, die, events).expect("it was just translated");
+                self.end_merged_read(slot, events);
+            }
+        }
+    }
+
+    fn end_merged_read(&mut self, slot: PlaneSlot, events: &mut EventQueue) {
+        let id = slot.txn;
+        self.stop_waiting(id, events.now_ns());
+        self.show_read(slot);
+        self.work.merged_reads += 1;
+        self.finish_txn(id, events);
+    }
+
+    /// Queued writes of nothing but data that the next program of the round holds: they go into that program.
+    pub(crate) fn take_merged_writes(&mut self, die: DieId, job: JobId, units: usize, now_ns: u64) -> Merged {
+        let list = self.queue(die, Queue::Write);
+        let (mut merged, mut last, mut looked_at) = (Merged::NONE, TxnId::NONE, 0);
+        let mut next = self.queues.first(list).map(TxnId);
+        while let Some(id) = next.filter(|_| looked_at < self.settings.gc_scan_max) {
+            looked_at += 1;
+            next = self.queues.next(id.0).map(TxnId);
+            let Some(covered) = self.units_in_program(id, job, units).filter(|c| c & merged.units == 0) else {
+                continue;
+            };
+            merged.units |= covered;
+            self.queues.remove(list, id.0);
+            self.merge_write(id, die, now_ns);
+            if last.is_some() {
+                self.txns[last].chain = id;
+            } else {
+                merged.first = id;
+            }
+            last = id;
+        }
+        self.work.host_units += u64::from(merged.units.count_ones());
+        merged
+    }
+
+    /// Which units of a program a write consists of, if it consists of nothing else and is the newest of each.
+    pub(crate) fn units_in_program(&self, id: TxnId, job: JobId, units: usize) -> Option<u32> {
+        let (txn, job) = (&self.txns[id], &self.jobs[job.at()]);
+        let moves = &job.moves[job.programmed..][..units];
+        let mut covered = 0;
+        for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {
+            let at = moves.iter().position(|m| m.unit == unit && self.ftl.lookup(unit) == m.from)?;
+            if !self.newest.would_be_newest(unit, txn.sequence) {
+                return None;
+            }
+            covered |= 1 << at;
+        }
+        Some(covered)
+    }
+
+    fn merge_write(&mut self, id: TxnId, die: DieId, now_ns: u64) {
+        let (first, units, sequence) = (self.txns[id].first.0, self.txns[id].units, self.txns[id].sequence);
+        for unit in (first..first + units).map(LogicalUnit) {
+            let is_newest = self.newest.is_newest(unit, sequence);
+            if let Some(shadow) = &mut self.shadow {
+                shadow.bind(unit, sequence, is_newest);
+            }
+        }
+        self.stop_waiting(id, now_ns);
+        let account = self.account(die, self.txns[id].plane);
+        self.credits_out[account] -= 1;
+        self.work.merged_writes += 1;
+    }
+}

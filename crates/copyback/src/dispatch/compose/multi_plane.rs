@@ -1,0 +1,105 @@
+//! Transactions of the same operation on other planes of the die join the lead in one multi-plane command, where page
+//! offsets agree, and block offsets and plane pairs on devices that ask for it.
+//!
+//! Source: hpdc18 Section 2.2.2, tpds20 Section 2; ONFI 5.1 multi-plane operations.
+
+use crate::flash::command::Command;
+use crate::sim::index::{DieId, PageId, TxnId};
+use crate::sim::queue::EventQueue;
+use crate::ssd::drive::{Drive, Queue};
+
+/// Queued reads of other planes at the lead's offset join the command.
+#[inline(always)]
+pub(crate) fn join_reads(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    if drive.head(die, Queue::Read).is_some() {
+        drive.join_reads_of_other_planes(die, command, drive.settings.scan_max, events);
+    }
+}
+
+/// Queued writes join on planes whose next page has the lead's offset.
+#[inline(always)]
+pub(crate) fn join_writes(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    if drive.head(die, Queue::Write).is_some() {
+        drive.join_writes_of_other_planes(die, command, (drive.settings.scan_max, false), events);
+    }
+}
+
+impl Drive {
+    /// Queued reads of other planes at the same offset join the command.
+    pub(crate) fn join_reads_of_other_planes(
+        &mut self,
+        die: DieId,
+        command: &mut Command,
+        scan_max: usize,
+        events: &mut EventQueue,
+    ) {
+        let list = self.queue(die, Queue::Read);
+        let (found, count) = self.reads_beside(die, command.slots[0].page, scan_max);
+        for &id in &found[..count] {
+            self.queues.remove(list, id.0);
+            let slot = self.bind_read(id, die, events).expect("the partner was just translated");
+            self.add_read(command, slot, events.now_ns());
+        }
+    }
+
+    /// The queued reads that can share a command with the read of a page, and how many they are.
+    #[inline(always)]
+    pub(crate) fn reads_beside(&self, die: DieId, lead: PageId, scan_max: usize) -> ([TxnId; 3], usize) {
+        let list = self.queue(die, Queue::Read);
+        let mut found = [TxnId::NONE; 3];
+        let mut count = 0;
+        let mut pages = [lead; 4];
+        let offset = self.geometry.block_and_offset(lead).1;
+        for id in self.queues.iter(list).take(scan_max).map(TxnId) {
+            if count + 1 == self.geometry.planes_per_die as usize {
+                break;
+            }
+            let place = self.ftl.lookup(self.txns[id].first);
+            if place.is_none() {
+                continue;
+            }
+            // Most queued reads fail for their offset, so it is asked first.
+            let page = self.geometry.page_of(place);
+            let (block, page_offset) = self.geometry.block_and_offset(page);
+            if page_offset != offset {
+                continue;
+            }
+            let plane = self.geometry.plane_of(block);
+            let is_barred = plane == self.dies[die.at()].barred[0];
+            let fits = |&other: &PageId| self.rules.go_together(&self.geometry, other, page);
+            if self.geometry.die_of(plane) == die && !is_barred && pages[..=count].iter().all(fits) {
+                found[count] = id;
+                count += 1;
+                pages[count] = page;
+            }
+        }
+        (found, count)
+    }
+
+    /// Queued writes join on planes whose next page has the lead's offset.
+    pub(crate) fn join_writes_of_other_planes(
+        &mut self,
+        die: DieId,
+        command: &mut Command,
+        (scan_max, beside_pair): (usize, bool),
+        events: &mut EventQueue,
+    ) {
+        let lead = command.slots[0];
+        let offset = self.geometry.block_and_offset(lead.page).1;
+        let barred = self.dies[die.at()].barred[1];
+        for partner in self.geometry.planes_of(die).filter(|&p| p != lead.plane && p != barred) {
+            let Some(slot) = self.ftl.slot_at(partner, offset, beside_pair) else { continue };
+            if self.host_pages_left(partner) == 0 {
+                continue;
+            }
+            let Some(block) = self.ftl.next_block_in(partner, slot) else { continue };
+            let page = PageId(block.0 * self.geometry.pages_per_block + offset);
+            if !command.parts().iter().all(|s| self.rules.go_together(&self.geometry, s.page, page)) {
+                continue;
+            }
+            if let Some(id) = self.first_write_for(die, partner, scan_max) {
+                self.bind_write(die, (partner, slot), id, command, events.now_ns());
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Transactions: what a request needs of one die, from its arrival there to its end.
+//!
+//! A transaction names logical units. Its address is bound when its command is issued, so it follows data that moved
+//! while it waited. It may wait for others first (a read before a partial write): those count in `waits_for`, and hand
+//! their blame on to their `successor`.
+
+use crate::observe::clocks::Reading;
+use crate::observe::report::CAUSES;
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, RequestId, TxnId};
+
+/// What a transaction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Role {
+    /// A read of the host.
+    Read,
+    /// A read that a partial write of the host needs first.
+    UpdateRead,
+    /// A write of the host.
+    Write,
+    /// A write of the buffer, to make room.
+    Evict,
+    /// A page of moved data on its way to another die.
+    Move,
+}
+
+/// A transaction.
+#[derive(Clone, Debug)]
+pub struct Txn {
+    /// What it is for.
+    pub role: Role,
+    /// Its request, if a request waits for it.
+    pub request: RequestId,
+    /// Its job, for moves.
+    pub job: JobId,
+    /// Its first unit.
+    pub first: LogicalUnit,
+    /// How many units, all of one logical page.
+    pub units: u32,
+    /// Its die.
+    pub die: DieId,
+    /// Its plane, where that is decided.
+    pub plane: PlaneId,
+    /// Order of arrival.
+    pub sequence: u64,
+    /// Transactions that have to end before this one begins.
+    pub waits_for: u32,
+    /// The transaction that waits for this one.
+    pub successor: TxnId,
+    /// Next transaction that shares this one's page.
+    pub chain: TxnId,
+    /// When its request arrived, or when it was made where it serves none.
+    pub arrival_ns: u64,
+    /// Whether its request is marked urgent.
+    pub high_priority: bool,
+    /// Whether collection held its die while it waited.
+    pub gc_affected: bool,
+    /// Where its time went so far.
+    pub blame_ns: [u64; CAUSES],
+    /// Its die's clocks when it began to wait there.
+    pub clocks: Reading,
+}
+
+impl Txn {
+    /// A transaction that waits for nothing and for which nobody waits.
+    pub fn new(role: Role, first: LogicalUnit, units: u32, die: DieId, plane: PlaneId) -> Self {
+        Self {
+            role,
+            request: RequestId::NONE,
+            job: JobId::NONE,
+            first,
+            units,
+            die,
+            plane,
+            sequence: 0,
+            waits_for: 0,
+            successor: TxnId::NONE,
+            chain: TxnId::NONE,
+            arrival_ns: 0,
+            high_priority: false,
+            gc_affected: false,
+            blame_ns: [0; CAUSES],
+            clocks: Reading::default(),
+        }
+    }
+}
+
+/// Transactions by small integers. Slots are used again, the last one first, so few transactions touch little memory.
+pub struct Txns {
+    slots: Vec<Txn>,
+    free: Vec<TxnId>,
+    last_sequence: u64,
+}
+
+impl Txns {
+    /// Room for `capacity` transactions; more are made room for when they come.
+    pub fn new(capacity: usize) -> Self {
+        Self { slots: Vec::with_capacity(capacity), free: Vec::with_capacity(capacity), last_sequence: 0 }
+    }
+
+    /// A new transaction, stamped with its place in the order of arrival.
+    #[inline]
+    pub fn add(&mut self, mut txn: Txn) -> TxnId {
+        txn.sequence = self.take_sequence();
+        if let Some(id) = self.free.pop() {
+            self.slots[id.at()] = txn;
+            return id;
+        }
+        self.slots.push(txn);
+        TxnId(self.slots.len() as u32 - 1)
+    }
+
+    /// A place in the order of arrival, also for something that is no transaction. The low half is never 0, which may so
+    /// stand for none.
+    #[inline]
+    pub fn take_sequence(&mut self) -> u64 {
+        self.last_sequence += 1;
+        if self.last_sequence as u32 == 0 {
+            self.last_sequence += 1;
+        }
+        self.last_sequence
+    }
+
+    /// The place that the next one will take.
+    pub fn next_sequence(&self) -> u64 {
+        self.last_sequence + 1
+    }
+
+    /// Ends a transaction.
+    #[inline]
+    pub fn remove(&mut self, id: TxnId) {
+        self.free.push(id);
+    }
+
+    /// Transactions under way.
+    pub fn live(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Slots in use or free.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+impl std::ops::Index<TxnId> for Txns {
+    type Output = Txn;
+    #[inline(always)]
+    fn index(&self, id: TxnId) -> &Txn {
+        &self.slots[id.at()]
+    }
+}
+
+impl std::ops::IndexMut<TxnId> for Txns {
+    #[inline(always)]
+    fn index_mut(&mut self, id: TxnId) -> &mut Txn {
+        &mut self.slots[id.at()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_place_in_the_order_of_arrival_looks_like_none() {
+        let mut txns = Txns { last_sequence: u64::from(u32::MAX) - 1, ..Txns::new(1) };
+        assert_eq!([(); 2].map(|()| txns.take_sequence()), [(1 << 32) - 1, (1 << 32) + 1]);
+    }
+}

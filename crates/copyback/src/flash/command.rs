@@ -1,0 +1,186 @@
+//! Flash commands, and whether a device takes them.
+
+use crate::config::CommandsConfig;
+use crate::config::device::PLANES_MAX;
+use crate::flash::geometry::Geometry;
+use crate::sim::index::{JobId, PageId, PlaneId, TxnId};
+use crate::sim::invariant::hold;
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FlashOp {
+    /// Array to register, then register to controller.
+    Read,
+    /// Controller to register, then register to array.
+    Program,
+    /// A whole block.
+    Erase,
+    /// Read and program inside a plane, off the channel.
+    Copyback,
+}
+
+/// For whom flash works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Source {
+    /// The host.
+    Host,
+    /// Garbage collection.
+    Gc,
+    /// Traffic of a map that lives in flash.
+    Map,
+    /// Read scrubbing.
+    Scrub,
+    /// Wear levelling.
+    Wear,
+    /// Parity, rebuild.
+    Parity,
+}
+
+/// One plane's part in a command.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaneSlot {
+    /// The plane.
+    pub plane: PlaneId,
+    /// The page; for an erase the first page of the block; for a copyback the destination.
+    pub page: PageId,
+    /// Mapping units that cross the channel.
+    pub units: u32,
+    /// First of the host's transactions that this part serves; the others hang on its chain.
+    pub txn: TxnId,
+}
+
+/// A command on its way through a die.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    /// What it does.
+    pub op: FlashOp,
+    /// For whom.
+    pub source: Source,
+    /// The job that it is a step of.
+    pub job: JobId,
+    /// How many of the slots are used.
+    pub planes: u8,
+    /// Whether it follows another through the cache register.
+    pub cached: bool,
+    /// Reads: the slot whose data leaves next.
+    pub out: u8,
+    /// The planes' parts.
+    pub slots: [PlaneSlot; PLANES_MAX as usize],
+    /// When the die took it.
+    pub issued_ns: u64,
+    /// Programs: when its data was in the register.
+    pub loaded_ns: u64,
+    /// When the array began.
+    pub array_start_ns: u64,
+    /// When the array ended.
+    pub array_end_ns: u64,
+}
+
+/// A slot that is not used.
+pub const NO_SLOT: PlaneSlot = PlaneSlot { plane: PlaneId::NONE, page: PageId::NONE, units: 0, txn: TxnId::NONE };
+
+impl Command {
+    /// A command of no plane yet.
+    pub fn new(op: FlashOp, source: Source, job: JobId, issued_ns: u64) -> Self {
+        Self {
+            op,
+            source,
+            job,
+            planes: 0,
+            cached: false,
+            out: 0,
+            slots: [NO_SLOT; PLANES_MAX as usize],
+            issued_ns,
+            loaded_ns: issued_ns,
+            array_start_ns: 0,
+            array_end_ns: 0,
+        }
+    }
+
+    /// Adds a plane's part.
+    #[inline(always)]
+    pub fn push(&mut self, slot: PlaneSlot) {
+        self.slots[self.planes as usize] = slot;
+        self.planes += 1;
+    }
+
+    /// The parts in use.
+    #[inline(always)]
+    pub fn parts(&self) -> &[PlaneSlot] {
+        &self.slots[..self.planes as usize]
+    }
+
+    /// Whether a plane has a part already.
+    #[inline(always)]
+    pub fn uses(&self, plane: PlaneId) -> bool {
+        self.parts().iter().any(|s| s.plane == plane)
+    }
+}
+
+/// What a device asks of multi-plane commands.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Whether it has them at all.
+    pub multi_plane: bool,
+    /// Whether block offsets must agree.
+    pub same_block: bool,
+    /// Whether only planes 0 and 1, and 2 and 3, go together.
+    pub plane_pairs: bool,
+}
+
+impl Rules {
+    /// The rules of a device.
+    pub fn new(commands: &CommandsConfig) -> Self {
+        Self { multi_plane: commands.multi_plane, same_block: commands.same_block, plane_pairs: commands.plane_pairs }
+    }
+
+    /// Whether two planes of one die may stand in one command at all.
+    #[inline]
+    pub fn may_pair(&self, geometry: &Geometry, a: PlaneId, b: PlaneId) -> bool {
+        let is_pair = || geometry.plane_offset(a) / 2 == geometry.plane_offset(b) / 2;
+        self.multi_plane && a != b && (!self.plane_pairs || is_pair())
+    }
+
+    /// Whether two pages of one die may stand in one command: on different planes that go together, at the same offset.
+    #[inline]
+    pub fn go_together(&self, geometry: &Geometry, a: PageId, b: PageId) -> bool {
+        let ((block_a, offset_a), (block_b, offset_b)) = (geometry.block_and_offset(a), geometry.block_and_offset(b));
+        let (plane_a, plane_b) = (geometry.plane_of(block_a), geometry.plane_of(block_b));
+        self.may_pair(geometry, plane_a, plane_b)
+            && offset_a == offset_b
+            && (!self.same_block || geometry.block_offset(block_a) == geometry.block_offset(block_b))
+    }
+
+    /// Stops the run on a command that the device would refuse. It knows nothing of how commands are composed.
+    ///
+    /// # Panics
+    /// With the rule that is broken.
+    #[inline(always)]
+    pub fn check(&self, geometry: &Geometry, command: &Command) {
+        let lead = &command.slots[0];
+        let is_there = command.planes > 0 && geometry.plane_of_page(lead.page) == lead.plane;
+        hold!(is_there, LegalCommand, "{:?} of {:?} on {:?}", command.op, lead.page, lead.plane);
+        if command.planes > 1 {
+            self.check_partners(geometry, command);
+        }
+    }
+
+    fn check_partners(&self, geometry: &Geometry, command: &Command) {
+        let parts = command.parts();
+        for (i, a) in parts.iter().enumerate() {
+            hold!(geometry.plane_of_page(a.page) == a.plane, LegalCommand, "{:?} is not on {:?}", a.page, a.plane);
+            for b in &parts[..i] {
+                hold!(
+                    geometry.die_of(a.plane) == geometry.die_of(b.plane) && self.go_together(geometry, a.page, b.page),
+                    LegalCommand,
+                    "multi-plane {:?} of {:?} with {:?}",
+                    command.op,
+                    a.page,
+                    b.page
+                );
+            }
+        }
+    }
+}

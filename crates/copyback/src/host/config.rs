@@ -1,0 +1,66 @@
+//! How the host hands requests to the drive.
+
+use crate::config::KeyError;
+use serde::{Deserialize, Serialize};
+
+/// Open or closed loop. `[host]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostConfig {
+    /// `open`: requests arrive when the workload says (default). `closed`: the next request arrives when one ends.
+    pub mode: HostMode,
+    /// Requests that a closed loop keeps under way (default 32, at most 65536).
+    pub queue_depth: u32,
+    /// Requests that may be inside the drive at once (default 65536, which is the most); later ones wait in front of it, in
+    /// order. A drive takes 65,536 pages of requests at once, so that large ones may wait before there are so many; the
+    /// report counts them (`held_by_transaction_limit`).
+    pub outstanding_max: u32,
+    /// What a write of part of a mapping unit does (default `read-modify-write`).
+    pub subpage_writes: SubpageWrites,
+}
+
+/// Where arrival times come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostMode {
+    /// From the workload.
+    Open,
+    /// From completions.
+    Closed,
+}
+
+/// What a write of part of a mapping unit does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SubpageWrites {
+    /// The rest of the unit is read first, where it holds data.
+    ReadModifyWrite,
+    /// The unit is written as if it were whole.
+    Overwrite,
+}
+
+impl Default for HostConfig {
+    fn default() -> Self {
+        Self {
+            mode: HostMode::Open,
+            queue_depth: 32,
+            outstanding_max: 65_536,
+            subpage_writes: SubpageWrites::ReadModifyWrite,
+        }
+    }
+}
+
+impl HostConfig {
+    /// Checks the limits.
+    pub fn check(&self) -> Result<(), KeyError> {
+        const MOST: u32 = crate::run::TRANSACTIONS_MAX as u32;
+        for (key, value) in [("queue_depth", self.queue_depth), ("outstanding_max", self.outstanding_max)] {
+            if value == 0 || value > MOST {
+                let why = if value == 0 { "" } else { ": a drive takes 65536 pages of requests at once, and no more" };
+                return Err(KeyError::new(format!("host.{key}"), format!("{value} is not possible{why}"))
+                    .with_help(format!("use a number from 1 to {MOST}")));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,128 @@
+//! Why a die kept its waiters waiting: cumulative clocks, read when a transaction begins to wait and when it stops.
+//!
+//! At each instant exactly one of a die's clocks runs: that of the work which has the die, or that of the reason why a free
+//! die takes nothing. So the differences of two readings add up to the time between them, and blame costs the same
+//! however many wait.
+
+use crate::flash::command::Source;
+use crate::observe::report::{CAUSES, Cause};
+
+/// Causes for which a die can keep a transaction waiting, in the order of their clocks.
+const WAITS: [Cause; 7] =
+    [Cause::Gc, Cause::Map, Cause::Scrub, Cause::Wear, Cause::Parity, Cause::HostIo, Cause::Scheduler];
+
+/// What runs on a die, as its waiters see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Occupant {
+    /// Garbage collection, or nothing, while space is waited for.
+    Gc,
+    /// Map traffic.
+    Map,
+    /// Scrubbing.
+    Scrub,
+    /// Wear levelling.
+    Wear,
+    /// Parity.
+    Parity,
+    /// Other host requests.
+    HostIo,
+    /// Nothing.
+    Nobody,
+}
+
+impl From<Source> for Occupant {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Host => Self::HostIo,
+            Source::Gc => Self::Gc,
+            Source::Map => Self::Map,
+            Source::Scrub => Self::Scrub,
+            Source::Wear => Self::Wear,
+            Source::Parity => Self::Parity,
+        }
+    }
+}
+
+/// A reading of a die's clocks: one for each cause, then the time that collection held the die.
+pub type Reading = [u64; WAITS.len() + 1];
+const HELD: usize = WAITS.len();
+
+/// The clocks of one die.
+#[derive(Clone, Debug)]
+pub struct Clocks {
+    elapsed_ns: Reading,
+    running: Occupant,
+    held_by_gc: bool,
+    since_ns: u64,
+}
+
+impl Clocks {
+    /// Clocks of a free die at time 0.
+    pub fn new() -> Self {
+        Self { elapsed_ns: [0; WAITS.len() + 1], running: Occupant::Nobody, held_by_gc: false, since_ns: 0 }
+    }
+
+    /// Stops the running clock and starts another. `held_by_gc`: the die is leased to or executing collection, whatever
+    /// else runs on it.
+    #[inline]
+    pub fn switch(&mut self, now_ns: u64, occupant: Occupant, held_by_gc: bool) {
+        if (occupant, held_by_gc) == (self.running, self.held_by_gc) {
+            return;
+        }
+        let ran_ns = now_ns - self.since_ns;
+        self.elapsed_ns[self.running as usize] += ran_ns;
+        self.elapsed_ns[HELD] += if self.held_by_gc { ran_ns } else { 0 };
+        (self.running, self.held_by_gc, self.since_ns) = (occupant, held_by_gc, now_ns);
+    }
+
+    /// What the clocks show.
+    #[inline]
+    pub fn read(&self, now_ns: u64) -> Reading {
+        let mut shown = self.elapsed_ns;
+        let running_ns = now_ns - self.since_ns;
+        shown[self.running as usize] += running_ns;
+        shown[HELD] += if self.held_by_gc { running_ns } else { 0 };
+        shown
+    }
+
+    /// Time that collection held the die.
+    pub fn held_by_gc_ns(&self, now_ns: u64) -> u64 {
+        self.read(now_ns)[HELD]
+    }
+}
+
+impl Default for Clocks {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Adds what passed between two readings to `blame`; whether collection held the die meanwhile.
+#[inline]
+pub fn charge(blame_ns: &mut [u64; CAUSES], from: &Reading, to: &Reading) -> bool {
+    for (clock, cause) in WAITS.iter().enumerate() {
+        blame_ns[*cause as usize] += to[clock] - from[clock];
+    }
+    to[HELD] > from[HELD]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_clock_runs_at_a_time_and_nothing_is_left_over() {
+        let mut clocks = Clocks::new();
+        let before = clocks.read(5);
+        clocks.switch(10, Occupant::Gc, true);
+        clocks.switch(30, Occupant::HostIo, true);
+        clocks.switch(60, Occupant::Wear, false);
+        let mut blame = [0; CAUSES];
+        assert!(charge(&mut blame, &before, &clocks.read(100)));
+        let parts = [Cause::Scheduler, Cause::Gc, Cause::HostIo, Cause::Wear].map(|c| blame[c as usize]);
+        assert_eq!(parts, [5, 20, 30, 40]);
+        assert_eq!(blame.iter().sum::<u64>(), 95);
+        assert_eq!(clocks.held_by_gc_ns(100), 50);
+    }
+}

@@ -1,0 +1,206 @@
+//! What is measured while a run goes on.
+
+use super::latencies::Latencies;
+use super::matched::Responses;
+use super::report::{ALL_CAUSES, Blame, CAUSES, Latencies as LatencyReport, RequestRecord, Sample};
+use crate::host::HostRequest;
+use crate::sim::invariant::hold;
+use copyback_workload::Op;
+
+/// Samples that are kept: when there are twice as many, every other one is merged into its neighbour, and samples are
+/// taken half as often. So a run of any length has between half of this number and all of it.
+const SAMPLES_MAX: usize = 4096;
+/// Time between samples at first.
+const SAMPLE_NS: u64 = 1_000_000;
+
+/// Measures of host requests.
+pub struct Collector {
+    /// Response times: reads and writes, each not affected and affected by collection.
+    response: [[Latencies; 2]; 2],
+    blame_sum_ns: [[u128; CAUSES]; 2],
+    /// The first request that is measured; no end of one before it counts.
+    measured_from: u64,
+    /// All requests that ended, those of a warm-up, too.
+    pub ended: u64,
+    /// Requests done, by operation.
+    pub done: [u64; 3],
+    /// Bytes done, by operation.
+    pub bytes: [u64; 3],
+    /// Units that the host read.
+    pub units_read: u64,
+    /// Those of them that hold no data.
+    pub unwritten_units_read: u64,
+    /// Units that the host wrote, to flash or into a buffer.
+    pub written_units: u64,
+    /// State over time.
+    pub series: Vec<Sample>,
+    next_sample_ns: u64,
+    sample_every_ns: u64,
+    done_since_sample: u64,
+    response_since_sample_ns: u64,
+    /// Records of requests, where they are kept.
+    pub records: Option<Vec<RequestRecord>>,
+    /// Response times by request, where they are kept.
+    pub responses: Option<Responses>,
+}
+
+impl Collector {
+    /// Nothing measured yet.
+    pub fn new(keep_requests: bool) -> Self {
+        Self {
+            response: Default::default(),
+            blame_sum_ns: [[0; CAUSES]; 2],
+            measured_from: 0,
+            ended: 0,
+            done: [0; 3],
+            bytes: [0; 3],
+            units_read: 0,
+            unwritten_units_read: 0,
+            written_units: 0,
+            series: Vec::with_capacity(SAMPLES_MAX),
+            next_sample_ns: 0,
+            sample_every_ns: SAMPLE_NS,
+            done_since_sample: 0,
+            response_since_sample_ns: 0,
+            records: keep_requests.then(Vec::new),
+            responses: None,
+        }
+    }
+
+    /// From now on no end of a request counts.
+    pub fn warm_up(&mut self) {
+        self.measured_from = u64::MAX;
+    }
+
+    /// The warm-up is over: requests of this number and after it count. State over time begins here.
+    pub fn begin(&mut self, first: u64, now_ns: u64) {
+        self.measured_from = first;
+        self.series.clear();
+        (self.done_since_sample, self.response_since_sample_ns) = (0, 0);
+        self.sample_every_ns = SAMPLE_NS;
+        self.next_sample_ns = (now_ns / SAMPLE_NS + 1) * SAMPLE_NS;
+    }
+
+    /// A request ended; whether it is measured.
+    ///
+    /// # Panics
+    /// When the parts of its response time do not add up.
+    pub fn record(&mut self, request: &HostRequest, now_ns: u64) -> bool {
+        let response_ns = now_ns - request.arrival_ns;
+        let explained_ns: u64 = request.blame_ns.iter().sum();
+        hold!(
+            explained_ns == response_ns,
+            TimeExplained,
+            "request {} took {response_ns} ns, of which {explained_ns} ns are explained: {:?}",
+            request.index,
+            request.blame_ns
+        );
+        self.ended += 1;
+        if request.index < self.measured_from {
+            return false;
+        }
+        let op = request.asked.op as usize;
+        self.done[op] += 1;
+        self.bytes[op] += request.asked.len_bytes;
+        self.done_since_sample += 1;
+        self.response_since_sample_ns += response_ns;
+        if request.asked.op != Op::Trim {
+            self.response[op][usize::from(request.gc_affected)].record(response_ns);
+            for (sum, part) in self.blame_sum_ns[op].iter_mut().zip(request.blame_ns) {
+                *sum += u128::from(part);
+            }
+        }
+        if let Some(responses) = &mut self.responses {
+            responses.keep(request.index, request.asked.op, request.gc_affected, response_ns);
+        }
+        if let Some(records) = &mut self.records {
+            records.push(RequestRecord {
+                index: request.index,
+                op: op as u8,
+                gc_affected: request.gc_affected,
+                arrival_ns: request.arrival_ns,
+                offset_bytes: request.asked.offset_bytes,
+                len_bytes: request.asked.len_bytes,
+                response_ns,
+                blame_ns: request.blame_ns,
+            });
+        }
+        true
+    }
+
+    /// When the next sample is due.
+    #[inline(always)]
+    pub fn next_sample_ns(&self) -> u64 {
+        self.next_sample_ns
+    }
+
+    /// Takes a sample; `state` has everything but the requests that ended.
+    pub fn sample(&mut self, now_ns: u64, mut state: Sample) {
+        state.time_ns = now_ns;
+        state.requests_done = std::mem::take(&mut self.done_since_sample);
+        state.response_sum_ns = std::mem::take(&mut self.response_since_sample_ns);
+        self.series.push(state);
+        if self.series.len() >= SAMPLES_MAX {
+            self.merge_samples();
+        }
+        self.next_sample_ns = (now_ns / self.sample_every_ns + 1) * self.sample_every_ns;
+    }
+
+    fn merge_samples(&mut self) {
+        let merged = self.series.chunks(2).map(|pair| {
+            let mut last = pair[pair.len() - 1];
+            if let [first, _] = pair {
+                last.requests_done += first.requests_done;
+                last.response_sum_ns += first.response_sum_ns;
+                last.free_blocks_min = last.free_blocks_min.min(first.free_blocks_min);
+            }
+            last
+        });
+        self.series = merged.collect();
+        self.sample_every_ns *= 2;
+    }
+
+    /// Response times of the classes that a report has, by name.
+    pub fn classes(&self) -> [(&'static str, Latencies); 6] {
+        let merged = |ops: &[usize], affected: &[usize]| {
+            let mut sum = Latencies::default();
+            for &op in ops {
+                for &a in affected {
+                    sum.add(&self.response[op][a]);
+                }
+            }
+            sum
+        };
+        [
+            ("all", merged(&[0, 1], &[0, 1])),
+            ("read", merged(&[0], &[0, 1])),
+            ("write", merged(&[1], &[0, 1])),
+            ("gc_affected", merged(&[0, 1], &[1])),
+            ("gc_affected_read", merged(&[0], &[1])),
+            ("gc_affected_write", merged(&[1], &[1])),
+        ]
+    }
+
+    /// Mean blame of reads and of writes.
+    pub fn blame(&self, response: &LatencyReport) -> Blame {
+        let means = |op: usize, count: u64| {
+            let mean = |cause: usize| if count == 0 { 0.0 } else { self.blame_sum_ns[op][cause] as f64 / count as f64 };
+            ALL_CAUSES.iter().map(|&cause| (cause.name(), mean(cause as usize))).collect()
+        };
+        Blame { read_mean_ns: means(0, response.read.count), write_mean_ns: means(1, response.write.count) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_due_at_multiples_of_their_distance() {
+        let mut collector = Collector::new(false);
+        collector.begin(0, 7 * SAMPLE_NS + 1);
+        assert_eq!(collector.next_sample_ns(), 8 * SAMPLE_NS);
+        collector.sample(9 * SAMPLE_NS, Sample::default());
+        assert_eq!(collector.next_sample_ns(), 10 * SAMPLE_NS);
+    }
+}

@@ -1,0 +1,18 @@
+//! What watches a run and changes nothing: the log of commands, the shadow of the data, the watcher of the protocol,
+//! measures and their timelines.
+//!
+//! [`shadow`] knows what every place in flash holds, [`onfi`] what the flash may be told; both watch under `--check`, and
+//! know nothing of the code which they watch.
+
+pub mod clocks;
+pub mod collector;
+pub mod commands;
+pub mod latencies;
+pub mod matched;
+pub mod onfi;
+#[cfg(test)]
+mod onfi_gates;
+pub mod report;
+pub mod shadow;
+pub mod steady;
+pub mod timeline;

@@ -1,0 +1,370 @@
+//! Is what the engine tells the flash legal for the flash, and does it take as long as it has to?
+//!
+//! The watcher sees commands, transfers and array times as a logic analyser on the pins would, keeps its own books of
+//! registers, buses and pages, and computes every time from the device's description, by formulas of its own. It shares
+//! nothing with the code that composes commands and times them; so it can tell when that code is wrong.
+//!
+//! Source of the rules: ONFI 5.1, read, page program, block erase, copyback, multi-plane and cache operations; which of
+//! them a device has, and how it pairs planes, is its description's `[commands]`. A die works on one command at a time: a
+//! second one of the same type may begin through the cache register.
+//!
+//! State: of each channel, the time until which it carries a transfer; of each die, up to two commands under way and the
+//! time until which its array works; of each block, how many of its pages are programmed.
+
+use crate::config::{CommandsConfig, PageTimes, Rate};
+use crate::flash::command::FlashOp;
+use crate::run::config::RunConfig;
+use crate::sim::index::{BlockId, PageId, PlaneId};
+use crate::sim::invariant::hold;
+
+/// What a transfer carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Command and address cycles of a read, an erase or a copyback.
+    Cycles,
+    /// Cycles and data of all planes of a program.
+    DataIn,
+    /// So many mapping units of one plane of a read.
+    DataOut {
+        /// How many.
+        units: u32,
+    },
+}
+
+/// One page of a command, taken apart.
+#[derive(Clone, Copy, Debug)]
+struct Address {
+    plane: u32,
+    block: u32,
+    page_offset: u32,
+}
+
+/// A command under way.
+#[derive(Clone, Debug)]
+struct Flight {
+    op: FlashOp,
+    addresses: Vec<Address>,
+    /// Its number in the order of all commands.
+    number: u64,
+    issued_ns: u64,
+    /// Whether it began while another one was under way.
+    is_cached: bool,
+    /// End of the transfer before the array, if there was one.
+    in_until_ns: Option<u64>,
+    array: Option<(u64, u64)>,
+    planes_out: usize,
+    out_until_ns: u64,
+}
+
+impl Flight {
+    /// Whether the die has nothing more to do with it.
+    fn is_over(&self, now_ns: u64) -> bool {
+        let Some((_, end_ns)) = self.array else { return false };
+        match self.op {
+            FlashOp::Read => self.planes_out == self.addresses.len() && self.out_until_ns <= now_ns,
+            FlashOp::Program | FlashOp::Erase | FlashOp::Copyback => end_ns <= now_ns,
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Die {
+    flights: [Option<Flight>; 2],
+    array_until_ns: u64,
+}
+
+/// The watcher of one drive.
+pub struct Watcher {
+    dies_per_channel: u32,
+    planes_per_die: u32,
+    blocks_per_plane: u32,
+    pages_per_block: u32,
+    unit_bytes: u64,
+    units_per_page: u32,
+    read: Vec<u64>,
+    program: Vec<u64>,
+    erase_ns: u64,
+    cycles_ns: u64,
+    cache_busy_ns: u64,
+    rate: Rate,
+    commands: CommandsConfig,
+    channel_until_ns: Vec<u64>,
+    dies: Vec<Die>,
+    pages_programmed: Vec<u32>,
+    commands_seen: u64,
+}
+
+impl Watcher {
+    /// A drive at rest. `pages_programmed` says of each block how many of its pages are, from the first on.
+    pub fn new(config: &RunConfig, pages_programmed: Vec<u32>) -> Self {
+        let (g, t) = (&config.geometry, &config.timing);
+        let list = |times: &PageTimes| times.list();
+        Self {
+            dies_per_channel: g.chips_per_channel * g.dies_per_chip,
+            planes_per_die: g.planes_per_die,
+            blocks_per_plane: g.blocks_per_plane,
+            pages_per_block: g.pages_per_block,
+            unit_bytes: g.unit_bytes(),
+            units_per_page: g.units_per_page() as u32,
+            read: list(&t.read),
+            program: list(&t.program),
+            erase_ns: t.erase.0,
+            cycles_ns: t.command.0,
+            cache_busy_ns: t.cache_busy.0,
+            rate: t.channel,
+            commands: config.commands.clone(),
+            channel_until_ns: vec![0; g.channels as usize],
+            dies: vec![Die::default(); (g.channels * g.chips_per_channel * g.dies_per_chip) as usize],
+            pages_programmed,
+            commands_seen: 0,
+        }
+    }
+
+    /// A die takes a command into one of the two places that it keeps books of.
+    ///
+    /// # Panics
+    /// When the device would refuse it.
+    pub fn on_command(&mut self, die: u32, place: usize, now_ns: u64, op: FlashOp, pages: &[(PlaneId, PageId)]) {
+        let addresses: Vec<Address> = pages.iter().map(|&(plane, page)| self.address(plane, page)).collect();
+        self.check_addresses(die, op, &addresses);
+        let is_cached = self.check_die_takes(die, place, now_ns, op);
+        for &address in &addresses {
+            self.check_page(op, address);
+        }
+        self.commands_seen += 1;
+        self.dies[die as usize].flights[place] = Some(Flight {
+            op,
+            addresses,
+            number: self.commands_seen,
+            issued_ns: now_ns,
+            is_cached,
+            in_until_ns: None,
+            array: None,
+            planes_out: 0,
+            out_until_ns: 0,
+        });
+    }
+
+    fn address(&self, plane: PlaneId, page: PageId) -> Address {
+        let block = page.0 / self.pages_per_block;
+        hold!(
+            block / self.blocks_per_plane == plane.0,
+            OnfiAddress,
+            "{page:?} lies on plane {}, not on {plane:?}",
+            block / self.blocks_per_plane
+        );
+        Address { plane: plane.0, block, page_offset: page.0 % self.pages_per_block }
+    }
+
+    /// The rules of multi-plane operations.
+    fn check_addresses(&self, die: u32, op: FlashOp, addresses: &[Address]) {
+        let planes = addresses.len();
+        hold!((1..=4).contains(&planes), OnfiAddress, "{op:?} of {planes} planes");
+        hold!(planes == 1 || self.commands.multi_plane, OnfiAddress, "the device has no multi-plane {op:?}");
+        for (at, a) in addresses.iter().enumerate() {
+            hold!(a.plane / self.planes_per_die == die, OnfiAddress, "{op:?} on die {die} names plane {}", a.plane);
+            for b in &addresses[..at] {
+                let differ = a.plane != b.plane;
+                let same_page = a.page_offset == b.page_offset;
+                let block = |x: &Address| x.block % self.blocks_per_plane;
+                let same_block = !self.commands.same_block || block(a) == block(b);
+                let pair = |x: &Address| x.plane % self.planes_per_die / 2;
+                let paired = !self.commands.plane_pairs || pair(a) == pair(b);
+                hold!(
+                    differ && same_page && same_block && paired,
+                    OnfiAddress,
+                    "multi-plane {op:?} on die {die} of {a:?} and {b:?}"
+                );
+            }
+        }
+    }
+
+    /// Whether the command goes through the cache register behind another.
+    fn check_die_takes(&self, die: u32, place: usize, now_ns: u64, op: FlashOp) -> bool {
+        let flights = &self.dies[die as usize].flights;
+        let under_way = |at: usize| flights[at].as_ref().filter(|f| !f.is_over(now_ns));
+        hold!(
+            under_way(place).is_none(),
+            OnfiOneCommand,
+            "die {die} takes a third command at {now_ns} ns, a {op:?}, while {:?} is under way",
+            under_way(place)
+        );
+        let Some(before) = under_way(1 - place) else { return false };
+        let can_cache = match op {
+            FlashOp::Read => self.commands.cache_read,
+            FlashOp::Program => self.commands.cache_program,
+            FlashOp::Erase | FlashOp::Copyback => false,
+        };
+        hold!(
+            can_cache && before.op == op,
+            OnfiOneCommand,
+            "die {die} takes a {op:?} at {now_ns} ns while {before:?} is under way"
+        );
+        true
+    }
+
+    /// Order of programs in a block, erase before program, program before read.
+    fn check_page(&mut self, op: FlashOp, address: Address) {
+        let Address { block, page_offset, .. } = address;
+        let programmed = &mut self.pages_programmed[block as usize];
+        match op {
+            FlashOp::Read => hold!(
+                page_offset < *programmed,
+                OnfiReadProgrammed,
+                "page {page_offset} of block {block} is read; the first {programmed} are programmed"
+            ),
+            FlashOp::Program | FlashOp::Copyback => {
+                hold!(
+                    page_offset >= *programmed,
+                    OnfiEraseFirst,
+                    "page {page_offset} of block {block} is programmed; the first {programmed} are already"
+                );
+                hold!(
+                    page_offset == *programmed,
+                    OnfiPageOrder,
+                    "page {page_offset} of block {block} is programmed behind the first {programmed}"
+                );
+                *programmed += 1;
+            }
+            FlashOp::Erase => *programmed = 0,
+        }
+    }
+
+    /// A transfer for a die's command was granted its channel.
+    ///
+    /// # Panics
+    /// When the channel or the register is not free, the data not there, or the time wrong.
+    pub fn on_transfer(&mut self, die: u32, place: usize, carries: Carries, start_ns: u64, end_ns: u64) {
+        let channel = (die / self.dies_per_channel) as usize;
+        let until_ns = std::mem::replace(&mut self.channel_until_ns[channel], end_ns);
+        hold!(
+            start_ns >= until_ns,
+            OnfiBus,
+            "channel {channel} carries a transfer until {until_ns} ns, and another for die {die} from {start_ns} ns"
+        );
+        let planes = self.flight(die, place).addresses.len() as u64;
+        let expected_ns = match carries {
+            Carries::Cycles => planes * self.cycles_ns,
+            Carries::DataIn => planes * (self.cycles_ns + self.data_ns(self.units_per_page)),
+            Carries::DataOut { units } => self.data_ns(units),
+        };
+        hold!(
+            end_ns - start_ns == expected_ns,
+            OnfiTransferTime,
+            "{carries:?} of {planes} planes took {} ns, not {expected_ns} ns",
+            end_ns - start_ns
+        );
+        match carries {
+            Carries::DataOut { .. } => self.on_data_out(die, place, start_ns, end_ns),
+            Carries::Cycles | Carries::DataIn => self.on_transfer_in(die, place, carries, start_ns, end_ns),
+        }
+    }
+
+    fn on_transfer_in(&mut self, die: u32, place: usize, carries: Carries, start_ns: u64, end_ns: u64) {
+        // Data enters the cache register, which the program before leaves when its array time begins.
+        if let Some(before) = self.other(die, place, start_ns) {
+            let left_ns = before.array.map_or(u64::MAX, |(begin_ns, _)| begin_ns);
+            hold!(left_ns <= start_ns, OnfiRegister, "data for die {die} at {start_ns} ns finds that of {before:?}");
+        }
+        let flight = self.flight_mut(die, place);
+        let is_program = flight.op == FlashOp::Program;
+        hold!(
+            is_program == (carries == Carries::DataIn) && flight.in_until_ns.is_none() && flight.array.is_none(),
+            OnfiDataReady,
+            "{carries:?} for {flight:?}"
+        );
+        flight.in_until_ns = Some(end_ns);
+    }
+
+    fn on_data_out(&mut self, die: u32, place: usize, start_ns: u64, end_ns: u64) {
+        // A page leaves from the cache register, where the page of the read before was.
+        let number = self.flight(die, place).number;
+        if let Some(before) = self.other(die, place, start_ns).filter(|f| f.number < number) {
+            hold!(false, OnfiRegister, "data of die {die} leaves at {start_ns} ns before that of {before:?}");
+        }
+        let flight = self.flight_mut(die, place);
+        let is_sensed = flight.op == FlashOp::Read && flight.array.is_some_and(|(_, end)| end <= start_ns);
+        hold!(
+            is_sensed && flight.planes_out < flight.addresses.len() && start_ns >= flight.out_until_ns,
+            OnfiDataReady,
+            "data leaves die {die} at {start_ns} ns for {flight:?}"
+        );
+        flight.planes_out += 1;
+        flight.out_until_ns = end_ns;
+    }
+
+    /// The array of a die begins a command, and will end it.
+    ///
+    /// # Panics
+    /// When it is busy, not all is in, or the time wrong.
+    pub fn on_array(&mut self, die: u32, place: usize, start_ns: u64, end_ns: u64) {
+        let d = &self.dies[die as usize];
+        let flight = self.flight(die, place);
+        let rest_ns = if flight.is_cached && flight.op == FlashOp::Read { self.cache_busy_ns } else { 0 };
+        hold!(
+            start_ns >= d.array_until_ns + rest_ns,
+            OnfiArrayBusy,
+            "the array of die {die} begins {:?} at {start_ns} ns, works until {} ns and rests for {rest_ns} ns",
+            flight.op,
+            d.array_until_ns
+        );
+        let expected_ns = flight.addresses.iter().map(|a| self.array_ns(flight.op, a.page_offset)).max().unwrap_or(0);
+        hold!(
+            end_ns - start_ns == expected_ns,
+            OnfiArrayTime,
+            "{:?} of {:?} keeps the array of die {die} for {} ns, not {expected_ns} ns",
+            flight.op,
+            flight.addresses,
+            end_ns - start_ns
+        );
+        let cycles_ns = flight.addresses.len() as u64 * self.cycles_ns;
+        let ready_ns = match (flight.op, flight.in_until_ns) {
+            (_, Some(until_ns)) => until_ns,
+            (FlashOp::Program, None) => u64::MAX,
+            // The cycles of a cached read go beside the data of the one before; else they need the channel.
+            (FlashOp::Read, None) if flight.is_cached => flight.issued_ns + cycles_ns,
+            (_, None) if cycles_ns > 0 => u64::MAX,
+            (_, None) => flight.issued_ns,
+        };
+        hold!(
+            start_ns >= ready_ns && flight.array.is_none(),
+            OnfiDataReady,
+            "the array of die {die} begins at {start_ns} ns what is ready at {ready_ns} ns: {flight:?}"
+        );
+        self.dies[die as usize].array_until_ns = end_ns;
+        self.flight_mut(die, place).array = Some((start_ns, end_ns));
+    }
+
+    /// Blocks changed without commands: collection that takes no time.
+    pub fn on_timeless(&mut self, block: BlockId, pages_programmed: u32) {
+        self.pages_programmed[block.at()] = pages_programmed;
+    }
+
+    fn flight(&self, die: u32, place: usize) -> &Flight {
+        self.dies[die as usize].flights[place].as_ref().expect("a die's transfers and array times follow its commands")
+    }
+
+    fn flight_mut(&mut self, die: u32, place: usize) -> &mut Flight {
+        self.dies[die as usize].flights[place].as_mut().expect("a die's transfers and array times follow its commands")
+    }
+
+    /// The other command of a die, if it is under way.
+    fn other(&self, die: u32, place: usize, now_ns: u64) -> Option<&Flight> {
+        self.dies[die as usize].flights[1 - place].as_ref().filter(|f| !f.is_over(now_ns))
+    }
+
+    fn data_ns(&self, units: u32) -> u64 {
+        let bytes = u128::from(units) * u128::from(self.unit_bytes);
+        (bytes * 1_000_000_000).div_ceil(u128::from(self.rate.bytes_per_s)) as u64
+    }
+
+    fn array_ns(&self, op: FlashOp, page_offset: u32) -> u64 {
+        let of_page = |times: &[u64]| times[page_offset as usize % times.len()];
+        match op {
+            FlashOp::Read => of_page(&self.read),
+            FlashOp::Program => of_page(&self.program),
+            FlashOp::Erase => self.erase_ns,
+            FlashOp::Copyback => of_page(&self.read) + of_page(&self.program),
+        }
+    }
+}

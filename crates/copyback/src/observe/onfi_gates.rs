@@ -1,0 +1,320 @@
+//! Is a command, a transfer, an array time legal at t, and illegal at t - 1?
+//!
+//! The watcher is shown sequences by hand. Each gate is one moment of a sequence that is legal as it stands: shifted by a
+//! nanosecond towards what comes before, it must be refused, under the name of the rule that it breaks.
+
+use super::onfi::{Carries, Watcher};
+use crate::flash::command::FlashOp::{self, Copyback, Erase, Program, Read};
+use crate::run::config::RunConfig;
+use crate::sim::index::{PageId, PlaneId};
+use crate::sim::invariant::Invariant;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+const CYCLES_NS: u64 = 100;
+const READ_NS: u64 = 50_000;
+/// Of even and of odd pages.
+const PROGRAM_NS: [u64; 2] = [400_000, 700_000];
+const ERASE_NS: u64 = 3_000_000;
+const REST_NS: u64 = 3_000;
+/// Two units of 2 KiB at 100 MB/s.
+const UNIT_NS: u64 = 20_480;
+const PAGE_NS: u64 = 2 * UNIT_NS;
+const PAGES_PER_BLOCK: u32 = 8;
+const BLOCKS_PER_PLANE: u32 = 8;
+
+/// A channel with two dies of four planes; the first three pages of each plane's block 1 are programmed.
+fn watcher(commands: &str) -> Watcher {
+    let config: RunConfig = toml::from_str(&format!(
+        r#"
+        capacity = {{ over_provisioning = 1.0 }}
+        timing = {{ read = "50 us", program = ["400 us", "700 us"], erase = "3 ms", channel = "100 MB/s", command = "100 ns", cache_busy = "3 us" }}
+        commands = {{ {commands} }}
+        geometry = {{ channels = 1, chips_per_channel = 2, dies_per_chip = 1, planes_per_die = 4, blocks_per_plane = 8, pages_per_block = 8, page_size = "4 KiB", mapping_unit = "2 KiB" }}
+        "#
+    ))
+    .expect("the test's configuration parses");
+    let programmed = (0..8 * BLOCKS_PER_PLANE).map(|block| if block % BLOCKS_PER_PLANE == 1 { 3 } else { 0 });
+    Watcher::new(&config, programmed.collect())
+}
+
+/// A page by plane, block of the plane, and offset.
+fn page(plane: u32, block: u32, offset: u32) -> (PlaneId, PageId) {
+    (PlaneId(plane), PageId((plane * BLOCKS_PER_PLANE + block) * PAGES_PER_BLOCK + offset))
+}
+
+/// The rule that a sequence breaks.
+fn broken(commands: &str, sequence: impl Fn(&mut Watcher)) -> Option<Invariant> {
+    let mut watcher = watcher(commands);
+    let panic = catch_unwind(AssertUnwindSafe(|| sequence(&mut watcher))).err()?;
+    let text = panic.downcast_ref::<String>().expect("a broken invariant says so");
+    Some(Invariant::named_in(text).unwrap_or_else(|| panic!("`{text}` names no invariant")))
+}
+
+/// The sequence is legal where `early_ns` is 0, and breaks the rule where it is 1.
+fn gate(expected: Invariant, sequence: impl Fn(&mut Watcher, u64)) {
+    assert_eq!(broken("", |w| sequence(w, 0)), None, "{expected:?} at t");
+    assert_eq!(broken("", |w| sequence(w, 1)), Some(expected), "{expected:?} at t - 1");
+}
+
+/// A read of one page by die 0 in its place 0, from time 0 to the end of its array time, which is returned.
+fn sense(w: &mut Watcher) -> u64 {
+    w.on_command(0, 0, 0, Read, &[page(0, 1, 0)]);
+    w.on_transfer(0, 0, Carries::Cycles, 0, CYCLES_NS);
+    w.on_array(0, 0, CYCLES_NS, CYCLES_NS + READ_NS);
+    CYCLES_NS + READ_NS
+}
+
+/// A program of page 3 by die 0 in its place 0, from time 0; returns when data is in and when the array ends.
+fn program(w: &mut Watcher) -> (u64, u64) {
+    let in_ns = CYCLES_NS + PAGE_NS;
+    w.on_command(0, 0, 0, Program, &[page(0, 1, 3)]);
+    w.on_transfer(0, 0, Carries::DataIn, 0, in_ns);
+    w.on_array(0, 0, in_ns, in_ns + PROGRAM_NS[1]);
+    (in_ns, in_ns + PROGRAM_NS[1])
+}
+
+#[test]
+fn a_channel_carries_one_transfer_at_a_time() {
+    gate(Invariant::OnfiBus, |w, early_ns| {
+        sense(w);
+        w.on_command(1, 0, 0, Read, &[page(4, 1, 0)]);
+        let start_ns = CYCLES_NS - early_ns;
+        w.on_transfer(1, 0, Carries::Cycles, start_ns, start_ns + CYCLES_NS);
+    });
+}
+
+#[test]
+fn transfers_take_as_long_as_their_bytes() {
+    for late in [false, true] {
+        let off = |t: u64, by: u64| if late { t + by } else { t - by };
+        gate(Invariant::OnfiTransferTime, |w, by| {
+            w.on_command(0, 0, 0, Read, &[page(0, 1, 0), page(1, 1, 0)]);
+            w.on_transfer(0, 0, Carries::Cycles, 7, off(7 + 2 * CYCLES_NS, by));
+        });
+        gate(Invariant::OnfiTransferTime, |w, by| {
+            w.on_command(0, 0, 0, Program, &[page(0, 0, 0), page(1, 0, 0)]);
+            w.on_transfer(0, 0, Carries::DataIn, 7, off(7 + 2 * (CYCLES_NS + PAGE_NS), by));
+        });
+        gate(Invariant::OnfiTransferTime, |w, by| {
+            let end_ns = sense(w);
+            w.on_transfer(0, 0, Carries::DataOut { units: 1 }, end_ns, off(end_ns + UNIT_NS, by));
+        });
+    }
+}
+
+#[test]
+fn the_array_takes_as_long_as_the_slowest_page() {
+    for late in [false, true] {
+        let off = |t: u64, by: u64| if late { t + by } else { t - by };
+        for (op, offset, array_ns) in [(Read, 2, READ_NS), (Erase, 0, ERASE_NS), (Copyback, 3, READ_NS + PROGRAM_NS[1])]
+        {
+            gate(Invariant::OnfiArrayTime, |w, by| {
+                w.on_command(0, 0, 0, op, &[page(0, 1, offset)]);
+                w.on_transfer(0, 0, Carries::Cycles, 0, CYCLES_NS);
+                w.on_array(0, 0, CYCLES_NS, off(CYCLES_NS + array_ns, by));
+            });
+        }
+        for (block, offset, array_ns) in [(0, 0, PROGRAM_NS[0]), (1, 3, PROGRAM_NS[1])] {
+            gate(Invariant::OnfiArrayTime, |w, by| {
+                w.on_command(0, 0, 0, Program, &[page(0, block, offset)]);
+                let in_ns = CYCLES_NS + PAGE_NS;
+                w.on_transfer(0, 0, Carries::DataIn, 0, in_ns);
+                w.on_array(0, 0, in_ns, off(in_ns + array_ns, by));
+            });
+        }
+    }
+}
+
+#[test]
+fn the_array_waits_for_cycles_and_data() {
+    for op in [Read, Erase, Copyback] {
+        gate(Invariant::OnfiDataReady, |w, early_ns| {
+            w.on_command(0, 0, 0, op, &[page(0, 1, if op == Read { 0 } else { 3 })]);
+            w.on_transfer(0, 0, Carries::Cycles, 0, CYCLES_NS);
+            let start_ns = CYCLES_NS - early_ns;
+            let array_ns = match op {
+                Read => READ_NS,
+                Erase => ERASE_NS,
+                _ => READ_NS + PROGRAM_NS[1],
+            };
+            w.on_array(0, 0, start_ns, start_ns + array_ns);
+        });
+    }
+    gate(Invariant::OnfiDataReady, |w, early_ns| {
+        w.on_command(0, 0, 0, Program, &[page(0, 0, 0)]);
+        let in_ns = CYCLES_NS + PAGE_NS;
+        w.on_transfer(0, 0, Carries::DataIn, 0, in_ns);
+        w.on_array(0, 0, in_ns - early_ns, in_ns - early_ns + PROGRAM_NS[0]);
+    });
+    let without = broken("", |w| {
+        w.on_command(0, 0, 0, Program, &[page(0, 0, 0)]);
+        w.on_array(0, 0, 1_000_000, 1_000_000 + PROGRAM_NS[0]);
+    });
+    assert_eq!(without, Some(Invariant::OnfiDataReady), "a program without data");
+}
+
+#[test]
+fn data_leaves_after_the_array_is_done_and_once() {
+    gate(Invariant::OnfiDataReady, |w, early_ns| {
+        let start_ns = sense(w) - early_ns;
+        w.on_transfer(0, 0, Carries::DataOut { units: 2 }, start_ns, start_ns + PAGE_NS);
+    });
+    let twice = broken("", |w| {
+        let start_ns = sense(w);
+        w.on_transfer(0, 0, Carries::DataOut { units: 2 }, start_ns, start_ns + PAGE_NS);
+        w.on_transfer(0, 0, Carries::DataOut { units: 2 }, start_ns + PAGE_NS, start_ns + 2 * PAGE_NS);
+    });
+    assert_eq!(twice, Some(Invariant::OnfiDataReady));
+}
+
+#[test]
+fn a_die_works_on_one_command_at_a_time() {
+    // The erase ends; a read waits for its data, too.
+    gate(Invariant::OnfiOneCommand, |w, early_ns| {
+        w.on_command(0, 0, 0, Erase, &[page(0, 1, 0)]);
+        w.on_transfer(0, 0, Carries::Cycles, 0, CYCLES_NS);
+        w.on_array(0, 0, CYCLES_NS, CYCLES_NS + ERASE_NS);
+        w.on_command(0, 1, CYCLES_NS + ERASE_NS - early_ns, Read, &[page(1, 1, 0)]);
+    });
+    gate(Invariant::OnfiOneCommand, |w, early_ns| {
+        let out_ns = sense(w);
+        w.on_transfer(0, 0, Carries::DataOut { units: 2 }, out_ns, out_ns + PAGE_NS);
+        w.on_command(0, 1, out_ns + PAGE_NS - early_ns, Program, &[page(1, 0, 0)]);
+    });
+    gate(Invariant::OnfiOneCommand, |w, early_ns| {
+        let (_, end_ns) = program(w);
+        w.on_command(0, 1, end_ns - early_ns, Copyback, &[page(0, 0, 0)]);
+    });
+    // Another die is none of its business.
+    assert_eq!(
+        broken("", |w| {
+            sense(w);
+            w.on_command(1, 0, 0, Erase, &[page(4, 1, 0)]);
+        }),
+        None
+    );
+}
+
+#[test]
+fn a_device_without_cache_commands_gets_none() {
+    for (commands, op) in [("cache_read = false", Read), ("cache_program = false", Program)] {
+        let second = |w: &mut Watcher| {
+            if op == Read {
+                sense(w);
+                w.on_command(0, 1, CYCLES_NS + READ_NS, Read, &[page(1, 1, 0)]);
+            } else {
+                let (in_ns, _) = program(w);
+                w.on_command(0, 1, in_ns, Program, &[page(0, 1, 4)]);
+            }
+        };
+        assert_eq!(broken("", second), None, "{op:?}");
+        assert_eq!(broken(commands, second), Some(Invariant::OnfiOneCommand), "{op:?}");
+    }
+}
+
+#[test]
+fn a_third_command_waits() {
+    let third = broken("", |w| {
+        let end_ns = sense(w);
+        w.on_command(0, 1, end_ns, Read, &[page(0, 1, 1)]);
+        w.on_array(0, 1, end_ns + CYCLES_NS + REST_NS, end_ns + CYCLES_NS + REST_NS + READ_NS);
+        w.on_command(0, 0, end_ns + CYCLES_NS + REST_NS + READ_NS, Read, &[page(0, 1, 2)]);
+    });
+    assert_eq!(third, Some(Invariant::OnfiOneCommand));
+}
+
+#[test]
+fn cached_programs_follow_each_other_in_the_array() {
+    gate(Invariant::OnfiArrayBusy, |w, early_ns| {
+        let (in_ns, end_ns) = program(w);
+        w.on_command(0, 1, in_ns, Program, &[page(0, 1, 4)]);
+        w.on_transfer(0, 1, Carries::DataIn, in_ns, in_ns + CYCLES_NS + PAGE_NS);
+        let start_ns = end_ns - early_ns;
+        w.on_array(0, 1, start_ns, start_ns + PROGRAM_NS[0]);
+    });
+    // Data of the second enters the cache register when that of the first has left it for the array.
+    gate(Invariant::OnfiRegister, |w, early_ns| {
+        let in_ns = CYCLES_NS + PAGE_NS;
+        let begins_ns = in_ns + 5;
+        w.on_command(0, 0, 0, Program, &[page(0, 1, 3)]);
+        w.on_transfer(0, 0, Carries::DataIn, 0, in_ns);
+        w.on_command(0, 1, in_ns, Program, &[page(0, 1, 4)]);
+        w.on_array(0, 0, begins_ns, begins_ns + PROGRAM_NS[1]);
+        let start_ns = begins_ns - early_ns;
+        w.on_transfer(0, 1, Carries::DataIn, start_ns, start_ns + in_ns);
+    });
+}
+
+#[test]
+fn cached_reads_rest_between_pages_and_leave_in_turn() {
+    gate(Invariant::OnfiArrayBusy, |w, early_ns| {
+        // The cycles of the second came long ago; what counts is tRCBSY.
+        let end_ns = sense(w);
+        w.on_command(0, 1, end_ns - 2 * CYCLES_NS, Read, &[page(0, 1, 1)]);
+        let start_ns = end_ns + REST_NS - early_ns;
+        w.on_array(0, 1, start_ns, start_ns + READ_NS);
+    });
+    gate(Invariant::OnfiDataReady, |w, early_ns| {
+        // It came late; what counts are its cycles.
+        let came_ns = sense(w) + 10 * REST_NS;
+        w.on_command(0, 1, came_ns, Read, &[page(0, 1, 1)]);
+        let start_ns = came_ns + CYCLES_NS - early_ns;
+        w.on_array(0, 1, start_ns, start_ns + READ_NS);
+    });
+    let overtaking = broken("", |w| {
+        let end_ns = sense(w);
+        w.on_command(0, 1, end_ns, Read, &[page(0, 1, 1)]);
+        let start_ns = end_ns + CYCLES_NS + REST_NS;
+        w.on_array(0, 1, start_ns, start_ns + READ_NS);
+        let out_ns = start_ns + READ_NS;
+        w.on_transfer(0, 1, Carries::DataOut { units: 2 }, out_ns, out_ns + PAGE_NS);
+    });
+    assert_eq!(overtaking, Some(Invariant::OnfiRegister));
+}
+
+#[test]
+fn planes_go_together_as_the_device_says() {
+    let command = |commands: &str, op: FlashOp, pages: &[(PlaneId, PageId)]| {
+        broken(commands, |w| w.on_command(0, 0, 0, op, pages))
+    };
+    let refused = Some(Invariant::OnfiAddress);
+    let offsets_agree = [page(0, 1, 0), page(1, 1, 0), page(2, 1, 0), page(3, 1, 0)];
+    assert_eq!(command("", Read, &offsets_agree), None);
+    assert_eq!(command("multi_plane = false", Read, &offsets_agree), refused);
+    assert_eq!(command("multi_plane = false", Read, &offsets_agree[..1]), None);
+    assert_eq!(command("", Read, &[]), refused, "no plane");
+    assert_eq!(command("", Read, &[page(0, 1, 0), page(1, 1, 1)]), refused, "two page offsets");
+    assert_eq!(command("", Read, &[page(0, 1, 0), page(0, 1, 0)]), refused, "a plane twice");
+    assert_eq!(command("", Read, &[page(0, 1, 0), page(4, 1, 0)]), refused, "two dies");
+    assert_eq!(command("", Read, &[page(4, 1, 0)]), refused, "another die");
+    assert_eq!(command("", Read, &[(PlaneId(1), page(0, 1, 0).1)]), refused, "another plane");
+    let blocks_differ = [page(0, 0, 0), page(1, 2, 0)];
+    assert_eq!(command("", Program, &blocks_differ), None);
+    assert_eq!(command("same_block = true", Program, &blocks_differ), refused);
+    assert_eq!(command("same_block = true", Program, &[page(0, 2, 0), page(1, 2, 0)]), None);
+    assert_eq!(command("plane_pairs = true", Erase, &[page(2, 1, 0), page(3, 1, 0)]), None);
+    assert_eq!(command("plane_pairs = true", Erase, &[page(1, 1, 0), page(2, 1, 0)]), refused);
+    assert_eq!(command("plane_pairs = true", Erase, &offsets_agree), refused);
+}
+
+#[test]
+fn pages_are_programmed_in_order_once_and_before_they_are_read() {
+    let command = |op: FlashOp, offset: u32| broken("", |w| w.on_command(0, 0, 0, op, &[page(0, 1, offset)]));
+    assert_eq!(command(Program, 3), None);
+    assert_eq!(command(Copyback, 3), None);
+    assert_eq!(command(Program, 2), Some(Invariant::OnfiEraseFirst));
+    assert_eq!(command(Copyback, 2), Some(Invariant::OnfiEraseFirst));
+    assert_eq!(command(Program, 4), Some(Invariant::OnfiPageOrder));
+    assert_eq!(command(Read, 2), None);
+    assert_eq!(command(Read, 3), Some(Invariant::OnfiReadProgrammed));
+    let after_erase = |offset: u32| {
+        broken("", |w| {
+            w.on_command(0, 0, 0, Erase, &[page(0, 1, 0)]);
+            w.on_transfer(0, 0, Carries::Cycles, 0, CYCLES_NS);
+            w.on_array(0, 0, CYCLES_NS, CYCLES_NS + ERASE_NS);
+            w.on_command(0, 0, CYCLES_NS + ERASE_NS, Program, &[page(0, 1, offset)]);
+        })
+    };
+    assert_eq!(after_erase(0), None);
+    assert_eq!(after_erase(3), Some(Invariant::OnfiPageOrder));
+}

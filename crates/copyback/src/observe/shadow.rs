@@ -1,0 +1,178 @@
+//! Version stamps: what every place in flash really holds, kept apart from the translation layer that it checks.
+//!
+//! Each write of a logical unit makes a new version. A read must return the newest, a move must copy the newest, and the
+//! erase of a block may begin only when the newest version of all that it holds is elsewhere, its program ended.
+
+use crate::ftl::core::{Ftl, Move};
+use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit};
+use crate::sim::invariant::hold;
+
+/// Versions of all data; only under `--check`.
+pub struct Shadow {
+    /// Newest version of each logical unit; 0 was never written.
+    newest: Vec<u32>,
+    /// Version and owner that each place in flash holds.
+    stored: Vec<(LogicalUnit, u32)>,
+    /// Sequence of the newest write or trim of each unit that took effect.
+    arrived: Vec<u64>,
+    /// Places that hold the newest version of each logical unit, and whose program has ended.
+    copies: Vec<u32>,
+    /// Pages whose program was issued and has not ended.
+    is_programming: Vec<bool>,
+    units_per_page: u32,
+    units_per_block: u32,
+}
+
+impl Shadow {
+    /// What the drive holds now is version 1.
+    pub fn new(ftl: &Ftl) -> Self {
+        let g = &ftl.geometry;
+        let mut shadow = Self {
+            newest: vec![0; g.logical_units as usize],
+            stored: vec![(LogicalUnit::NONE, 0); g.physical_units as usize],
+            arrived: vec![0; g.logical_units as usize],
+            copies: vec![0; g.logical_units as usize],
+            is_programming: vec![false; (g.physical_units / g.units_per_page) as usize],
+            units_per_page: g.units_per_page,
+            units_per_block: g.units_per_block,
+        };
+        for unit in (0..g.logical_units).map(LogicalUnit) {
+            let place = ftl.lookup(unit);
+            if place.is_some() {
+                (shadow.newest[unit.at()], shadow.copies[unit.at()]) = (1, 1);
+                shadow.stored[place.at()] = (unit, 1);
+            }
+        }
+        shadow
+    }
+
+    /// A write of a unit is bound, as the newest or as one that a newer one overtook.
+    ///
+    /// # Panics
+    /// When that is wrong.
+    pub fn bind(&mut self, unit: LogicalUnit, sequence: u64, is_newest: bool) {
+        let newest = self.arrived[unit.at()];
+        hold!(
+            is_newest == (sequence >= newest),
+            NewestWritten,
+            "write {sequence} of {unit:?}, bound after write or trim {newest}, counts as the newest: {is_newest}"
+        );
+        self.arrived[unit.at()] = newest.max(sequence);
+    }
+
+    /// A unit was trimmed.
+    pub fn trim(&mut self, unit: LogicalUnit, sequence: u64) {
+        self.arrived[unit.at()] = sequence;
+    }
+
+    /// A page of the host's units was bound, and its program begins; units that are none are padding or stale.
+    ///
+    /// # Panics
+    /// When a place was programmed already.
+    pub fn write_page(&mut self, page: PageId, units: &[LogicalUnit]) {
+        self.is_programming[page.at()] = true;
+        let first = page.0 * self.units_per_page;
+        for (slot, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
+            self.newest[unit.at()] += 1;
+            self.copies[unit.at()] = 0;
+            self.program(PhysicalUnit(first + slot as u32), (unit, self.newest[unit.at()]));
+        }
+    }
+
+    /// A page of moves was bound, and its program begins. `was_current` says of each move whether its unit was still where
+    /// the move expected it; bit n of `merged` that the n-th holds what the host has just written.
+    ///
+    /// # Panics
+    /// When what is copied is not the newest version, or a newer version was replaced.
+    pub fn move_page(&mut self, ftl: &Ftl, page: PageId, moves: &[Move], was_current: &[bool], merged: u32) {
+        self.is_programming[page.at()] = true;
+        let first = page.0 * self.units_per_page;
+        for (slot, (&m, &was_current)) in moves.iter().zip(was_current).enumerate() {
+            let to = PhysicalUnit(first + slot as u32);
+            if merged >> slot & 1 == 1 {
+                self.newest[m.unit.at()] += 1;
+                self.copies[m.unit.at()] = 0;
+                self.program(to, (m.unit, self.newest[m.unit.at()]));
+            } else if was_current {
+                self.copy(m, to);
+            } else {
+                hold!(
+                    ftl.lookup(m.unit) != to,
+                    NewestMoved,
+                    "{:?} was written while it was moved, and is old again",
+                    m.unit
+                );
+            }
+        }
+    }
+
+    /// A unit was copied in no time.
+    ///
+    /// # Panics
+    /// When what is copied is not the unit's newest version.
+    pub fn copy_at_once(&mut self, m: Move, to: PhysicalUnit) {
+        self.copy(m, to);
+        self.copies[m.unit.at()] += 1;
+    }
+
+    fn copy(&mut self, m: Move, to: PhysicalUnit) {
+        let held = self.stored[m.from.at()];
+        let newest = (m.unit, self.newest[m.unit.at()]);
+        hold!(held == newest, NewestMoved, "a move found {held:?} at {:?}, not {newest:?}", m.from);
+        self.program(to, held);
+    }
+
+    fn program(&mut self, place: PhysicalUnit, what: (LogicalUnit, u32)) {
+        let held = self.stored[place.at()];
+        hold!(held.1 == 0, ProgrammedOnce, "{place:?} holds {held:?} and is programmed with {what:?}");
+        self.stored[place.at()] = what;
+    }
+
+    /// The program of a page ended. Collection that takes no time may have erased its block before.
+    pub fn end_page(&mut self, page: PageId) {
+        if !std::mem::replace(&mut self.is_programming[page.at()], false) {
+            return;
+        }
+        let first = (page.0 * self.units_per_page) as usize;
+        for place in first..first + self.units_per_page as usize {
+            let (unit, version) = self.stored[place];
+            if version > 0 && version == self.newest[unit.at()] {
+                self.copies[unit.at()] += 1;
+            }
+        }
+    }
+
+    /// A unit is read.
+    ///
+    /// # Panics
+    /// When the place holds anything but the newest version.
+    pub fn read(&self, unit: LogicalUnit, place: PhysicalUnit) {
+        let (held, newest) = (self.stored[place.at()], (unit, self.newest[unit.at()]));
+        hold!(held == newest, NewestRead, "a read found {held:?} at {place:?}, not {newest:?}");
+    }
+
+    /// The erase of a block begins: what it holds is gone.
+    ///
+    /// # Panics
+    /// When the newest version of a unit is nowhere else, or its program there has not ended.
+    pub fn begin_erase(&mut self, block: BlockId, ftl: &Ftl) {
+        for place in self.places(block) {
+            let (unit, version) = std::mem::replace(&mut self.stored[place], (LogicalUnit::NONE, 0));
+            if version == 0 || version != self.newest[unit.at()] {
+                continue;
+            }
+            let is_programmed = !self.is_programming[place / self.units_per_page as usize];
+            self.copies[unit.at()] -= u32::from(is_programmed);
+            // What was trimmed need not be anywhere.
+            let is_safe = self.copies[unit.at()] > 0 || ftl.lookup(unit).is_none();
+            hold!(is_safe, NothingLost, "{block:?} is erased and holds the only programmed copy of {unit:?}");
+        }
+        let pages = self.places(block).step_by(self.units_per_page as usize);
+        pages.for_each(|place| self.is_programming[place / self.units_per_page as usize] = false);
+    }
+
+    fn places(&self, block: BlockId) -> std::ops::Range<usize> {
+        let first = block.at() * self.units_per_block as usize;
+        first..first + self.units_per_block as usize
+    }
+}

@@ -1,0 +1,228 @@
+//! Who used a die when?
+//!
+//! A timeline is made from the log of commands: a row for each channel of some dies, and one for each of their planes, each
+//! with what happened there and when. [`text`] draws it for terminals, tests and documents, [`svg`] for everything else.
+
+pub mod svg;
+pub mod text;
+
+use super::commands::{CommandRecord, PartRecord};
+use crate::flash::command::{FlashOp, Source};
+use crate::flash::geometry::Geometry;
+use crate::observe::onfi::Carries;
+use crate::sim::index::DieId;
+use copyback_workload::units::format_duration_ns;
+
+/// What a place is in use for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// A plane's register holds data that waits for the channel or the array.
+    Held,
+    /// Command cycles without data.
+    Cycles,
+    /// Data on its way into a register.
+    DataIn,
+    /// Data on its way out.
+    DataOut,
+    /// The channel is taken by another die.
+    OtherDie,
+    /// The array works.
+    Array,
+}
+
+/// A time in which a place is in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bar {
+    /// Its first nanosecond.
+    pub start_ns: u64,
+    /// The first nanosecond after it.
+    pub end_ns: u64,
+    /// What for.
+    pub in_use: Use,
+    /// For whom.
+    pub source: Source,
+    /// A few characters: see [`LEGEND`].
+    pub label: String,
+    /// All that is known of the command.
+    pub detail: String,
+}
+
+/// A place and its bars, in the order of the commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The place: `channel 0`, `plane 1`; indices count over the drive.
+    pub name: String,
+    /// When it was in use.
+    pub bars: Vec<Bar>,
+}
+
+/// A window of time of one or more dies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timeline {
+    /// The dies, counted over the drive.
+    pub dies: Vec<u32>,
+    /// Where it begins.
+    pub from_ns: u64,
+    /// Where it ends.
+    pub to_ns: u64,
+    /// Their channels, then their planes.
+    pub rows: Vec<Row>,
+}
+
+/// What labels say.
+pub const LEGEND: &[(&str, &str)] = &[
+    ("R W C E", "garbage collection reads, programs or copies back the page at this offset of its block, or erases"),
+    ("r w", "the host reads or writes, for the request of this number; without one a buffer evicts"),
+    ("R/scrub", "another background task"),
+];
+
+impl Timeline {
+    /// The timeline of dies from `from_ns` to `to_ns`, or to the end of the last command. Transfers of other dies of a
+    /// channel are shown as far as the log has them.
+    ///
+    /// # Panics
+    /// When the drive has no such die.
+    pub fn new(
+        commands: &[CommandRecord],
+        geometry: &Geometry,
+        dies: &[u32],
+        from_ns: u64,
+        to_ns: Option<u64>,
+    ) -> Self {
+        for die in dies {
+            assert!(*die < geometry.dies, "the drive has {} dies, counted from 0, and no die {die}", geometry.dies);
+        }
+        let mut channels: Vec<_> = dies.iter().map(|&die| geometry.channel_of(DieId(die))).collect();
+        channels.dedup();
+        let mut rows = Vec::new();
+        for channel in channels {
+            let on_channel = |command: &&CommandRecord| geometry.channel_of(DieId(command.die)) == channel;
+            let transfers = commands.iter().filter(on_channel).flat_map(|command| transfers_of(command, dies));
+            rows.push(Row { name: format!("channel {}", channel.0), bars: transfers.collect() });
+        }
+        for plane in dies.iter().flat_map(|&die| geometry.planes_of(DieId(die))) {
+            let parts = commands.iter().flat_map(|command| part_of(command, plane.0));
+            rows.push(Row { name: format!("plane {}", plane.0), bars: parts.collect() });
+        }
+        for row in &mut rows {
+            row.bars.retain(|bar| {
+                bar.end_ns > from_ns && to_ns.is_none_or(|to_ns| bar.start_ns < to_ns) && bar.start_ns < bar.end_ns
+            });
+        }
+        let last_ns = rows.iter().flat_map(|row| &row.bars).map(|bar| bar.end_ns).max();
+        Self { dies: dies.to_vec(), from_ns, to_ns: to_ns.or(last_ns).unwrap_or(from_ns).max(from_ns), rows }
+    }
+
+    /// The dies as a title names them.
+    fn title(&self) -> String {
+        let names: Vec<String> = self.dies.iter().map(u32::to_string).collect();
+        format!("{} {}", if names.len() == 1 { "die" } else { "dies" }, names.join(", "))
+    }
+
+    /// The shortest array time that is shown.
+    fn shortest_array_ns(&self) -> Option<u64> {
+        let bars = self.rows.iter().flat_map(|row| &row.bars);
+        bars.filter(|bar| bar.in_use == Use::Array).map(|bar| bar.end_ns - bar.start_ns).min()
+    }
+}
+
+/// A command's time on the channel, as seen from `dies`.
+fn transfers_of(command: &CommandRecord, dies: &[u32]) -> Vec<Bar> {
+    let mut leaving = 0;
+    let bar = |transfer: &super::commands::Transfer| {
+        let (in_use, at) = match transfer.carries {
+            Carries::Cycles => (Use::Cycles, 0),
+            Carries::DataIn => (Use::DataIn, 0),
+            Carries::DataOut { .. } => {
+                leaving += 1;
+                (Use::DataOut, leaving - 1)
+            }
+        };
+        let part = &command.parts[at];
+        let in_use = if dies.contains(&command.die) { in_use } else { Use::OtherDie };
+        bar(command, part, in_use, (transfer.start_ns, transfer.end_ns))
+    };
+    command.transfers.iter().map(bar).collect()
+}
+
+/// A command's time on one plane: in parts, of which each but the array's may be missing.
+fn part_of(command: &CommandRecord, plane: u32) -> Vec<Bar> {
+    let Some(at) = command.parts.iter().position(|part| part.plane == plane) else { return Vec::new() };
+    let part = &command.parts[at];
+    let array_ns = command.array_ns;
+    let mut bars = Vec::new();
+    let mut add = |in_use, times_ns| bars.push(bar(command, part, in_use, times_ns));
+    match command.op {
+        FlashOp::Read => {
+            if let Some(leaving) = command.leaves(at) {
+                add(Use::Held, (array_ns.1, leaving.start_ns));
+                add(Use::DataOut, (leaving.start_ns, leaving.end_ns));
+            }
+        }
+        FlashOp::Program => {
+            if let Some(loading) = command.transfers.first() {
+                add(Use::DataIn, (loading.start_ns, loading.end_ns));
+                add(Use::Held, (loading.end_ns, array_ns.0));
+            }
+        }
+        FlashOp::Erase | FlashOp::Copyback => {}
+    }
+    add(Use::Array, array_ns);
+    bars
+}
+
+fn bar(command: &CommandRecord, part: &PartRecord, in_use: Use, (start_ns, end_ns): (u64, u64)) -> Bar {
+    Bar { start_ns, end_ns, in_use, source: part.source, label: label(command.op, part), detail: detail(command, part) }
+}
+
+fn label(op: FlashOp, part: &PartRecord) -> String {
+    let letter = match op {
+        FlashOp::Read => 'R',
+        FlashOp::Program => 'W',
+        FlashOp::Erase => 'E',
+        FlashOp::Copyback => 'C',
+    };
+    match part.source {
+        Source::Host => {
+            format!("{}{}", letter.to_ascii_lowercase(), part.request.map_or_else(String::new, |n| n.to_string()))
+        }
+        Source::Gc if op == FlashOp::Erase => letter.to_string(),
+        Source::Gc => format!("{letter}{}", part.page),
+        other => format!("{letter}/{}", source_name(other)),
+    }
+}
+
+fn detail(command: &CommandRecord, part: &PartRecord) -> String {
+    let op = match command.op {
+        FlashOp::Read => "read",
+        FlashOp::Program => "program",
+        FlashOp::Erase => "erase",
+        FlashOp::Copyback => "copyback",
+    };
+    let page = if command.op == FlashOp::Erase { String::new() } else { format!(" page {}", part.page) };
+    let request = part.request.map_or_else(String::new, |number| format!(", request {number}"));
+    let planes =
+        if command.parts.len() > 1 { format!(", one of {} planes", command.parts.len()) } else { String::new() };
+    format!(
+        "command {}: {op} for {}{request}, plane {} block {}{page}{planes}, issued at {}, array {} to {}, done at {}",
+        command.number,
+        source_name(part.source),
+        part.plane,
+        part.block,
+        format_duration_ns(command.issued_ns),
+        format_duration_ns(command.array_ns.0),
+        format_duration_ns(command.array_ns.1),
+        format_duration_ns(command.end_ns()),
+    )
+}
+
+fn source_name(source: Source) -> &'static str {
+    match source {
+        Source::Host => "host",
+        Source::Gc => "GC",
+        Source::Map => "map",
+        Source::Scrub => "scrub",
+        Source::Wear => "wear",
+        Source::Parity => "parity",
+    }
+}

@@ -1,0 +1,331 @@
+//! Admission: from a transaction's arrival at its die into the die's queue.
+//!
+//! Two things may keep it out: no slot of the window, and for a write no page to land on. Both are waited for in order.
+
+use super::drive::{Drive, Queue};
+use crate::dispatch::txn::Role;
+use crate::ftl::GC_RESERVE_BLOCKS;
+use crate::ftl::allocation::{Load, Place};
+use crate::ftl::frontier::Origin;
+use crate::observe::clocks::charge;
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::invariant::hold;
+use crate::sim::queue::EventQueue;
+
+/// The dies' loads as an allocation policy sees them.
+struct Loads<'a>(&'a Drive);
+
+impl Load for Loads<'_> {
+    fn is_collecting(&self, die: DieId) -> bool {
+        let d = &self.0.dies[die.at()];
+        d.lease.is_some() || d.waiting_jobs_count > 0
+    }
+    fn queued(&self, die: DieId) -> u32 {
+        let d = &self.0.dies[die.at()];
+        d.waiting + u32::from(!d.is_ready())
+    }
+    fn free_pages(&self, die: DieId) -> u32 {
+        self.0.room(die, PlaneId::NONE)
+    }
+}
+
+impl Drive {
+    /// Where the page of a unit will go.
+    pub(crate) fn place(&mut self, unit: LogicalUnit) -> Place {
+        if let Some(plane) = self.ftl.allocation.static_plane(unit) {
+            return Place { die: self.geometry.die_of(plane), plane };
+        }
+        if let Some(die) = self.ftl.allocation.static_die(unit) {
+            return Place { die, plane: PlaneId::NONE };
+        }
+        // The policy sees the whole drive while it changes its own state, so it works on a copy of that state.
+        let mut allocation = self.ftl.allocation.clone();
+        let place = allocation.place(unit, &Loads(self));
+        self.ftl.allocation = allocation;
+        place
+    }
+
+    /// Forgets the data of units. A write that was handed over before is older, and comes too late.
+    pub(crate) fn trim(&mut self, first: LogicalUnit, units: u32) {
+        self.newest.watch();
+        let sequence = self.txns.take_sequence();
+        for unit in (first.0..first.0 + units).map(LogicalUnit) {
+            self.newest.is_newest(unit, sequence);
+            self.ftl.trim(unit);
+            if let Some(shadow) = &mut self.shadow {
+                shadow.trim(unit, sequence);
+            }
+        }
+    }
+
+    /// A transaction arrives at its die.
+    pub(crate) fn submit(&mut self, id: TxnId, events: &mut EventQueue) {
+        let die = self.txns[id].die;
+        self.txns[id].clocks = self.dies[die.at()].clocks.read(events.now_ns());
+        self.dies[die.at()].waiting += 1;
+        self.dies[die.at()].reads_waiting += u32::from(!Self::is_write(self.txns[id].role));
+        self.dies[die.at()].high_priority_waiting += u32::from(self.is_high_priority_write(id));
+        if self.dies[die.at()].planes_below != 0 {
+            self.start_awaited_collection(die, events);
+        }
+        let window = self.queue(die, Queue::Window);
+        if self.queues.is_empty(window) {
+            self.admit(id, events);
+        } else {
+            // A slot that is free is kept for a job; others came before.
+            self.enqueue(window, id);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_high_priority_write(&self, id: TxnId) -> bool {
+        self.txns[id].high_priority && Self::is_write(self.txns[id].role)
+    }
+
+    /// Lets a transaction into its die's queue, or lets it wait in front.
+    fn admit(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
+        if Self::is_write(role) && self.room(die, plane) == 0 {
+            let list = self.space_queue(die, plane);
+            self.enqueue(list, id);
+            self.newest.watch();
+            self.dies[die.at()].waiting_for_space += 1;
+            self.waiting_for_space += 1;
+            if self.settings.global && self.waiting_for_space == 1 {
+                self.start_all_awaited_collection(events);
+            }
+            self.collect_for_space(die, plane, events);
+            self.settle(die, events.now_ns());
+            return;
+        }
+        if self.dies[die.at()].slots_used >= self.settings.slots {
+            let list = self.queue(die, Queue::Window);
+            self.enqueue(list, id);
+            return;
+        }
+        self.dies[die.at()].slots_used += 1;
+        let queue = if Self::is_write(role) {
+            let account = self.account(die, plane);
+            self.credits_out[account] += 1;
+            Queue::Write
+        } else {
+            Queue::Read
+        };
+        let list = self.queue(die, queue);
+        self.enqueue(list, id);
+        self.touch(die);
+    }
+
+    /// Who keeps the account of promised pages.
+    #[inline(always)]
+    pub(crate) fn account(&self, die: DieId, plane: PlaneId) -> usize {
+        if plane.is_some() { plane.at() } else { die.at() * self.geometry.planes_per_die as usize }
+    }
+
+    /// Pages that can still be promised to host writes on a plane, or on a die where the plane is open.
+    #[inline]
+    pub(crate) fn room(&self, die: DieId, plane: PlaneId) -> u32 {
+        let promised = self.credits_out[self.account(die, plane)];
+        if plane.is_some() {
+            return self.plane_room(plane).saturating_sub(promised);
+        }
+        self.geometry.planes_of(die).map(|p| self.plane_room(p)).sum::<u32>().saturating_sub(promised)
+    }
+
+    /// Pages of a plane that no move counts on, neither of its own job nor of another plane's, and that are not kept for
+    /// the moves of its next job.
+    #[inline]
+    pub(crate) fn plane_room(&self, plane: PlaneId) -> u32 {
+        let left = self.left_beside_reserve(self.incoming_moves[plane.at()], plane);
+        left.unwrap_or(0).saturating_sub(self.own_moves(plane))
+    }
+
+    /// Pages of a plane onto which host writes that were admitted can go now.
+    #[inline]
+    pub(crate) fn host_pages_left(&self, plane: PlaneId) -> u32 {
+        self.left_beside(self.incoming_moves[plane.at()], plane).unwrap_or(0)
+    }
+
+    /// Pages that the job of a plane has still to program.
+    #[inline]
+    fn own_moves(&self, plane: PlaneId) -> u32 {
+        let job = self.job_of_plane[plane.at()];
+        if job.is_none() {
+            return 0;
+        }
+        (self.jobs[job.at()].moves_left() as u32).div_ceil(self.geometry.units_per_page)
+    }
+
+    /// Pages onto which host writes can go on a plane to which so many pages of other planes' moves are to come; none where
+    /// there is no room for those. When one of them comes, or one of the plane's own, or its job begins or ends, this never
+    /// falls: what was promised stays there.
+    #[inline]
+    fn left_beside(&self, incoming: u32, plane: PlaneId) -> Option<u32> {
+        // What is kept for the moves of a round is theirs only as far as they still need it.
+        if !self.has_begun(plane) {
+            return self.left_beside_reserve(incoming, plane);
+        }
+        if self.ftl.shares_block() {
+            return self.ftl.pages_left(plane, Origin::Move).checked_sub(self.own_moves(plane) + incoming);
+        }
+        self.ftl.host_pages_beside(plane, self.blocks_for_moves(incoming, plane))
+    }
+
+    /// The same where the reserve is kept whole for moves of the plane's own.
+    #[inline]
+    fn left_beside_reserve(&self, incoming: u32, plane: PlaneId) -> Option<u32> {
+        let left = self.ftl.pages_left(plane, Origin::Host);
+        if incoming == 0 {
+            return Some(left);
+        }
+        if self.ftl.shares_block() {
+            return left.checked_sub(incoming);
+        }
+        let blocks = self.blocks_for_moves(incoming, plane);
+        if blocks > self.ftl.free_blocks_of(plane) {
+            return None;
+        }
+        left.checked_sub(blocks.saturating_sub(GC_RESERVE_BLOCKS) * self.geometry.pages_per_block)
+    }
+
+    /// Whether the job of a plane has its die.
+    #[inline]
+    fn has_begun(&self, plane: PlaneId) -> bool {
+        let job = self.job_of_plane[plane.at()];
+        job.is_some() && self.dies[self.geometry.die_of(plane).at()].lease == job
+    }
+
+    /// Erased blocks of a plane that moves will open where they have a block of their own: moves of other planes, and those
+    /// of its job, or, before that begins, of the block that it might take.
+    fn blocks_for_moves(&self, incoming: u32, plane: PlaneId) -> u32 {
+        let pages_per_block = self.geometry.pages_per_block;
+        let own = if self.has_begun(plane) { self.own_moves(plane) } else { pages_per_block };
+        let in_open = self.ftl.pages_left(plane, Origin::Move) - self.ftl.free_blocks_of(plane) * pages_per_block;
+        (own + incoming).saturating_sub(in_open).div_ceil(pages_per_block)
+    }
+
+    /// Whether a plane takes another page of another plane's job and still has what it promised.
+    pub(crate) fn accepts_move(&self, plane: PlaneId) -> bool {
+        self.would_accept_move(plane, PlaneId::NONE)
+    }
+
+    /// The same when the job of another plane, if it is one, has begun to move a whole block.
+    pub(crate) fn would_accept_move(&self, plane: PlaneId, beginning: PlaneId) -> bool {
+        let bound = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
+        let die = self.geometry.die_of(plane);
+        if !self.queues.is_empty(self.space_queue(die, bound)) {
+            // Room that it makes is for its own writes: planes that give theirs away send data round in a ring.
+            return false;
+        }
+        let promised = self.credits_out[self.account(die, bound)];
+        let left = self.left_beside_reserve(self.incoming_moves[plane.at()] + 1, plane);
+        let left = left.and_then(|left| left.checked_sub(self.own_moves(plane)));
+        let moved = |p: PlaneId| if p == beginning { self.geometry.pages_per_block } else { 0 };
+        let others = self.geometry.planes_of(die).filter(|&p| p != plane && bound.is_none());
+        let room_of_others: u32 = others.map(|p| self.plane_room(p).saturating_sub(moved(p))).sum();
+        left.is_some_and(|left| left + room_of_others >= promised)
+    }
+
+    /// A slot of a die's window became free: jobs first, then whoever waits.
+    pub(crate) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
+        let used = self.dies[die.at()].slots_used;
+        hold!(used > 0, Window, "{die:?} is given back a slot, and none is in use");
+        self.dies[die.at()].slots_used = used - 1;
+        if self.dies[die.at()].slots_used >= self.settings.slots {
+            return;
+        }
+        let d = &self.dies[die.at()];
+        if d.waiting_jobs_count > 0 && d.lease.is_none() && !d.owes_high_priority {
+            // The job takes its slot when the die leases itself to it.
+            return;
+        }
+        self.fill_window(die, events);
+    }
+
+    /// Lets those who wait in front of a die's window in, as far as slots reach.
+    pub(crate) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Window);
+        while self.dies[die.at()].slots_used < self.settings.slots {
+            let Some(id) = self.queues.pop_front(list) else { return };
+            self.admit(TxnId(id), events);
+        }
+    }
+
+    /// Pages became free: those who wait for them are admitted as far as they reach.
+    pub(crate) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+        let plane = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
+        let list = self.space_queue(die, plane);
+        while self.room(die, plane) > 0 {
+            let Some(id) = self.queues.pop_front(list) else { return };
+            self.dies[die.at()].waiting_for_space -= 1;
+            self.waiting_for_space -= 1;
+            self.admit(TxnId(id), events);
+        }
+        // Who still waits lets the plane be collected further.
+        if !self.queues.is_empty(list) {
+            self.collect_for_space(die, plane, events);
+        }
+    }
+
+    /// Data may leave or come to any plane: whoever waits, anywhere, is looked at again.
+    pub(crate) fn admit_waiters_everywhere(&mut self, events: &mut EventQueue) {
+        for plane in (0..self.geometry.planes).map(PlaneId) {
+            let die = self.geometry.die_of(plane);
+            if self.dies[die.at()].waiting_for_space > 0 {
+                self.admit_waiters(die, plane, events);
+            }
+        }
+    }
+
+    /// A read's data moved to another die while it waited: it goes on waiting there.
+    pub(crate) fn redirect(&mut self, id: TxnId, to: DieId, events: &mut EventQueue) {
+        let from = self.txns[id].die;
+        self.stop_waiting(id, events.now_ns());
+        self.txns[id].die = to;
+        self.release_slot(from, events);
+        self.submit(id, events);
+    }
+
+    /// A transaction's command is issued, or it goes elsewhere: what it waited for is charged.
+    #[inline]
+    pub(crate) fn stop_waiting(&mut self, id: TxnId, now_ns: u64) {
+        let is_high_priority_write = self.is_high_priority_write(id);
+        let txn = &mut self.txns[id];
+        let die = &mut self.dies[txn.die.at()];
+        die.waiting -= 1;
+        die.reads_waiting -= u32::from(!Self::is_write(txn.role));
+        die.high_priority_waiting -= u32::from(is_high_priority_write);
+        let held = charge(&mut txn.blame_ns, &txn.clocks, &die.clocks.read(now_ns));
+        txn.gc_affected |= held;
+    }
+
+    /// Ends a transaction: whoever waits for it hears of it, and its slot is free.
+    pub(crate) fn finish_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (die, successor) = (self.txns[id].die, self.txns[id].successor);
+        if successor.is_some() {
+            self.resolve(id, successor, events);
+            self.txns.remove(id);
+        } else {
+            self.done.push_back(id);
+        }
+        self.release_slot(die, events);
+    }
+
+    /// One of the transactions that `successor` waits for ended. The last one hands its blame on: until then nothing
+    /// else kept the successor.
+    fn resolve(&mut self, id: TxnId, successor: TxnId, events: &mut EventQueue) {
+        debug_assert!(self.txns[id].role == Role::UpdateRead);
+        let (blame_ns, gc_affected) = (self.txns[id].blame_ns, self.txns[id].gc_affected);
+        let waiter = &mut self.txns[successor];
+        waiter.waits_for -= 1;
+        waiter.gc_affected |= gc_affected;
+        if waiter.waits_for == 0 {
+            waiter.blame_ns = blame_ns;
+            // Where it goes is decided now, not when its request arrived.
+            let first = waiter.first;
+            let place = self.place(first);
+            (self.txns[successor].die, self.txns[successor].plane) = (place.die, place.plane);
+            self.submit(successor, events);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Audits: what a drive's books must add up to, now and then under `--check`, and always at the end of a run.
+
+use super::drive::Drive;
+use crate::ftl::frontier::Origin;
+use crate::sim::index::PlaneId;
+use crate::sim::invariant::{Invariant, broken, hold};
+
+impl Drive {
+    /// Compares everything with everything. Slow.
+    ///
+    /// # Panics
+    /// With the invariant that is broken.
+    pub fn check_all(&self) {
+        if let Err(found) = self.ftl.check_all() {
+            broken(Invariant::MapBothWays, format_args!("{found}"));
+        }
+        self.check_credits();
+    }
+
+    /// A page that was promised to a host write is there, or a job is making it.
+    fn check_credits(&self) {
+        for plane in (0..self.geometry.planes).map(PlaneId) {
+            let promised = self.credits_out[plane.at()];
+            let left = self.ftl.pages_left(plane, Origin::Host);
+            let is_collecting = self.job_of_plane[plane.at()].is_some();
+            hold!(
+                promised <= left || is_collecting || !self.ftl.allocation.is_static(),
+                CreditsCovered,
+                "{plane:?} promised {promised} pages and has {left}"
+            );
+        }
+    }
+
+    /// The end of a run: all is given back, and the books agree. Looks at every block once.
+    ///
+    /// # Panics
+    /// With the invariant that is broken.
+    pub fn check_end(&self, now_ns: u64) {
+        self.check_all_returned();
+        if let Err(found) = self.ftl.check_blocks() {
+            broken(Invariant::BlocksAddUp, format_args!("{found}"));
+        }
+        self.check_programs();
+        self.check_busy_times(now_ns);
+    }
+
+    fn check_all_returned(&self) {
+        for (die, d) in self.dies.iter().enumerate() {
+            let waiting = d.waiting + d.reads_waiting + d.high_priority_waiting + d.waiting_for_space;
+            let left = d.slots_used + waiting + u32::from(d.waiting_jobs_count);
+            let is_at_rest = d.is_ready() && d.lease.is_none();
+            hold!(left == 0 && is_at_rest, AllReturned, "die {die} is not at rest: {}", self.describe_waiting());
+        }
+        let credits: u32 = self.credits_out.iter().sum();
+        let moves: u32 = self.incoming_moves.iter().sum();
+        let jobs = self.job_of_plane.iter().filter(|j| j.is_some()).count();
+        let (txns, leases) = (self.txns.live(), self.dies_leased);
+        hold!(
+            credits == 0 && moves == 0 && jobs == 0 && txns == 0 && leases == 0,
+            AllReturned,
+            "{credits} page credits, {moves} moves, {jobs} jobs, {txns} transactions, {leases} leases are left"
+        );
+    }
+
+    /// Places that were programmed, three times over: by what the blocks are filled to and how often they were erased, by
+    /// the translation layer's counts, by commands. Collection that takes no time issues none.
+    fn check_programs(&self) {
+        let (counts, programmed_before) = (self.counts(), self.past.1);
+        let by_counts = counts.host_units + counts.moved_units + counts.padding_units;
+        let erased = counts.erases * u64::from(self.geometry.units_per_block);
+        let by_blocks = self.ftl.units_programmed() + erased - programmed_before;
+        let w = &self.work;
+        let by_purpose = w.host_units + w.gc_units + w.other_units + counts.padding_units;
+        let pages = w.host_page_programs + w.gc_page_programs + w.other_page_programs;
+        let by_commands = pages * u64::from(self.geometry.units_per_page);
+        let commands_agree = by_commands == by_counts || self.yielding.is_timeless();
+        hold!(
+            by_blocks == by_counts && by_purpose == by_counts && commands_agree,
+            ProgramsAddUp,
+            "places programmed: {by_blocks} by blocks and erases, {by_counts} by counts, {by_purpose} in the report, \
+             {by_commands} by commands"
+        );
+        hold!(
+            w.block_erases == counts.erases,
+            ProgramsAddUp,
+            "{} erases by commands, {} by counts",
+            w.block_erases,
+            counts.erases
+        );
+    }
+
+    fn check_busy_times(&self, now_ns: u64) {
+        let (planes_ns, dies_ns, channels_ns) = self.busy_ns();
+        let g = &self.geometry;
+        for (what, busy_ns, count) in
+            [("planes", planes_ns, g.planes), ("dies", dies_ns, g.dies), ("channels", channels_ns, g.channels)]
+        {
+            hold!(
+                u128::from(busy_ns) <= u128::from(now_ns) * u128::from(count),
+                BusyTime,
+                "{count} {what} were in use for {busy_ns} ns together, in {now_ns} ns"
+            );
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Company: which of the requests that wait at a die does its round serve with the very step that it takes next?
+//!
+//! They are left to it, and do not go before it. What depends on the step alone is found out once, when it is first asked
+//! for: hundreds of requests may wait.
+
+use super::drive::Drive;
+use crate::config::device::PLANES_MAX;
+use crate::sim::index::{DieId, JobId, PageId, TxnId};
+use crate::tasks::job::Step;
+use std::cell::OnceCell;
+
+/// What the next step of a round will serve.
+pub(crate) struct Company<'a> {
+    drive: &'a Drive,
+    die: DieId,
+    job: JobId,
+    /// None: the round's step is under way elsewhere.
+    step: Option<Step>,
+    /// The page that merging puts first, where it does.
+    wanted: OnceCell<Option<PageId>>,
+    /// The reads that join the next read, and how many they are.
+    beside: OnceCell<([TxnId; 3], usize)>,
+    /// Whether writes to this plane of the die join the next program; last: to any.
+    joins: [OnceCell<bool>; PLANES_MAX as usize + 1],
+}
+
+impl<'a> Company<'a> {
+    /// Of the round that has a die.
+    pub(crate) fn of(drive: &'a Drive, die: DieId, step: Option<Step>) -> Self {
+        let job = drive.dies[die.at()].lease;
+        Self {
+            drive,
+            die,
+            job,
+            step,
+            wanted: OnceCell::new(),
+            beside: OnceCell::new(),
+            joins: [const { OnceCell::new() }; PLANES_MAX as usize + 1],
+        }
+    }
+
+    /// Whether a request that waits at the die is served with the step.
+    pub(crate) fn takes(&self, txn: TxnId) -> bool {
+        let settings = &self.drive.settings;
+        self.step.is_some_and(|step| {
+            (settings.merge && self.is_merged(txn, step)) || (settings.gc_host && self.joins(txn, step))
+        })
+    }
+
+    fn wanted_page(&self) -> Option<PageId> {
+        let find = || if self.drive.settings.merge { self.drive.wanted_page(self.die, self.job) } else { None };
+        *self.wanted.get_or_init(find)
+    }
+
+    /// Whether it asks for data that the round moves: the page that is read next, or the whole of units that the next
+    /// program holds.
+    fn is_merged(&self, txn: TxnId, step: Step) -> bool {
+        let drive = self.drive;
+        match step {
+            Step::Read { .. } => {
+                let wanted = self.wanted_page();
+                wanted.is_some() && drive.page_of_waiting(txn) == wanted
+            }
+            Step::Program { units } => {
+                Drive::is_write(drive.txns[txn].role) && drive.units_in_program(txn, self.job, units).is_some()
+            }
+            Step::Erase => false,
+        }
+    }
+
+    /// Whether it joins the command that the round issues next. Of writes to a plane only the first does; those behind it keep
+    /// their order and are left to the round, too.
+    fn joins(&self, txn: TxnId, step: Step) -> bool {
+        let (drive, job) = (self.drive, &self.drive.jobs[self.job.at()]);
+        match step {
+            Step::Read { .. } => {
+                let (found, count) = self.beside.get_or_init(|| {
+                    let next = || drive.geometry.page_of(job.moves[job.next].from);
+                    let lead = self.wanted_page().unwrap_or_else(next);
+                    drive.reads_beside(self.die, lead, drive.settings.gc_scan_max)
+                });
+                found[..*count].contains(&txn)
+            }
+            Step::Program { .. } => {
+                let plane = drive.txns[txn].plane;
+                let at =
+                    if plane.is_some() { drive.geometry.plane_offset(plane) as usize } else { PLANES_MAX as usize };
+                let join = || drive.joins_of_writes(self.die, plane, job.plane);
+                Drive::is_write(drive.txns[txn].role) && *self.joins[at].get_or_init(join)
+            }
+            Step::Erase => false,
+        }
+    }
+}

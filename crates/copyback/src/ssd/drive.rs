@@ -1,0 +1,582 @@
+//! One drive: its translation layer, its dies and channels, and what waits at them.
+//!
+//! This file holds the state and what the rest of the simulation may ask of it. The engine's parts stand beside it:
+//! `admission` (into a die's queue), `issue` (from a queue into a command), `flow` (a command's way over channel and
+//! array) and `collection` (jobs). Only they change the drive.
+
+use super::sharing::{NO_PLANES, Pause};
+use crate::dispatch::compose::ComposeConfig;
+use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
+use crate::dispatch::order::{Order, OrderConfig};
+use crate::dispatch::txn::{Role, Txn, Txns};
+use crate::flash::channel::Channels;
+use crate::flash::command::{Command, FlashOp, Rules, Source};
+use crate::flash::geometry::Geometry;
+use crate::flash::timing::Timing;
+use crate::ftl::core::{Counts, Ftl};
+use crate::ftl::overtaking::Newest;
+use crate::observe::clocks::{Clocks, Occupant};
+use crate::observe::commands::{CommandFilter, CommandLog, CommandRecord};
+use crate::observe::onfi::Watcher;
+use crate::observe::report::{FlashWork, GcEvent};
+use crate::observe::shadow::Shadow;
+use crate::run::config::RunConfig;
+use crate::sim::index::{ChannelId, DieId, JobId, PlaneId, RequestId, TxnId};
+use crate::sim::lists::Lists;
+use crate::sim::queue::{EventQueue, Slot};
+use crate::tasks::gc::trigger::{Trigger, TriggerConfig};
+use crate::tasks::gc::unit::UnitConfig;
+use crate::tasks::gc::unit::block::Destination;
+use crate::tasks::gc::r#yield::{AtHard, NextStep, Yield};
+use crate::tasks::job::Job;
+use std::collections::VecDeque;
+
+/// No command: neither slot of a die.
+pub(crate) const NO_COMMAND: u8 = u8::MAX;
+/// Jobs that can wait at a die: one for each plane, and as many of other tasks.
+pub(crate) const WAITING_JOBS_MAX: usize = 8;
+
+/// What a die's transfer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BusPhase {
+    /// Command and address cycles of a read, an erase or a copyback.
+    Command,
+    /// Command cycles and data of a program.
+    Load,
+    /// Data of one plane of a read.
+    Out,
+}
+
+/// One die. A command is on the channel side (`bus`), in the array (`array`), or, between the two, staged.
+pub(crate) struct Die {
+    pub lease: JobId,
+    pub waiting_jobs: [JobId; WAITING_JOBS_MAX],
+    pub waiting_jobs_count: u8,
+    /// Which of `commands` the array works on.
+    pub array: u8,
+    /// Which of `commands` uses, or waits for, the channel.
+    pub bus: u8,
+    /// A command between the two: a program that is loaded while the array works on the one before, or a read whose
+    /// register is full while the page before is still leaving.
+    pub staged: u8,
+    pub bus_phase: BusPhase,
+    pub bus_ns: u64,
+    pub commands: [Command; 2],
+    /// Transactions and jobs in the window.
+    pub slots_used: u32,
+    /// Host transactions that wait at the die, in its window or in front of it.
+    pub waiting: u32,
+    /// Reads of those.
+    pub reads_waiting: u32,
+    /// Transactions that wait for a page to land on.
+    pub waiting_for_space: u32,
+    /// Planes, a bit each, that are below the level of a trigger which waits for a request.
+    pub planes_below: u8,
+    pub clocks: Clocks,
+    pub busy_since_ns: u64,
+    pub lease_since_ns: u64,
+    /// How far its round has come between two steps.
+    pub pause: Pause,
+    /// Planes that take no read, and no write, while that pause is open.
+    pub barred: [PlaneId; 2],
+    /// What the choice of the round's victim adds to its first look at the queue.
+    pub choice_ns: u64,
+    /// Writes of high priority that wait at the die.
+    pub high_priority_waiting: u32,
+    /// One of them goes before the next round.
+    pub owes_high_priority: bool,
+    /// Transactions of a smaller sequence number had come when its round began.
+    pub came_before_round: u64,
+    /// The same of the last round that ended.
+    pub waited_before: u64,
+    /// Which of its planes the next write that is bound to none goes to, if it has room.
+    pub next_plane: u8,
+    /// Whether it stands in the list of dies for which something changed.
+    pub is_touched: bool,
+}
+
+impl Die {
+    fn new() -> Self {
+        let none = Command::new(FlashOp::Erase, Source::Host, JobId::NONE, 0);
+        Self {
+            lease: JobId::NONE,
+            waiting_jobs: [JobId::NONE; WAITING_JOBS_MAX],
+            waiting_jobs_count: 0,
+            array: NO_COMMAND,
+            bus: NO_COMMAND,
+            staged: NO_COMMAND,
+            bus_phase: BusPhase::Command,
+            bus_ns: 0,
+            commands: [none; 2],
+            slots_used: 0,
+            waiting: 0,
+            reads_waiting: 0,
+            waiting_for_space: 0,
+            planes_below: 0,
+            clocks: Clocks::new(),
+            busy_since_ns: 0,
+            lease_since_ns: 0,
+            pause: Pause::Closed,
+            barred: NO_PLANES,
+            choice_ns: 0,
+            high_priority_waiting: 0,
+            owes_high_priority: false,
+            came_before_round: 0,
+            waited_before: 0,
+            next_plane: 0,
+            is_touched: false,
+        }
+    }
+
+    /// Whether no command is under way.
+    #[inline(always)]
+    pub fn is_ready(&self) -> bool {
+        self.array == NO_COMMAND && self.bus == NO_COMMAND && self.staged == NO_COMMAND
+    }
+
+    /// A command slot that nothing uses.
+    #[inline(always)]
+    pub fn free_command(&self) -> usize {
+        let first_used = self.array == 0 || self.bus == 0 || self.staged == 0;
+        debug_assert!(
+            !first_used || (self.array != 1 && self.bus != 1 && self.staged != 1),
+            "two commands are under way"
+        );
+        usize::from(first_used)
+    }
+}
+
+/// What the configuration decides about the engine, looked up once.
+pub(crate) struct Settings {
+    pub builders: Vec<BuilderName>,
+    pub gc_builders: Vec<GcBuilderName>,
+    pub cache_read: bool,
+    pub cache_program: bool,
+    /// The same between the host and a round that lets it go first.
+    pub pipeline_read: bool,
+    pub pipeline_program: bool,
+    /// Dies are looked at when a program is loaded, and when a read's data begins to leave.
+    pub hears_loads: bool,
+    pub hears_reads: bool,
+    /// Host transactions are served with pages that rounds move.
+    pub merge: bool,
+    /// Whether host work joins commands of rounds on other planes.
+    pub gc_host: bool,
+    /// Nothing of the host has to do with the commands of a round.
+    pub is_round_alone: bool,
+    /// A round's steps follow each other without a look at the queue.
+    pub steps_at_once: bool,
+    /// Whether reads, and writes, of a round's own plane wait while a page of it is in the plane's register.
+    pub bars_at_register: [bool; 2],
+    /// Level of free blocks or pages below which what consumes them does not go before a round, or nothing does.
+    pub hard_level: u32,
+    pub hard_stops_all: bool,
+    /// Time of a look at the queue before each step of a round, and before a read on top of it.
+    pub poll_ns: u64,
+    pub scan_ns: u64,
+    pub scan_max: usize,
+    pub gc_scan_max: usize,
+    pub slots: u32,
+    pub copyback: bool,
+    pub global: bool,
+    /// Pages of a plane below which its collection starts.
+    pub level_pages: u32,
+    pub keep_gc_events: bool,
+    /// Nobody decides so often at one moment, unless decisions go round in circles.
+    pub decisions_max: u32,
+    /// Rounds of a plane in a row that may free no page: even a policy that picks at random finds a block that would,
+    /// where there is one.
+    pub idle_rounds_max: u32,
+}
+
+impl Settings {
+    fn new(config: &RunConfig, ftl: &Ftl, yielding: &Yield, keep_gc_events: bool) -> Self {
+        let ComposeConfig::List(compose) = &config.compose;
+        let UnitConfig::Block(unit) = &config.unit;
+        let TriggerConfig::Watermark(trigger) = &config.trigger;
+        let cache = compose.builders.contains(&BuilderName::Cache);
+        let has = |builder| compose.gc.contains(&builder);
+        let pipeline = has(GcBuilderName::Pipeline);
+        let scan_ns = if has(GcBuilderName::GcHost) { compose.gc_scan.0 } else { 0 };
+        let choice_takes_time = ftl.victim_matches_reads();
+        Self {
+            builders: compose.builders.clone(),
+            gc_builders: compose.gc.clone(),
+            cache_read: cache && config.commands.cache_read,
+            cache_program: cache && config.commands.cache_program,
+            pipeline_read: pipeline && config.commands.cache_read,
+            pipeline_program: pipeline && config.commands.cache_program,
+            hears_loads: (cache || pipeline) && config.commands.cache_program,
+            hears_reads: (cache || pipeline) && config.commands.cache_read,
+            merge: has(GcBuilderName::Merge),
+            gc_host: has(GcBuilderName::GcHost),
+            is_round_alone: compose.gc.is_empty() && !ftl.has_second_active(),
+            steps_at_once: !yielding.yields() && scan_ns == 0 && !choice_takes_time,
+            bars_at_register: [false, true].map(|is_write| yielding.bars_plane(NextStep::Program, is_write)),
+            hard_level: Trigger::new(trigger, &ftl.geometry).hard_level(),
+            hard_stops_all: yielding.at_hard() == AtHard::All,
+            poll_ns: yielding.look_ns(),
+            scan_ns,
+            scan_max: compose.scan_max as usize,
+            gc_scan_max: compose.gc_scan_max as usize,
+            slots: config.admit.slots(),
+            copyback: unit.copyback,
+            global: unit.destination == Destination::Global,
+            level_pages: trigger.blocks_per_plane(config).0 * config.geometry.pages_per_block,
+            keep_gc_events,
+            decisions_max: 1 << 18,
+            idle_rounds_max: 64 * config.geometry.blocks_per_plane,
+        }
+    }
+}
+
+/// Queues of a die, by class; see [`Drive::queue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Queue {
+    /// Moves of jobs of other dies.
+    Move,
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Whatever waits for a slot of the window.
+    Window,
+}
+const QUEUES: usize = 4;
+
+/// Time and work that collection took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GcTotals {
+    /// Victims collected.
+    pub rounds: u64,
+    /// Valid units in them.
+    pub units: u64,
+    /// Sum of their times.
+    pub time_ns: u64,
+    /// Longest.
+    pub max_ns: u64,
+    /// Reads of the host that wait at the die when collection reads a page there: summed over those pages.
+    pub reads_waiting_sum: u64,
+    /// The most of them.
+    pub reads_waiting_max: u32,
+    /// Plane time in use on leased dies.
+    pub plane_busy_ns: u64,
+    /// Time of leases.
+    pub lease_ns: u64,
+}
+
+/// One drive of a run.
+pub struct Drive {
+    /// The translation layer.
+    pub ftl: Ftl,
+    pub(crate) geometry: Geometry,
+    pub(crate) timing: Timing,
+    pub(crate) rules: Rules,
+    pub(crate) settings: Settings,
+    pub(crate) order: Order,
+    pub(crate) yielding: Yield,
+    pub(crate) trigger: Trigger,
+    pub(crate) dies: Vec<Die>,
+    pub(crate) channels: Channels,
+    pub(crate) txns: Txns,
+    pub(crate) queues: Lists,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) free_jobs: Vec<JobId>,
+    pub(crate) job_of_plane: Vec<JobId>,
+    /// Pages that were promised to admitted writes, by plane where the address decides it, else by die.
+    pub(crate) credits_out: Vec<u32>,
+    /// Room for the page offsets that the victim policy looks at.
+    pub(crate) read_offsets: Vec<u32>,
+    /// Rounds of each plane, the last in a row, that freed no page.
+    pub(crate) idle_rounds: Vec<u32>,
+    /// Pages of other planes' jobs that are on their way to a plane.
+    pub(crate) incoming_moves: Vec<u32>,
+    /// Where each plane's registers are known to be in use until.
+    pub(crate) plane_busy_until_ns: Vec<u64>,
+    pub(crate) plane_busy_ns: u64,
+    pub(crate) die_busy_ns: u64,
+    /// Which write of each unit is the newest that was bound.
+    pub(crate) newest: Newest,
+    /// What every place in flash holds, under `--check`.
+    pub(crate) shadow: Option<Shadow>,
+    /// Who watches commands, transfers and array times, under `--check`.
+    pub(crate) watcher: Option<Box<Watcher>>,
+    /// Who remembers commands, where somebody asked.
+    pub(crate) log: Option<Box<CommandLog>>,
+    /// Whether there is a watcher or a log: one question for both, asked several times a command.
+    pub(crate) is_observed: bool,
+    pub(crate) is_collecting_device: bool,
+    pub(crate) is_collecting_die: Vec<bool>,
+    pub(crate) dies_leased: u32,
+    /// Since when the drive has had nothing to do, where the trigger wants to know.
+    pub(crate) idle_since_ns: Option<u64>,
+    /// No more requests will come.
+    pub(crate) is_host_done: bool,
+    /// Transactions that wait for a page to land on.
+    pub(crate) waiting_for_space: u32,
+    pub(crate) min_free_blocks: u32,
+    /// Dies for which something changed at this moment, in the order of the changes.
+    pub(crate) touched: Vec<DieId>,
+    /// Work done.
+    pub work: FlashWork,
+    /// Collection done.
+    pub gc: GcTotals,
+    /// Rounds of collection, where they are kept.
+    pub gc_events: Vec<GcEvent>,
+    /// Transactions that ended and were not fetched yet.
+    pub(crate) done: VecDeque<TxnId>,
+    /// Requests of which a transaction was split in two, once for each split.
+    pub(crate) split_of: Vec<RequestId>,
+    /// What the drive had done before the run, and how much of its flash was programmed then.
+    pub(crate) past: (Counts, u64),
+    first_slot: u32,
+}
+
+impl Drive {
+    /// A drive with a past; its events use the slots from `first_slot` on, [`Drive::slots`] of them.
+    pub fn new(config: &RunConfig, ftl: Ftl, first_slot: u32, check: bool, keep_gc_events: bool) -> Self {
+        let geometry = ftl.geometry.clone();
+        let TriggerConfig::Watermark(trigger) = &config.trigger;
+        let urgent_first = matches!(&config.order, OrderConfig::Priority(p) if p.first == crate::dispatch::order::priority::First::GcReadWrite);
+        let lists = geometry.dies as usize * (QUEUES + 1) + geometry.planes as usize;
+        let timing = Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page);
+        let yielding = Yield::new(&config.yield_, &timing, geometry.units_per_page);
+        let settings = Settings::new(config, &ftl, &yielding, keep_gc_events);
+        let mut newest = Newest::new(geometry.logical_units);
+        let merges_parts = settings.merge && geometry.units_per_page > 1;
+        if !ftl.allocation.is_static() || merges_parts {
+            newest.watch();
+        }
+        let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
+        Self {
+            rules: Rules::new(&config.commands),
+            settings,
+            order: Order::new(&config.order),
+            timing,
+            yielding,
+            trigger: Trigger::new(trigger, &geometry),
+            dies: (0..geometry.dies).map(|_| Die::new()).collect(),
+            channels: Channels::new(geometry.channels, geometry.dies, urgent_first),
+            txns: Txns::new(64),
+            queues: Lists::new(lists, 64),
+            jobs: Vec::new(),
+            free_jobs: Vec::new(),
+            job_of_plane: vec![JobId::NONE; geometry.planes as usize],
+            credits_out: vec![0; geometry.planes as usize],
+            read_offsets: Vec::new(),
+            idle_rounds: vec![0; geometry.planes as usize],
+            incoming_moves: vec![0; geometry.planes as usize],
+            plane_busy_until_ns: vec![0; geometry.planes as usize],
+            plane_busy_ns: 0,
+            die_busy_ns: 0,
+            newest,
+            shadow: check.then(|| Shadow::new(&ftl)),
+            watcher: check.then(|| Box::new(Watcher::new(config, ftl.pages_programmed()))),
+            log: None,
+            is_observed: check,
+            is_collecting_device: false,
+            is_collecting_die: vec![false; geometry.dies as usize],
+            dies_leased: 0,
+            idle_since_ns: None,
+            is_host_done: false,
+            waiting_for_space: 0,
+            min_free_blocks: lowest.unwrap_or(0),
+            touched: Vec::with_capacity(geometry.dies as usize),
+            work: FlashWork::default(),
+            gc: GcTotals::default(),
+            gc_events: Vec::new(),
+            done: VecDeque::with_capacity(64),
+            split_of: Vec::new(),
+            past: (ftl.counts(), ftl.units_programmed()),
+            first_slot,
+            ftl,
+            geometry,
+        }
+    }
+
+    /// Slots of the event queue that a drive of this shape needs.
+    pub fn slots(geometry: &Geometry) -> u32 {
+        geometry.dies + geometry.channels + 1
+    }
+
+    /// The slot of a die's array.
+    #[inline(always)]
+    pub(crate) fn die_slot(&self, die: DieId) -> Slot {
+        Slot(self.first_slot + die.0)
+    }
+
+    /// The slot of a channel.
+    #[inline(always)]
+    pub(crate) fn channel_slot(&self, channel: ChannelId) -> Slot {
+        Slot(self.first_slot + self.geometry.dies + channel.0)
+    }
+
+    /// The slot of the end of a time without work.
+    pub(crate) fn idle_slot(&self) -> Slot {
+        Slot(self.first_slot + self.geometry.dies + self.geometry.channels)
+    }
+
+    /// Handles an event of this drive; `local` counts from its first slot.
+    #[inline]
+    pub fn on_event(&mut self, local: u32, events: &mut EventQueue) {
+        if local < self.geometry.dies {
+            self.on_array_end(DieId(local), events);
+        } else if local < self.geometry.dies + self.geometry.channels {
+            self.on_channel_event(ChannelId(local - self.geometry.dies), events);
+        } else {
+            self.on_idle(events);
+        }
+    }
+
+    /// The list that holds a die's queue.
+    #[inline(always)]
+    pub(crate) fn queue(&self, die: DieId, queue: Queue) -> usize {
+        die.at() * QUEUES + queue as usize
+    }
+
+    /// The list of transactions that wait for space where `plane` is, or on the die where the plane is open.
+    #[inline(always)]
+    pub(crate) fn space_queue(&self, die: DieId, plane: PlaneId) -> usize {
+        let first = self.geometry.dies as usize * QUEUES;
+        if plane.is_some() { first + plane.at() } else { first + self.geometry.planes as usize + die.at() }
+    }
+
+    /// Appends a transaction to a list.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, list: usize, txn: TxnId) {
+        self.queues.grow(self.txns.slots());
+        self.queues.push_back(list, txn.0);
+    }
+
+    /// Adds a transaction that has not begun to wait anywhere.
+    pub(crate) fn add_txn(&mut self, txn: Txn) -> TxnId {
+        if txn.waits_for > 0 {
+            self.newest.watch();
+        }
+        self.txns.add(txn)
+    }
+
+    /// A transaction.
+    pub(crate) fn txn(&self, id: TxnId) -> &Txn {
+        &self.txns[id]
+    }
+
+    /// Ends a transaction that was fetched from `done`.
+    pub(crate) fn remove_txn(&mut self, id: TxnId) {
+        self.txns.remove(id);
+    }
+
+    /// A transaction that ended, in the order of their ends.
+    pub(crate) fn take_done(&mut self) -> Option<TxnId> {
+        self.done.pop_front()
+    }
+
+    /// Whether a transaction ended or was split and nobody heard of it yet.
+    #[inline(always)]
+    pub(crate) fn has_news(&self) -> bool {
+        !self.done.is_empty() || !self.split_of.is_empty()
+    }
+
+    /// Transactions under way.
+    pub fn txns_live(&self) -> usize {
+        self.txns.live()
+    }
+
+    /// The drive's shape.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Keeps a record of commands from now on.
+    pub(crate) fn keep_commands(&mut self, filter: CommandFilter) {
+        self.log = Some(Box::new(CommandLog::new(filter, &self.geometry)));
+        self.is_observed = true;
+    }
+
+    /// The commands that were kept, in the order of their issue.
+    pub(crate) fn take_commands(&mut self) -> Vec<CommandRecord> {
+        self.log.take().map_or_else(Vec::new, |log| log.finish())
+    }
+
+    /// A request of this number begins.
+    #[inline(always)]
+    pub(crate) fn announce(&mut self, id: RequestId, number: u64) {
+        if let Some(log) = &mut self.log {
+            log.on_request(id, number);
+        }
+    }
+
+    /// What the drive did since the run began.
+    pub fn counts(&self) -> Counts {
+        self.ftl.counts().since(&self.past.0)
+    }
+
+    /// Lets the clock of a die run for whoever has it now.
+    #[inline]
+    pub(crate) fn settle(&mut self, die: DieId, now_ns: u64) {
+        let d = &self.dies[die.at()];
+        let at_work = [d.array, d.bus, d.staged].into_iter().find(|&c| c != NO_COMMAND);
+        let lease_source = d.lease.is_some().then(|| self.jobs[d.lease.at()].source);
+        let source = at_work.map(|c| d.commands[c as usize].source).or(lease_source);
+        let occupant = match source {
+            Some(source) => Occupant::from(source),
+            // Nobody is at work; whoever waits for space here waits for collection.
+            None if d.waiting_for_space > 0 => Occupant::Gc,
+            None => Occupant::Nobody,
+        };
+        let held_by_gc = lease_source == Some(Source::Gc) || occupant == Occupant::Gc;
+        self.dies[die.at()].clocks.switch(now_ns, occupant, held_by_gc);
+    }
+
+    /// Dies that are leased to jobs.
+    pub fn dies_leased(&self) -> u32 {
+        self.dies_leased
+    }
+
+    /// Free blocks of the plane that has fewest.
+    pub(crate) fn lowest_free_blocks(&self) -> u32 {
+        (0..self.geometry.planes).map(|p| self.ftl.free_blocks_of(PlaneId(p))).min().unwrap_or(0)
+    }
+
+    /// Smallest number of free blocks that a plane had.
+    pub fn min_free_blocks(&self) -> u32 {
+        self.min_free_blocks
+    }
+
+    /// Plane time and die time in use, and channel time in use.
+    pub fn busy_ns(&self) -> (u64, u64, u64) {
+        (self.plane_busy_ns, self.die_busy_ns, self.channels.busy_ns())
+    }
+
+    /// Sum over dies of the time that collection held them.
+    pub fn held_by_gc_ns(&self, now_ns: u64) -> u64 {
+        self.dies.iter().map(|d| d.clocks.held_by_gc_ns(now_ns)).sum()
+    }
+
+    /// Whether a role's transactions are writes.
+    #[inline(always)]
+    pub(crate) fn is_write(role: Role) -> bool {
+        matches!(role, Role::Write | Role::Evict)
+    }
+
+    /// What each die that is not at rest waits for, for the report of a run that got stuck.
+    pub fn describe_waiting(&self) -> String {
+        let mut text = String::new();
+        for (die, d) in self.dies.iter().enumerate() {
+            if d.waiting > 0 || !d.is_ready() || d.lease.is_some() {
+                text += &format!(
+                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots, lease {:?}, {} jobs wait, commands {:?}; ",
+                    d.waiting,
+                    d.waiting_for_space,
+                    d.slots_used,
+                    self.settings.slots,
+                    d.lease,
+                    d.waiting_jobs_count,
+                    (d.array, d.bus, d.staged)
+                );
+            }
+        }
+        text
+    }
+}

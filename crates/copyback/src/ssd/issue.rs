@@ -1,0 +1,354 @@
+//! Issue: a die that is ready takes its next command. Here the addresses of host transactions are bound; those of jobs
+//! are in `steps`.
+
+use super::drive::{BusPhase, Drive, NO_COMMAND, Queue};
+use crate::config::device::UNITS_PER_PAGE_MAX;
+use crate::dispatch::order::{Class, Heads};
+use crate::dispatch::txn::Role;
+use crate::flash::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::ftl::frontier::Origin;
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::invariant::hold;
+use crate::sim::queue::EventQueue;
+
+/// What a die could take now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readiness {
+    /// Any command.
+    Ready,
+    /// A program that follows the one in the array through the cache register.
+    CachedProgram,
+    /// A read that follows the one on the channel.
+    CachedRead,
+    /// Nothing.
+    Busy,
+}
+
+impl Drive {
+    /// Something changed for a die: it is looked at when all that follows from the event at hand has happened, so that
+    /// requests which arrive together can share a command.
+    #[inline(always)]
+    pub(crate) fn touch(&mut self, die: DieId) {
+        if !self.dies[die.at()].is_touched {
+            self.dies[die.at()].is_touched = true;
+            self.touched.push(die);
+        }
+    }
+
+    /// Whether something changed for a die that was not looked at yet.
+    #[inline(always)]
+    pub(crate) fn is_touched(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
+    /// Lets every die for which something changed take what it can.
+    #[inline]
+    pub(crate) fn kick_touched(&mut self, events: &mut EventQueue) {
+        let (mut next, mut decisions) = (0, 0);
+        while next < self.touched.len() {
+            let die = self.touched[next];
+            next += 1;
+            self.dies[die.at()].is_touched = false;
+            while self.take_next(die, events) {
+                decisions += 1;
+                hold!(decisions < self.settings.decisions_max, DecisionsEnd, "{die:?}: {}", self.describe_waiting());
+            }
+            self.settle(die, events.now_ns());
+        }
+        self.touched.clear();
+        if self.trigger.idle.is_some() {
+            self.watch_idleness(events);
+        }
+    }
+
+    #[inline]
+    fn readiness(&self, die: DieId, now_ns: u64) -> Readiness {
+        let d = &self.dies[die.at()];
+        if d.is_ready() {
+            return Readiness::Ready;
+        }
+        if d.staged != NO_COMMAND {
+            return Readiness::Busy;
+        }
+        let s = &self.settings;
+        let (follow_read, follow_program) = match d.lease.is_some() {
+            true => (s.pipeline_read, s.pipeline_program),
+            false => (s.cache_read, s.cache_program),
+        };
+        let under_way = |at: u8| (d.commands[at as usize].op, d.commands[at as usize].source);
+        if follow_program && d.bus == NO_COMMAND && under_way(d.array) == (FlashOp::Program, Source::Host) {
+            return Readiness::CachedProgram;
+        }
+        let leaving = d.array == NO_COMMAND && d.bus_phase == BusPhase::Out;
+        let may_follow = follow_read && leaving && under_way(d.bus) == (FlashOp::Read, Source::Host);
+        if may_follow && !self.has_left(die, now_ns) {
+            return Readiness::CachedRead;
+        }
+        Readiness::Busy
+    }
+
+    /// Whether the last data of the read that is leaving a die has left at this very moment: its event comes yet, and then
+    /// the die is ready.
+    fn has_left(&self, die: DieId, now_ns: u64) -> bool {
+        let d = &self.dies[die.at()];
+        let command = &d.commands[d.bus as usize];
+        let is_last = command.out + 1 == command.planes;
+        is_last && self.channels.has_ended(self.geometry.channel_of(die), die, now_ns)
+    }
+
+    /// One decision: whether something changed, so that another may follow.
+    fn take_next(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+        let readiness = self.readiness(die, events.now_ns());
+        if readiness == Readiness::Busy {
+            return false;
+        }
+        let lease = self.dies[die.at()].lease;
+        if lease.is_some() {
+            return self.share(die, lease, readiness, events);
+        }
+        if self.dies[die.at()].owes_high_priority && self.pay_high_priority(die, readiness, events) {
+            return true;
+        }
+        match (self.order.pick(self.heads(die)), readiness) {
+            (Some(Class::Gc), Readiness::Ready) => self.take_background(die, events),
+            (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => {
+                let lead = self.head(die, Queue::Read).expect("a read is queued");
+                self.take_read(die, lead, events);
+            }
+            (Some(Class::Write), Readiness::Ready | Readiness::CachedProgram) => {
+                let lead = self.head(die, Queue::Write).expect("a write is queued");
+                self.take_write(die, lead, events);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline]
+    pub(crate) fn head(&self, die: DieId, queue: Queue) -> Option<TxnId> {
+        self.queues.first(self.queue(die, queue)).map(TxnId)
+    }
+
+    #[inline]
+    fn heads(&self, die: DieId) -> Heads {
+        let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| self.txns[id].sequence);
+        let d = &self.dies[die.at()];
+        let job_may_begin = d.waiting_jobs_count > 0 && d.slots_used < self.settings.slots && !d.owes_high_priority;
+        let job = if job_may_begin { self.jobs[d.waiting_jobs[0].at()].sequence } else { u64::MAX };
+        let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
+        // Moves of other dies' rounds are no collection of this die: they do not wait for those who waited here.
+        let waited_before = if came[0] == job { d.waited_before } else { 0 };
+        Heads { came, waited_before }
+    }
+
+    #[inline]
+    pub(crate) fn count_program(&mut self, source: Source, pages: u64) {
+        match source {
+            Source::Host => self.work.host_page_programs += pages,
+            Source::Gc => self.work.gc_page_programs += pages,
+            _ => self.work.other_page_programs += pages,
+        }
+    }
+
+    // ---- reads ----------------------------------------------------------------------------------------------------
+
+    #[inline(always)]
+    pub(crate) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Read);
+        self.queues.remove(list, lead.0);
+        let Some(slot) = self.bind_read(lead, die, events) else { return };
+        let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
+        self.add_read(&mut command, slot, events.now_ns());
+        for at in 0..self.settings.builders.len() {
+            self.settings.builders[at].join_reads(self, die, &mut command, events);
+        }
+        if command.planes > 1 {
+            self.work.multi_plane_commands += 1;
+        }
+        self.issue(die, command, events);
+    }
+
+    /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left the
+    /// die follows it, and one whose data is gone ends.
+    pub(crate) fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<PlaneSlot> {
+        // Units that were trimmed while the read waited hold nothing.
+        let (first, units) = (self.txns[id].first.0, self.txns[id].units);
+        let holds_data = |&u: &u32| self.ftl.lookup(LogicalUnit(u)).is_some();
+        let Some(start) = (first..first + units).find(holds_data) else {
+            self.stop_waiting(id, events.now_ns());
+            self.finish_txn(id, events);
+            return None;
+        };
+        let (first, units) = (LogicalUnit(start), first + units - start);
+        (self.txns[id].first, self.txns[id].units) = (first, units);
+        let place = self.ftl.lookup(first);
+        let page = self.geometry.page_of(place);
+        let together = (1..units).take_while(|&i| {
+            let next = self.ftl.lookup(LogicalUnit(first.0 + i));
+            next.is_some() && self.geometry.page_of(next) == page
+        });
+        let together = 1 + together.count() as u32;
+        if together < units {
+            self.split_read(id, together);
+        }
+        let plane = self.geometry.plane_of(self.geometry.block_of(place));
+        let now_at = self.geometry.die_of(plane);
+        if now_at != die {
+            self.redirect(id, now_at, events);
+            return None;
+        }
+        Some(PlaneSlot { plane, page, units: together, txn: id })
+    }
+
+    /// Leaves the first `keep` units to a read; the others become a transaction of their own that has waited as long.
+    fn split_read(&mut self, id: TxnId, keep: u32) {
+        let mut rest = self.txns[id].clone();
+        rest.first = LogicalUnit(rest.first.0 + keep);
+        rest.units -= keep;
+        let (die, request, successor) = (rest.die, rest.request, rest.successor);
+        self.txns[id].units = keep;
+        let rest = self.txns.add(rest);
+        if successor.is_some() {
+            self.txns[successor].waits_for += 1;
+        } else {
+            self.split_of.push(request);
+        }
+        self.dies[die.at()].waiting += 1;
+        self.dies[die.at()].reads_waiting += 1;
+        self.dies[die.at()].slots_used += 1;
+        let list = self.queue(die, Queue::Read);
+        self.enqueue(list, rest);
+    }
+
+    pub(crate) fn add_read(&mut self, command: &mut Command, slot: PlaneSlot, now_ns: u64) {
+        self.stop_waiting(slot.txn, now_ns);
+        self.work.host_page_reads += 1;
+        self.work.update_page_reads += u64::from(self.txns[slot.txn].role == Role::UpdateRead);
+        self.show_read(slot);
+        command.push(slot);
+    }
+
+    /// Shows the version stamps, where there are any, what a read returns.
+    pub(crate) fn show_read(&self, slot: PlaneSlot) {
+        if let Some(shadow) = &self.shadow {
+            let first = self.txns[slot.txn].first.0;
+            for unit in (first..first + slot.units).map(LogicalUnit) {
+                shadow.read(unit, self.ftl.lookup(unit));
+            }
+        }
+    }
+
+    // ---- writes ---------------------------------------------------------------------------------------------------
+
+    #[inline(always)]
+    pub(crate) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
+        let plane = self.plane_for(lead, die);
+        let slot = self.ftl.slot(plane, Origin::Host);
+        let mut command = Command::new(FlashOp::Program, Source::Host, JobId::NONE, events.now_ns());
+        self.bind_write(die, (plane, slot), lead, &mut command, events.now_ns());
+        for at in 0..self.settings.builders.len() {
+            self.settings.builders[at].join_writes(self, die, &mut command, events);
+        }
+        let planes = u64::from(command.planes);
+        self.count_program(Source::Host, planes);
+        if planes > 1 {
+            self.work.multi_plane_commands += 1;
+            self.work.multi_plane_page_programs += planes;
+        }
+        self.issue(die, command, events);
+        for slot in command.parts() {
+            self.collect_if_low(slot.plane, events);
+        }
+    }
+
+    /// The plane of a write: its own, or of an open one the next in turn that has room. In turn, for a plane that were
+    /// preferred as long as it has room would be collected again and again, and fill up with valid data.
+    pub(crate) fn plane_for(&self, id: TxnId, die: DieId) -> PlaneId {
+        let plane = self.txns[id].plane;
+        if plane.is_some() {
+            return plane;
+        }
+        let d = &self.dies[die.at()];
+        let (first, planes) = (die.0 * self.geometry.planes_per_die, self.geometry.planes_per_die);
+        let in_turn = || (0..planes).map(|i| PlaneId(first + (u32::from(d.next_plane) + i) % planes));
+        let has_room = |&p: &PlaneId| self.host_pages_left(p) > 0;
+        // A plane that a page waits on is taken only where no other has room.
+        let beside = in_turn().filter(|&p| p != d.barred[1]).find(has_room);
+        beside.or_else(|| in_turn().find(has_room)).unwrap_or(PlaneId(first))
+    }
+
+    /// The first queued write that goes to a plane, among so many.
+    pub(crate) fn first_write_for(&self, die: DieId, plane: PlaneId, scan_max: usize) -> Option<TxnId> {
+        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(scan_max).map(TxnId);
+        queued.into_iter().find(|&id| self.txns[id].plane.is_none() || self.txns[id].plane == plane)
+    }
+
+    /// Binds the next page of one of a plane's open blocks for a queued write, and for the writes behind it that fill the
+    /// page up.
+    pub(crate) fn bind_write(
+        &mut self,
+        die: DieId,
+        (plane, slot): (PlaneId, usize),
+        lead: TxnId,
+        command: &mut Command,
+        now_ns: u64,
+    ) {
+        let list = self.queue(die, Queue::Write);
+        let room = self.geometry.units_per_page;
+        let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
+        let (mut used, mut last, mut next) = (0, TxnId::NONE, lead);
+        if self.txns[lead].plane.is_none() {
+            let after = self.geometry.plane_offset(plane) + 1;
+            self.dies[die.at()].next_plane = (after % self.geometry.planes_per_die) as u8;
+        }
+        while next.is_some() {
+            let id = next;
+            self.queues.remove(list, id.0);
+            used = self.put_units(id, &mut units, used);
+            self.stop_waiting(id, now_ns);
+            let account = self.account(die, self.txns[id].plane);
+            self.credits_out[account] -= 1;
+            if last.is_some() {
+                self.txns[last].chain = id;
+            }
+            last = id;
+            next = TxnId::NONE;
+            if used < room {
+                // Writes of one plane keep their order, so the first that does not fit ends the page.
+                if let Some(follower) = self.first_write_for(die, plane, self.settings.scan_max)
+                    && used + self.txns[follower].units <= room
+                {
+                    next = follower;
+                }
+            }
+        }
+        let stamp = self.ftl.counts().host_units;
+        let page = self.ftl.write_page_in(plane, slot, &units[..used as usize], stamp);
+        self.work.host_units += u64::from(used);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.write_page(page, &units[..used as usize]);
+        }
+        self.after_bind(plane);
+        command.push(PlaneSlot { plane, page, units: room, txn: lead });
+    }
+
+    /// Puts a write's units into the page that is being filled. A unit of which a newer version was bound already is
+    /// stale on arrival: it takes its place, and nothing points there.
+    fn put_units(&mut self, id: TxnId, page: &mut [LogicalUnit], mut used: u32) -> u32 {
+        let txn = &self.txns[id];
+        for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {
+            let is_newest = self.newest.is_newest(unit, txn.sequence);
+            if let Some(shadow) = &mut self.shadow {
+                shadow.bind(unit, txn.sequence, is_newest);
+            }
+            page[used as usize] = if is_newest { unit } else { LogicalUnit::NONE };
+            used += 1;
+        }
+        used
+    }
+
+    #[inline]
+    pub(crate) fn after_bind(&mut self, plane: PlaneId) {
+        self.min_free_blocks = self.min_free_blocks.min(self.ftl.free_blocks_of(plane));
+    }
+}

@@ -1,0 +1,18 @@
+//! One drive: what lets transactions in, what puts them into commands, and the engine that acts.
+
+mod admission;
+mod audit;
+#[cfg(test)]
+mod by_hand;
+mod collection;
+mod company;
+mod destination;
+pub mod drive;
+mod flow;
+mod idleness;
+mod issue;
+pub mod reading;
+mod sharing;
+mod steps;
+#[cfg(test)]
+mod tampering;

@@ -1,0 +1,74 @@
+//! Readings of a drive's counters: what it did in a part of a run is the difference of two.
+
+use super::drive::{Drive, GcTotals};
+use crate::observe::report::FlashWork;
+
+/// What a drive's counters show at one time.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// Work, with what the translation layer alone counts: places left empty and moves dropped, the drive's past included.
+    pub work: FlashWork,
+    /// Collection; its longest round and the most reads waiting are those since the reading before.
+    pub gc: GcTotals,
+    /// Sum over planes of their time in use; a command's counts when it ends.
+    pub plane_busy_ns: u64,
+    /// Sum over dies of their time in use.
+    pub die_busy_ns: u64,
+    /// Sum over channels of their time in use; a transfer's counts when it begins.
+    pub channel_busy_ns: u64,
+    /// Sum over dies of the time that collection held them.
+    pub held_by_gc_ns: u64,
+}
+
+impl Drive {
+    /// What the counters show now.
+    pub fn reading(&self, now_ns: u64) -> Reading {
+        let counts = self.ftl.counts();
+        let mut work = self.work.clone();
+        work.padding_units += counts.padding_units;
+        work.dropped_moves += counts.dropped_moves;
+        let (plane_busy_ns, die_busy_ns, channel_busy_ns) = self.busy_ns();
+        let at_work_ns = self.dies.iter().filter(|die| !die.is_ready()).map(|die| now_ns - die.busy_since_ns);
+        Reading {
+            work,
+            gc: self.gc,
+            plane_busy_ns,
+            die_busy_ns: die_busy_ns + at_work_ns.sum::<u64>(),
+            channel_busy_ns,
+            held_by_gc_ns: self.held_by_gc_ns(now_ns),
+        }
+    }
+
+    /// A part of the run begins: the longest round and the fewest free blocks, which no difference tells, are those from
+    /// now on. Rounds that were kept so far are forgotten.
+    pub(crate) fn restart_extremes(&mut self) {
+        self.gc.max_ns = 0;
+        self.gc.reads_waiting_max = 0;
+        self.min_free_blocks = self.lowest_free_blocks();
+        self.gc_events.clear();
+    }
+}
+
+impl Reading {
+    /// What was done between `earlier` and this reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            work: self.work.zip(&earlier.work, |now, then| now - then),
+            gc: GcTotals {
+                rounds: self.gc.rounds - earlier.gc.rounds,
+                units: self.gc.units - earlier.gc.units,
+                time_ns: self.gc.time_ns - earlier.gc.time_ns,
+                max_ns: self.gc.max_ns,
+                reads_waiting_sum: self.gc.reads_waiting_sum - earlier.gc.reads_waiting_sum,
+                reads_waiting_max: self.gc.reads_waiting_max,
+                plane_busy_ns: self.gc.plane_busy_ns - earlier.gc.plane_busy_ns,
+                lease_ns: self.gc.lease_ns - earlier.gc.lease_ns,
+            },
+            plane_busy_ns: self.plane_busy_ns - earlier.plane_busy_ns,
+            die_busy_ns: self.die_busy_ns - earlier.die_busy_ns,
+            channel_busy_ns: self.channel_busy_ns - earlier.channel_busy_ns,
+            held_by_gc_ns: self.held_by_gc_ns - earlier.held_by_gc_ns,
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Steps: the commands of the job that has a die, bound to addresses when they are issued, and the moves of other dies'
+//! jobs.
+//!
+//! A move fits into the victim's own plane: its last free block is kept for that. It goes to another plane only as far as
+//! that one can do without the room for its own host writes and its own moves.
+
+use super::drive::{Drive, Queue};
+use crate::config::device::PLANES_MAX;
+use crate::dispatch::compose::GcBuilderName;
+use crate::dispatch::compose::merge::Merged;
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::ftl::frontier::Origin;
+use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
+use crate::sim::queue::EventQueue;
+use crate::tasks::job::Step;
+
+impl Drive {
+    pub(crate) fn take_background(&mut self, die: DieId, events: &mut EventQueue) {
+        if self.head(die, Queue::Move).is_some() {
+            self.take_move(die, events);
+        } else {
+            self.begin_job(die, events);
+        }
+    }
+
+    /// A page of moved data from another die's job.
+    pub(crate) fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Move);
+        let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
+        let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
+        self.incoming_moves[plane.at()] -= 1;
+        let (slot, beside_pair) = match self.settings.is_round_alone {
+            true => (self.ftl.slot(plane, Origin::Move), false),
+            false => self.slot_of_shared_program(die, plane),
+        };
+        let page = self.bind_moves(job, (plane, slot), units, Merged::NONE);
+        let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
+        command.push(PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: id });
+        self.count_program(command.source, 1);
+        self.join_and_issue_program(die, command, beside_pair, events);
+        self.collect_if_low(plane, events);
+    }
+
+    /// The next step of the job that has the die; moves of other dies' jobs go between two steps.
+    pub(crate) fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
+        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
+        let Some(step) = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from) else {
+            if self.head(die, Queue::Move).is_some() {
+                self.take_move(die, events);
+                return true;
+            }
+            return false;
+        };
+        self.issue_step(die, id, step, events);
+        true
+    }
+
+    #[inline(always)]
+    fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+        let (plane, source) = (self.jobs[id.at()].plane, self.jobs[id.at()].source);
+        self.jobs[id.at()].is_stepping = true;
+        match step {
+            Step::Read { end } => self.issue_job_read(die, id, end, events),
+            Step::Program { units } => {
+                let to = if self.settings.global { self.destination_of(id) } else { plane };
+                if self.geometry.die_of(to) != die {
+                    self.send_move(id, to, units);
+                    return;
+                }
+                if !self.settings.is_round_alone {
+                    self.issue_shared_program(die, id, to, units, events);
+                    return;
+                }
+                let slot = self.ftl.slot(to, Origin::Move);
+                let page = self.bind_moves(id, (to, slot), units, Merged::NONE);
+                let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
+                command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
+                self.count_program(source, 1);
+                self.issue(die, command, events);
+            }
+            Step::Erase => {
+                let block = self.jobs[id.at()].block;
+                if let Some(shadow) = &mut self.shadow {
+                    shadow.begin_erase(block, &self.ftl);
+                }
+                let page = self.geometry.page_of(self.geometry.first_unit(block));
+                let mut command = Command::new(FlashOp::Erase, source, id, events.now_ns());
+                command.push(PlaneSlot { plane, page, units: 0, txn: TxnId::NONE });
+                self.issue(die, command, events);
+            }
+        }
+    }
+
+    /// Issues a step behind what went before it; out of line, as most rounds are alone.
+    #[inline(never)]
+    pub(crate) fn issue_step_after_others(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+        self.issue_step(die, id, step, events);
+    }
+
+    /// Which open block of a plane takes a page of a round of which the host has its share, and whether it is the one that
+    /// is set apart for company.
+    fn slot_of_shared_program(&mut self, die: DieId, to: PlaneId) -> (usize, bool) {
+        if self.ftl.needs_pairing(to) {
+            self.pair_open_blocks(to);
+        }
+        let (waiting, count) = self.partners_in_wait(die, to);
+        self.ftl.slot_for_round(to, &waiting[..count])
+    }
+
+    /// Issues a program of a round of which the host has its share.
+    #[inline(never)]
+    fn issue_shared_program(&mut self, die: DieId, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
+        let (slot, beside_pair) = self.slot_of_shared_program(die, to);
+        let merged = match self.settings.merge {
+            true => self.take_merged_writes(die, id, units, events.now_ns()),
+            false => Merged::NONE,
+        };
+        let page = self.bind_moves(id, (to, slot), units, merged);
+        let source = self.jobs[id.at()].source;
+        let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
+        command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
+        self.count_program(source, 1);
+        self.join_and_issue_program(die, command, beside_pair, events);
+        if merged.units > 0 {
+            // The merged writes give back the pages that they were promised.
+            self.collect_if_low(to, events);
+        }
+    }
+
+    /// Issues a program of moved data with the writes that join it.
+    fn join_and_issue_program(&mut self, die: DieId, mut command: Command, beside_pair: bool, events: &mut EventQueue) {
+        for at in 0..self.settings.gc_builders.len() {
+            self.settings.gc_builders[at].join_gc_program(self, die, &mut command, beside_pair, events);
+        }
+        if command.planes > 1 {
+            let planes = u64::from(command.planes);
+            self.count_program(Source::Host, planes - 1);
+            self.work.multi_plane_commands += 1;
+            self.work.multi_plane_page_programs += planes;
+        }
+        self.issue(die, command, events);
+        for slot in &command.parts()[1..] {
+            self.collect_if_low(slot.plane, events);
+        }
+    }
+
+    /// Issues a read of a round, with the reads that join it.
+    #[inline(never)]
+    fn join_and_issue_read(&mut self, die: DieId, mut command: Command, events: &mut EventQueue) {
+        for at in 0..self.settings.gc_builders.len() {
+            self.settings.gc_builders[at].join_gc_read(self, die, &mut command, events);
+        }
+        self.work.multi_plane_commands += u64::from(command.planes > 1);
+        self.issue(die, command, events);
+    }
+
+    /// End of the page that a round reads next, after the order of its moves has changed.
+    fn end_of_next_page(&mut self, id: JobId) -> usize {
+        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
+        job.is_stepping = false;
+        let step = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from);
+        job.is_stepping = true;
+        match step {
+            Some(Step::Read { end }) => end,
+            other => unreachable!("a page was to be read, and then {other:?}"),
+        }
+    }
+
+    /// Where planes have two active blocks: sets one apart on a plane and its partners for programs in company.
+    pub(crate) fn pair_open_blocks(&mut self, plane: PlaneId) {
+        if self.ftl.has_second_active() {
+            let (partners, count) = self.partners_of(plane);
+            self.ftl.pair_open_blocks(plane, &partners[..count]);
+        }
+    }
+
+    /// Those partners of a plane for which a write waits that could join its round, and how many they are.
+    fn partners_in_wait(&self, die: DieId, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
+        let (mut partners, count) = self.partners_of(plane);
+        let mut waiting = 0;
+        if self.settings.gc_builders.contains(&GcBuilderName::GcHost) {
+            for at in 0..count {
+                let partner = partners[at];
+                if self.host_pages_left(partner) > 0
+                    && self.first_write_for(die, partner, self.settings.gc_scan_max).is_some()
+                {
+                    partners[waiting] = partner;
+                    waiting += 1;
+                }
+            }
+        }
+        (partners, waiting)
+    }
+
+    /// Planes of the die that may stand in one command with a plane, and how many they are.
+    pub(crate) fn partners_of(&self, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
+        let mut partners = [PlaneId::NONE; PLANES_MAX as usize];
+        let mut count = 0;
+        let die = self.geometry.die_of(plane);
+        for partner in self.geometry.planes_of(die).filter(|&p| self.rules.may_pair(&self.geometry, plane, p)) {
+            partners[count] = partner;
+            count += 1;
+        }
+        (partners, count)
+    }
+
+    #[inline(always)]
+    fn issue_job_read(&mut self, die: DieId, id: JobId, mut end: usize, events: &mut EventQueue) {
+        if self.settings.merge {
+            self.put_wanted_first(die, id);
+            end = self.end_of_next_page(id);
+        }
+        let job = &mut self.jobs[id.at()];
+        let (plane, source, from, units) = (job.plane, job.source, job.moves[job.next].from, end - job.next);
+        job.next = end;
+        // The map entries of the moves that come next are fetched while this one is on its way.
+        if let Some(ahead) = job.moves.get(end + 1) {
+            self.ftl.prefetch_entry(ahead.unit);
+        }
+        let (op, page) = if self.settings.copyback {
+            let slot = self.ftl.slot(plane, Origin::Move);
+            (FlashOp::Copyback, self.bind_moves(id, (plane, slot), units, Merged::NONE))
+        } else {
+            (FlashOp::Read, self.geometry.page_of(from))
+        };
+        let mut command = Command::new(op, source, id, events.now_ns());
+        command.push(PlaneSlot { plane, page, units: units as u32, txn: TxnId::NONE });
+        match source {
+            Source::Gc => {
+                self.work.gc_page_reads += 1;
+                let waiting = self.dies[die.at()].reads_waiting;
+                self.gc.reads_waiting_sum += u64::from(waiting);
+                self.gc.reads_waiting_max = self.gc.reads_waiting_max.max(waiting);
+            }
+            _ => self.work.other_page_reads += 1,
+        }
+        if op == FlashOp::Copyback {
+            self.count_program(source, 1);
+        } else if !self.settings.is_round_alone {
+            self.join_and_issue_read(die, command, events);
+            return;
+        }
+        self.issue(die, command, events);
+    }
+
+    /// Binds a page for the job's oldest units that were read.
+    fn bind_moves(&mut self, id: JobId, (plane, slot): (PlaneId, usize), units: usize, merged: Merged) -> PageId {
+        // Counting bits takes long where the processor has no instruction for it, and mostly there is none.
+        let merged_units = if merged.first.is_none() { 0 } else { merged.units.count_ones() };
+        let job = &mut self.jobs[id.at()];
+        let moves = &job.moves[job.programmed..job.programmed + units];
+        job.programmed += units;
+        job.pages_stayed += u32::from(plane == job.plane);
+        if job.source == Source::Gc {
+            self.work.gc_units += units as u64 - u64::from(merged_units);
+        } else {
+            self.work.other_units += units as u64 - u64::from(merged_units);
+        }
+        let stamp = self.ftl.counts().host_units;
+        let page = if let Some(shadow) = &mut self.shadow {
+            let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();
+            let page = self.ftl.move_page(plane, slot, moves, merged_units, stamp);
+            shadow.move_page(&self.ftl, page, moves, &current, merged.units);
+            page
+        } else {
+            self.ftl.move_page(plane, slot, moves, merged_units, stamp)
+        };
+        self.after_bind(plane);
+        page
+    }
+
+    /// Hands a page of moved data to another die.
+    fn send_move(&mut self, id: JobId, to: PlaneId, units: usize) {
+        let die = self.geometry.die_of(to);
+        self.incoming_moves[to.at()] += 1;
+        let mut txn = Txn::new(Role::Move, LogicalUnit::NONE, units as u32, die, to);
+        txn.job = id;
+        let id = self.txns.add(txn);
+        let list = self.queue(die, Queue::Move);
+        self.enqueue(list, id);
+        self.touch(die);
+    }
+}

@@ -1,0 +1,73 @@
+//! Idle time: collection also runs while the drive has nothing to do, ahead of need.
+//!
+//! Source: ispass11 Section IV-A: "in the idle-time GC scheme the GC process is triggered when there are no new incoming
+//! requests and all queued requests are already serviced". The reactive levels stay as they are beside it.
+
+use super::watermark;
+use crate::config::{KeyError, Level};
+use crate::run::config::RunConfig;
+use copyback_workload::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// `[trigger.idle]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// The drive has had nothing to do for so long.
+    pub after: Nanos,
+    /// Collection stops where so many blocks are free (default: twice `trigger.soft`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Level>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { after: Nanos(10_000_000), stop: None }
+    }
+}
+
+impl Params {
+    /// The level at which idle collection stops, in blocks of the scope.
+    fn stop_blocks(&self, scope_blocks: u32, soft_blocks: u32) -> u32 {
+        self.stop.map_or(2 * soft_blocks, |level| level.of(scope_blocks))
+    }
+
+    /// The same in blocks of each plane.
+    pub(super) fn stop_blocks_per_plane(&self, watermark: &watermark::Params, run: &RunConfig) -> u32 {
+        let (blocks, planes) = watermark.scope_blocks(run);
+        self.stop_blocks(blocks, watermark.soft.of(blocks)).div_ceil(planes)
+    }
+
+    pub(super) fn check(&self, watermark: &watermark::Params, run: &RunConfig) -> Result<(), KeyError> {
+        let blocks = watermark.scope_blocks(run).0;
+        let reactive = watermark.stop.unwrap_or(watermark.soft).of(blocks);
+        let stop = self.stop_blocks(blocks, watermark.soft.of(blocks));
+        if (reactive..blocks).contains(&stop) {
+            return Ok(());
+        }
+        Err(KeyError::new("trigger.idle.stop", format!("{stop} of {blocks} blocks are no level for idle collection"))
+            .with_help(format!("use a level from {reactive} blocks, where the reactive collection stops, upwards")))
+    }
+}
+
+/// The idle trigger of a drive.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// The drive has had nothing to do for so long.
+    pub after_ns: u64,
+    /// Planes below this level are collected.
+    pub stop_level: u32,
+}
+
+impl Idle {
+    /// For a scope of so many blocks and planes; `level` makes a level of a number of blocks.
+    pub(super) fn new(
+        params: &Params,
+        soft_blocks: u32,
+        (blocks, planes): (u32, u32),
+        level: impl Fn(u32) -> u32,
+    ) -> Self {
+        let stop_blocks = params.stop_blocks(blocks, soft_blocks);
+        Self { after_ns: params.after.0, stop_level: level(stop_blocks.div_ceil(planes)) }
+    }
+}

@@ -1,0 +1,58 @@
+//! One block of one plane; what is valid in it is read, programmed elsewhere, and the block is erased.
+//!
+//! Source: Algorithm 1 of hpdc18, Fig. 3 of ispass11. Local collection keeps a move inside its plane (hpdc18 Section
+//! 2.2.1); global collection moves pages to other dies: to planes with
+//! more room than the victim's, on dies that run no round and have no other move to program. Where there is none, they stay
+//! at home.
+//!
+//! Where mapping units are smaller than pages, the units of several pages are gathered in the controller and programmed
+//! a page at a time; what is left when the block is read is programmed padded.
+//!
+//! Parameters:
+//! - `destination` (default `"local"`): `"local"`, the victim's plane, or `"global"`, a plane of the drive with more room.
+//! - `copyback` (default false): move with the copyback command, which does not use the channel. Needs a local
+//!   destination, a mapping unit of a whole page, and a device that has the command.
+
+use crate::config::KeyError;
+use crate::run::config::RunConfig;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Where moves go.
+    pub destination: Destination,
+    /// Whether moves stay off the channel.
+    pub copyback: bool,
+}
+
+/// Where moves go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Destination {
+    /// The victim's plane.
+    #[default]
+    Local,
+    /// A plane with more room, chosen page by page.
+    Global,
+}
+
+impl Params {
+    pub(super) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+        if !self.copyback {
+            return Ok(());
+        }
+        let refuse = |why: &str| Err(KeyError::new("unit.copyback", why).with_help("set `unit.copyback = false`"));
+        if self.destination == Destination::Global {
+            return refuse("a copyback cannot leave its plane, but `unit.destination` is \"global\"");
+        }
+        if !run.commands.copyback {
+            return refuse("this device has no copyback command (`commands.copyback = false`)");
+        }
+        if run.geometry.units_per_page() > 1 {
+            return refuse("a copyback moves whole pages, but mapping units are smaller than a page");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! Unit: what does one round of garbage collection collect, and where does what is valid go?
+//!
+//! Contract: a unit names the blocks of one job and the place for what is moved. The engine asks it when a trigger has
+//! named the plane; it looks, and the engine takes the blocks.
+
+pub mod block;
+
+use crate::config::{KeyError, axis};
+use crate::run::config::RunConfig;
+
+axis! {
+    /// `[unit]`
+    UnitConfig, "unit", "what does one round collect, and where does it go?", default Block,
+    { "block" => block: Block }
+}
+
+impl UnitConfig {
+    /// Checks the parameters.
+    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+        let Self::Block(p) = self;
+        p.check(run)
+    }
+}

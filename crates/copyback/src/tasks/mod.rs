@@ -1,0 +1,4 @@
+//! What uses the flash beside the host: jobs, and what starts them.
+
+pub mod gc;
+pub mod job;
