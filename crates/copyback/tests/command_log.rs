@@ -6,10 +6,10 @@
 mod common;
 
 use common::*;
+use copyback::flash::Carries;
 use copyback::flash::command::{FlashOp, Source};
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::{CommandFilter, CommandRecord, PartRecord};
-use copyback::observe::onfi::Carries;
 use copyback::observe::timeline::{Timeline, svg, text};
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};

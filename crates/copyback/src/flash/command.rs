@@ -64,6 +64,8 @@ pub struct Command {
     pub planes: u8,
     /// Whether it follows another through the cache register.
     pub cached: bool,
+    /// Whether it has its die to itself, and nobody observes it.
+    pub alone: bool,
     /// Reads: the slot whose data leaves next.
     pub out: u8,
     /// The planes' parts.
@@ -90,6 +92,7 @@ impl Command {
             job,
             planes: 0,
             cached: false,
+            alone: false,
             out: 0,
             slots: [NO_SLOT; PLANES_MAX as usize],
             issued_ns,
@@ -97,6 +100,15 @@ impl Command {
             array_start_ns: 0,
             array_end_ns: 0,
         }
+    }
+
+    /// Makes this the command of one plane that has its die to itself; in place, as most commands are such.
+    #[inline(always)]
+    pub(super) fn set_alone(&mut self, op: FlashOp, source: Source, job: JobId, part: PlaneSlot, issued_ns: u64) {
+        (self.op, self.source, self.job) = (op, source, job);
+        (self.planes, self.cached, self.alone, self.out) = (1, false, true, 0);
+        self.slots[0] = part;
+        (self.issued_ns, self.loaded_ns) = (issued_ns, issued_ns);
     }
 
     /// Adds a plane's part.

@@ -1,6 +1,17 @@
-//! The flash: its shape, its times, its commands and its channels.
+//! Flash: geometry, times, commands and which of them are legal; dies, their registers, and channels.
+//!
+//! A command goes in ([`Flash::issue`]), events come out. Nothing here knows what a host, a map or garbage collection is.
 
 pub mod channel;
+mod chips;
 pub mod command;
+mod die;
 pub mod geometry;
+mod observer;
 pub mod timing;
+
+pub use chips::{ArrayEnd, Flash, Heard, PageOut};
+pub use die::Follow;
+#[cfg(test)]
+pub(crate) use die::{Die, NO_COMMAND, Phase};
+pub use observer::{Carries, Observer};

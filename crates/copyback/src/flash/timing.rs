@@ -58,6 +58,12 @@ impl Timing {
         pick(&self.program_ns, page_offset)
     }
 
+    /// Whether all pages of a block take the same times.
+    #[inline(always)]
+    pub fn is_uniform(&self) -> bool {
+        self.is_uniform
+    }
+
     /// Array time of an operation on any page, where all pages of a block take the same times.
     #[inline(always)]
     pub fn uniform_ns(&self, op: FlashOp) -> Option<u64> {

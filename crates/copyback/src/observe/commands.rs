@@ -3,9 +3,9 @@
 //! The log sees what the ONFI watcher sees (commands, transfers, array times) and remembers it. A run keeps one only where
 //! somebody asks: [`crate::run::Options::keep_commands`].
 
+use crate::flash::Carries;
 use crate::flash::command::{FlashOp, Source};
 use crate::flash::geometry::Geometry;
-use crate::observe::onfi::Carries;
 use crate::sim::index::{DieId, PageId, PlaneId, RequestId};
 
 /// A time in which a command had the channel.

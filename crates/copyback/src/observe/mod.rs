@@ -9,6 +9,7 @@ pub mod collector;
 pub mod commands;
 pub mod latencies;
 pub mod matched;
+pub mod observers;
 pub mod onfi;
 #[cfg(test)]
 mod onfi_gates;

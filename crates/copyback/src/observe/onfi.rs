@@ -12,24 +12,11 @@
 //! time until which its array works; of each block, how many of its pages are programmed.
 
 use crate::config::{CommandsConfig, PageTimes, Rate};
+use crate::flash::Carries;
 use crate::flash::command::FlashOp;
 use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PageId, PlaneId};
 use crate::sim::invariant::hold;
-
-/// What a transfer carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carries {
-    /// Command and address cycles of a read, an erase or a copyback.
-    Cycles,
-    /// Cycles and data of all planes of a program.
-    DataIn,
-    /// So many mapping units of one plane of a read.
-    DataOut {
-        /// How many.
-        units: u32,
-    },
-}
 
 /// One page of a command, taken apart.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,8 @@
 //! The watcher is shown sequences by hand. Each gate is one moment of a sequence that is legal as it stands: shifted by a
 //! nanosecond towards what comes before, it must be refused, under the name of the rule that it breaks.
 
-use super::onfi::{Carries, Watcher};
+use super::onfi::Watcher;
+use crate::flash::Carries;
 use crate::flash::command::FlashOp::{self, Copyback, Erase, Program, Read};
 use crate::run::config::RunConfig;
 use crate::sim::index::{PageId, PlaneId};

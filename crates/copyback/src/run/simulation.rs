@@ -260,7 +260,11 @@ impl<'a> Simulation<'a> {
             Slot(slot) => {
                 let member = self.member_of_slot[slot as usize] as usize;
                 let local = slot - self.members[member].first_slot;
-                self.members[member].drive.on_event(local, &mut self.events);
+                if !self.members[member].drive.on_event(local, &mut self.events) {
+                    // A collection went on to its next step: nobody else has anything to do.
+                    self.levels.note(member);
+                    return Ok(true);
+                }
                 self.settle_member(member);
             }
         }

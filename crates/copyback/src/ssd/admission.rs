@@ -22,7 +22,7 @@ impl Load for Loads<'_> {
     }
     fn queued(&self, die: DieId) -> u32 {
         let d = &self.0.dies[die.at()];
-        d.waiting + u32::from(!d.is_ready())
+        d.waiting + u32::from(!self.0.flash.is_ready(die))
     }
     fn free_pages(&self, die: DieId) -> u32 {
         self.0.room(die, PlaneId::NONE)

@@ -2,7 +2,7 @@
 
 use super::drive::Drive;
 use crate::ftl::frontier::Origin;
-use crate::sim::index::PlaneId;
+use crate::sim::index::{DieId, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
 
 impl Drive {
@@ -48,7 +48,7 @@ impl Drive {
         for (die, d) in self.dies.iter().enumerate() {
             let waiting = d.waiting + d.reads_waiting + d.high_priority_waiting + d.waiting_for_space;
             let left = d.slots_used + waiting + u32::from(d.waiting_jobs_count);
-            let is_at_rest = d.is_ready() && d.lease.is_none();
+            let is_at_rest = self.flash.is_ready(DieId(die as u32)) && d.lease.is_none();
             hold!(left == 0 && is_at_rest, AllReturned, "die {die} is not at rest: {}", self.describe_waiting());
         }
         let credits: u32 = self.credits_out.iter().sum();
@@ -90,7 +90,7 @@ impl Drive {
     }
 
     fn check_busy_times(&self, now_ns: u64) {
-        let (planes_ns, dies_ns, channels_ns) = self.busy_ns();
+        let (planes_ns, dies_ns, channels_ns) = self.flash.busy_ns(now_ns);
         let g = &self.geometry;
         for (what, busy_ns, count) in
             [("planes", planes_ns, g.planes), ("dies", dies_ns, g.dies), ("channels", channels_ns, g.channels)]

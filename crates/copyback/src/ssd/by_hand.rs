@@ -68,7 +68,7 @@ fn a_write_that_leaves_its_die_goes_where_room_is() {
 #[test]
 fn a_write_that_chooses_its_die_passes_one_that_is_busy() {
     let (mut drive, _) = drive(2, 1, "");
-    drive.dies[0].array = 0;
+    drive.flash.inside().dies[0].array = 0;
     assert_eq!(drive.place(LogicalUnit(0)).die, DieId(1));
 }
 

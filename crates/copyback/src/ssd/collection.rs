@@ -1,6 +1,7 @@
 //! Collection: when jobs start, begin and end.
 
 use super::drive::{Drive, Queue, WAITING_JOBS_MAX};
+use super::steps::MOVES_AHEAD;
 use crate::flash::command::{Command, FlashOp, Source};
 use crate::ftl::blocks::BlockState;
 use crate::ftl::frontier::Origin;
@@ -283,7 +284,7 @@ impl Drive {
         let choice_ns = if self.jobs[id.at()].picks_victim { self.ftl.choice_ns() } else { 0 };
         let mut moves = std::mem::take(&mut self.jobs[id.at()].moves);
         self.ftl.take_victim(block, &mut moves);
-        for m in moves.iter().take(2) {
+        for m in moves.iter().take(2 + MOVES_AHEAD) {
             self.ftl.prefetch_entry(m.unit);
         }
         let job = &mut self.jobs[id.at()];
@@ -335,7 +336,7 @@ impl Drive {
                 continue;
             }
             let block = self.geometry.block_of(place);
-            if self.rules.may_pair(&self.geometry, plane, self.geometry.plane_of(block)) {
+            if self.flash.rules().may_pair(&self.geometry, plane, self.geometry.plane_of(block)) {
                 offsets.push(self.geometry.block_and_offset(self.geometry.page_of(place)).1);
             }
         }
@@ -363,7 +364,7 @@ impl Drive {
         self.jobs[id.at()].is_stepping = false;
         if command.op == FlashOp::Erase {
             self.end_job(die, id, events);
-        } else if self.dies[die.at()].lease == id && self.dies[die.at()].is_ready() {
+        } else if self.dies[die.at()].lease == id && self.flash.is_ready(die) {
             // Nobody else may have the die, so the next step waits for nothing; most of a job's steps come this way.
             if self.settings.steps_at_once {
                 self.take_step(die, id, events);
@@ -487,11 +488,11 @@ impl Drive {
             }
             shadow.begin_erase(block, &self.ftl);
         }
-        if let Some(watcher) = &mut self.watcher {
+        if let Some(observers) = self.flash.observer() {
             let first = self.ftl.blocks().id(plane, 0).0;
             for (offset, b) in self.ftl.blocks().of_plane(plane).iter().enumerate() {
                 let pages = u32::from(b.written) / self.geometry.units_per_page;
-                watcher.on_timeless(BlockId(first + offset as u32), pages);
+                observers.on_timeless(BlockId(first + offset as u32), pages);
             }
         }
         self.work.gc_page_reads += u64::from(pages_read);

@@ -9,14 +9,15 @@ use crate::dispatch::compose::ComposeConfig;
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::order::{Order, OrderConfig};
 use crate::dispatch::txn::{Role, Txn, Txns};
-use crate::flash::channel::Channels;
-use crate::flash::command::{Command, FlashOp, Rules, Source};
+use crate::flash::Flash;
+use crate::flash::command::{Rules, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use crate::ftl::core::{Counts, Ftl};
 use crate::ftl::overtaking::Newest;
 use crate::observe::clocks::{Clocks, Occupant};
-use crate::observe::commands::{CommandFilter, CommandLog, CommandRecord};
+use crate::observe::commands::{CommandFilter, CommandRecord};
+use crate::observe::observers::Observers;
 use crate::observe::onfi::Watcher;
 use crate::observe::report::{FlashWork, GcEvent};
 use crate::observe::shadow::Shadow;
@@ -31,37 +32,14 @@ use crate::tasks::gc::r#yield::{AtHard, NextStep, Yield};
 use crate::tasks::job::Job;
 use std::collections::VecDeque;
 
-/// No command: neither slot of a die.
-pub(crate) const NO_COMMAND: u8 = u8::MAX;
 /// Jobs that can wait at a die: one for each plane, and as many of other tasks.
 pub(crate) const WAITING_JOBS_MAX: usize = 8;
 
-/// What a die's transfer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BusPhase {
-    /// Command and address cycles of a read, an erase or a copyback.
-    Command,
-    /// Command cycles and data of a program.
-    Load,
-    /// Data of one plane of a read.
-    Out,
-}
-
-/// One die. A command is on the channel side (`bus`), in the array (`array`), or, between the two, staged.
+/// What waits at one die, and who has it.
 pub(crate) struct Die {
     pub lease: JobId,
     pub waiting_jobs: [JobId; WAITING_JOBS_MAX],
     pub waiting_jobs_count: u8,
-    /// Which of `commands` the array works on.
-    pub array: u8,
-    /// Which of `commands` uses, or waits for, the channel.
-    pub bus: u8,
-    /// A command between the two: a program that is loaded while the array works on the one before, or a read whose
-    /// register is full while the page before is still leaving.
-    pub staged: u8,
-    pub bus_phase: BusPhase,
-    pub bus_ns: u64,
-    pub commands: [Command; 2],
     /// Transactions and jobs in the window.
     pub slots_used: u32,
     /// Host transactions that wait at the die, in its window or in front of it.
@@ -73,7 +51,6 @@ pub(crate) struct Die {
     /// Planes, a bit each, that are below the level of a trigger which waits for a request.
     pub planes_below: u8,
     pub clocks: Clocks,
-    pub busy_since_ns: u64,
     pub lease_since_ns: u64,
     /// How far its round has come between two steps.
     pub pause: Pause,
@@ -97,24 +74,16 @@ pub(crate) struct Die {
 
 impl Die {
     fn new() -> Self {
-        let none = Command::new(FlashOp::Erase, Source::Host, JobId::NONE, 0);
         Self {
             lease: JobId::NONE,
             waiting_jobs: [JobId::NONE; WAITING_JOBS_MAX],
             waiting_jobs_count: 0,
-            array: NO_COMMAND,
-            bus: NO_COMMAND,
-            staged: NO_COMMAND,
-            bus_phase: BusPhase::Command,
-            bus_ns: 0,
-            commands: [none; 2],
             slots_used: 0,
             waiting: 0,
             reads_waiting: 0,
             waiting_for_space: 0,
             planes_below: 0,
             clocks: Clocks::new(),
-            busy_since_ns: 0,
             lease_since_ns: 0,
             pause: Pause::Closed,
             barred: NO_PLANES,
@@ -126,23 +95,6 @@ impl Die {
             next_plane: 0,
             is_touched: false,
         }
-    }
-
-    /// Whether no command is under way.
-    #[inline(always)]
-    pub fn is_ready(&self) -> bool {
-        self.array == NO_COMMAND && self.bus == NO_COMMAND && self.staged == NO_COMMAND
-    }
-
-    /// A command slot that nothing uses.
-    #[inline(always)]
-    pub fn free_command(&self) -> usize {
-        let first_used = self.array == 0 || self.bus == 0 || self.staged == 0;
-        debug_assert!(
-            !first_used || (self.array != 1 && self.bus != 1 && self.staged != 1),
-            "two commands are under way"
-        );
-        usize::from(first_used)
     }
 }
 
@@ -228,6 +180,11 @@ impl Settings {
             idle_rounds_max: 64 * config.geometry.blocks_per_plane,
         }
     }
+
+    /// Whether the steps of collection can follow each other in place: one plane each, nothing joins them or goes between.
+    fn may_step_alone(&self) -> bool {
+        self.is_round_alone && self.steps_at_once && !self.global && !self.copyback && !self.hears_reads
+    }
 }
 
 /// Queues of a die, by class; see [`Drive::queue`].
@@ -271,14 +228,15 @@ pub struct Drive {
     /// The translation layer.
     pub ftl: Ftl,
     pub(crate) geometry: Geometry,
-    pub(crate) timing: Timing,
-    pub(crate) rules: Rules,
+    /// Dies, registers and channels.
+    pub(crate) flash: Flash<Observers>,
     pub(crate) settings: Settings,
+    /// Nothing interrupts the steps of collection, and nobody observes them: each follows the one before in place.
+    pub(crate) steps_alone: bool,
     pub(crate) order: Order,
     pub(crate) yielding: Yield,
     pub(crate) trigger: Trigger,
     pub(crate) dies: Vec<Die>,
-    pub(crate) channels: Channels,
     pub(crate) txns: Txns,
     pub(crate) queues: Lists,
     pub(crate) jobs: Vec<Job>,
@@ -292,20 +250,10 @@ pub struct Drive {
     pub(crate) idle_rounds: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
     pub(crate) incoming_moves: Vec<u32>,
-    /// Where each plane's registers are known to be in use until.
-    pub(crate) plane_busy_until_ns: Vec<u64>,
-    pub(crate) plane_busy_ns: u64,
-    pub(crate) die_busy_ns: u64,
     /// Which write of each unit is the newest that was bound.
     pub(crate) newest: Newest,
     /// What every place in flash holds, under `--check`.
     pub(crate) shadow: Option<Shadow>,
-    /// Who watches commands, transfers and array times, under `--check`.
-    pub(crate) watcher: Option<Box<Watcher>>,
-    /// Who remembers commands, where somebody asked.
-    pub(crate) log: Option<Box<CommandLog>>,
-    /// Whether there is a watcher or a log: one question for both, asked several times a command.
-    pub(crate) is_observed: bool,
     pub(crate) is_collecting_device: bool,
     pub(crate) is_collecting_die: Vec<bool>,
     pub(crate) dies_leased: u32,
@@ -343,6 +291,12 @@ impl Drive {
         let timing = Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page);
         let yielding = Yield::new(&config.yield_, &timing, geometry.units_per_page);
         let settings = Settings::new(config, &ftl, &yielding, keep_gc_events);
+        let rules = Rules::new(&config.commands);
+        let mut flash = Flash::new(&geometry, timing, rules, urgent_first, settings.hears_loads, first_slot);
+        if check {
+            flash.observe(Box::new(Observers::watching(Watcher::new(config, ftl.pages_programmed()))));
+        }
+        let steps_alone = settings.may_step_alone() && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.logical_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;
         if !ftl.allocation.is_static() || merges_parts {
@@ -350,14 +304,13 @@ impl Drive {
         }
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
         Self {
-            rules: Rules::new(&config.commands),
+            flash,
+            steps_alone,
             settings,
             order: Order::new(&config.order),
-            timing,
             yielding,
             trigger: Trigger::new(trigger, &geometry),
             dies: (0..geometry.dies).map(|_| Die::new()).collect(),
-            channels: Channels::new(geometry.channels, geometry.dies, urgent_first),
             txns: Txns::new(64),
             queues: Lists::new(lists, 64),
             jobs: Vec::new(),
@@ -367,14 +320,8 @@ impl Drive {
             read_offsets: Vec::new(),
             idle_rounds: vec![0; geometry.planes as usize],
             incoming_moves: vec![0; geometry.planes as usize],
-            plane_busy_until_ns: vec![0; geometry.planes as usize],
-            plane_busy_ns: 0,
-            die_busy_ns: 0,
             newest,
             shadow: check.then(|| Shadow::new(&ftl)),
-            watcher: check.then(|| Box::new(Watcher::new(config, ftl.pages_programmed()))),
-            log: None,
-            is_observed: check,
             is_collecting_device: false,
             is_collecting_die: vec![false; geometry.dies as usize],
             dies_leased: 0,
@@ -397,19 +344,7 @@ impl Drive {
 
     /// Slots of the event queue that a drive of this shape needs.
     pub fn slots(geometry: &Geometry) -> u32 {
-        geometry.dies + geometry.channels + 1
-    }
-
-    /// The slot of a die's array.
-    #[inline(always)]
-    pub(crate) fn die_slot(&self, die: DieId) -> Slot {
-        Slot(self.first_slot + die.0)
-    }
-
-    /// The slot of a channel.
-    #[inline(always)]
-    pub(crate) fn channel_slot(&self, channel: ChannelId) -> Slot {
-        Slot(self.first_slot + self.geometry.dies + channel.0)
+        Flash::<Observers>::slots(geometry) + 1
     }
 
     /// The slot of the end of a time without work.
@@ -417,16 +352,18 @@ impl Drive {
         Slot(self.first_slot + self.geometry.dies + self.geometry.channels)
     }
 
-    /// Handles an event of this drive; `local` counts from its first slot.
-    #[inline]
-    pub fn on_event(&mut self, local: u32, events: &mut EventQueue) {
+    /// Handles an event of this drive; `local` counts from its first slot. Whether anything may follow from it: a request
+    /// that ends, a die that takes what waits.
+    #[inline(always)]
+    pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
         if local < self.geometry.dies {
-            self.on_array_end(DieId(local), events);
-        } else if local < self.geometry.dies + self.geometry.channels {
-            self.on_channel_event(ChannelId(local - self.geometry.dies), events);
-        } else {
-            self.on_idle(events);
+            return self.on_array_end(DieId(local), events);
         }
+        if local < self.geometry.dies + self.geometry.channels {
+            return self.on_channel_event(ChannelId(local - self.geometry.dies), events);
+        }
+        self.on_idle(events);
+        true
     }
 
     /// The list that holds a die's queue.
@@ -490,20 +427,25 @@ impl Drive {
 
     /// Keeps a record of commands from now on.
     pub(crate) fn keep_commands(&mut self, filter: CommandFilter) {
-        self.log = Some(Box::new(CommandLog::new(filter, &self.geometry)));
-        self.is_observed = true;
+        if !self.flash.is_observed() {
+            self.flash.observe(Box::default());
+        }
+        if let Some(observers) = self.flash.observer() {
+            observers.keep_commands(filter, &self.geometry);
+        }
+        self.steps_alone = false;
     }
 
     /// The commands that were kept, in the order of their issue.
     pub(crate) fn take_commands(&mut self) -> Vec<CommandRecord> {
-        self.log.take().map_or_else(Vec::new, |log| log.finish())
+        self.flash.observer().map_or_else(Vec::new, Observers::take_commands)
     }
 
     /// A request of this number begins.
     #[inline(always)]
     pub(crate) fn announce(&mut self, id: RequestId, number: u64) {
-        if let Some(log) = &mut self.log {
-            log.on_request(id, number);
+        if let Some(observers) = self.flash.observer() {
+            observers.on_request(id, number);
         }
     }
 
@@ -516,9 +458,8 @@ impl Drive {
     #[inline]
     pub(crate) fn settle(&mut self, die: DieId, now_ns: u64) {
         let d = &self.dies[die.at()];
-        let at_work = [d.array, d.bus, d.staged].into_iter().find(|&c| c != NO_COMMAND);
         let lease_source = d.lease.is_some().then(|| self.jobs[d.lease.at()].source);
-        let source = at_work.map(|c| d.commands[c as usize].source).or(lease_source);
+        let source = self.flash.works_for(die).or(lease_source);
         let occupant = match source {
             Some(source) => Occupant::from(source),
             // Nobody is at work; whoever waits for space here waits for collection.
@@ -544,11 +485,6 @@ impl Drive {
         self.min_free_blocks
     }
 
-    /// Plane time and die time in use, and channel time in use.
-    pub fn busy_ns(&self) -> (u64, u64, u64) {
-        (self.plane_busy_ns, self.die_busy_ns, self.channels.busy_ns())
-    }
-
     /// Sum over dies of the time that collection held them.
     pub fn held_by_gc_ns(&self, now_ns: u64) -> u64 {
         self.dies.iter().map(|d| d.clocks.held_by_gc_ns(now_ns)).sum()
@@ -564,16 +500,17 @@ impl Drive {
     pub fn describe_waiting(&self) -> String {
         let mut text = String::new();
         for (die, d) in self.dies.iter().enumerate() {
-            if d.waiting > 0 || !d.is_ready() || d.lease.is_some() {
+            let id = DieId(die as u32);
+            if d.waiting > 0 || !self.flash.is_ready(id) || d.lease.is_some() {
                 text += &format!(
-                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots, lease {:?}, {} jobs wait, commands {:?}; ",
+                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots, lease {:?}, {} jobs wait, {}; ",
                     d.waiting,
                     d.waiting_for_space,
                     d.slots_used,
                     self.settings.slots,
                     d.lease,
                     d.waiting_jobs_count,
-                    (d.array, d.bus, d.staged)
+                    self.flash.describe(id)
                 );
             }
         }

@@ -1,10 +1,11 @@
 //! Issue: a die that is ready takes its next command. Here the addresses of host transactions are bound; those of jobs
 //! are in `steps`.
 
-use super::drive::{BusPhase, Drive, NO_COMMAND, Queue};
+use super::drive::{Drive, Queue};
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::order::{Class, Heads};
 use crate::dispatch::txn::Role;
+use crate::flash::Follow;
 use crate::flash::command::{Command, FlashOp, PlaneSlot, Source};
 use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
@@ -63,37 +64,19 @@ impl Drive {
 
     #[inline]
     fn readiness(&self, die: DieId, now_ns: u64) -> Readiness {
-        let d = &self.dies[die.at()];
-        if d.is_ready() {
+        if self.flash.is_ready(die) {
             return Readiness::Ready;
         }
-        if d.staged != NO_COMMAND {
-            return Readiness::Busy;
-        }
         let s = &self.settings;
-        let (follow_read, follow_program) = match d.lease.is_some() {
+        let (read, program) = match self.dies[die.at()].lease.is_some() {
             true => (s.pipeline_read, s.pipeline_program),
             false => (s.cache_read, s.cache_program),
         };
-        let under_way = |at: u8| (d.commands[at as usize].op, d.commands[at as usize].source);
-        if follow_program && d.bus == NO_COMMAND && under_way(d.array) == (FlashOp::Program, Source::Host) {
-            return Readiness::CachedProgram;
+        match self.flash.may_follow(die, Follow { read, program }, now_ns) {
+            Follow { program: true, .. } => Readiness::CachedProgram,
+            Follow { read: true, .. } => Readiness::CachedRead,
+            _ => Readiness::Busy,
         }
-        let leaving = d.array == NO_COMMAND && d.bus_phase == BusPhase::Out;
-        let may_follow = follow_read && leaving && under_way(d.bus) == (FlashOp::Read, Source::Host);
-        if may_follow && !self.has_left(die, now_ns) {
-            return Readiness::CachedRead;
-        }
-        Readiness::Busy
-    }
-
-    /// Whether the last data of the read that is leaving a die has left at this very moment: its event comes yet, and then
-    /// the die is ready.
-    fn has_left(&self, die: DieId, now_ns: u64) -> bool {
-        let d = &self.dies[die.at()];
-        let command = &d.commands[d.bus as usize];
-        let is_last = command.out + 1 == command.planes;
-        is_last && self.channels.has_ended(self.geometry.channel_of(die), die, now_ns)
     }
 
     /// One decision: whether something changed, so that another may follow.
@@ -165,7 +148,7 @@ impl Drive {
         if command.planes > 1 {
             self.work.multi_plane_commands += 1;
         }
-        self.issue(die, command, events);
+        self.issue(die, &command, events);
     }
 
     /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left the
@@ -255,7 +238,7 @@ impl Drive {
             self.work.multi_plane_commands += 1;
             self.work.multi_plane_page_programs += planes;
         }
-        self.issue(die, command, events);
+        self.issue(die, &command, events);
         for slot in command.parts() {
             self.collect_if_low(slot.plane, events);
         }

@@ -27,13 +27,12 @@ impl Drive {
         let mut work = self.work.clone();
         work.padding_units += counts.padding_units;
         work.dropped_moves += counts.dropped_moves;
-        let (plane_busy_ns, die_busy_ns, channel_busy_ns) = self.busy_ns();
-        let at_work_ns = self.dies.iter().filter(|die| !die.is_ready()).map(|die| now_ns - die.busy_since_ns);
+        let (plane_busy_ns, die_busy_ns, channel_busy_ns) = self.flash.busy_ns(now_ns);
         Reading {
             work,
             gc: self.gc,
             plane_busy_ns,
-            die_busy_ns: die_busy_ns + at_work_ns.sum::<u64>(),
+            die_busy_ns,
             channel_busy_ns,
             held_by_gc_ns: self.held_by_gc_ns(now_ns),
         }

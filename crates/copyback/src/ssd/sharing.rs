@@ -42,8 +42,7 @@ impl Drive {
         if self.settings.steps_at_once {
             return readiness == Readiness::Ready && self.take_step(die, id, events);
         }
-        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
-        let Some(step) = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from) else {
+        let Some(step) = self.next_step(id) else {
             return self.fill_wait(die, id, readiness, events);
         };
         match self.dies[die.at()].pause {
@@ -58,7 +57,7 @@ impl Drive {
                 } else {
                     self.dies[die.at()].pause = Pause::Looking;
                     self.work.queue_looks += 1;
-                    events.schedule(self.die_slot(die), events.now_ns() + look_ns);
+                    self.flash.wait(die, look_ns, events);
                 }
                 true
             }

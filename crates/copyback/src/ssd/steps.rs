@@ -10,10 +10,15 @@ use crate::dispatch::compose::GcBuilderName;
 use crate::dispatch::compose::merge::Merged;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::ftl::core::Move;
 use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
+use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::job::Step;
+
+/// Moves whose map entries are fetched together.
+pub(crate) const MOVES_AHEAD: usize = 8;
 
 impl Drive {
     pub(crate) fn take_background(&mut self, die: DieId, events: &mut EventQueue) {
@@ -44,58 +49,110 @@ impl Drive {
 
     /// The next step of the job that has the die; moves of other dies' jobs go between two steps.
     pub(crate) fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
-        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
-        let Some(step) = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from) else {
+        let Some(step) = self.next_step(id) else {
             if self.head(die, Queue::Move).is_some() {
                 self.take_move(die, events);
                 return true;
             }
             return false;
         };
-        self.issue_step(die, id, step, events);
+        if self.steps_alone {
+            self.issue_step::<true>(die, id, step, events);
+        } else {
+            self.issue_step::<false>(die, id, step, events);
+        }
         true
     }
 
+    /// A step that had its die to itself ended: nothing can have changed for anybody else, so the next follows in place.
     #[inline(always)]
-    fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
-        let (plane, source) = (self.jobs[id.at()].plane, self.jobs[id.at()].source);
+    pub(crate) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) {
+        let from_ns = self.flash.end_alone(die, events.now_ns());
+        self.count_plane_in_gc(die, from_ns, events.now_ns());
+        let id = self.dies[die.at()].lease;
+        self.jobs[id.at()].is_stepping = false;
+        let step = self.next_step(id).expect("no step is under way");
+        self.issue_step::<true>(die, id, step, events);
+    }
+
+    /// The step that a job takes next, none while one is under way.
+    #[inline(always)]
+    pub(crate) fn next_step(&mut self, id: JobId) -> Option<Step> {
+        let (ftl, geometry) = (&self.ftl, &self.geometry);
+        let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
+        self.jobs[id.at()].next_step(geometry.units_per_page, |unit| geometry.page_of(unit), is_current)
+    }
+
+    /// Issues a step. `ALONE`: it has its die to itself, and nobody observes it; see [`crate::flash::Flash`].
+    #[inline(always)]
+    fn issue_step<const ALONE: bool>(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         self.jobs[id.at()].is_stepping = true;
         match step {
-            Step::Read { end } => self.issue_job_read(die, id, end, events),
-            Step::Program { units } => {
-                let to = if self.settings.global { self.destination_of(id) } else { plane };
-                if self.geometry.die_of(to) != die {
-                    self.send_move(id, to, units);
-                    return;
-                }
-                if !self.settings.is_round_alone {
-                    self.issue_shared_program(die, id, to, units, events);
-                    return;
-                }
-                let slot = self.ftl.slot(to, Origin::Move);
-                let page = self.bind_moves(id, (to, slot), units, Merged::NONE);
-                let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
-                command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
-                self.count_program(source, 1);
-                self.issue(die, command, events);
-            }
-            Step::Erase => {
-                let block = self.jobs[id.at()].block;
-                if let Some(shadow) = &mut self.shadow {
-                    shadow.begin_erase(block, &self.ftl);
-                }
-                let page = self.geometry.page_of(self.geometry.first_unit(block));
-                let mut command = Command::new(FlashOp::Erase, source, id, events.now_ns());
-                command.push(PlaneSlot { plane, page, units: 0, txn: TxnId::NONE });
-                self.issue(die, command, events);
-            }
+            Step::Read { end } => self.issue_job_read::<ALONE>(die, id, end, events),
+            Step::Program { units } if ALONE => self.program_at_home::<ALONE>(die, id, units, events),
+            Step::Program { units } => self.issue_job_program(die, id, units, events),
+            Step::Erase => self.issue_erase(die, id, events),
+        }
+    }
+
+    fn issue_job_program(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
+        let to = if self.settings.global { self.destination_of(id) } else { self.jobs[id.at()].plane };
+        if self.geometry.die_of(to) != die {
+            self.send_move(id, to, units);
+        } else if to != self.jobs[id.at()].plane || !self.settings.is_round_alone {
+            self.issue_shared_program(die, id, to, units, events);
+        } else {
+            self.program_at_home::<false>(die, id, units, events);
+        }
+    }
+
+    /// Programs moved data on the plane that it comes from; the host has no share in it.
+    #[inline(always)]
+    fn program_at_home<const ALONE: bool>(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
+        let (plane, source) = (self.jobs[id.at()].plane, self.jobs[id.at()].source);
+        let slot = self.ftl.slot(plane, Origin::Move);
+        let page = self.bind_moves(id, (plane, slot), units, Merged::NONE);
+        self.count_program(source, 1);
+        let part = PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE };
+        self.issue_part::<ALONE>(die, FlashOp::Program, id, part, events);
+    }
+
+    #[inline(never)]
+    fn issue_erase(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
+        let (plane, block) = (self.jobs[id.at()].plane, self.jobs[id.at()].block);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.begin_erase(block, &self.ftl);
+        }
+        let page = self.geometry.page_of(self.geometry.first_unit(block));
+        let part = PlaneSlot { plane, page, units: 0, txn: TxnId::NONE };
+        self.issue_part::<false>(die, FlashOp::Erase, id, part, events);
+    }
+
+    /// Issues a job's command of one plane.
+    #[inline(always)]
+    fn issue_part<const ALONE: bool>(
+        &mut self,
+        die: DieId,
+        op: FlashOp,
+        id: JobId,
+        part: PlaneSlot,
+        events: &mut EventQueue,
+    ) {
+        let source = self.jobs[id.at()].source;
+        if ALONE {
+            hold!(self.dies[die.at()].lease == id, LeaseKept, "{op:?} of {id:?} on {die:?}");
+            self.flash.issue_alone(die, op, (source, id), part, events);
+        } else {
+            let mut command = Command::new(op, source, id, events.now_ns());
+            command.push(part);
+            self.issue(die, &command, events);
         }
     }
 
     /// Issues a step behind what went before it; out of line, as most rounds are alone.
     #[inline(never)]
     pub(crate) fn issue_step_after_others(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
-        self.issue_step(die, id, step, events);
+        self.issue_step::<false>(die, id, step, events);
     }
 
     /// Which open block of a plane takes a page of a round of which the host has its share, and whether it is the one that
@@ -139,7 +196,7 @@ impl Drive {
             self.work.multi_plane_commands += 1;
             self.work.multi_plane_page_programs += planes;
         }
-        self.issue(die, command, events);
+        self.issue(die, &command, events);
         for slot in &command.parts()[1..] {
             self.collect_if_low(slot.plane, events);
         }
@@ -152,15 +209,14 @@ impl Drive {
             self.settings.gc_builders[at].join_gc_read(self, die, &mut command, events);
         }
         self.work.multi_plane_commands += u64::from(command.planes > 1);
-        self.issue(die, command, events);
+        self.issue(die, &command, events);
     }
 
     /// End of the page that a round reads next, after the order of its moves has changed.
     fn end_of_next_page(&mut self, id: JobId) -> usize {
-        let (ftl, job) = (&self.ftl, &mut self.jobs[id.at()]);
-        job.is_stepping = false;
-        let step = job.next_step(self.geometry.units_per_page, |m| ftl.lookup(m.unit) == m.from);
-        job.is_stepping = true;
+        self.jobs[id.at()].is_stepping = false;
+        let step = self.next_step(id);
+        self.jobs[id.at()].is_stepping = true;
         match step {
             Some(Step::Read { end }) => end,
             other => unreachable!("a page was to be read, and then {other:?}"),
@@ -198,7 +254,7 @@ impl Drive {
         let mut partners = [PlaneId::NONE; PLANES_MAX as usize];
         let mut count = 0;
         let die = self.geometry.die_of(plane);
-        for partner in self.geometry.planes_of(die).filter(|&p| self.rules.may_pair(&self.geometry, plane, p)) {
+        for partner in self.geometry.planes_of(die).filter(|&p| self.flash.rules().may_pair(&self.geometry, plane, p)) {
             partners[count] = partner;
             count += 1;
         }
@@ -206,26 +262,19 @@ impl Drive {
     }
 
     #[inline(always)]
-    fn issue_job_read(&mut self, die: DieId, id: JobId, mut end: usize, events: &mut EventQueue) {
-        if self.settings.merge {
+    fn issue_job_read<const ALONE: bool>(&mut self, die: DieId, id: JobId, mut end: usize, events: &mut EventQueue) {
+        if !ALONE && self.settings.merge {
             self.put_wanted_first(die, id);
             end = self.end_of_next_page(id);
         }
         let job = &mut self.jobs[id.at()];
         let (plane, source, from, units) = (job.plane, job.source, job.moves[job.next].from, end - job.next);
-        job.next = end;
-        // The map entries of the moves that come next are fetched while this one is on its way.
-        if let Some(ahead) = job.moves.get(end + 1) {
-            self.ftl.prefetch_entry(ahead.unit);
+        // The map entries of the moves that come next are fetched side by side, which costs little more than one.
+        if job.next / MOVES_AHEAD != end / MOVES_AHEAD {
+            let ahead = job.moves.get(end + 1..).unwrap_or_default();
+            ahead.iter().take(2 * MOVES_AHEAD).for_each(|m| self.ftl.prefetch_entry(m.unit));
         }
-        let (op, page) = if self.settings.copyback {
-            let slot = self.ftl.slot(plane, Origin::Move);
-            (FlashOp::Copyback, self.bind_moves(id, (plane, slot), units, Merged::NONE))
-        } else {
-            (FlashOp::Read, self.geometry.page_of(from))
-        };
-        let mut command = Command::new(op, source, id, events.now_ns());
-        command.push(PlaneSlot { plane, page, units: units as u32, txn: TxnId::NONE });
+        job.next = end;
         match source {
             Source::Gc => {
                 self.work.gc_page_reads += 1;
@@ -235,13 +284,19 @@ impl Drive {
             }
             _ => self.work.other_page_reads += 1,
         }
-        if op == FlashOp::Copyback {
+        let mut part = PlaneSlot { plane, page: self.geometry.page_of(from), units: units as u32, txn: TxnId::NONE };
+        if !ALONE && self.settings.copyback {
+            let slot = self.ftl.slot(plane, Origin::Move);
+            part.page = self.bind_moves(id, (plane, slot), units, Merged::NONE);
             self.count_program(source, 1);
-        } else if !self.settings.is_round_alone {
+            self.issue_part::<false>(die, FlashOp::Copyback, id, part, events);
+        } else if !ALONE && !self.settings.is_round_alone {
+            let mut command = Command::new(FlashOp::Read, source, id, events.now_ns());
+            command.push(part);
             self.join_and_issue_read(die, command, events);
-            return;
+        } else {
+            self.issue_part::<ALONE>(die, FlashOp::Read, id, part, events);
         }
-        self.issue(die, command, events);
     }
 
     /// Binds a page for the job's oldest units that were read.

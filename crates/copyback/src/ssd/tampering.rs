@@ -4,11 +4,12 @@
 //! or by having it do what it must not, and names the invariant that has to stop the run. The rows together name every
 //! invariant.
 
-use super::drive::{BusPhase, Drive, NO_COMMAND, Queue};
+use super::drive::{Drive, Queue};
 use super::sharing::Pause;
 use crate::dispatch::compose::list::BuilderName;
 use crate::flash::channel::Channels;
 use crate::flash::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::flash::{Die, NO_COMMAND, Phase};
 use crate::ftl::aging::aged;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::victim::Victim;
@@ -18,7 +19,7 @@ use crate::run::simulation::{Setup, Simulation};
 use crate::sim::index::{BlockId, ChannelId, DieId, JobId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::Invariant;
 use crate::sim::invariant::When;
-use crate::sim::queue::EventQueue;
+use crate::sim::queue::{EventQueue, Slot};
 use crate::tasks::gc::trigger::watermark::Params;
 use crate::tasks::gc::trigger::{Trigger, TriggerConfig};
 use crate::tasks::gc::r#yield::Yield;
@@ -170,7 +171,7 @@ fn block_in(drive: &Drive, state: BlockState) -> Option<BlockId> {
 }
 
 fn a_die_at_rest(drive: &Drive) -> Option<DieId> {
-    dies(drive).find(|die| drive.dies[die.at()].is_ready() && drive.dies[die.at()].lease.is_none())
+    dies(drive).find(|&die| drive.flash.is_ready(die) && drive.dies[die.at()].lease.is_none())
 }
 
 /// An open block of the host with a page programmed and room for more.
@@ -202,21 +203,22 @@ const ALL_STOP_AT_SOFT: &str =
 
 /// What another configuration answers.
 fn yielding_of(drive: &Drive, settings: &str) -> Yield {
-    Yield::new(&config(settings).yield_, &drive.timing, drive.geometry.units_per_page)
+    Yield::new(&config(settings).yield_, drive.flash.timing(), drive.geometry.units_per_page)
 }
 
 const ROWS: &[Row] = &[
     row!(TimeOrder, "", writes, |drive, events| {
         let is_late = events.now_ns() > 0;
         if is_late {
-            events.schedule(drive.die_slot(DieId(0)), events.now_ns() - 1);
+            events.schedule(drive.flash.die_slot(DieId(0)), events.now_ns() - 1);
         }
         is_late
     }),
     row!(TransferHeard, "", writes, |drive, events| {
-        let is_busy = !drive.channels.is_free(ChannelId(0), events.now_ns());
+        let flash = drive.flash.inside();
+        let is_busy = !flash.channels.is_free(ChannelId(0), events.now_ns());
         if is_busy {
-            drive.channels.occupy(ChannelId(0), events.now_ns(), 10, DieId(0));
+            flash.channels.occupy(ChannelId(0), events.now_ns(), 10, DieId(0));
         }
         is_busy
     }),
@@ -226,7 +228,7 @@ const ROWS: &[Row] = &[
         let plane = drive.geometry.planes_of(die).next().unwrap();
         let beyond = PageId((plane.0 + 1) * drive.geometry.blocks_per_plane * drive.geometry.pages_per_block);
         command.push(PlaneSlot { plane, page: beyond, units: 1, txn: TxnId::NONE });
-        drive.issue(die, command, events);
+        drive.issue(die, &command, events);
         true
     }),
     row!(PageRoom, "", writes, |drive, _| {
@@ -276,7 +278,7 @@ const ROWS: &[Row] = &[
     }),
     // The host takes a die that does not yield, while its round's step is under way on another.
     row!(LeaseKept, "unit = { policy = \"block\", destination = \"global\" }", both, |drive, events| {
-        let leased = |drive: &Drive, d: DieId| drive.dies[d.at()].lease.is_some() && drive.dies[d.at()].is_ready();
+        let leased = |drive: &Drive, d: DieId| drive.dies[d.at()].lease.is_some() && drive.flash.is_ready(d);
         let Some(die) = dies(drive).find(|&d| leased(drive, d) && drive.head(d, Queue::Read).is_some()) else {
             return false;
         };
@@ -328,8 +330,7 @@ const ROWS: &[Row] = &[
     }),
     // Work that was faster than its parts.
     row!(TimeExplained, "", reads, |drive, _| {
-        let Some(die) = dies(drive).find(|d| drive.dies[d.at()].array != NO_COMMAND) else { return false };
-        let d = &mut drive.dies[die.at()];
+        let Some(d) = drive.flash.inside().dies.iter_mut().find(|d| d.array != NO_COMMAND) else { return false };
         d.commands[d.array as usize].array_end_ns += 100_000;
         true
     }),
@@ -393,7 +394,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(BusyTime, "", writes, |drive, _| {
-        drive.plane_busy_ns += 1 << 50;
+        *drive.flash.inside().plane_busy_ns += 1 << 50;
         true
     }),
     row!(BlocksAddUp, "", writes, |drive, _| {
@@ -456,7 +457,7 @@ const ROWS: &[Row] = &[
     row!(NothingLost, "unit = { policy = \"block\", destination = \"global\" }", writes, |drive, _| {
         let home = dies(drive).find(|d| {
             let job = drive.dies[d.at()].lease;
-            job.is_some() && drive.dies[d.at()].is_ready() && {
+            job.is_some() && drive.flash.is_ready(*d) && {
                 let j = &drive.jobs[job.at()];
                 j.is_stepping && j.moves_left() == 0
             }
@@ -476,64 +477,67 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(OnfiAddress, NO_MULTI_PLANE, reads_of_a_stripe, |drive, _| {
-        drive.rules.multi_plane = true;
+        drive.flash.inside().rules.multi_plane = true;
         drive.settings.builders.push(BuilderName::MultiPlane);
         true
     }),
     row!(OnfiAddress, "commands = { same_block = true }", writes_of_a_stripe, |drive, _| {
-        drive.rules.same_block = false;
+        drive.flash.inside().rules.same_block = false;
         true
     }),
     row!(OnfiBus, "compose = { policy = \"list\", builders = [] }", writes, |drive, events| {
-        let is_quiet =
-            !drive.channels.has_waiters(ChannelId(0)) && !events.is_pending(drive.channel_slot(ChannelId(0)));
-        let is_busy = is_quiet && drive.channels.busy_until_ns(ChannelId(0)) > events.now_ns();
-        if is_busy {
-            drive.channels = Channels::new(1, 2, true);
+        // The only channel's slot comes behind those of both dies.
+        let slot = Slot(drive.flash.die_slot(DieId(0)).0 + drive.geometry.dies);
+        let flash = drive.flash.inside();
+        let is_quiet = !flash.channels.has_waiters(ChannelId(0)) && !events.is_pending(slot);
+        if is_quiet && flash.channels.busy_until_ns(ChannelId(0)) > events.now_ns() {
+            *flash.channels = Channels::new(1, 2, true);
         }
         false
     }),
     row!(OnfiTransferTime, "", reads, |drive, events| {
-        let has_waiters = events.now_ns() > 0 && drive.channels.has_waiters(ChannelId(0));
+        let flash = drive.flash.inside();
+        let has_waiters = events.now_ns() > 0 && flash.channels.has_waiters(ChannelId(0));
         if has_waiters {
-            drive.dies.iter_mut().for_each(|d| d.bus_ns += 1);
+            flash.dies.iter_mut().for_each(|d| d.bus_ns += 1);
         }
         has_waiters
     }),
     row!(OnfiArrayBusy, "", reads, |drive, _| {
-        drive.timing.cache_busy_ns -= 1;
+        drive.flash.inside().timing.cache_busy_ns -= 1;
         true
     }),
     row!(OnfiArrayTime, "", writes, |drive, _| {
-        drive.timing.erase_ns -= 1;
+        drive.flash.inside().timing.erase_ns -= 1;
         true
     }),
     // A program that waits for the channel is taken for a read.
     row!(OnfiDataReady, "", writes, |drive, _| {
-        let waits = |die: &DieId| {
-            let d = &drive.dies[die.at()];
+        let flash = drive.flash.inside();
+        let has_waiters = flash.channels.has_waiters(ChannelId(0));
+        let waits = |d: &&mut Die| {
             d.bus != NO_COMMAND
-                && d.bus_phase == BusPhase::Load
+                && d.phase == Phase::Load
                 && d.commands[d.bus as usize].planes == 1
                 && d.commands[d.bus as usize].issued_ns == d.commands[d.bus as usize].loaded_ns
-                && drive.channels.has_waiters(ChannelId(0))
+                && has_waiters
         };
-        let found: Vec<_> = dies(drive).filter(waits).collect();
-        found.iter().for_each(|die| drive.dies[die.at()].bus_phase = BusPhase::Out);
-        !found.is_empty()
+        let mut found = false;
+        for d in flash.dies.iter_mut().filter(waits) {
+            (d.phase, found) = (Phase::Out, true);
+        }
+        found
     }),
     // The data of a plane is left in its register, and the next page sent.
     row!(OnfiRegister, "", reads_of_a_stripe, |drive, _| {
-        let leaving = dies(drive).find(|die| {
-            let d = &drive.dies[die.at()];
+        let leaves = |d: &&mut Die| {
             let follows = d.array != NO_COMMAND || d.staged != NO_COMMAND;
             follows
                 && d.bus != NO_COMMAND
                 && d.commands[d.bus as usize].planes == 2
                 && d.commands[d.bus as usize].out == 0
-        });
-        let Some(die) = leaving else { return false };
-        let d = &mut drive.dies[die.at()];
+        };
+        let Some(d) = drive.flash.inside().dies.iter_mut().find(leaves) else { return false };
         d.commands[d.bus as usize].planes = 1;
         true
     }),

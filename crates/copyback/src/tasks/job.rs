@@ -7,7 +7,7 @@
 
 use crate::flash::command::Source;
 use crate::ftl::core::Move;
-use crate::sim::index::{BlockId, DieId, PhysicalUnit, PlaneId};
+use crate::sim::index::{BlockId, DieId, PageId, PhysicalUnit, PlaneId};
 
 /// What a job does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +92,14 @@ impl Job {
     }
 
     /// The next step, none while one is under way. Moves that came too late are not read: `is_current` says whether a
-    /// unit is still where the job expects it.
-    pub fn next_step(&mut self, units_per_page: u32, is_current: impl Fn(Move) -> bool) -> Option<Step> {
+    /// unit is still where the job expects it; `page_of` says which page a unit is in.
+    #[inline(always)]
+    pub fn next_step(
+        &mut self,
+        units_per_page: u32,
+        page_of: impl Fn(PhysicalUnit) -> PageId,
+        is_current: impl Fn(Move) -> bool,
+    ) -> Option<Step> {
         if self.is_stepping {
             return None;
         }
@@ -101,25 +107,29 @@ impl Job {
         if held >= units_per_page as usize {
             return Some(Step::Program { units: units_per_page as usize });
         }
-        self.drop_stale(&is_current);
-        if self.next == self.moves.len() {
-            return Some(if held > 0 { Step::Program { units: held } } else { Step::Erase });
+        if self.moves.get(self.next).is_some_and(|&m| !is_current(m)) {
+            self.drop_stale(&is_current);
         }
-        let page = |m: Move| m.from.0 / units_per_page;
-        let first = page(self.moves[self.next]);
+        let Some(first) = self.moves.get(self.next) else {
+            return Some(if held > 0 { Step::Program { units: held } } else { Step::Erase });
+        };
         let mut end = self.next + 1;
-        while end < self.moves.len() && page(self.moves[end]) == first {
-            if is_current(self.moves[end]) {
-                end += 1;
-            } else {
-                self.moves.remove(end);
-                self.dropped += 1;
+        if units_per_page > 1 {
+            let first = page_of(first.from);
+            while end < self.moves.len() && page_of(self.moves[end].from) == first {
+                if is_current(self.moves[end]) {
+                    end += 1;
+                } else {
+                    self.moves.remove(end);
+                    self.dropped += 1;
+                }
             }
         }
         Some(Step::Read { end })
     }
 
     /// Forgets pending moves, up to the next one that is current.
+    #[inline(never)]
     fn drop_stale(&mut self, is_current: &impl Fn(Move) -> bool) {
         let stale = self.moves[self.next..].iter().take_while(|m| !is_current(**m)).count();
         if stale > 0 {

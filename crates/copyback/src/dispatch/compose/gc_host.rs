@@ -55,6 +55,6 @@ impl Drive {
         let lead = self.ftl.next_block_in(plane, slot).map(|block| page_of(block, lead_offset));
         let own = self.ftl.slot_at(partner, lead_offset, beside_pair).filter(|_| self.host_pages_left(partner) > 0);
         let page = own.and_then(|own| self.ftl.next_block_in(partner, own)).map(|block| page_of(block, lead_offset));
-        lead.zip(page).is_some_and(|(lead, page)| self.rules.go_together(&self.geometry, lead, page))
+        lead.zip(page).is_some_and(|(lead, page)| self.flash.rules().go_together(&self.geometry, lead, page))
     }
 }

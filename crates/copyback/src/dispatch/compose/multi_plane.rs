@@ -66,7 +66,7 @@ impl Drive {
             }
             let plane = self.geometry.plane_of(block);
             let is_barred = plane == self.dies[die.at()].barred[0];
-            let fits = |&other: &PageId| self.rules.go_together(&self.geometry, other, page);
+            let fits = |&other: &PageId| self.flash.rules().go_together(&self.geometry, other, page);
             if self.geometry.die_of(plane) == die && !is_barred && pages[..=count].iter().all(fits) {
                 found[count] = id;
                 count += 1;
@@ -94,7 +94,7 @@ impl Drive {
             }
             let Some(block) = self.ftl.next_block_in(partner, slot) else { continue };
             let page = PageId(block.0 * self.geometry.pages_per_block + offset);
-            if !command.parts().iter().all(|s| self.rules.go_together(&self.geometry, s.page, page)) {
+            if !command.parts().iter().all(|s| self.flash.rules().go_together(&self.geometry, s.page, page)) {
                 continue;
             }
             if let Some(id) = self.first_write_for(die, partner, scan_max) {

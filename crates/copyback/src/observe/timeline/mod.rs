@@ -7,9 +7,9 @@ pub mod svg;
 pub mod text;
 
 use super::commands::{CommandRecord, PartRecord};
+use crate::flash::Carries;
 use crate::flash::command::{FlashOp, Source};
 use crate::flash::geometry::Geometry;
-use crate::observe::onfi::Carries;
 use crate::sim::index::DieId;
 use copyback_workload::units::format_duration_ns;
 

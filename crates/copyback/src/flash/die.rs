@@ -1,0 +1,81 @@
+//! One die: what its registers and its array hold.
+
+use super::command::{Command, FlashOp, Source};
+use crate::sim::index::JobId;
+
+/// No command.
+pub(crate) const NO_COMMAND: u8 = u8::MAX;
+
+/// What a die's transfer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Command and address cycles of a read, an erase or a copyback.
+    Command,
+    /// Command cycles and data of a program.
+    Load,
+    /// Data of one plane of a read.
+    Out,
+}
+
+/// Which commands may follow each other through the cache register.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Follow {
+    /// A read may follow the read of the host whose data is leaving.
+    pub read: bool,
+    /// A program may follow the program of the host that the array works on.
+    pub program: bool,
+}
+
+/// One die. A command is on the channel side (`bus`), in the array (`array`), or, between the two, staged.
+pub(crate) struct Die {
+    /// Which of `commands` the array works on.
+    pub array: u8,
+    /// Which of `commands` uses, or waits for, the channel.
+    pub bus: u8,
+    /// A command between the two: a program that is loaded while the array works on the one before, or a read whose
+    /// register is full while the page before is still leaving.
+    pub staged: u8,
+    pub phase: Phase,
+    pub bus_ns: u64,
+    pub busy_since_ns: u64,
+    pub commands: [Command; 2],
+}
+
+impl Die {
+    pub fn new() -> Self {
+        let none = Command::new(FlashOp::Erase, Source::Host, JobId::NONE, 0);
+        Self {
+            array: NO_COMMAND,
+            bus: NO_COMMAND,
+            staged: NO_COMMAND,
+            phase: Phase::Command,
+            bus_ns: 0,
+            busy_since_ns: 0,
+            commands: [none; 2],
+        }
+    }
+
+    /// Whether no command is under way.
+    #[inline(always)]
+    pub fn is_ready(&self) -> bool {
+        self.array & self.bus & self.staged == NO_COMMAND
+    }
+
+    /// A place for a command that none under way uses.
+    #[inline(always)]
+    pub fn free_place(&self) -> usize {
+        let first_used = self.array == 0 || self.bus == 0 || self.staged == 0;
+        debug_assert!(
+            !first_used || (self.array != 1 && self.bus != 1 && self.staged != 1),
+            "two commands are under way"
+        );
+        usize::from(first_used)
+    }
+
+    /// The command under way that began first.
+    #[inline(always)]
+    pub fn at_work(&self) -> Option<&Command> {
+        let at = [self.array, self.bus, self.staged].into_iter().find(|&at| at != NO_COMMAND)?;
+        Some(&self.commands[usize::from(at)])
+    }
+}

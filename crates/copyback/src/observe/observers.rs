@@ -1,0 +1,76 @@
+//! Everybody who is shown a drive's commands, transfers and array times.
+
+use super::commands::{CommandFilter, CommandLog, CommandRecord, Issued, Transfer};
+use super::onfi::Watcher;
+use crate::flash::geometry::Geometry;
+use crate::flash::{Carries, Observer};
+use crate::sim::index::{BlockId, DieId, PageId, PlaneId, RequestId};
+
+/// The watcher of the protocol under `--check`, and the log where somebody asked for one.
+#[derive(Default)]
+pub struct Observers {
+    watcher: Option<Watcher>,
+    log: Option<CommandLog>,
+}
+
+impl Observers {
+    /// With a watcher.
+    pub fn watching(watcher: Watcher) -> Self {
+        Self { watcher: Some(watcher), log: None }
+    }
+
+    /// Keeps a record of commands from now on.
+    pub fn keep_commands(&mut self, filter: CommandFilter, geometry: &Geometry) {
+        self.log = Some(CommandLog::new(filter, geometry));
+    }
+
+    /// The commands that were kept, in the order of their issue.
+    pub fn take_commands(&mut self) -> Vec<CommandRecord> {
+        self.log.take().map_or_else(Vec::new, CommandLog::finish)
+    }
+
+    /// A request of this number begins.
+    pub fn on_request(&mut self, id: RequestId, number: u64) {
+        if let Some(log) = &mut self.log {
+            log.on_request(id, number);
+        }
+    }
+
+    /// A command is issued.
+    pub(crate) fn on_command(&mut self, issued: &Issued<'_>) {
+        if let Some(watcher) = &mut self.watcher {
+            let pages: Vec<(PlaneId, PageId)> = issued.parts.iter().map(|part| (part.0, part.1)).collect();
+            watcher.on_command(issued.die.0, issued.at, issued.now_ns, issued.op, &pages);
+        }
+        if let Some(log) = &mut self.log {
+            log.on_command(issued);
+        }
+    }
+
+    /// A block was programmed up to this page while no time passed.
+    pub fn on_timeless(&mut self, block: BlockId, pages_programmed: u32) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.on_timeless(block, pages_programmed);
+        }
+    }
+}
+
+impl Observer for Observers {
+    fn on_transfer(&mut self, die: DieId, place: usize, carries: Carries, start_ns: u64, end_ns: u64) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.on_transfer(die.0, place, carries, start_ns, end_ns);
+        }
+        if let Some(log) = &mut self.log {
+            log.on_transfer(die, place, Transfer { start_ns, end_ns, carries });
+        }
+    }
+
+    fn on_array(&mut self, die: DieId, place: usize, start_ns: u64, end_ns: u64) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.on_array(die.0, place, start_ns, end_ns);
+        }
+        if let Some(log) = &mut self.log {
+            log.on_array(die, place, start_ns, end_ns);
+        }
+    }
+}
