@@ -1,7 +1,8 @@
 //! Is a configuration accepted, and then the same when it is printed and read again, or refused at a place that exists?
 
-use copyback::config::layers::{Layer, LayerError, Resolved, Stack};
+use copyback::config::layers::{Layer, LayerError};
 use copyback::config::presets::{DEVICES, SCHEMES};
+use copyback::run::config::{Resolved, Stack};
 use copyback_workload::open;
 use copyback_workload::spec::WorkloadSpec;
 use std::path::Path;

@@ -5,7 +5,7 @@
 //! make a round slower.
 
 use copyback::flash::geometry::Geometry;
-use copyback::ftl::aging::Ager;
+use copyback::run::aging::Ager;
 use copyback::run::config::RunConfig;
 use copyback::run::{Image, Options, precondition, simulate};
 use copyback::workload::spec::WorkloadSpec;
@@ -51,7 +51,7 @@ impl RequestSource for Random {
 }
 
 fn writes(config: &RunConfig, requests: u64) -> Box<Random> {
-    let units = Geometry::new(config).logical_units.into();
+    let units = Geometry::new(&config.device()).logical_units.into();
     Box::new(Random { left: requests, units, stream: rng::stream(1, "bench.writes") })
 }
 
@@ -124,7 +124,7 @@ fn large() {
     let start = ProcessTime::now();
     let before = resident_bytes();
     let image = precondition(&config, 1).expect("the drive can be preconditioned");
-    let units = Geometry::new(&config).logical_units;
+    let units = Geometry::new(&config.device()).logical_units;
     let per_unit = (resident_bytes() - before) as f64 / f64::from(units);
     println!("(d) 1 TiB hpdc18: {per_unit:.2} bytes a mapping unit (at most 12)");
     simulate(&config, image, writes(&config, 100_000), &Options::default(), &mut |_| {}).expect("the run ends");

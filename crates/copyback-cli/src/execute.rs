@@ -85,7 +85,7 @@ pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
 /// The same, from drives that several plans share.
 pub fn execute_from(pasts: &Pasts, plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
     if let Some(Planned { resolved, .. }) = plan.runs.first() {
-        let capacity_bytes = Geometry::new(&resolved.run).logical_bytes();
+        let capacity_bytes = Geometry::new(&resolved.run.device()).logical_bytes();
         workloads::try_trace(&resolved.workload, plan.seed, capacity_bytes, plan.requests_in_all())?;
     }
     let mut users: BTreeMap<String, &Planned> = BTreeMap::new();
@@ -159,7 +159,7 @@ fn options(plan: &Plan, warmup: Option<Warmup>, how: &How) -> Options {
 
 /// The requests of a run.
 fn open(plan: &Plan, planned: &Planned) -> Result<Opened, Failure> {
-    let capacity_bytes = Geometry::new(&planned.resolved.run).logical_bytes();
+    let capacity_bytes = Geometry::new(&planned.resolved.run.device()).logical_bytes();
     workloads::open_source(&planned.resolved.workload, plan.seed, capacity_bytes)
 }
 

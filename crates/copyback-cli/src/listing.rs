@@ -8,9 +8,10 @@ use crate::plan::forget_descriptions;
 use crate::scene;
 use crate::table::{self, BOLD, DIM};
 use crate::workloads;
-use copyback::config::layers::{Layer, Stack, suggestion};
+use copyback::config::layers::{Layer, suggestion};
 use copyback::config::presets::{DEVICES, Preset, SCHEMES, find};
 use copyback::config::{Axis, Choice};
+use copyback::run::config::Stack;
 use copyback::run::config::{AXES, RunConfig};
 
 /// `copyback schemes [NAME]`

@@ -9,11 +9,11 @@ use crate::out_dir::{self, OutDir};
 use crate::plan::{Input, Plan, Planned};
 use crate::timeline::Drawing;
 use crate::workloads;
-use copyback::config::layers::Resolved;
 use copyback::flash::geometry::Geometry;
 use copyback::observe::matched::Matched;
 use copyback::observe::report::Report;
 use copyback::run::Warmup;
+use copyback::run::config::Resolved;
 use copyback::run::config::RunConfig;
 use copyback_workload::spec::WorkloadSpec;
 use serde::Serialize;
@@ -232,7 +232,7 @@ pub fn warmup_text(report: &Report) -> String {
 
 /// A drive in a line.
 pub fn device_line(run: &RunConfig) -> String {
-    let geometry = Geometry::new(run);
+    let geometry = Geometry::new(&run.device());
     let physical = f64::from(geometry.physical_units) * f64::from(geometry.unit_bytes);
     format!(
         "a drive of {} ({} of flash: {} channels, {} dies, {} planes)",

@@ -4,10 +4,11 @@ use crate::args::Common;
 use crate::failure::{self, Failure};
 use crate::{files, workloads};
 use copyback::config::Axis;
-use copyback::config::layers::{Layer, LayerError, Located, Place, Resolved, Stack, suggestion};
+use copyback::config::layers::{Layer, LayerError, Located, Place, suggestion};
 use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
 use copyback::run::Warmup;
 use copyback::run::config::AXES;
+use copyback::run::config::{Resolved, Stack};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -364,7 +365,7 @@ impl Experiment {
             workload: workload.or(preset),
             seed: layer.take_number("seed")?,
             requests: layer.take_number("requests")?,
-            warmup: layer.take_warmup()?,
+            warmup: Warmup::take_from(&mut layer)?,
             layer: None,
             folder,
         };

@@ -10,8 +10,8 @@ use crate::plan::{self, Plan};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
-use copyback::config::layers::Resolved;
 use copyback::observe::report::{Latency, Report, Sample};
+use copyback::run::config::Resolved;
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {

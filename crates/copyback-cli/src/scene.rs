@@ -5,12 +5,13 @@
 
 use crate::failure::Failure;
 use crate::plan::forget_descriptions;
-use copyback::config::layers::{Layer, Stack};
+use copyback::config::layers::Layer;
 use copyback::config::presets::Preset;
 use copyback::ftl::victim::VictimConfig;
 use copyback::observe::commands::CommandRecord;
 use copyback::observe::timeline::{Timeline, text};
 use copyback::run::config::RunConfig;
+use copyback::run::config::Stack;
 use copyback::scene::Asks::{self, Read, Write};
 use copyback::scene::Block::{self, Free, Full, Holds};
 use copyback::scene::{Played, Scene};

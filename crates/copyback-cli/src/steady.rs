@@ -94,7 +94,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     }
     let (run, report) = (&plan.runs[0].resolved, &finished[0].outcome.report);
     let passes = run.workload.passes.unwrap_or(1);
-    let geometry = Geometry::new(&run.run);
+    let geometry = Geometry::new(&run.run.device());
     let before = report.warmup.map_or(0, |warmup| warmup.requests);
     // Of each pass, as far as what was measured tells.
     let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);

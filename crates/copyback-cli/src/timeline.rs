@@ -38,7 +38,7 @@ impl<'a> Drawing<'a> {
                 .with_help("end it in .svg or .txt, or write - for text on standard output"));
             }
         };
-        let geometry = Geometry::new(config);
+        let geometry = Geometry::new(&config.device());
         if args.timeline_die >= geometry.dies {
             let (die, dies) = (args.timeline_die, geometry.dies);
             return Err(Failure::input(format!("--timeline-die {die}: the drive has {dies} dies, counted from 0"))

@@ -78,7 +78,7 @@ pub fn load(name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Lo
     inputs.push(Input::text("workload", name.value.clone(), path.clone(), &text));
     let mut layer = Layer::parse(shown, text)?;
     forget_descriptions(&mut layer)?;
-    let warmup = layer.take_warmup()?;
+    let warmup = Warmup::take_from(&mut layer)?;
     if let Some(path) = path {
         let folder = files::folder_of(&path);
         layer.resolve_path("workload.trace", if folder == Path::new(".") { Path::new("") } else { folder });

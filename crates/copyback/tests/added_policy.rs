@@ -17,7 +17,7 @@ use sim::index::PlaneId;
 
 /// What the policy picks on a plane of which the first blocks are full: valid units, erases and time of filling of each.
 fn picked(full: &[(u16, u32, u64)]) -> Option<u32> {
-    let geometry = Geometry::new(&common::config(""));
+    let geometry = Geometry::new(&common::config("").device());
     let mut blocks = Blocks::new(&geometry);
     let plane = PlaneId(1);
     for (offset, &(valid, erases, closed_at)) in full.iter().enumerate() {

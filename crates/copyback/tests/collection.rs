@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use copyback::flash::command::Source;
-use copyback::ftl::aging;
 use copyback::observe::report::GcEvent;
+use copyback::run::aging;
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::sim::index::BlockId;

@@ -127,7 +127,7 @@ fn collection() -> (RunConfig, Vec<CommandRecord>) {
 #[test]
 fn a_timeline_in_characters() {
     let (config, commands) = collection();
-    let timeline = Timeline::new(&commands, &Geometry::new(&config), &[0], LATER, Some(LATER + 1_200_000));
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], LATER, Some(LATER + 1_200_000));
     let drawn = text::draw(&timeline, text::Scale { columns: 80, ns_per_column: Some(10_000) });
     // A page's transfer takes 10 µs, a column.
     let expected = "\
@@ -149,7 +149,7 @@ plane 0    ===========================|E===========
 #[test]
 fn a_timeline_as_svg_has_every_command() {
     let (config, commands) = collection();
-    let timeline = Timeline::new(&commands, &Geometry::new(&config), &[0], LATER, None);
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], LATER, None);
     let drawn = svg::draw(&timeline);
     for command in &commands {
         assert!(drawn.contains(&format!("<title>command {}: ", command.number)), "{command:?}");
@@ -165,7 +165,7 @@ fn drawings_are_those_that_were_looked_at() {
     let config = config("geometry = { chips_per_channel = 2 }");
     let script = vec![pages(Write, 0, 0, 4), pages(Read, 650_000, 0, 4), pages(Read, 1_100_000, 2, 1)];
     let commands = all(&config, script);
-    let timeline = Timeline::new(&commands, &Geometry::new(&config), &[0], 20_000, Some(1_150_000));
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 20_000, Some(1_150_000));
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     for (name, drawn, expected) in [
         ("timeline.txt", text::draw(&timeline, text::Scale::default()), include_str!("drawings/timeline.txt")),
@@ -181,7 +181,7 @@ fn drawings_are_those_that_were_looked_at() {
 fn a_timeline_in_characters_leaves_out_lines_in_which_nothing_happens() {
     let config = config("");
     let commands = all(&config, vec![pages(Write, 0, 0, 1), pages(Read, 990_000, 0, 1)]);
-    let timeline = Timeline::new(&commands, &Geometry::new(&config), &[0], 0, None);
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, None);
     let drawn = text::draw(&timeline, text::Scale { columns: 20, ns_per_column: Some(10_000) });
     // The program is over after 541 us; lines of 200 us.
     assert_eq!(drawn.matches("idle until").count(), 1, "{drawn}");
@@ -193,7 +193,7 @@ fn a_timeline_whose_scale_nobody_chose_is_no_longer_than_forty_lines() {
     let config = config("");
     let commands = all(&config, vec![pages(Write, 0, 0, 1)]);
     // A second in 40 lines of 100 columns: 250 us a column, and 500 us are the next round time.
-    let timeline = Timeline::new(&commands, &Geometry::new(&config), &[0], 0, Some(1_000_000_000));
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(1_000_000_000));
     let drawn = text::draw(&timeline, text::Scale::default());
     assert!(drawn.starts_with("die 0, 0 ns to 1 s, a column is 500 us\n"), "{drawn}");
 }

@@ -39,7 +39,7 @@ const REQUESTS: u64 = 3_000;
 fn finishes(lines: &[Setting]) {
     let (config, text) = configuration(lines, 0);
     config.check().unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let geometry = Geometry::new(&config);
+    let geometry = Geometry::new(&config.device());
     let mut stream = rng::stream(3, "test.overwrites");
     let unit = u64::from(geometry.unit_bytes);
     let requests: Vec<_> =

@@ -5,8 +5,8 @@
 //! tested, and a line says so; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
 
 use copyback::flash::geometry::Geometry;
-use copyback::ftl::aging;
 use copyback::host::config::HostConfig;
+use copyback::run::aging;
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::{Op, Priority, Request};
@@ -31,7 +31,7 @@ const DRIVE: &str = r#"
 /// Two writes and a read in turn, for the first of `drives` equal drives.
 fn work(drives: usize, requests: u64) {
     let config: RunConfig = toml::from_str(DRIVE).expect("a configuration");
-    let units = u64::from(Geometry::new(&config).logical_units);
+    let units = u64::from(Geometry::new(&config.device()).logical_units);
     let ftl = aging::aged(&config, 1).expect("a past");
     let request = |i: u64| Request {
         arrival_ns: i * 900_000,

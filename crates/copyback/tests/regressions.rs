@@ -5,10 +5,10 @@
 mod support;
 
 use copyback::flash::command::Source;
-use copyback::ftl::aging;
 use copyback::ftl::core::Ftl;
 use copyback::ftl::frontier::Origin;
 use copyback::observe::report::Outcome;
+use copyback::run::aging;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::{Options, Progress, RunError, precondition, simulate};
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PlaneId};
@@ -45,7 +45,7 @@ fn a_page_after_units_in_the_last_page_of_a_block() {
     let mut lines = PLANE.to_vec();
     lines.push("geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 2");
     lines.push("geometry.page_size = \"8 KiB\"\ngeometry.mapping_unit = \"4 KiB\"");
-    let mut ftl = Ftl::new(&configuration(&lines, 0).0, 1);
+    let mut ftl = Ftl::new(&configuration(&lines, 0).0.ftl(), 1);
     let plane = PlaneId(0);
     for unit in 0..3 {
         ftl.append(plane, LogicalUnit(unit), 1);
@@ -317,7 +317,7 @@ fn dynamic_allocation_uses_all_planes_of_a_die_alike() {
     ];
     let (config, _) = configuration(&lines, 0);
     let image = precondition(&config, 1).unwrap();
-    let pages = u64::from(Ftl::new(&config, 1).geometry.logical_units);
+    let pages = u64::from(Ftl::new(&config.ftl(), 1).geometry.logical_units);
     let write = |i: u64| request(i * 5_000_000, Op::Write, rng::splitmix64(i) % pages * 4096, 4096, 0);
     let source = Box::new((0..3_000).map(write).collect::<Vec<Request>>().into_iter());
     let options = Options { keep_gc_events: true, ..Options::default() };

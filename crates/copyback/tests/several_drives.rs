@@ -7,11 +7,11 @@
 mod support;
 
 use copyback::flash::geometry::Geometry;
-use copyback::ftl::aging;
 use copyback::ftl::core::Ftl;
 use copyback::host::config::HostConfig;
 use copyback::observe::report::{FlashWork, RequestRecord};
 use copyback::run::RunError;
+use copyback::run::aging;
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::{Op, Request, rng};

@@ -45,7 +45,7 @@ fn run(config: &RunConfig, script: &[Request], warmup: Option<Warmup>, requests:
 }
 
 fn units(config: &RunConfig) -> u64 {
-    copyback::flash::geometry::Geometry::new(config).logical_units.into()
+    copyback::flash::geometry::Geometry::new(&config.device()).logical_units.into()
 }
 
 /// Drives under which a warm-up is tried: blocking, preempted, buffered, in a closed loop.
@@ -141,7 +141,7 @@ fn totals_are_the_sum_of_both_parts() {
 
 /// Work of the flash, and rounds, when a request begins.
 fn counters_at(config: &RunConfig, script: &[Request], index: u64) -> (FlashWork, u64) {
-    let ftl = copyback::ftl::aging::aged(config, 1).unwrap();
+    let ftl = copyback::run::aging::aged(config, 1).unwrap();
     let mut source = Vec::from(script).into_iter();
     let setup = Setup {
         host: config.host.clone(),

@@ -5,7 +5,7 @@
 //! 1 %: of 30 times the capacity's writes the second half is measured, whose sampling error is below 0.2 %; the rest is
 //! the distance of 2048 blocks to the infinite plane of the theory.
 
-use copyback::ftl::aging::Ager;
+use copyback::run::aging::Ager;
 use copyback::run::config::RunConfig;
 use copyback::workload::rng;
 use copyback_theory::monte_carlo::{WINDOW, reference_for};

@@ -3,10 +3,11 @@
 use crate::failure::Failure;
 use crate::plan::{self, Input};
 use copyback::config::GeometryConfig;
-use copyback::config::layers::{Layer, Stack};
+use copyback::config::layers::Layer;
 use copyback::config::presets::DEVICES;
 use copyback::observe::report::Outcome;
 use copyback::run::config::RunConfig;
+use copyback::run::config::Stack;
 use copyback::run::{self, Options};
 use copyback_workload::{Error, Op, Priority, Request, RequestSource};
 

@@ -79,7 +79,7 @@ impl Drive {
     }
 
     fn run(&self, seed: u64) -> Result<Outcome, Failure> {
-        let geometry = copyback::flash::geometry::Geometry::new(&self.config);
+        let geometry = copyback::flash::geometry::Geometry::new(&self.config.device());
         let page_bytes = u64::from(geometry.page_bytes());
         let pages = geometry.logical_bytes() / page_bytes;
         let mut stream = rng::stream(seed, "validate.addresses");

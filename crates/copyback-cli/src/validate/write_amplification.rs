@@ -6,8 +6,8 @@
 use super::gate::{Case, Figure, Gate, Group};
 use super::subject::{Device, Scope, parsed};
 use crate::failure::Failure;
-use copyback::ftl::aging::Ager;
 use copyback::run::RunError;
+use copyback::run::aging::Ager;
 use copyback::run::config::RunConfig;
 use copyback::sim::index::LogicalUnit;
 use copyback_theory::monte_carlo::{self, REFERENCE_BLOCKS, Victim, WEAR_AWARE, WINDOW};

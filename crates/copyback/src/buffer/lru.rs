@@ -8,9 +8,8 @@
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least.
 //! - `latency` (default `"1 us"`): time of a buffer access for each request.
 
-use crate::config::KeyError;
+use crate::config::{GeometryConfig, KeyError};
 use crate::flash::geometry::Geometry;
-use crate::run::config::RunConfig;
 use crate::sim::index::LogicalUnit;
 use crate::sim::lists::Lists;
 use crate::sim::table;
@@ -34,9 +33,9 @@ impl Default for Params {
 }
 
 impl Params {
-    pub(super) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+    pub(super) fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
         // A write comes in page by page, each as a whole. A buffer that cannot hold one would wait for ever.
-        let page_bytes = run.geometry.page_size.0;
+        let page_bytes = geometry.page_size.0;
         if self.size.0 < page_bytes {
             return Err(KeyError::new(
                 "buffer.size",

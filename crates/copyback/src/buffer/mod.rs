@@ -7,9 +7,8 @@
 pub mod lru;
 pub mod none;
 
-use crate::config::{KeyError, axis};
+use crate::config::{GeometryConfig, KeyError, axis};
 use crate::flash::geometry::Geometry;
-use crate::run::config::RunConfig;
 
 axis! {
     /// `[buffer]`
@@ -19,10 +18,10 @@ axis! {
 
 impl BufferConfig {
     /// Checks the parameters.
-    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+    pub fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
         match self {
             Self::None(_) => Ok(()),
-            Self::Lru(p) => p.check(run),
+            Self::Lru(p) => p.check(geometry),
         }
     }
 

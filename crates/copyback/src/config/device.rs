@@ -4,6 +4,19 @@ use super::{KeyError, Rate};
 use copyback_workload::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
+/// All that a user says of the flash. Policies check their parameters against it; they see no other policy's.
+#[derive(Clone, Copy, Debug)]
+pub struct Device<'a> {
+    /// Shape of the flash.
+    pub geometry: &'a GeometryConfig,
+    /// Times of the flash.
+    pub timing: &'a TimingConfig,
+    /// What the host sees of it.
+    pub capacity: &'a CapacityConfig,
+    /// Commands that the flash understands.
+    pub commands: &'a CommandsConfig,
+}
+
 /// Shape of the flash: how many of each part the part above it holds. `[geometry]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,17 +1,16 @@
-//! What a run is made of: the device, the scheme, the host and the drive's past. Everything here is plain data that a
-//! user writes as TOML; [`crate::run::config::RunConfig::check`] says whether it makes sense together.
+//! What users write: the device, as plain data; how axes of policies are registered; layers of TOML over each other. No
+//! policy is known here: [`layers::Configuration`] is handed in by `run`, which knows all of them.
 
 mod axis;
 pub mod device;
 pub mod layers;
 pub mod level;
-mod mapped;
 pub mod presets;
 mod rate;
 
 pub(crate) use axis::axis;
 pub use axis::{Axis, Choice};
-pub use device::{CapacityConfig, CommandsConfig, GeometryConfig, PageTimes, TimingConfig};
+pub use device::{CapacityConfig, CommandsConfig, Device, GeometryConfig, PageTimes, TimingConfig};
 pub use level::Level;
 pub use rate::Rate;
 

@@ -70,7 +70,8 @@ pub fn find(presets: &'static [Preset], name: &str) -> Option<&'static Preset> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::layers::{Layer, Stack};
+    use crate::config::layers::Layer;
+    use crate::run::config::Stack;
 
     fn layer(preset: &Preset) -> Layer {
         let mut layer = Layer::parse(preset.name, preset.text).unwrap();

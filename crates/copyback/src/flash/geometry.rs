@@ -3,8 +3,7 @@
 //! Indices nest: planes of one die stand together, dies of one chip, chips of one channel. All divisors are fixed for
 //! a run, so each step is a multiplication.
 
-use crate::config::GeometryConfig;
-use crate::run::config::RunConfig;
+use crate::config::Device;
 use crate::sim::fastdiv::FastDiv;
 use crate::sim::index::{BlockId, ChannelId, DieId, PageId, PhysicalUnit, PlaneId};
 
@@ -49,12 +48,12 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The numbers of a checked configuration.
+    /// The numbers of a checked device.
     ///
     /// # Panics
     /// When the configuration was not checked.
-    pub fn new(config: &RunConfig) -> Self {
-        let g: &GeometryConfig = &config.geometry;
+    pub fn new(device: &Device<'_>) -> Self {
+        let g = device.geometry;
         g.check().expect("the configuration was checked");
         let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
         let planes = dies * g.planes_per_die;
@@ -63,7 +62,7 @@ impl Geometry {
         let units_per_block = units_per_page * g.pages_per_block;
         let physical_units = blocks * units_per_block;
         let physical_bytes = u64::from(physical_units) * g.unit_bytes();
-        let logical_bytes = config.capacity.logical_bytes(physical_bytes).expect("the configuration was checked");
+        let logical_bytes = device.capacity.logical_bytes(physical_bytes).expect("the configuration was checked");
         Self {
             channels: g.channels,
             chips_per_channel: g.chips_per_channel,

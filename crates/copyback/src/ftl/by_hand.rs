@@ -33,7 +33,7 @@ fn plane(units_per_page: u32, more: &str) -> Ftl {
     table.extend(toml::from_str::<toml::Table>(more).expect("the test's settings parse"));
     let config: RunConfig = table.try_into().expect("the configuration is complete");
     config.check().expect("the configuration is possible");
-    Ftl::new(&config, 1)
+    Ftl::new(&config.ftl(), 1)
 }
 
 fn units(from: u32, to: u32) -> impl Iterator<Item = LogicalUnit> {

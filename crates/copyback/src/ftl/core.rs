@@ -3,6 +3,7 @@
 //! Every change of the drive's contents goes through here, with or without a clock above: write, move, trim, take a
 //! victim, erase. Each operation asserts what it relies on.
 
+use super::FtlConfig;
 use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
 use super::blocks::{Block, BlockState, Blocks};
@@ -10,7 +11,6 @@ use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Origin};
 use super::mapping::Mapping;
 use super::victim::{Victim, VictimPolicy, View};
 use crate::flash::geometry::Geometry;
-use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::lists::Lists;
@@ -92,8 +92,8 @@ pub struct Ftl {
 
 impl Ftl {
     /// A fresh drive.
-    pub fn new(config: &RunConfig, seed: u64) -> Self {
-        let geometry = Geometry::new(config);
+    pub fn new(config: &FtlConfig<'_>, seed: u64) -> Self {
+        let geometry = Geometry::new(&config.device);
         let mut free = Lists::new(geometry.planes as usize, geometry.blocks as usize);
         for block in 0..geometry.blocks {
             free.push_back(geometry.plane_of(BlockId(block)).at(), block);
@@ -101,15 +101,15 @@ impl Ftl {
         let plane =
             Plane { free_blocks: geometry.blocks_per_plane, open: [BlockId::NONE; OPEN_BLOCKS_MAX], paired: None };
         Self {
-            allocation: Allocation::new(&config.allocation, &geometry),
-            frontier: Frontier::new(&config.frontier),
+            allocation: Allocation::new(config.allocation, &geometry),
+            frontier: Frontier::new(config.frontier),
             map: Mapping::new(geometry.logical_units),
             reverse: table::filled(geometry.physical_units as usize, LogicalUnit::NONE),
             valid: table::filled((geometry.physical_units as usize).div_ceil(64), 0),
             blocks: Blocks::new(&geometry),
             planes: vec![plane; geometry.planes as usize],
             free,
-            victim: Victim::new(&config.victim, &geometry, seed),
+            victim: Victim::new(config.victim, &geometry, seed),
             counts: Counts::default(),
             free_blocks: u64::from(geometry.blocks),
             moves: Vec::with_capacity(geometry.units_per_block as usize),

@@ -1,6 +1,5 @@
 //! The functional half: a state machine without a clock.
 
-pub mod aging;
 pub mod allocation;
 pub mod blocks;
 #[cfg(test)]
@@ -11,6 +10,21 @@ pub mod mapping;
 pub mod overtaking;
 mod second_active_blocks;
 pub mod victim;
+
+use crate::config::Device;
+
+/// What a translation layer is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct FtlConfig<'a> {
+    /// The flash.
+    pub device: Device<'a>,
+    /// Which die and plane get a new page?
+    pub allocation: &'a allocation::AllocationConfig,
+    /// Which open block of that plane?
+    pub frontier: &'a frontier::FrontierConfig,
+    /// Which block is collected?
+    pub victim: &'a victim::VictimConfig,
+}
 
 /// Free blocks of a plane that only moves may use, so that a victim can always be collected.
 pub const GC_RESERVE_BLOCKS: u32 = 1;

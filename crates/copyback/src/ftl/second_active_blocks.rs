@@ -91,7 +91,7 @@ impl Ftl {
     }
 
     /// Opens the second block of every plane, as a drive has it that has collected before.
-    pub(super) fn open_second_blocks(&mut self) {
+    pub fn open_second_blocks(&mut self) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             self.open_block(plane, 1);
             self.planes[plane.at()].paired = Some(1);
@@ -154,7 +154,7 @@ mod tests {
             "#,
         )
         .unwrap();
-        let mut ftl = Ftl::new(&config, 1);
+        let mut ftl = Ftl::new(&config.ftl(), 1);
         let (plane, partner) = (PlaneId(0), PlaneId(1));
         ftl.pair_open_blocks(plane, &[partner]);
         let pair = ftl.pair_slot(partner).expect("both planes have free blocks");

@@ -53,7 +53,7 @@ impl Default for HostConfig {
 impl HostConfig {
     /// Checks the limits.
     pub fn check(&self) -> Result<(), KeyError> {
-        const MOST: u32 = crate::run::TRANSACTIONS_MAX as u32;
+        const MOST: u32 = super::TRANSACTIONS_MAX as u32;
         for (key, value) in [("queue_depth", self.queue_depth), ("outstanding_max", self.outstanding_max)] {
             if value == 0 || value > MOST {
                 let why = if value == 0 { "" } else { ": a drive takes 65536 pages of requests at once, and no more" };

@@ -1,5 +1,6 @@
 //! Requests under way.
 
+use crate::observe::collector::Ended;
 use crate::observe::report::CAUSES;
 use crate::sim::index::RequestId;
 use crate::sim::invariant::hold;
@@ -27,6 +28,20 @@ pub struct HostRequest {
     pub gc_affected: bool,
     /// Where the time of the transaction that ended last went.
     pub blame_ns: [u64; CAUSES],
+}
+
+impl HostRequest {
+    /// What is measured of it when it ends.
+    #[inline(always)]
+    pub fn ended(&self) -> Ended<'_> {
+        Ended {
+            asked: &self.asked,
+            index: self.index,
+            arrival_ns: self.arrival_ns,
+            gc_affected: self.gc_affected,
+            blame_ns: &self.blame_ns,
+        }
+    }
 }
 
 /// Requests under way, by small integers.

@@ -3,15 +3,29 @@
 use super::latencies::Latencies;
 use super::matched::Responses;
 use super::report::{ALL_CAUSES, Blame, CAUSES, Latencies as LatencyReport, RequestRecord, Sample};
-use crate::host::HostRequest;
 use crate::sim::invariant::hold;
-use copyback_workload::Op;
+use copyback_workload::{Op, Request};
 
 /// Samples that are kept: when there are twice as many, every other one is merged into its neighbour, and samples are
 /// taken half as often. So a run of any length has between half of this number and all of it.
 const SAMPLES_MAX: usize = 4096;
 /// Time between samples at first.
 const SAMPLE_NS: u64 = 1_000_000;
+
+/// A request that has ended, as its host knows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended<'a> {
+    /// What was asked.
+    pub asked: &'a Request,
+    /// Its number in the order of arrival, from 0.
+    pub index: u64,
+    /// When it arrived.
+    pub arrival_ns: u64,
+    /// Whether one of its transactions waited for collection.
+    pub gc_affected: bool,
+    /// Where its time went.
+    pub blame_ns: &'a [u64; CAUSES],
+}
 
 /// Measures of host requests.
 pub struct Collector {
@@ -85,7 +99,7 @@ impl Collector {
     ///
     /// # Panics
     /// When the parts of its response time do not add up.
-    pub fn record(&mut self, request: &HostRequest, now_ns: u64) -> bool {
+    pub fn record(&mut self, request: Ended<'_>, now_ns: u64) -> bool {
         let response_ns = now_ns - request.arrival_ns;
         let explained_ns: u64 = request.blame_ns.iter().sum();
         hold!(
@@ -107,7 +121,7 @@ impl Collector {
         if request.asked.op != Op::Trim {
             self.response[op][usize::from(request.gc_affected)].record(response_ns);
             for (sum, part) in self.blame_sum_ns[op].iter_mut().zip(request.blame_ns) {
-                *sum += u128::from(part);
+                *sum += u128::from(*part);
             }
         }
         if let Some(responses) = &mut self.responses {
@@ -122,7 +136,7 @@ impl Collector {
                 offset_bytes: request.asked.offset_bytes,
                 len_bytes: request.asked.len_bytes,
                 response_ns,
-                blame_ns: request.blame_ns,
+                blame_ns: *request.blame_ns,
             });
         }
         true

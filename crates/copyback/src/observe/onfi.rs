@@ -11,10 +11,9 @@
 //! State: of each channel, the time until which it carries a transfer; of each die, up to two commands under way and the
 //! time until which its array works; of each block, how many of its pages are programmed.
 
-use crate::config::{CommandsConfig, PageTimes, Rate};
+use crate::config::{CommandsConfig, Device, PageTimes, Rate};
 use crate::flash::Carries;
 use crate::flash::command::FlashOp;
-use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PageId, PlaneId};
 use crate::sim::invariant::hold;
 
@@ -83,8 +82,8 @@ pub struct Watcher {
 
 impl Watcher {
     /// A drive at rest. `pages_programmed` says of each block how many of its pages are, from the first on.
-    pub fn new(config: &RunConfig, pages_programmed: Vec<u32>) -> Self {
-        let (g, t) = (&config.geometry, &config.timing);
+    pub fn new(device: &Device<'_>, pages_programmed: Vec<u32>) -> Self {
+        let (g, t) = (device.geometry, device.timing);
         let list = |times: &PageTimes| times.list();
         Self {
             dies_per_channel: g.chips_per_channel * g.dies_per_chip,
@@ -99,7 +98,7 @@ impl Watcher {
             cycles_ns: t.command.0,
             cache_busy_ns: t.cache_busy.0,
             rate: t.channel,
-            commands: config.commands.clone(),
+            commands: device.commands.clone(),
             channel_until_ns: vec![0; g.channels as usize],
             dies: vec![Die::default(); (g.channels * g.chips_per_channel * g.dies_per_chip) as usize],
             pages_programmed,

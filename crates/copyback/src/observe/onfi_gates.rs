@@ -35,7 +35,7 @@ fn watcher(commands: &str) -> Watcher {
     ))
     .expect("the test's configuration parses");
     let programmed = (0..8 * BLOCKS_PER_PLANE).map(|block| if block % BLOCKS_PER_PLANE == 1 { 3 } else { 0 });
-    Watcher::new(&config, programmed.collect())
+    Watcher::new(&config.device(), programmed.collect())
 }
 
 /// A page by plane, block of the plane, and offset.

@@ -1,11 +1,13 @@
-//! One run's whole configuration, and the checks that need more than one part of it.
+//! One run's whole configuration: all parts, and what is handed of it to those that are made of some. Whether the parts
+//! fit together stands in `combinations`.
 
 use super::precondition::PreconditionConfig;
 use crate::buffer;
-use crate::config::{Axis, CapacityConfig, CommandsConfig, GeometryConfig, KeyError, TimingConfig};
+use crate::config::{Axis, CapacityConfig, CommandsConfig, Device, GeometryConfig, KeyError, TimingConfig, layers};
 use crate::dispatch::{admit, compose, order};
-use crate::ftl::{allocation, frontier, mapping, victim};
+use crate::ftl::{FtlConfig, allocation, frontier, mapping, victim};
 use crate::host::config::HostConfig;
+use crate::ssd::DriveConfig;
 use crate::tasks::gc::unit;
 use crate::tasks::gc::{trigger, r#yield};
 use serde::{Deserialize, Serialize};
@@ -65,6 +67,11 @@ pub struct RunConfig {
     pub precondition: PreconditionConfig,
 }
 
+/// Layers of such configurations.
+pub type Stack = layers::Stack<RunConfig>;
+/// What they amount to, with a workload.
+pub type Resolved = layers::Resolved<RunConfig>;
+
 /// Every axis of a scheme, in the order in which a write meets them.
 pub const AXES: &[Axis] = &[
     mapping::AXIS,
@@ -87,34 +94,19 @@ impl RunConfig {
         self.timing.check()?;
         self.host.check()?;
         self.precondition.check()?;
-        self.allocation.check(self)?;
-        self.trigger.check(self)?;
-        self.victim.check(self)?;
-        self.buffer.check(self)?;
-        self.unit.check(self)?;
-        self.yield_.check(self)?;
-        self.compose.check(self)?;
+        self.check_allocation()?;
+        self.allocation.check()?;
+        self.trigger.check(&self.geometry)?;
+        self.victim.check(&self.device())?;
+        self.buffer.check(&self.geometry)?;
+        self.unit.check(&self.device())?;
+        self.yield_.check()?;
+        self.check_window()?;
+        self.compose.check(&self.commands)?;
+        self.check_moves()?;
         self.admit.check()?;
         self.check_spare()?;
         self.check_past()
-    }
-
-    /// Whether an aged drive keeps the block that collection needs.
-    fn check_past(&self) -> Result<(), KeyError> {
-        let PreconditionConfig::Aged { used_max, .. } = self.precondition else { return Ok(()) };
-        let blocks = self.geometry.blocks_per_plane;
-        let used_blocks = (f64::from(blocks) * used_max).ceil() as u32;
-        if used_blocks + crate::ftl::GC_RESERVE_BLOCKS > blocks {
-            return Err(KeyError::new(
-                "precondition.used_max",
-                format!("{used_max} of {blocks} blocks a plane leaves none to collect with"),
-            )
-            .with_help(format!(
-                "use at most {}, or more blocks",
-                f64::from(blocks - crate::ftl::GC_RESERVE_BLOCKS) / f64::from(blocks)
-            )));
-        }
-        Ok(())
     }
 
     /// Blocks of a plane that never hold host data at rest: what GC needs to move a victim, and the open blocks.
@@ -122,53 +114,21 @@ impl RunConfig {
         crate::ftl::GC_RESERVE_BLOCKS + self.frontier.open_blocks()
     }
 
-    /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its reserve
-    /// and the level that the trigger keeps free.
-    fn check_spare(&self) -> Result<(), KeyError> {
-        let units_per_block = u64::from(self.geometry.pages_per_block) * self.geometry.units_per_page();
-        let planes = u64::from(self.geometry.channels)
-            * u64::from(self.geometry.chips_per_channel)
-            * u64::from(self.geometry.dies_per_chip)
-            * u64::from(self.geometry.planes_per_die);
-        let physical =
-            planes * u64::from(self.geometry.blocks_per_plane) * units_per_block * self.geometry.unit_bytes();
-        let logical = self.capacity.logical_bytes(physical)?;
-        let data_blocks = logical.div_ceil(self.geometry.unit_bytes()).div_ceil(planes).div_ceil(units_per_block);
-        let spare = u64::from(self.geometry.blocks_per_plane).saturating_sub(data_blocks);
-        let level = u64::from(self.trigger.stop_blocks_per_plane(self));
-        let needed = u64::from(self.blocks_held_back()).max(level) + 1;
-        if spare < needed {
-            return Err(KeyError::new(
-                "capacity",
-                format!(
-                    "each plane has {} blocks, of which data takes {data_blocks}; the {spare} left are fewer than the \
-                     {needed} that garbage collection needs (open blocks and reserve: {}, trigger.stop: {level})",
-                    self.geometry.blocks_per_plane,
-                    self.blocks_held_back(),
-                ),
-            )
-            .with_help("raise `capacity.over_provisioning`, lower the trigger's levels, or use more, smaller blocks"));
-        }
-        self.check_gain(data_blocks, units_per_block)
+    /// The flash alone: what a policy may check its parameters against.
+    pub fn device(&self) -> Device<'_> {
+        let Self { geometry, timing, capacity, commands, .. } = self;
+        Device { geometry, timing, capacity, commands }
     }
 
-    /// Whether a full plane always has a block whose collection frees a page: where all blocks that may be collected
-    /// share the invalid units evenly, each must still have a page's worth.
-    fn check_gain(&self, data_blocks: u64, units_per_block: u64) -> Result<(), KeyError> {
-        let full_blocks = u64::from(self.geometry.blocks_per_plane - self.blocks_held_back() + 1);
-        let least_invalid = (full_blocks - data_blocks) * units_per_block;
-        if least_invalid > full_blocks * (self.geometry.units_per_page() - 1) {
-            return Ok(());
-        }
-        Err(KeyError::new(
-            "capacity",
-            format!(
-                "{} spare blocks a plane are too few for pages of {} mapping units: each block might hold less than a \
-                 page of invalid data, and garbage collection would gain nothing",
-                full_blocks - data_blocks,
-                self.geometry.units_per_page(),
-            ),
-        )
-        .with_help("raise `capacity.over_provisioning`, or use more pages a block"))
+    /// What its translation layer is made of.
+    pub fn ftl(&self) -> FtlConfig<'_> {
+        let Self { allocation, frontier, victim, .. } = self;
+        FtlConfig { device: self.device(), allocation, frontier, victim }
+    }
+
+    /// What its drive is made of beyond the translation layer.
+    pub fn drive(&self) -> DriveConfig<'_> {
+        let Self { trigger, unit, yield_, compose, admit, order, .. } = self;
+        DriveConfig { device: self.device(), trigger, unit, yield_, compose, admit, order }
     }
 }

@@ -1,13 +1,15 @@
 //! One run from configuration to report.
 
+pub mod aging;
+mod combinations;
 pub mod config;
+mod layered;
 mod outcome;
 pub mod precondition;
 pub mod simulation;
 pub mod warmup;
 
 use crate::config::KeyError;
-use crate::ftl::aging;
 use crate::ftl::core::{Counts, Ftl};
 use crate::observe::commands::CommandFilter;
 use crate::observe::report::Outcome;
@@ -17,12 +19,9 @@ use crate::sim::invariant::Invariant;
 use copyback_workload::RequestSource;
 use simulation::{Setup, Simulation};
 
+pub use crate::host::TRANSACTIONS_MAX;
 pub use outcome::of as outcome_of;
 pub use warmup::Warmup;
-
-/// Transactions under way on a drive above which no request is cut further: more would not be looked at. Each is a page of
-/// a request, so that this many requests are the most that a drive ever has under way, and fewer where they are large.
-pub const TRANSACTIONS_MAX: usize = 1 << 16;
 
 /// What a run is to do beyond its configuration.
 #[derive(Clone, Debug)]

@@ -134,7 +134,7 @@ impl<'a> Simulation<'a> {
             let first_slot = member_of_slot.len() as u32;
             member_of_slot.resize(member_of_slot.len() + Drive::slots(&ftl.geometry) as usize, number as u16);
             let buffer = config.buffer.build(&ftl.geometry);
-            let drive = Drive::new(config, ftl, first_slot, setup.check, setup.keep_gc_events);
+            let drive = Drive::new(&config.drive(), ftl, first_slot, setup.check, setup.keep_gc_events);
             let waiting_pieces = VecDeque::new();
             members.push(Member {
                 drive,
@@ -401,7 +401,7 @@ mod tests {
             keep_gc_events: false,
             keep_requests: false,
         };
-        let mut simulation = Simulation::new(vec![(&config, Ftl::new(&config, 1))], setup);
+        let mut simulation = Simulation::new(vec![(&config, Ftl::new(&config.ftl(), 1))], setup);
         simulation.start().unwrap();
         let marks = [0, 1].map(|id| simulation.members[0].drive.txn(TxnId(id)).high_priority);
         assert_eq!(marks, [false, true]);

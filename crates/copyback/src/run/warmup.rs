@@ -4,6 +4,7 @@
 //! request that is depends on the workload alone, or is agreed on by all runs of a comparison, so that schemes skip and
 //! measure the same requests.
 
+use crate::config::layers::{Layer, LayerError};
 use crate::observe::steady::{self, Mark, ROUNDS, Steady, Verdict};
 use copyback_workload::units::{format_duration_ns, parse_duration_ns};
 use serde::{Serialize, Serializer};
@@ -41,6 +42,16 @@ impl Warmup {
             Self::Time(ns) => Self::Time(ns.div_ceil(parts)),
             Self::Steady => Self::Steady,
         }
+    }
+
+    /// Takes a warm-up out of a layer: a number of requests, a time, or a word.
+    pub fn take_from(layer: &mut Layer) -> Result<Option<Self>, LayerError> {
+        layer.take_read("warmup", |value| match value {
+            toml::Value::Table(_) => {
+                Err("a table is no warm-up: write for example warmup = 10_000, or \"10 s\"".to_owned())
+            }
+            value => Self::of_toml(value),
+        })
     }
 
     /// What a file says: a whole number, or a text.

@@ -35,7 +35,7 @@ impl Contents {
     /// # Panics
     /// Where the blocks do not fit the drive, or hold more than it has logical pages for.
     pub fn new(config: &RunConfig, planes: &[&[Block]]) -> Self {
-        let ftl = Ftl::new(config, 1);
+        let ftl = Ftl::new(&config.ftl(), 1);
         let g = &ftl.geometry;
         assert_eq!((g.planes as usize, g.units_per_page), (planes.len(), 1), "every plane, one unit a page");
         let mut unused = vec![Vec::new(); planes.len()];

@@ -4,9 +4,9 @@
 
 use super::drive::Drive;
 use crate::dispatch::txn::{Role, Txn};
-use crate::ftl::aging::aged;
 use crate::ftl::frontier::Origin;
 use crate::observe::clocks::Occupant;
+use crate::run::aging::aged;
 use crate::run::config::RunConfig;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
@@ -36,7 +36,7 @@ fn drive(dies: u32, planes_per_die: u32, more: &str) -> (Drive, EventQueue) {
     config.check().expect("the configuration is possible");
     let ftl = aged(&config, 1).expect("the drive has a past");
     let events = EventQueue::new(Drive::slots(&ftl.geometry) as usize);
-    (Drive::new(&config, ftl, 0, false, false), events)
+    (Drive::new(&config.drive(), ftl, 0, false, false), events)
 }
 
 fn write(drive: &mut Drive, die: u32, events: &mut EventQueue) -> TxnId {

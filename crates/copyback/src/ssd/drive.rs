@@ -4,8 +4,8 @@
 //! `admission` (into a die's queue), `issue` (from a queue into a command), `flow` (a command's way over channel and
 //! array) and `collection` (jobs). Only they change the drive.
 
+use super::config::DriveConfig;
 use super::sharing::{NO_PLANES, Pause};
-use crate::dispatch::compose::ComposeConfig;
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::order::{Order, OrderConfig};
 use crate::dispatch::txn::{Role, Txn, Txns};
@@ -21,13 +21,11 @@ use crate::observe::observers::Observers;
 use crate::observe::onfi::Watcher;
 use crate::observe::report::{FlashWork, GcEvent};
 use crate::observe::shadow::Shadow;
-use crate::run::config::RunConfig;
 use crate::sim::index::{ChannelId, DieId, JobId, PlaneId, RequestId, TxnId};
 use crate::sim::lists::Lists;
 use crate::sim::queue::{EventQueue, Slot};
-use crate::tasks::gc::trigger::{Trigger, TriggerConfig};
-use crate::tasks::gc::unit::UnitConfig;
-use crate::tasks::gc::unit::block::Destination;
+use crate::tasks::gc::trigger::Trigger;
+use crate::tasks::gc::unit::Destination;
 use crate::tasks::gc::r#yield::{AtHard, NextStep, Yield};
 use crate::tasks::job::Job;
 use std::collections::VecDeque;
@@ -142,42 +140,41 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    fn new(config: &RunConfig, ftl: &Ftl, yielding: &Yield, keep_gc_events: bool) -> Self {
-        let ComposeConfig::List(compose) = &config.compose;
-        let UnitConfig::Block(unit) = &config.unit;
-        let TriggerConfig::Watermark(trigger) = &config.trigger;
-        let cache = compose.builders.contains(&BuilderName::Cache);
-        let has = |builder| compose.gc.contains(&builder);
+    fn new(config: &DriveConfig<'_>, ftl: &Ftl, yielding: &Yield, keep_gc_events: bool) -> Self {
+        let (compose, commands) = (config.compose, config.device.commands);
+        let cache = compose.builders().contains(&BuilderName::Cache);
+        let has = |builder| compose.gc_builders().contains(&builder);
         let pipeline = has(GcBuilderName::Pipeline);
-        let scan_ns = if has(GcBuilderName::GcHost) { compose.gc_scan.0 } else { 0 };
+        let scan_ns = compose.gc_scan_ns();
+        let [scan_max, gc_scan_max] = compose.scan_max().map(|most| most as usize);
         let choice_takes_time = ftl.victim_matches_reads();
         Self {
-            builders: compose.builders.clone(),
-            gc_builders: compose.gc.clone(),
-            cache_read: cache && config.commands.cache_read,
-            cache_program: cache && config.commands.cache_program,
-            pipeline_read: pipeline && config.commands.cache_read,
-            pipeline_program: pipeline && config.commands.cache_program,
-            hears_loads: (cache || pipeline) && config.commands.cache_program,
-            hears_reads: (cache || pipeline) && config.commands.cache_read,
+            builders: compose.builders().to_vec(),
+            gc_builders: compose.gc_builders().to_vec(),
+            cache_read: cache && commands.cache_read,
+            cache_program: cache && commands.cache_program,
+            pipeline_read: pipeline && commands.cache_read,
+            pipeline_program: pipeline && commands.cache_program,
+            hears_loads: (cache || pipeline) && commands.cache_program,
+            hears_reads: (cache || pipeline) && commands.cache_read,
             merge: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
-            is_round_alone: compose.gc.is_empty() && !ftl.has_second_active(),
+            is_round_alone: compose.gc_builders().is_empty() && !ftl.has_second_active(),
             steps_at_once: !yielding.yields() && scan_ns == 0 && !choice_takes_time,
             bars_at_register: [false, true].map(|is_write| yielding.bars_plane(NextStep::Program, is_write)),
-            hard_level: Trigger::new(trigger, &ftl.geometry).hard_level(),
+            hard_level: config.trigger.build(&ftl.geometry).hard_level(),
             hard_stops_all: yielding.at_hard() == AtHard::All,
             poll_ns: yielding.look_ns(),
             scan_ns,
-            scan_max: compose.scan_max as usize,
-            gc_scan_max: compose.gc_scan_max as usize,
+            scan_max,
+            gc_scan_max,
             slots: config.admit.slots(),
-            copyback: unit.copyback,
-            global: unit.destination == Destination::Global,
-            level_pages: trigger.blocks_per_plane(config).0 * config.geometry.pages_per_block,
+            copyback: config.unit.copyback(),
+            global: config.unit.destination() == Destination::Global,
+            level_pages: config.trigger.blocks_per_plane(config.device.geometry).0 * ftl.geometry.pages_per_block,
             keep_gc_events,
             decisions_max: 1 << 18,
-            idle_rounds_max: 64 * config.geometry.blocks_per_plane,
+            idle_rounds_max: 64 * ftl.geometry.blocks_per_plane,
         }
     }
 
@@ -283,18 +280,17 @@ pub struct Drive {
 
 impl Drive {
     /// A drive with a past; its events use the slots from `first_slot` on, [`Drive::slots`] of them.
-    pub fn new(config: &RunConfig, ftl: Ftl, first_slot: u32, check: bool, keep_gc_events: bool) -> Self {
+    pub fn new(config: &DriveConfig<'_>, ftl: Ftl, first_slot: u32, check: bool, keep_gc_events: bool) -> Self {
         let geometry = ftl.geometry.clone();
-        let TriggerConfig::Watermark(trigger) = &config.trigger;
-        let urgent_first = matches!(&config.order, OrderConfig::Priority(p) if p.first == crate::dispatch::order::priority::First::GcReadWrite);
+        let urgent_first = matches!(config.order, OrderConfig::Priority(p) if p.first == crate::dispatch::order::priority::First::GcReadWrite);
         let lists = geometry.dies as usize * (QUEUES + 1) + geometry.planes as usize;
-        let timing = Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page);
-        let yielding = Yield::new(&config.yield_, &timing, geometry.units_per_page);
+        let timing = Timing::new(config.device.timing, geometry.unit_bytes, geometry.units_per_page);
+        let yielding = Yield::new(config.yield_, &timing, geometry.units_per_page);
         let settings = Settings::new(config, &ftl, &yielding, keep_gc_events);
-        let rules = Rules::new(&config.commands);
+        let rules = Rules::new(config.device.commands);
         let mut flash = Flash::new(&geometry, timing, rules, urgent_first, settings.hears_loads, first_slot);
         if check {
-            flash.observe(Box::new(Observers::watching(Watcher::new(config, ftl.pages_programmed()))));
+            flash.observe(Box::new(Observers::watching(Watcher::new(&config.device, ftl.pages_programmed()))));
         }
         let steps_alone = settings.may_step_alone() && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.logical_units);
@@ -307,9 +303,9 @@ impl Drive {
             flash,
             steps_alone,
             settings,
-            order: Order::new(&config.order),
+            order: Order::new(config.order),
             yielding,
-            trigger: Trigger::new(trigger, &geometry),
+            trigger: config.trigger.build(&geometry),
             dies: (0..geometry.dies).map(|_| Die::new()).collect(),
             txns: Txns::new(64),
             queues: Lists::new(lists, 64),

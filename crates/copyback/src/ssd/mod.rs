@@ -6,6 +6,7 @@ mod audit;
 mod by_hand;
 mod collection;
 mod company;
+pub mod config;
 mod destination;
 pub mod drive;
 mod flow;
@@ -16,3 +17,5 @@ mod sharing;
 mod steps;
 #[cfg(test)]
 mod tampering;
+
+pub use config::DriveConfig;

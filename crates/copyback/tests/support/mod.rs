@@ -13,7 +13,7 @@ pub fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64, devic
 /// Mapping units that hold data of a plane at most, if the drive is to pass `RunConfig::check` with nothing to spare.
 pub fn tightest_units(config: &RunConfig) -> u64 {
     let g = &config.geometry;
-    let held_back = config.blocks_held_back().max(config.trigger.stop_blocks_per_plane(config));
+    let held_back = config.blocks_held_back().max(config.trigger.stop_blocks_per_plane(&config.geometry));
     let planes = u64::from(g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die);
     let mut data_blocks = g.blocks_per_plane.saturating_sub(held_back + 1);
     // The invalid units that are left must be more than blocks can hold without a page's worth in any of them.

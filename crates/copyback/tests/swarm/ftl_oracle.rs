@@ -350,7 +350,7 @@ pub fn holds(case: &Case) -> Verdict {
     if case.config.check().is_err() {
         return Verdict::default();
     }
-    let ftl = Ftl::new(&case.config, 7);
+    let ftl = Ftl::new(&case.config.ftl(), 7);
     let mut bench = Bench { ftl, oracle: Oracle::default(), collection: None, stamp: 0 };
     for (at, &step) in case.steps.iter().enumerate() {
         bench.step(step);

@@ -13,11 +13,11 @@ use crate::timing_oracle::Foretold;
 use copyback::buffer::BufferConfig;
 use copyback::flash::command::Source;
 use copyback::flash::geometry::Geometry;
-use copyback::ftl::aging;
 use copyback::ftl::core::Ftl;
 use copyback::host::config::HostConfig;
 use copyback::host::config::HostMode;
 use copyback::observe::report::{Cause, Outcome, Report, RequestRecord};
+use copyback::run::aging;
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
 use copyback::run::simulation::{Setup, Simulation};
@@ -193,7 +193,7 @@ fn assembled(
     relocations: Vec<Relocation>,
 ) -> Case {
     let (config, text, mut marks) = choice.configuration();
-    let geometry = Geometry::new(&config);
+    let geometry = Geometry::new(&config.device());
     let mut arrival_ns = 0;
     let requests = wishes.iter().enumerate().map(|(number, wish)| {
         let wish = wish.of_host(host, number, wishes.len());
@@ -340,7 +340,7 @@ fn units_of(geometry: &Geometry, r: &Request) -> u64 {
 
 /// What a report must add up to, whatever the configuration.
 fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), TestCaseError> {
-    let geometry = Geometry::new(&case.config);
+    let geometry = Geometry::new(&case.config.device());
     let count = |op: Op| case.asked().iter().filter(|r| r.op == op).count() as u64;
     let sum = |op: Op, f: &dyn Fn(&Request) -> u64| case.asked().iter().filter(|r| r.op == op).map(f).sum::<u64>();
     prop_assert_eq!([report.reads, report.writes, report.trims], [Op::Read, Op::Write, Op::Trim].map(count));
@@ -401,7 +401,7 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
 
 /// Each request is done once, takes as long as its parts, and no shorter than flash allows.
 fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseError> {
-    let geometry = Geometry::new(&case.config);
+    let geometry = Geometry::new(&case.config.device());
     let timing = &case.config.timing;
     let transfer_ns = |units: u32| timing.channel.transfer_ns(u64::from(units) * u64::from(geometry.unit_bytes));
     let least = |list: Vec<u64>| list.into_iter().min().unwrap();

@@ -5,10 +5,10 @@
 
 use crate::knobs::Mark;
 use crate::runs::{self, run_together};
-use copyback::ftl::aging;
 use copyback::ftl::core::Ftl;
 use copyback::host::config::HostConfig;
 use copyback::observe::report::RequestRecord;
+use copyback::run::aging;
 use copyback::run::config::RunConfig;
 use copyback::tasks::gc::trigger::TriggerConfig;
 use copyback::workload::Request;

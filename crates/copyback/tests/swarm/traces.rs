@@ -141,7 +141,7 @@ pub fn holds(case: &Case, path: &std::path::Path) -> Result<bool, TestCaseError>
     std::fs::write(path, &file).map_err(|e| failed(&e))?;
 
     let spec = WorkloadSpec { trace: Some(path.to_owned()), ..WorkloadSpec::default() };
-    let capacity_bytes = copyback::flash::geometry::Geometry::new(config).logical_bytes();
+    let capacity_bytes = copyback::flash::geometry::Geometry::new(&config.device()).logical_bytes();
     let options = Options { seed: case.run.seed, check: true, keep_requests: true, ..Options::default() };
     let source = open(&spec, case.run.seed, capacity_bytes).map_err(RunError::Workload);
     let result =

@@ -5,10 +5,9 @@
 
 use super::merge::tag;
 use super::tree::{Node, Table, plain};
-use super::{LayerError, Place, Resolved, nearest, suggestion, tables};
+use super::{Configuration, LayerError, Place, Resolved, nearest, suggestion, tables};
 use crate::config::PageTimes;
 use crate::config::presets::DEVICES;
-use crate::run::config::RunConfig;
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::units::Nanos;
 use serde::Deserialize;
@@ -25,8 +24,8 @@ capacity = { over_provisioning = 1.0 }
 "#;
 
 /// Every table that has defaults, with them.
-pub(super) fn defaults() -> String {
-    let least: RunConfig = toml::from_str(LEAST).expect("the text above is a configuration");
+pub(super) fn defaults<C: Configuration>() -> String {
+    let least: C = toml::from_str(LEAST).expect("the text above is a configuration");
     let mut table = toml::Table::try_from(&least).expect("a configuration holds what TOML can say");
     for device_table in ["geometry", "timing", "capacity"] {
         table.remove(device_table);
@@ -56,9 +55,9 @@ pub(super) fn seen(place: &Place) -> Option<Place> {
 }
 
 /// The configuration of a tree.
-pub(super) fn decode(root: &Table) -> Result<Resolved, LayerError> {
-    check_names(root)?;
-    let workload = decode_workload(root)?;
+pub(super) fn decode<C: Configuration>(root: &Table) -> Result<Resolved<C>, LayerError> {
+    check_names::<C>(root)?;
+    let workload = decode_workload::<C>(root)?;
     let mut values = plain(root);
     values.remove("workload");
     for needed in ["geometry", "timing", "capacity"] {
@@ -67,38 +66,38 @@ pub(super) fn decode(root: &Table) -> Result<Resolved, LayerError> {
                 .with_help("name a device, or write [geometry], [timing] and [capacity]"));
         }
     }
-    let run = RunConfig::deserialize(values.clone());
-    let run = run.map_err(|error| explain(root, error.message(), &values, &[], &fails::<RunConfig>))?;
+    let run = C::deserialize(values.clone());
+    let run = run.map_err(|error| explain::<C>(root, error.message(), &values, &[], &fails::<C>))?;
     Ok(Resolved { run, workload })
 }
 
 /// The workload of a tree.
-pub(super) fn decode_workload(root: &Table) -> Result<WorkloadSpec, LayerError> {
-    check_names(root)?;
+pub(super) fn decode_workload<C: Configuration>(root: &Table) -> Result<WorkloadSpec, LayerError> {
+    check_names::<C>(root)?;
     let Some(Node::Table(inner)) = root.get("workload").map(|entry| &entry.node) else {
         return Ok(WorkloadSpec::default());
     };
     let values = plain(inner);
     WorkloadSpec::deserialize(values.clone())
-        .map_err(|error| explain(inner, error.message(), &values, &["workload"], &fails::<WorkloadSpec>))
+        .map_err(|error| explain::<C>(inner, error.message(), &values, &["workload"], &fails::<WorkloadSpec>))
 }
 
 /// Keys of an experiment that stand in no table: whoever reads experiments takes them out.
 const EXPERIMENT_KEYS: &[&str] = &["device", "scheme", "schemes", "seed", "requests"];
 
 /// Refuses what is no table of a configuration.
-fn check_names(root: &Table) -> Result<(), LayerError> {
+fn check_names<C: Configuration>(root: &Table) -> Result<(), LayerError> {
     for (name, entry) in root {
-        if !tables().any(|table| table == name) {
+        if !tables::<C>().any(|table| table == name) {
             let help = match name.as_str() {
                 name if EXPERIMENT_KEYS.contains(&name) => {
                     format!("`{name}` belongs into an experiment, not into a preset or an override")
                 }
-                _ => match nearest(name, EXPERIMENT_KEYS.iter().copied().chain(tables())) {
+                _ => match nearest(name, EXPERIMENT_KEYS.iter().copied().chain(tables::<C>())) {
                     Some(near) if EXPERIMENT_KEYS.contains(&near) => {
                         format!("did you mean `{near}`? it belongs into an experiment")
                     }
-                    _ => suggestion(name, "tables", tables()),
+                    _ => suggestion(name, "tables", tables::<C>()),
                 },
             };
             return Err(LayerError::new(format!("unknown table or key `{name}`")).with_help(help).at(seen(&entry.key)));
@@ -119,9 +118,15 @@ fn fails<T: for<'de> Deserialize<'de>>(values: toml::Table) -> Option<String> {
 type Fails<'a> = &'a dyn Fn(toml::Table) -> Option<String>;
 
 /// Finds the key at fault and says what is wrong with it.
-fn explain(root: &Table, message: &str, values: &toml::Table, above: &[&str], fails: Fails<'_>) -> LayerError {
+fn explain<C: Configuration>(
+    root: &Table,
+    message: &str,
+    values: &toml::Table,
+    above: &[&str],
+    fails: Fails<'_>,
+) -> LayerError {
     let mut path = Vec::new();
-    while let Some(next) = culprit(message, values, &path, above, fails) {
+    while let Some(next) = culprit::<C>(message, values, &path, above, fails) {
         path.push(next);
     }
     if let Some(field) = missing_field(message) {
@@ -140,15 +145,21 @@ fn explain(root: &Table, message: &str, values: &toml::Table, above: &[&str], fa
     let dotted = above.iter().copied().chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join(".");
     let is_key = message.starts_with("unknown field") || message.starts_with("missing field");
     let place = entry.and_then(|entry| seen(if is_key { &entry.key } else { &entry.value }));
-    wording(&dotted, message, value.as_ref(), values, above).at(place)
+    wording::<C>(&dotted, message, value.as_ref(), values, above).at(place)
 }
 
 /// The child of the table at `path` without which the error is another. The tag comes last: without it every other key is
 /// wrong, too.
-fn culprit(message: &str, values: &toml::Table, path: &[String], above: &[&str], fails: Fails<'_>) -> Option<String> {
+fn culprit<C: Configuration>(
+    message: &str,
+    values: &toml::Table,
+    path: &[String],
+    above: &[&str],
+    fails: Fails<'_>,
+) -> Option<String> {
     let table = at(values, path)?;
     let here: Vec<&str> = above.iter().copied().chain(path.iter().map(String::as_str)).collect();
-    let tag = tag(&here);
+    let tag = tag::<C>(&here);
     let (last, first): (Vec<&String>, Vec<&String>) = table.keys().partition(|key| Some(key.as_str()) == tag);
     first
         .into_iter()
@@ -187,12 +198,18 @@ fn at<'t>(values: &'t toml::Table, path: &[String]) -> Option<&'t toml::Table> {
 }
 
 /// The error in the words of a user rather than of the deserialiser.
-fn wording(path: &str, message: &str, value: Option<&toml::Value>, values: &toml::Table, above: &[&str]) -> LayerError {
+fn wording<C: Configuration>(
+    path: &str,
+    message: &str,
+    value: Option<&toml::Value>,
+    values: &toml::Table,
+    above: &[&str],
+) -> LayerError {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
     if message.starts_with("unknown field") {
         let inner: Vec<String> = table.split('.').skip(above.len()).map(str::to_owned).collect();
-        let own = tag(&table.split('.').collect::<Vec<_>>()).filter(|tag| Some(*tag) != Some("kind"));
+        let own = tag::<C>(&table.split('.').collect::<Vec<_>>()).filter(|tag| Some(*tag) != Some("kind"));
         let own = own.filter(|own| at(values, &inner).is_some_and(|table| table.contains_key(*own)));
         let known = own.into_iter().chain(quoted.iter().skip(1).copied());
         return LayerError::new(format!("unknown key `{key}` in `[{table}]`"))

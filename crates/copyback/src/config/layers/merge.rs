@@ -1,6 +1,6 @@
 //! How one layer goes over another.
 
-use super::AXES;
+use super::Configuration;
 use super::tree::{Node, Table};
 
 /// Keys of `[workload]` that only a generator has.
@@ -29,19 +29,19 @@ const DESCRIPTION_KEYS: &[&str] = &["name", "source"];
 const READS_KEYS: &[&str] = &["read_share", "read_arrivals"];
 
 /// Puts `over` on top of `base`.
-pub(super) fn merge(base: &mut Table, over: Table) {
-    merge_at(&[], base, over);
+pub(super) fn merge<C: Configuration>(base: &mut Table, over: Table) {
+    merge_at::<C>(&[], base, over);
 }
 
-fn merge_at(path: &[&str], base: &mut Table, over: Table) {
+fn merge_at<C: Configuration>(path: &[&str], base: &mut Table, over: Table) {
     for (key, entry) in over {
         let here = [path, &[key.as_str()]].concat();
         match base.get_mut(&key) {
             Some(below) if here != ["capacity"] => match (&mut below.node, entry.node) {
                 (Node::Table(below_table), Node::Table(table)) => {
-                    drop_alternatives(&here, below_table, &table);
+                    drop_alternatives::<C>(&here, below_table, &table);
                     (below.key, below.value) = (entry.key, entry.value);
-                    merge_at(&here, below_table, table);
+                    merge_at::<C>(&here, below_table, table);
                 }
                 (_, node) => *below = super::tree::Entry { node, ..entry },
             },
@@ -53,18 +53,18 @@ fn merge_at(path: &[&str], base: &mut Table, over: Table) {
 }
 
 /// The key of a table whose value decides which other keys the table can have.
-pub(super) fn tag(path: &[&str]) -> Option<&'static str> {
+pub(super) fn tag<C: Configuration>(path: &[&str]) -> Option<&'static str> {
     match path {
         ["precondition"] => Some("mode"),
         ["workload", _] => Some("kind"),
-        [table] if AXES.iter().any(|axis| axis.name == *table) => Some("policy"),
+        [table] if C::AXES.iter().any(|axis| axis.name == *table) => Some("policy"),
         _ => None,
     }
 }
 
 /// Drops from `base` what makes no sense any more under `over`.
-fn drop_alternatives(path: &[&str], base: &mut Table, over: &Table) {
-    if let Some(tag) = tag(path) {
+fn drop_alternatives<C: Configuration>(path: &[&str], base: &mut Table, over: &Table) {
+    if let Some(tag) = tag::<C>(path) {
         let leaf = |table: &Table| match table.get(tag).map(|entry| &entry.node) {
             Some(Node::Leaf(value)) => Some(value.clone()),
             _ => None,

@@ -1,7 +1,7 @@
 //! Layered configuration: later layers over earlier ones, and every value remembers the text that it came from.
 //!
 //! A run's configuration is a stack: built-in defaults, a device, a scheme, a workload, an experiment, `--set`. All layers
-//! share one flat namespace: the tables of [`RunConfig`] and `[workload]`. A key of a later layer replaces the same key of
+//! share one flat namespace: the tables of the [`Configuration`] and `[workload]`. A key of a later layer replaces the same key of
 //! an earlier one, with three exceptions, each because the rest would make no sense without what was replaced:
 //!
 //! - where a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
@@ -18,11 +18,11 @@ mod set;
 mod tests;
 mod tree;
 
-use crate::host::config::HostMode;
-use crate::run::Warmup;
-use crate::run::config::{AXES, RunConfig};
+use super::presets::SCHEMES;
+use super::{Axis, KeyError};
 use copyback_workload::spec::{ArrivalKind, Footprint, WorkloadSpec};
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -88,12 +88,27 @@ pub struct Located {
     pub place: Option<Place>,
 }
 
-/// Tables of a configuration that is no axis.
-const OTHER_TABLES: &[&str] = &["geometry", "timing", "capacity", "commands", "host", "precondition", "workload"];
+/// What layers amount to, beside a workload. Whoever knows all parts of a configuration hands it in: layers know tables and
+/// keys, and no policy.
+pub trait Configuration: DeserializeOwned + Serialize {
+    /// The tables that choose a `policy`.
+    const AXES: &'static [Axis];
+    /// The other tables.
+    const OTHER_TABLES: &'static [&'static str];
+    /// Checks every part and how they fit together.
+    fn check(&self) -> Result<(), KeyError>;
+    /// Whether the next request arrives when one ends.
+    fn has_closed_loop(&self) -> bool;
+    /// Lets the next request arrive when one ends.
+    fn close_loop(&mut self);
+    /// The share of the logical capacity, from its start, whose every unit holds data before the run; 0 where nothing is
+    /// known to be mapped. Asked once the configuration was checked.
+    fn mapped_share(&self) -> f64;
+}
 
 /// Every table of a configuration.
-pub fn tables() -> impl Iterator<Item = &'static str> + Clone {
-    OTHER_TABLES.iter().copied().chain(AXES.iter().map(|axis| axis.name))
+pub fn tables<C: Configuration>() -> impl Iterator<Item = &'static str> + Clone {
+    C::OTHER_TABLES.iter().copied().chain(["workload"]).chain(C::AXES.iter().map(|axis| axis.name))
 }
 
 /// One layer: the settings of one text.
@@ -178,7 +193,7 @@ impl Layer {
         let Some(entry) = self.take(path) else { return Ok(None) };
         let wrong = || {
             LayerError::new(format!("`{path}` must be a list of texts"))
-                .with_help(format!("write for example {path} = [\"baseline\", \"ideal-no-gc\"]"))
+                .with_help(format!("write for example {path} = [\"{}\", \"{}\"]", SCHEMES[0].name, SCHEMES[1].name))
                 .at(Some(entry.value.clone()))
         };
         let Node::Leaf(toml::Value::Array(values)) = &entry.node else { return Err(wrong()) };
@@ -200,15 +215,19 @@ impl Layer {
         number.ok_or_else(wrong).map(Some)
     }
 
-    /// Takes a warm-up out of the layer: a number of requests, a time, or a word.
-    pub fn take_warmup(&mut self) -> Result<Option<Warmup>, LayerError> {
-        let Some(entry) = self.take("warmup") else { return Ok(None) };
-        let warmup = match &entry.node {
-            Node::Leaf(value) => Warmup::of_toml(value),
-            Node::Table(_) => Err("a table is no warm-up: write for example warmup = 10_000, or \"10 s\"".to_owned()),
+    /// Takes a value out of the layer that its owner knows how to read; what is wrong with it is said of the key.
+    pub fn take_read<T>(
+        &mut self,
+        path: &str,
+        read: impl Fn(&toml::Value) -> Result<T, String>,
+    ) -> Result<Option<T>, LayerError> {
+        let Some(entry) = self.take(path) else { return Ok(None) };
+        let value = match entry.node {
+            Node::Leaf(value) => value,
+            Node::Table(table) => toml::Value::Table(tree::plain(&table)),
         };
-        let wrong = |message| LayerError::new(format!("`warmup`: {message}")).at(Some(entry.value.clone()));
-        warmup.map(Some).map_err(wrong)
+        let wrong = |message| LayerError::new(format!("`{path}`: {message}")).at(Some(entry.value));
+        read(&value).map(Some).map_err(wrong)
     }
 
     /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file.
@@ -232,31 +251,32 @@ impl Layer {
 
 /// Layers, the last one on top.
 #[derive(Clone, Debug)]
-pub struct Stack {
+pub struct Stack<C> {
     root: Table,
+    amounts_to: PhantomData<fn() -> C>,
 }
 
-impl Default for Stack {
+impl<C: Configuration> Default for Stack<C> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Stack {
+impl<C: Configuration> Stack<C> {
     /// The built-in defaults: every axis and every table that has one.
     pub fn new() -> Self {
-        let text = Text { name: decode::BUILT_IN.into(), text: decode::defaults() };
+        let text = Text { name: decode::BUILT_IN.into(), text: decode::defaults::<C>() };
         let root = tree::parse(&Arc::new(text)).expect("the defaults were printed by the same library");
-        Self { root }
+        Self { root, amounts_to: PhantomData }
     }
 
     /// Puts a layer on top.
     pub fn push(&mut self, layer: Layer) {
-        merge::merge(&mut self.root, layer.root);
+        merge::merge::<C>(&mut self.root, layer.root);
     }
 
     /// The configuration that the layers amount to, checked as a whole.
-    pub fn resolve(&self) -> Result<Resolved, LayerError> {
+    pub fn resolve(&self) -> Result<Resolved<C>, LayerError> {
         let mut resolved = self.resolve_parts()?;
         self.check_loop(&mut resolved)?;
         resolved.run.check().map_err(|error| {
@@ -269,7 +289,7 @@ impl Stack {
     }
 
     /// A footprint that is `mapped` is the share that the drive's past writes.
-    fn address_mapped(&self, resolved: &mut Resolved) -> Result<(), LayerError> {
+    fn address_mapped(&self, resolved: &mut Resolved<C>) -> Result<(), LayerError> {
         if resolved.workload.footprint != Some(Footprint::Mapped) {
             return Ok(());
         }
@@ -285,15 +305,15 @@ impl Stack {
 
     /// A generator without arrival times needs a closed loop: it is the host's default then, and an open loop that somebody
     /// asked for is refused.
-    fn check_loop(&self, resolved: &mut Resolved) -> Result<(), LayerError> {
+    fn check_loop(&self, resolved: &mut Resolved<C>) -> Result<(), LayerError> {
         let workload = &resolved.workload;
         let kind = workload.arrivals.as_ref().map_or(ArrivalKind::Closed, |arrivals| arrivals.kind);
         let has_times = workload.trace.is_some() || workload.requests.is_none() || kind != ArrivalKind::Closed;
-        if has_times || resolved.run.host.mode == HostMode::Closed {
+        if has_times || resolved.run.has_closed_loop() {
             return Ok(());
         }
         match self.place_of_leaf("host.mode") {
-            None => resolved.run.host.mode = HostMode::Closed,
+            None => resolved.run.close_loop(),
             place => {
                 return Err(LayerError::new(
                     "`host.mode`: an open loop needs arrival times, and the workload has none",
@@ -314,7 +334,7 @@ impl Stack {
 
     /// The workload alone, checked.
     pub fn resolve_workload(&self) -> Result<WorkloadSpec, LayerError> {
-        let workload = decode::decode_workload(&self.root)?;
+        let workload = decode::decode_workload::<C>(&self.root)?;
         self.check_workload(&workload)?;
         Ok(workload)
     }
@@ -328,7 +348,7 @@ impl Stack {
     }
 
     /// The configuration without the checks that need all of it: what a scheme alone looks like.
-    pub fn resolve_parts(&self) -> Result<Resolved, LayerError> {
+    pub fn resolve_parts(&self) -> Result<Resolved<C>, LayerError> {
         decode::decode(&self.root)
     }
 
@@ -340,15 +360,15 @@ impl Stack {
 
 /// A complete configuration: defaults filled in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Resolved {
+pub struct Resolved<C> {
     /// The drive, its scheme, its host and its past.
     #[serde(flatten)]
-    pub run: RunConfig,
+    pub run: C,
     /// What is asked of it.
     pub workload: WorkloadSpec,
 }
 
-impl Resolved {
+impl<C: Serialize> Resolved<C> {
     /// As TOML that is an experiment by itself: read back, it is the same configuration.
     pub fn to_toml(&self) -> String {
         #[derive(Serialize)]

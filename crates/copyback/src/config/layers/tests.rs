@@ -3,7 +3,11 @@
 use super::*;
 use crate::flash::geometry::Geometry;
 use crate::host::config::HostConfig;
+use crate::run::config::RunConfig;
 use crate::run::precondition::PreconditionConfig;
+
+type Stack = super::Stack<RunConfig>;
+type Resolved = super::Resolved<RunConfig>;
 
 const DEVICE: &str = r#"
 [geometry]
@@ -109,7 +113,7 @@ fn a_mapped_footprint_is_what_the_past_writes() {
     assert_eq!(share("[precondition]\nmode = \"snia\""), 1.0);
     // Of a plane's pages half of 90 % are valid, and the drive shows part of them: less two blocks' worth at most.
     let aged = "[precondition]\nmode = \"aged\"\nused_min = 0.9\nused_max = 0.92\nvalid = 0.5";
-    let geometry = Geometry::new(&with(&[aged]).run);
+    let geometry = Geometry::new(&with(&[aged]).run.device());
     let physical_bytes = f64::from(geometry.physical_units) * f64::from(geometry.unit_bytes);
     let whole = 0.45 * physical_bytes / geometry.logical_bytes() as f64;
     let block = physical_bytes / f64::from(geometry.blocks_per_plane) / geometry.logical_bytes() as f64;

@@ -26,10 +26,7 @@
 //! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a round. hpdc18 Section
 //!   4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.
 
-use crate::config::KeyError;
-use crate::run::config::RunConfig;
-use crate::tasks::gc::unit::UnitConfig;
-use crate::tasks::gc::r#yield::YieldConfig;
+use crate::config::{CommandsConfig, KeyError};
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -85,8 +82,7 @@ impl Default for Params {
 }
 
 impl Params {
-    pub(crate) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
-        let commands = &run.commands;
+    pub(crate) fn check(&self, commands: &CommandsConfig) -> Result<(), KeyError> {
         let has_cache = commands.cache_read || commands.cache_program;
         let refuse = |key: &str, missing: &str| {
             let why = format!("a builder needs a command that this device has not (`commands.{missing} = false`)");
@@ -116,48 +112,11 @@ impl Params {
                     .with_help("name each builder once"));
             }
         }
-        self.check_moves(run)?;
         for (key, scan_max) in [("scan_max", self.scan_max), ("gc_scan_max", self.gc_scan_max)] {
             if !(1..=65_536).contains(&scan_max) {
                 return Err(KeyError::new(format!("compose.{key}"), format!("{scan_max} is not possible"))
                     .with_help("use a number from 1 to 65536"));
             }
-        }
-        Ok(())
-    }
-
-    /// Builders that work on moves need to get at them.
-    fn check_moves(&self, run: &RunConfig) -> Result<(), KeyError> {
-        let has = |name| self.gc.contains(&name);
-        let refuse = |why: &str, help: &str| Err(KeyError::new("compose.gc", why).with_help(help));
-        let UnitConfig::Block(unit) = &run.unit;
-        if unit.copyback {
-            let help = "set `unit.copyback = false`, or leave the builder out";
-            if has(GcBuilderName::Merge) {
-                return refuse("`merge` needs the transfer of a moved page, which copyback leaves out", help);
-            }
-            if has(GcBuilderName::GcHost) || has(GcBuilderName::Pipeline) {
-                let why = "`gc+host` and `pipeline` need moves to be reads and programs, and a copyback is neither";
-                return refuse(why, help);
-            }
-        }
-        if has(GcBuilderName::GcHost) && run.geometry.planes_per_die == 1 {
-            let help = "leave the builder out, or choose a device with more planes";
-            return refuse("`gc+host` needs a second plane in each die (`geometry.planes_per_die = 1`)", help);
-        }
-        if !self.gc.is_empty() && matches!(run.yield_, YieldConfig::Ideal(_)) {
-            let why = "rounds that take no time (`yield.policy = \"ideal\"`) have no commands that anything could join";
-            return refuse(why, "set `compose.gc = []`, or choose another `yield.policy`");
-        }
-        let needs_pauses = has(GcBuilderName::Pipeline) && !run.yield_.lets_host_first();
-        if needs_pauses {
-            let why = "`pipeline` overlaps what a round lets go first, and this `yield.policy` lets nothing";
-            return refuse(why, "set `yield.policy = \"points\"`, or leave the builder out");
-        }
-        let needs_window = has(GcBuilderName::GcHost) || has(GcBuilderName::Merge);
-        if needs_window && run.admit.slots() == 1 && !matches!(run.yield_, YieldConfig::Ideal(_)) {
-            let why = "a round takes the only slot of its die's window, so that nothing is queued that could join it";
-            return refuse(why, "set `admit.slots` to 2 or more, or leave `gc+host` and `merge` out");
         }
         Ok(())
     }

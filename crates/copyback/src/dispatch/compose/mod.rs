@@ -11,9 +11,8 @@ pub mod list;
 pub(crate) mod merge;
 mod multi_plane;
 
-use crate::config::{KeyError, axis};
+use crate::config::{CommandsConfig, KeyError, axis};
 use crate::flash::command::Command;
-use crate::run::config::RunConfig;
 use crate::sim::index::DieId;
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
@@ -26,10 +25,34 @@ axis! {
 }
 
 impl ComposeConfig {
-    /// Checks the parameters.
-    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+    /// Which builders are tried, in this order.
+    pub fn builders(&self) -> &[BuilderName] {
         let Self::List(p) = self;
-        p.check(run)
+        &p.builders
+    }
+
+    /// Which builders for commands of collection are tried.
+    pub fn gc_builders(&self) -> &[GcBuilderName] {
+        let Self::List(p) = self;
+        &p.gc
+    }
+
+    /// Transactions of a queue that are looked at for a partner: of a command of the host, and of one of collection.
+    pub fn scan_max(&self) -> [u32; 2] {
+        let Self::List(p) = self;
+        [p.scan_max, p.gc_scan_max]
+    }
+
+    /// Time to look for a partner before each read of a round, where one is looked for.
+    pub fn gc_scan_ns(&self) -> u64 {
+        let Self::List(p) = self;
+        if p.gc.contains(&GcBuilderName::GcHost) { p.gc_scan.0 } else { 0 }
+    }
+
+    /// Checks the parameters.
+    pub fn check(&self, commands: &CommandsConfig) -> Result<(), KeyError> {
+        let Self::List(p) = self;
+        p.check(commands)
     }
 }
 

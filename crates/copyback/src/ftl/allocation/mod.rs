@@ -11,10 +11,7 @@ pub mod static_order;
 
 use crate::config::{KeyError, axis};
 use crate::flash::geometry::Geometry;
-use crate::run::config::RunConfig;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId};
-use crate::tasks::gc::unit::UnitConfig;
-use crate::tasks::gc::unit::block::Destination;
 
 axis! {
     /// `[allocation]`
@@ -112,15 +109,13 @@ impl Allocation {
 }
 
 impl AllocationConfig {
+    /// Whether the die of a write is a function of its address, and its plane is not.
+    pub fn binds_die_only(&self) -> bool {
+        matches!(self, Self::StaticDie(_))
+    }
+
     /// Checks the parameters.
-    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
-        let UnitConfig::Block(unit) = &run.unit;
-        if matches!(self, Self::StaticDie(_)) && unit.destination == Destination::Global {
-            let why =
-                "writes are bound to a die, which moves of other dies (`unit.destination = \"global\"`) might fill";
-            return Err(KeyError::new("allocation.policy", why)
-                .with_help("use \"static\" or \"dynamic\", or set `unit.destination = \"local\"`"));
-        }
+    pub fn check(&self) -> Result<(), KeyError> {
         match self {
             Self::Static(p) | Self::StaticDie(p) => p.order.parse::<static_order::Order>().map(|_| ()),
             Self::Dynamic(_) => Ok(()),

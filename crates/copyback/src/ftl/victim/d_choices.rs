@@ -6,10 +6,9 @@
 //! - `d` (default 10): blocks that are drawn.
 
 use super::{Draw, VictimPolicy, View};
-use crate::config::KeyError;
+use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
-use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +27,7 @@ impl Default for Params {
 }
 
 impl super::Parameters for Params {
-    fn check(&self, _run: &RunConfig) -> Result<(), KeyError> {
+    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
         if (1..=1024).contains(&self.d) {
             return Ok(());
         }

@@ -8,10 +8,9 @@
 //!   the one that came to this count first.
 
 use super::{VictimPolicy, View};
-use crate::config::KeyError;
+use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
-use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PlaneId};
 use crate::sim::lists::Lists;
 use serde::{Deserialize, Serialize};
@@ -31,7 +30,7 @@ impl Default for Params {
 }
 
 impl super::Parameters for Params {
-    fn check(&self, _run: &RunConfig) -> Result<(), KeyError> {
+    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
         if (1..=1024).contains(&self.tie_blocks) {
             return Ok(());
         }

@@ -15,9 +15,8 @@ pub mod read_match;
 pub mod windowed_greedy;
 
 use super::blocks::{BlockState, Blocks};
-use crate::config::{KeyError, axis};
+use crate::config::{Device, KeyError, axis};
 use crate::flash::geometry::Geometry;
-use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PlaneId};
 use copyback_workload::rng;
 use rand::RngExt;
@@ -71,8 +70,8 @@ pub trait VictimPolicy {
 
 /// What a configuration says of a policy.
 pub trait Parameters {
-    /// Checks the values; `run` is the whole configuration.
-    fn check(&self, _run: &RunConfig) -> Result<(), KeyError> {
+    /// Checks the values against the device.
+    fn check(&self, _device: &Device<'_>) -> Result<(), KeyError> {
         Ok(())
     }
 }
@@ -88,8 +87,8 @@ macro_rules! victims {
 
         impl VictimConfig {
             /// Checks the parameters.
-            pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
-                match self { $( Self::$variant(p) => p.check(run) ),+ }
+            pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+                match self { $( Self::$variant(p) => p.check(device) ),+ }
             }
         }
 

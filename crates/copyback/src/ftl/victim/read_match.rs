@@ -12,10 +12,9 @@
 //! - `tie_blocks` (default 8): as under `greedy`.
 
 use super::{VictimPolicy, View, greedy};
-use crate::config::KeyError;
+use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
-use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PlaneId};
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -39,8 +38,8 @@ impl Default for Params {
 }
 
 impl super::Parameters for Params {
-    fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
-        greedy::Params { tie_blocks: self.tie_blocks }.check(run)?;
+    fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+        greedy::Params { tie_blocks: self.tie_blocks }.check(device)?;
         if (1..=1024).contains(&self.candidates) {
             return Ok(());
         }

@@ -7,10 +7,9 @@
 //! - `window` (default 0.1): how many of the plane's blocks are looked at, as a share or a count.
 
 use super::{VictimPolicy, View, fifo};
-use crate::config::{KeyError, Level};
+use crate::config::{Device, KeyError, Level};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
-use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +28,8 @@ impl Default for Params {
 }
 
 impl super::Parameters for Params {
-    fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
-        if self.window.is_possible() && self.window.of(run.geometry.blocks_per_plane) > 0 {
+    fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+        if self.window.is_possible() && self.window.of(device.geometry.blocks_per_plane) > 0 {
             return Ok(());
         }
         Err(KeyError::new("victim.window", "the window holds no block")

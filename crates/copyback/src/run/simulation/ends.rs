@@ -48,12 +48,12 @@ impl Simulation<'_> {
     }
 
     pub(super) fn end_if_done(&mut self, id: RequestId) {
-        let request = &mut self.requests[id];
+        let request = &self.requests[id];
         if request.open > 0 || !request.is_cut {
             return;
         }
         let now_ns = self.events.now_ns();
-        if self.collector.record(request, now_ns) {
+        if self.collector.record(request.ended(), now_ns) {
             self.last_end_ns = now_ns;
         }
         self.requests.remove(id);

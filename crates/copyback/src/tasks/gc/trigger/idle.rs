@@ -4,8 +4,7 @@
 //! requests and all queued requests are already serviced". The reactive levels stay as they are beside it.
 
 use super::watermark;
-use crate::config::{KeyError, Level};
-use crate::run::config::RunConfig;
+use crate::config::{GeometryConfig, KeyError, Level};
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -33,13 +32,13 @@ impl Params {
     }
 
     /// The same in blocks of each plane.
-    pub(super) fn stop_blocks_per_plane(&self, watermark: &watermark::Params, run: &RunConfig) -> u32 {
-        let (blocks, planes) = watermark.scope_blocks(run);
+    pub(super) fn stop_blocks_per_plane(&self, watermark: &watermark::Params, geometry: &GeometryConfig) -> u32 {
+        let (blocks, planes) = watermark.scope_blocks(geometry);
         self.stop_blocks(blocks, watermark.soft.of(blocks)).div_ceil(planes)
     }
 
-    pub(super) fn check(&self, watermark: &watermark::Params, run: &RunConfig) -> Result<(), KeyError> {
-        let blocks = watermark.scope_blocks(run).0;
+    pub(super) fn check(&self, watermark: &watermark::Params, geometry: &GeometryConfig) -> Result<(), KeyError> {
+        let blocks = watermark.scope_blocks(geometry).0;
         let reactive = watermark.stop.unwrap_or(watermark.soft).of(blocks);
         let stop = self.stop_blocks(blocks, watermark.soft.of(blocks));
         if (reactive..blocks).contains(&stop) {

@@ -6,8 +6,8 @@
 pub mod idle;
 pub mod watermark;
 
-use crate::config::{KeyError, axis};
-use crate::run::config::RunConfig;
+use crate::config::{GeometryConfig, KeyError, axis};
+use crate::flash::geometry::Geometry;
 
 axis! {
     /// `[trigger]`
@@ -16,16 +16,34 @@ axis! {
 }
 
 impl TriggerConfig {
-    /// Checks the parameters.
-    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+    /// The trigger of a drive.
+    pub fn build(&self, geometry: &Geometry) -> Trigger {
         let Self::Watermark(p) = self;
-        p.check(run)
+        Trigger::new(p, geometry)
+    }
+
+    /// Checks the parameters.
+    pub fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
+        let Self::Watermark(p) = self;
+        p.check(geometry)
+    }
+
+    /// Free blocks of each plane below which collection starts, and at which it stops.
+    pub fn blocks_per_plane(&self, geometry: &GeometryConfig) -> (u32, u32) {
+        let Self::Watermark(p) = self;
+        p.blocks_per_plane(geometry)
+    }
+
+    /// Blocks by which the levels of a die's second plane lie above those of its first, and so on.
+    pub fn stagger_blocks(&self) -> u32 {
+        let Self::Watermark(p) = self;
+        p.stagger
     }
 
     /// Free blocks that a plane has when collection stops.
-    pub fn stop_blocks_per_plane(&self, run: &RunConfig) -> u32 {
+    pub fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32 {
         let Self::Watermark(p) = self;
-        p.stop_blocks_per_plane(run)
+        p.stop_blocks_per_plane(geometry)
     }
 }
 

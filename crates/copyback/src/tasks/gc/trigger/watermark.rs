@@ -28,9 +28,8 @@
 //!   only to what consumes no free block (`yield`). ispass11 Sections III-D and IV-B4: 80 to 20 % of T_soft.
 
 use super::idle::{self, Idle};
-use crate::config::{KeyError, Level};
+use crate::config::{GeometryConfig, KeyError, Level};
 use crate::flash::geometry::Geometry;
-use crate::run::config::RunConfig;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -120,8 +119,7 @@ impl Default for Params {
 
 impl Params {
     /// Blocks and planes of the scope.
-    pub(super) fn scope_blocks(&self, run: &RunConfig) -> (u32, u32) {
-        let g = &run.geometry;
+    pub(super) fn scope_blocks(&self, g: &GeometryConfig) -> (u32, u32) {
         let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
         let planes = match self.scope {
             Scope::Plane => 1,
@@ -131,9 +129,9 @@ impl Params {
         (planes * g.blocks_per_plane, planes)
     }
 
-    pub(super) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+    pub(super) fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
         let stop = self.stop.unwrap_or(self.soft);
-        let scope_blocks = self.scope_blocks(run).0;
+        let scope_blocks = self.scope_blocks(geometry).0;
         for (key, level) in [("soft", self.soft), ("stop", stop)] {
             if !level.is_possible() || level.of(scope_blocks) >= scope_blocks {
                 return Err(self.no_level(key, level, scope_blocks));
@@ -151,7 +149,7 @@ impl Params {
             return Err(KeyError::new("trigger.stagger", "only levels of planes can lie apart")
                 .with_help("set `trigger.scope` to \"plane\", or leave `trigger.stagger` out"));
         }
-        let apart = u64::from(self.stagger) * u64::from(run.geometry.planes_per_die - 1);
+        let apart = u64::from(self.stagger) * u64::from(geometry.planes_per_die - 1);
         if u64::from(stop) + apart >= u64::from(scope_blocks) {
             let message = format!("{} blocks lift the last plane's level to {}", self.stagger, u64::from(stop) + apart);
             return Err(KeyError::new("trigger.stagger", message)
@@ -165,7 +163,7 @@ impl Params {
             return Err(KeyError::new("trigger.count", "pages of a whole device are not counted")
                 .with_help("set `trigger.scope` to \"plane\" or \"die\", or `trigger.count` to \"blocks\""));
         }
-        self.idle.as_ref().map_or(Ok(()), |idle| idle.check(self, run))
+        self.idle.as_ref().map_or(Ok(()), |idle| idle.check(self, geometry))
     }
 
     /// Collection would never stop at a level that all blocks of the scope do not exceed.
@@ -185,16 +183,16 @@ impl Params {
     }
 
     /// Free blocks of each plane below which collection starts, and at which it stops.
-    pub fn blocks_per_plane(&self, run: &RunConfig) -> (u32, u32) {
-        let (blocks, planes) = self.scope_blocks(run);
+    pub fn blocks_per_plane(&self, geometry: &GeometryConfig) -> (u32, u32) {
+        let (blocks, planes) = self.scope_blocks(geometry);
         let share = |level: Level| level.of(blocks).div_ceil(planes);
         (share(self.soft), share(self.stop.unwrap_or(self.soft)))
     }
 
-    pub(super) fn stop_blocks_per_plane(&self, run: &RunConfig) -> u32 {
-        let apart = self.stagger * (run.geometry.planes_per_die - 1);
-        let reactive = self.blocks_per_plane(run).1 + apart;
-        self.idle.as_ref().map_or(reactive, |idle| idle.stop_blocks_per_plane(self, run).max(reactive))
+    pub(super) fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32 {
+        let apart = self.stagger * (geometry.planes_per_die - 1);
+        let reactive = self.blocks_per_plane(geometry).1 + apart;
+        self.idle.as_ref().map_or(reactive, |idle| idle.stop_blocks_per_plane(self, geometry).max(reactive))
     }
 }
 

@@ -13,8 +13,7 @@
 //! - `copyback` (default false): move with the copyback command, which does not use the channel. Needs a local
 //!   destination, a mapping unit of a whole page, and a device that has the command.
 
-use crate::config::KeyError;
-use crate::run::config::RunConfig;
+use crate::config::{Device, KeyError};
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -39,7 +38,7 @@ pub enum Destination {
 }
 
 impl Params {
-    pub(super) fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+    pub(super) fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
         if !self.copyback {
             return Ok(());
         }
@@ -47,10 +46,10 @@ impl Params {
         if self.destination == Destination::Global {
             return refuse("a copyback cannot leave its plane, but `unit.destination` is \"global\"");
         }
-        if !run.commands.copyback {
+        if !device.commands.copyback {
             return refuse("this device has no copyback command (`commands.copyback = false`)");
         }
-        if run.geometry.units_per_page() > 1 {
+        if device.geometry.units_per_page() > 1 {
             return refuse("a copyback moves whole pages, but mapping units are smaller than a page");
         }
         Ok(())

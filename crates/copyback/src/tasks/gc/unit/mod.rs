@@ -5,8 +5,9 @@
 
 pub mod block;
 
-use crate::config::{KeyError, axis};
-use crate::run::config::RunConfig;
+use crate::config::{Device, KeyError, axis};
+
+pub use block::Destination;
 
 axis! {
     /// `[unit]`
@@ -15,9 +16,21 @@ axis! {
 }
 
 impl UnitConfig {
-    /// Checks the parameters.
-    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+    /// Where moves go.
+    pub fn destination(&self) -> Destination {
         let Self::Block(p) = self;
-        p.check(run)
+        p.destination
+    }
+
+    /// Whether moves stay off the channel.
+    pub fn copyback(&self) -> bool {
+        let Self::Block(p) = self;
+        p.copyback
+    }
+
+    /// Checks the parameters.
+    pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+        let Self::Block(p) = self;
+        p.check(device)
     }
 }

@@ -17,7 +17,6 @@ pub mod slack;
 
 use crate::config::{KeyError, axis};
 use crate::flash::timing::Timing;
-use crate::run::config::RunConfig;
 use serde::{Deserialize, Serialize};
 
 axis! {
@@ -28,27 +27,22 @@ axis! {
 
 impl YieldConfig {
     /// Checks the parameters.
-    pub fn check(&self, run: &RunConfig) -> Result<(), KeyError> {
+    pub fn check(&self) -> Result<(), KeyError> {
         match self {
-            Self::Never(_) | Self::Ideal(_) => Ok(()),
-            Self::Points(_) => check_window(run),
-            Self::Slack(p) => p.check().and_then(|()| check_window(run)),
+            Self::Never(_) | Self::Ideal(_) | Self::Points(_) => Ok(()),
+            Self::Slack(p) => p.check(),
         }
+    }
+
+    /// Whether rounds take no time.
+    pub fn is_timeless(&self) -> bool {
+        matches!(self, Self::Ideal(_))
     }
 
     /// Whether a round may let requests go before its steps.
     pub fn lets_host_first(&self) -> bool {
         matches!(self, Self::Points(_) | Self::Slack(_))
     }
-}
-
-/// A round takes a slot of its die's window; where that is the only one, nothing waits at the die that could go first.
-fn check_window(run: &RunConfig) -> Result<(), KeyError> {
-    if run.admit.slots() > 1 {
-        return Ok(());
-    }
-    let why = "a round of collection takes the only slot of its die's window, so that nothing can go before it";
-    Err(KeyError::new("admit.slots", why).with_help("use 2 or more slots, or set `yield.policy = \"never\"`"))
 }
 
 /// What collection does on its die next.

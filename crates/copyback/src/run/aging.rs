@@ -1,13 +1,12 @@
 //! Preconditioning: what a drive lives through before a run, at the speed of memory.
 
-use super::core::Ftl;
+use super::config::RunConfig;
+use super::precondition::{PreconditionConfig, Spread};
 use crate::config::KeyError;
 use crate::ftl::GC_RESERVE_BLOCKS;
+use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Origin;
 use crate::observe::steady::{self, LastRounds};
-use crate::run::config::RunConfig;
-use crate::run::precondition::PreconditionConfig;
-use crate::run::precondition::Spread;
 use crate::sim::index::{LogicalUnit, PlaneId};
 use copyback_workload::rng;
 use rand::RngExt;
@@ -29,11 +28,11 @@ impl Ager {
     /// A fresh drive whose planes collect at the levels of the configuration's trigger; levels of a die or a device are
     /// shared out among its planes.
     pub fn new(config: &RunConfig, seed: u64) -> Self {
-        let ftl = Ftl::new(config, seed);
-        let (soft, stop) = trigger_params(config).blocks_per_plane(config);
+        let ftl = Ftl::new(&config.ftl(), seed);
+        let (soft, stop) = config.trigger.blocks_per_plane(&config.geometry);
         // The host may never take the reserve, so a plane collects before it would have to.
         let least = GC_RESERVE_BLOCKS + 1;
-        let stagger_blocks = trigger_params(config).stagger;
+        let stagger_blocks = config.trigger.stagger_blocks();
         Self { ftl, soft_blocks: soft.max(least), stop_blocks: stop.max(least), stagger_blocks, written: 0 }
     }
 
@@ -261,11 +260,6 @@ fn writes_spread_by_age(units: &[LogicalUnit], count: usize, stream: &mut Xoshir
     writes.extend((live..count).map(|_| units[stream.random_range(0..live)]));
     writes.shuffle(stream);
     writes
-}
-
-fn trigger_params(config: &RunConfig) -> &crate::tasks::gc::trigger::watermark::Params {
-    let crate::tasks::gc::trigger::TriggerConfig::Watermark(params) = &config.trigger;
-    params
 }
 
 /// A drive with the past that the configuration asks for.

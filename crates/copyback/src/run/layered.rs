@@ -1,0 +1,51 @@
+//! What layers are told of a run's configuration: its tables, what an open loop means, how much of the drive its past
+//! maps.
+
+use super::config::{AXES, RunConfig};
+use super::precondition::PreconditionConfig;
+use crate::config::layers::Configuration;
+use crate::config::{Axis, KeyError};
+use crate::flash::geometry::Geometry;
+use crate::host::config::HostMode;
+
+impl Configuration for RunConfig {
+    const AXES: &'static [Axis] = AXES;
+    const OTHER_TABLES: &'static [&'static str] =
+        &["geometry", "timing", "capacity", "commands", "host", "precondition"];
+
+    fn check(&self) -> Result<(), KeyError> {
+        RunConfig::check(self)
+    }
+
+    fn has_closed_loop(&self) -> bool {
+        self.host.mode == HostMode::Closed
+    }
+
+    fn close_loop(&mut self) {
+        self.host.mode = HostMode::Closed;
+    }
+
+    /// It does not depend on the scheme, so that all schemes of a comparison are asked for the same addresses; where a past
+    /// is drawn at random it is the least that may come out, less a block of each plane.
+    fn mapped_share(&self) -> f64 {
+        match self.precondition {
+            PreconditionConfig::Empty {} => 0.0,
+            PreconditionConfig::Sequential { fill } | PreconditionConfig::Random { fill, .. } => fill,
+            PreconditionConfig::Snia { .. } => 1.0,
+            PreconditionConfig::Aged { used_min, valid, .. } => self.share_of_live(used_min, valid),
+        }
+    }
+}
+
+impl RunConfig {
+    /// A plane's first units hold data in so many of its blocks: `valid` of those that are used. A block less, since a second
+    /// active block counts as used before it is, and since what a plane holds is rounded down.
+    fn share_of_live(&self, used_min: f64, valid: f64) -> f64 {
+        let geometry = Geometry::new(&self.device());
+        let physical_bytes = f64::from(geometry.physical_units) * f64::from(geometry.unit_bytes);
+        let blocks = f64::from(self.geometry.blocks_per_plane);
+        let live_blocks = (blocks * used_min - 1.0) * valid - 1.0;
+        let live_bytes = physical_bytes * (live_blocks / blocks);
+        (live_bytes / geometry.logical_bytes() as f64).clamp(0.0, 1.0)
+    }
+}
