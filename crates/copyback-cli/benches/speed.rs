@@ -5,8 +5,8 @@
 //! make a round slower.
 
 use copyback::flash::geometry::Geometry;
-use copyback::run::aging::Ager;
 use copyback::run::config::RunConfig;
+use copyback::run::preconditioning::Preconditioner;
 use copyback::run::{Image, Options, precondition, simulate};
 use copyback::workload::spec::WorkloadSpec;
 use copyback::workload::write::{WriteFormat, write_trace};
@@ -81,12 +81,12 @@ fn timed_round(config: &RunConfig, image: Image) -> (u64, f64) {
 fn functional() {
     let config =
         config(DRIVE, "capacity = { over_provisioning = 0.28 }\ntrigger = { policy = \"watermark\", soft = 4 }");
-    let mut ager = Ager::new(&config, 7);
-    let units = ager.ftl.geometry.logical_units;
+    let mut preconditioner = Preconditioner::new(&config, 7);
+    let units = preconditioner.ftl.geometry.logical_units;
     let mut stream = rng::stream(7, "bench.overwrites");
     let mut overwrite = |writes: u64| {
         let start = ProcessTime::now();
-        ager.overwrite(units, writes, &mut stream).expect("the drive collects");
+        preconditioner.overwrite(units, writes, &mut stream).expect("the drive collects");
         (writes, start.elapsed().as_secs_f64())
     };
     overwrite(3 * u64::from(units));
@@ -128,7 +128,10 @@ fn large() {
     let per_unit = (resident_bytes() - before) as f64 / f64::from(units);
     println!("(d) 1 TiB hpdc18: {per_unit:.2} bytes a mapping unit (at most 12)");
     simulate(&config, image, writes(&config, 100_000), &Options::default(), &mut |_| {}).expect("the run ends");
-    println!("(d) 1 TiB hpdc18: past and 100,000 requests in {:.1} s (at most 60)", start.elapsed().as_secs_f64());
+    println!(
+        "(d) 1 TiB hpdc18: preconditioning and 100,000 requests in {:.1} s (at most 60)",
+        start.elapsed().as_secs_f64()
+    );
 }
 
 /// Memory that the process holds, where the system says so.

@@ -100,7 +100,7 @@ const WRITE: &[Column] = &[
 
 /// The note below the table says which requests these are.
 const MATCHED: &[Column] = &[
-    column("GC hits", "reads", |done| matched(done, |m| &m.read), "none"),
+    column("GC-affected", "reads", |done| matched(done, |m| &m.read), "none"),
     column("", "writes", |done| matched(done, |m| &m.write), "none"),
 ];
 
@@ -139,7 +139,7 @@ fn matched_note(plan: &Plan, finished: &[Finished]) -> String {
     };
     let count = |class: &Latency, what: &str| format!("{} {what}", format::count(class.count));
     format!(
-        "\nGC hits: the {} and {} that GC affects under `{}`, in each row\n",
+        "\nGC-affected: the {} and {} that GC affects under `{}`, in each row\n",
         count(&matched.read, "reads"),
         count(&matched.write, "writes"),
         plan.runs[0].scheme
@@ -187,7 +187,7 @@ fn against(column: &Column, done: &Finished, first: &Finished) -> String {
         (None, _) => "-".into(),
         (Some(_), None) => "first: none".into(),
         (Some(value), Some(from)) if from == 0.0 && value == 0.0 => {
-            if report(done).gc.rounds == 0 && report(first).gc.rounds == 0 {
+            if report(done).gc.collections == 0 && report(first).gc.collections == 0 {
                 column.without_gc.into()
             } else {
                 "both 0".into()

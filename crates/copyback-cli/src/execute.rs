@@ -1,8 +1,8 @@
-//! Runs a plan: drives with a past made once and shared, schemes side by side.
+//! Runs a plan: drives are preconditioned once and shared, schemes side by side.
 
 use crate::failure::Failure;
-use crate::pasts::{self, Pasts};
 use crate::plan::{Plan, Planned};
+use crate::preconditioned::{self, Preconditioned};
 use crate::progress::Bars;
 use crate::workloads::{self, Opened};
 use copyback::flash::geometry::Geometry;
@@ -46,7 +46,7 @@ pub struct Finished {
 /// Seconds of real time: the only part of a result that differs from one time to the next.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Wall {
-    /// To make the drive and its past; shared by runs with the same past.
+    /// To make and precondition the drive; shared by runs that want the same.
     pub precondition_s: f64,
     /// To serve the workload.
     pub simulate_s: f64,
@@ -64,7 +64,7 @@ pub struct How {
     pub is_quiet: bool,
     /// Check invariants.
     pub check: bool,
-    /// Keep rounds of collection.
+    /// Keep collections.
     pub keep_gc_events: bool,
     /// Keep requests.
     pub keep_requests: bool,
@@ -79,29 +79,29 @@ pub fn cores() -> usize {
 
 /// Runs everything. Results are in the plan's order and do not depend on `how.jobs`.
 pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
-    execute_from(&Pasts::of([plan]), plan, how)
+    execute_from(&Preconditioned::of([plan]), plan, how)
 }
 
 /// The same, from drives that several plans share.
-pub fn execute_from(pasts: &Pasts, plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
+pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
     if let Some(Planned { resolved, .. }) = plan.runs.first() {
         let capacity_bytes = Geometry::new(&resolved.run.device()).logical_bytes();
         workloads::try_trace(&resolved.workload, plan.seed, capacity_bytes, plan.requests_in_all())?;
     }
     let mut users: BTreeMap<String, &Planned> = BTreeMap::new();
-    for (key, planned) in pasts::keys(plan).into_iter().zip(&plan.runs) {
+    for (key, planned) in preconditioned::keys(plan).into_iter().zip(&plan.runs) {
         users.entry(key).or_insert(planned);
     }
     let bars = Bars::new(how.is_quiet, plan.runs.iter().map(|planned| planned.scheme.as_str()));
     let firsts: Vec<&Planned> = users.into_values().collect();
     in_parallel(how.jobs, firsts.len(), |at| {
         let bar = bars.add(&firsts[at].scheme, None);
-        bar.say("making the drive and its past");
-        pasts.make(plan, firsts[at])
+        bar.say("making and preconditioning the drive");
+        preconditioned.make(plan, firsts[at])
     })?;
-    let warmup = common_warmup(plan, how, pasts, &bars)?;
+    let warmup = common_warmup(plan, how, preconditioned, &bars)?;
     let mut finished =
-        in_parallel(how.jobs, plan.runs.len(), |at| one(plan, &plan.runs[at], warmup, how, pasts, &bars))?;
+        in_parallel(how.jobs, plan.runs.len(), |at| one(plan, &plan.runs[at], warmup, how, preconditioned, &bars))?;
     match_requests(&mut finished);
     Ok(finished)
 }
@@ -109,7 +109,12 @@ pub fn execute_from(pasts: &Pasts, plan: &Plan, how: &How) -> Result<Vec<Finishe
 /// The warm-up of all runs of a plan. They leave out the same requests, or what is left could not be compared: where the
 /// end of a warm-up depends on the scheme, each run looks for its own first, and the latest is that of all, so that every
 /// drive has settled. That costs the warm-ups twice.
-fn common_warmup(plan: &Plan, how: &How, pasts: &Pasts, bars: &Bars) -> Result<Option<Warmup>, Failure> {
+fn common_warmup(
+    plan: &Plan,
+    how: &How,
+    preconditioned: &Preconditioned,
+    bars: &Bars,
+) -> Result<Option<Warmup>, Failure> {
     let is_closed = |planned: &Planned| planned.resolved.run.host.mode == HostMode::Closed;
     let differs = match plan.warmup {
         Some(Warmup::Steady) => true,
@@ -125,7 +130,7 @@ fn common_warmup(plan: &Plan, how: &How, pasts: &Pasts, bars: &Bars) -> Result<O
         bar.say("looking for the end of its warm-up");
         let options = Options { keep_commands: None, ..options(plan, plan.warmup, how) };
         let opened = open(plan, planned)?;
-        let image = pasts.copy(plan, planned);
+        let image = preconditioned.copy(plan, planned);
         let end = run::warmup_end(&planned.resolved.run, image, opened.source, &options, &mut |_| {});
         end.map_err(|error| Failure::from(error).of_run(&planned.scheme))
     })?;
@@ -168,14 +173,14 @@ fn one(
     planned: &Planned,
     warmup: Option<Warmup>,
     how: &How,
-    pasts: &Pasts,
+    preconditioned: &Preconditioned,
     bars: &Bars,
 ) -> Result<Finished, Failure> {
     let options = options(plan, warmup, how);
     let opened = open(plan, planned)?;
     let expected = workloads::expected_requests(&planned.resolved.workload, plan.requests_in_all());
     let mut bar = bars.add(&planned.scheme, expected);
-    let (image, precondition_s) = pasts.take(plan, planned);
+    let (image, precondition_s) = preconditioned.take(plan, planned);
     bar.restart();
     let started = Instant::now();
     let mut last = None;
@@ -207,9 +212,9 @@ pub fn in_parallel<T: Send>(
         let take_turns = || {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(slot) = done.get(at) else { return };
+                let Some(entry) = done.get(at) else { return };
                 let result = work(at);
-                *slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
+                *entry.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
             }
         };
         for _ in 0..jobs.min(count) {
@@ -221,8 +226,8 @@ pub fn in_parallel<T: Send>(
             }
         }
     });
-    let result = |slot: Mutex<Option<Result<T, Failure>>>| {
-        slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).expect("every slot was filled")
+    let result = |entry: Mutex<Option<Result<T, Failure>>>| {
+        entry.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).expect("every entry was filled")
     };
     done.into_iter().map(result).collect()
 }

@@ -185,7 +185,7 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
 
 /// Why schemes that are compared are alike.
 fn nothing_to_collect(finished: &[Finished]) -> &'static str {
-    let is_idle = |report: &Report| report.writes == 0 && report.gc.rounds == 0;
+    let is_idle = |report: &Report| report.writes == 0 && report.gc.collections == 0;
     if finished.len() > 1 && finished.iter().all(|done| is_idle(&done.outcome.report)) {
         return "Note: no request writes, so that nothing has to be collected, and schemes of GC are alike\n";
     }

@@ -125,7 +125,7 @@ fn with_links(text: &str) -> String {
     })
 }
 
-/// When the round was over.
+/// When the collection was over.
 fn erased_ns(played: &Played) -> Option<u64> {
     let of_gc = |op: FlashOp, source: Source| op == FlashOp::Erase && source == Source::Gc;
     let erase = played.commands.iter().find(|c| of_gc(c.op, c.parts[0].source));
@@ -247,16 +247,16 @@ fn scene_section() -> Result<String, Failure> {
          has as many, 1, 3 and 6. All requests come {} later, while page 1 is read:",
         format::time(scene::ARRIVAL_NS as f64)
     ));
-    text += "\n| request | what it is | and the round |\n|---|---|---|\n";
-    for (number, (what, round, _)) in scene::REQUESTS.iter().enumerate() {
-        text += &format!("| {number} | {what} | {round} |\n");
+    text += "\n| request | what it is | and the collection |\n|---|---|---|\n";
+    for (number, (what, collection, _)) in scene::REQUESTS.iter().enumerate() {
+        text += &format!("| {number} | {what} | {collection} |\n");
     }
     text += &format!(
         "\n{}\n",
         paragraph(
             "In the drawings `R3` and `W0` are collection, which reads page 3 and programs page 0, and `E` is its erase; `r1` and \
          `w3` are the host, for requests 1 and 3. Of response times, `gc-vic` has those of `gc-par` here: nobody waits when the \
-         round begins. On its own page the requests do.",
+         collection begins. On its own page the requests do.",
         )
     );
     text += "| scheme | 0 | 1 | 2 | 3 | 4 | mean | the block is erased at |\n|---|---|---|---|---|---|---|---|\n";

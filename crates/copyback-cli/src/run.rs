@@ -45,11 +45,11 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
     for (title, body) in [
         ("Requests", requests(report)),
         ("Response times", latencies(report, terminal_columns)),
-        ("Where the time went", blame(report)),
+        ("Where the time went", breakdown(report)),
         ("Write amplification", write_amplification(report)),
         ("Steady state", facts(steady::rows(&report.steady))),
         ("Garbage collection", collection(report)),
-        ("In use", utilisation(report)),
+        ("Utilization", utilization(report)),
         ("Wear", wear(report)),
         ("Over time", over_time(&done.outcome.series)),
     ] {
@@ -57,7 +57,7 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
     }
     let wall = done.wall;
     text.push_str(&format!(
-        "\nSimulated in {} ({} requests/s, {} flash pages/s), the drive's past in {}.\n",
+        "\nSimulated in {} ({} requests/s, {} flash pages/s), the drive's preconditioning in {}.\n",
         time(wall.simulate_s * 1e9),
         large(wall.requests_per_s),
         large(wall.page_operations_per_s),
@@ -100,7 +100,7 @@ fn requests(report: &Report) -> String {
     }
     rows.push(("simulated time", time(report.simulated_ns as f64)));
     rows.push(("throughput", format!("{} IOPS, {}/s", large(report.iops), size(report.bytes_per_s))));
-    rows.push(("most at once", format!("{} requests in the drive", count(report.max_queue_depth.into()))));
+    rows.push(("peak outstanding", format!("{} requests", count(report.peak_outstanding.into()))));
     if report.held_by_transaction_limit > 0 {
         rows.push((
             "held back",
@@ -166,9 +166,9 @@ fn latency_rows(report: &Report, percentiles: &[&Percentile]) -> Vec<Vec<Cell>> 
 }
 
 /// Shares of the mean response time, largest first in the order of causes; causes without a share are left out.
-fn blame(report: &Report) -> String {
+fn breakdown(report: &Report) -> String {
     let total = |parts: &[(&str, f64)]| parts.iter().map(|(_, ns)| ns).sum::<f64>();
-    let (reads, writes) = (&report.blame.read_mean_ns, &report.blame.write_mean_ns);
+    let (reads, writes) = (&report.latency_breakdown.read_mean_ns, &report.latency_breakdown.write_mean_ns);
     let (read_total, write_total) = (total(reads), total(writes));
     let share = |part: f64, whole: f64| if whole > 0.0 { percent(part / whole) } else { "-".into() };
     let bold = |text: &str| Cell::styled(text, BOLD);
@@ -216,22 +216,25 @@ fn write_amplification(report: &Report) -> String {
         ("padding", part(wa.padding)),
     ];
     if let Some(before) = report.precondition_write_amplification {
-        rows.push(("in the past", format!("{before:.3}, over {} units", count(report.precondition_units))));
+        rows.push(("preconditioning", format!("{before:.3}, over {} units", count(report.precondition_units))));
     }
     facts(rows)
 }
 
 fn collection(report: &Report) -> String {
     let gc = &report.gc;
-    if gc.rounds == 0 {
+    if gc.collections == 0 {
         return format!("  none; fewest free blocks of a plane: {}\n", report.min_free_blocks);
     }
-    let per_round = three_digits(gc.units_moved as f64 / gc.rounds as f64);
+    let per_collection = three_digits(gc.units_moved as f64 / gc.collections as f64);
     let affected = report.response.gc_affected.count as f64 / (report.response.all.count.max(1)) as f64;
     let flash = &report.flash;
     let mut rows = vec![
-        ("rounds", format!("{}, each moving {per_round} units on average", count(gc.rounds))),
-        ("time of a round", format!("mean {}, longest {}", time(gc.round_mean_ns), time(gc.round_max_ns as f64))),
+        ("collections", format!("{}, each moving {per_collection} units on average", count(gc.collections))),
+        (
+            "time of a collection",
+            format!("mean {}, longest {}", time(gc.collection_mean_ns), time(gc.collection_max_ns as f64)),
+        ),
         ("requests affected", percent(affected)),
         ("fewest free blocks", format!("{} of a plane", report.min_free_blocks)),
         ("moves dropped", count(flash.dropped_moves)),
@@ -239,22 +242,28 @@ fn collection(report: &Report) -> String {
     if flash.preemptions > 0 {
         rows.push((
             "went first",
-            format!("{} commands of the host, between steps of rounds", count(flash.preemptions)),
+            format!("{} commands of the host, between steps of collections", count(flash.preemptions)),
         ));
     }
-    if flash.reads_beside_gc + flash.programs_beside_gc > 0 {
-        let (reads, programs) = (count(flash.reads_beside_gc), count(flash.programs_beside_gc));
-        rows.push(("in company", format!("{reads} reads and {programs} programs of the host, by commands of rounds")));
+    if flash.reads_paired_with_gc + flash.programs_paired_with_gc > 0 {
+        let (reads, programs) = (count(flash.reads_paired_with_gc), count(flash.programs_paired_with_gc));
+        rows.push((
+            "paired with GC",
+            format!("{reads} reads and {programs} programs of the host, by commands of collections"),
+        ));
     }
     if flash.merged_reads + flash.merged_writes > 0 {
         let (reads, writes) = (count(flash.merged_reads), count(flash.merged_writes));
-        rows.push(("merged", format!("{reads} reads and {writes} writes of the host, with pages that rounds moved")));
+        rows.push((
+            "merged",
+            format!("{reads} reads and {writes} writes of the host, with pages that collections moved"),
+        ));
     }
     facts(rows)
 }
 
-fn utilisation(report: &Report) -> String {
-    let used = &report.utilisation;
+fn utilization(report: &Report) -> String {
+    let used = &report.utilization;
     let during = used.plane_during_gc.map_or_else(|| "no GC".into(), |share| format!("{} during GC", percent(share)));
     let flash = &report.flash;
     facts(vec![
@@ -276,7 +285,7 @@ fn over_time(series: &[Sample]) -> String {
     if series.is_empty() {
         return "  the run is too short\n".into();
     }
-    let heading = ["  until", "requests", "mean response", "in the drive: mean", "most", "free blocks: mean", "fewest"];
+    let heading = ["  until", "requests", "mean response", "outstanding: mean", "peak", "free blocks: mean", "fewest"];
     let mut rows = vec![heading.iter().map(|text| Cell::styled(*text, BOLD)).collect::<Vec<_>>()];
     for samples in series.chunks(series.len().div_ceil(INTERVALS)) {
         let count_of = samples.len() as f64;
@@ -306,7 +315,7 @@ fn wear(report: &Report) -> String {
         (
             "of each block",
             format!(
-                "{} to {}, mean {}, deviation {}",
+                "{} to {}, mean {}, standard deviation {}",
                 wear.min_erases,
                 wear.max_erases,
                 three_digits(wear.mean_erases),

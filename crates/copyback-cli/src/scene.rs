@@ -39,7 +39,7 @@ page_size = "16 KiB"
 const PLANE_0: [Block; 10] = [Full, Full, Holds(&[1, 3, 5]), Holds(&[1, 3, 6]), Free, Free, Free, Free, Free, Free];
 const OTHER_PLANE: [Block; 10] = [Full, Full, Full, Full, Free, Free, Free, Free, Free, Free];
 
-/// What each request is, how it stands to the round, and what it asks for.
+/// What each request is, how it stands to the collection, and what it asks for.
 pub const REQUESTS: [(&str, &str, Asks); 5] = [
     ("read of plane 0, page 1 of block 2", "the page that is being moved", Read(0, 2, 1)),
     ("read of plane 1, page 3 of a block", "a page at this offset is moved later", Read(1, 1, 3)),
@@ -64,7 +64,7 @@ fn config(scheme: &Preset) -> Result<RunConfig, Failure> {
     Ok(stack.resolve_parts()?.run)
 }
 
-/// Whether the requests wait already when the round begins: where the victim depends on who waits.
+/// Whether the requests wait already when the collection begins: where the victim depends on who waits.
 pub fn is_early(scheme: &Preset) -> Result<bool, Failure> {
     Ok(matches!(config(scheme)?.victim, VictimConfig::ReadMatch(_)))
 }
@@ -74,7 +74,7 @@ pub fn play(scheme: &Preset) -> Result<Played, Failure> {
     play_as(scheme, is_early(scheme)?)
 }
 
-/// Plays the scene with requests that come before the round, or during its first read.
+/// Plays the scene with requests that come before the collection, or during its first read.
 pub fn play_as(scheme: &Preset, is_early: bool) -> Result<Played, Failure> {
     let config = config(scheme)?;
     let requests = REQUESTS.map(|(_, _, asks)| (if is_early { 0 } else { ARRIVAL_NS }, asks));

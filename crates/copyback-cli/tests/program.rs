@@ -66,11 +66,11 @@ fn combinations_that_cannot_be_are_refused() {
         self::refused(&arguments, &[says]);
     };
     refused("gc-par", &["geometry.planes_per_die=1"], "needs a second plane in each die");
-    refused("gc-par", &["unit.copyback=true"], "need moves to be reads and");
+    refused("gc-par", &["granularity.copyback=true"], "need moves to be reads and");
     refused("gc-par", &["commands.multi_plane=false"], "commands.multi_plane = false");
-    refused("gc-par", &["yield.policy=ideal"], "have no commands that anything could join");
-    refused("pgc-merge", &["unit.copyback=true"], "needs the transfer of a moved page");
-    refused("pgc-pipeline", &["yield.policy=never"], "lets nothing");
+    refused("gc-par", &["preemption.policy=ideal"], "have no commands that anything could join");
+    refused("pgc-merge", &["granularity.copyback=true"], "needs the transfer of a moved page");
+    refused("pgc-pipeline", &["preemption.policy=none"], "lets nothing");
     refused(
         "pgc-pipeline",
         &["commands.cache_read=false", "commands.cache_program=false"],
@@ -78,9 +78,13 @@ fn combinations_that_cannot_be_are_refused() {
     );
     refused("pgc", &["admit.policy=window", "admit.slots=1"], "the only slot of its die's window");
     refused("pgc", &["trigger.hard=2"], "no share of `trigger.soft`");
-    refused("pgc-idle", &["trigger.idle.stop=0.01"], "no level for idle collection");
+    refused("pgc-idle", &["trigger.idle.stop=0.01"], "no watermark for idle collection");
     refused("baseline", &["trigger.count=pages", "trigger.scope=device"], "pages of a whole device are not counted");
-    refused("dynamic-allocation", &["unit.destination=global", "allocation.policy=static-die"], "moves of other dies");
+    refused(
+        "dynamic-allocation",
+        &["granularity.destination=global", "allocation.policy=static-die"],
+        "moves of other dies",
+    );
 }
 
 #[test]
@@ -271,7 +275,7 @@ fn the_printed_configuration_is_an_experiment_that_prints_itself() {
 fn lists_name_everything() {
     assert!(printed(&copyback(&["schemes"])).contains("dynamic-allocation"));
     assert!(printed(&copyback(&["schemes", "greedy"])).contains("fewest valid units"));
-    assert!(printed(&copyback(&["schemes", "baseline"])).contains("[yield]\npolicy = \"never\""));
+    assert!(printed(&copyback(&["schemes", "baseline"])).contains("[preemption]\npolicy = \"none\""));
     assert!(printed(&copyback(&["devices"])).contains("tpds20-4plane"));
     assert!(printed(&copyback(&["workloads"])).contains("hm_0-like"));
 }

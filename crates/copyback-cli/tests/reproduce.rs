@@ -19,7 +19,7 @@ trigger.soft = [0.05, 0.1]
 const CLAIMS: &str = r#"
 [[claim]]
 figure = "1"
-text = "ideal, both levels"
+text = "ideal, both watermarks"
 where = "here"
 metric = "response.all.mean_ns"
 scheme = "ideal-no-gc"
@@ -38,7 +38,7 @@ published = 50
 
 [[claim]]
 figure = "3"
-text = "a higher level, a longer wait"
+text = "a higher watermark, a longer wait"
 where = "here"
 metric = "response.all.mean_ns"
 scheme = "baseline"
@@ -250,7 +250,7 @@ at_most = 0
 
 [[claim]]
 figure = "3"
-text = "what is mapped is nearly all that the past has written"
+text = "what is mapped is nearly all that the preconditioning has written"
 where = "here"
 metric = "units_read"
 scheme = "gc-par"

@@ -102,7 +102,7 @@ fn a_row_of_the_table_is_what_a_comparison_reports() {
         assert_eq!(row["flash.block_erases"], whole(&report["flash"]["block_erases"]));
         assert_eq!(row["matched.write.max_ns"], whole(&result["matched"]["write"]["max_ns"]));
         assert!(matches!(row["response.all.stdev_ns"], Field::Double(_)));
-        assert!(matches!(row["blame.read_mean_ns.gc"], Field::Double(_)));
+        assert!(matches!(row["latency_breakdown.read_mean_ns.gc"], Field::Double(_)));
     }
 }
 
@@ -207,7 +207,7 @@ fn mistakes_are_shown_where_they_stand() {
     refused("[vary]\ntrigger.soft = []\n", &["grid.toml:2:16", "the grid has no cell"]);
     refused("[vary]\ntrigger.soft = 0.1\n", &["grid.toml:2:16", "must be a list"]);
     refused("[vary]\ntrigger.sofft = [0.1]\n", &["grid.toml:2:9", "did you mean `soft`?"]);
-    refused("[vary]\ntrigger.soft = [0.1, \"x\"]\n", &["grid.toml:2:22", "a level is a share"]);
+    refused("[vary]\ntrigger.soft = [0.1, \"x\"]\n", &["grid.toml:2:22", "a watermark is a share"]);
     refused("[set]\ntrigger.soft = 0.1\n[vary]\ntrigger.soft = [0.1]\n", &["grid.toml:2:9", "varied in [vary]"]);
     refused("[[case]]\nworkload = \"oltp\"\n[[case]]\nworkload = \"oltp\"\n", &["grid.toml:4:12", "two cases"]);
     refused("[[case]]\nworkload = \"oltp\"\nnmae = \"x\"\n", &["grid.toml:3:1", "did you mean `name`?"]);
@@ -286,7 +286,7 @@ fn a_workload_that_settings_make_of_the_default_one_needs_a_name() {
 }
 
 #[test]
-fn an_empty_past_takes_no_keys_of_another() {
+fn an_empty_drive_takes_no_keys_of_another_mode() {
     let folder = tempfile::tempdir().unwrap();
     let text = "[set]\nprecondition = { mode = \"empty\", fill = 0.5 }\n";
     refused(folder.path(), text, &["grid.toml:2:34", "unknown key `fill` in `[precondition]`"]);

@@ -213,8 +213,8 @@ impl State {
             Some(block) => block,
             None => self.free.remove(0),
         };
-        let (old, slot) = self.place[page];
-        if (old, slot) != NOWHERE {
+        let (old, offset) = self.place[page];
+        if (old, offset) != NOWHERE {
             self.changes += 1;
             self.blocks[old].valid -= 1;
             self.blocks[old].changed_at = self.changes;
@@ -236,8 +236,8 @@ impl State {
 
     fn collect(&mut self) {
         let victim = self.full.remove(self.victim());
-        for (slot, page) in std::mem::take(&mut self.blocks[victim].pages).into_iter().enumerate() {
-            if self.place[page] == (victim, slot) {
+        for (offset, page) in std::mem::take(&mut self.blocks[victim].pages).into_iter().enumerate() {
+            if self.place[page] == (victim, offset) {
                 self.program(page, 1);
             }
         }

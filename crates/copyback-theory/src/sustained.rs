@@ -47,7 +47,7 @@ impl Costs {
     }
 
     /// The same where k planes go together only in the host's commands, and collection moves and erases one plane at a
-    /// time, as a blocking round of collection on one plane does.
+    /// time, as a blocking collection on one plane does.
     ///
     /// t = (t_P + k·t_x)/k + (A − 1)(t_R + t_x + t_P + t_x) + A·t_B/b. Domain: A ≥ 1, k ≥ 1. A mean k over all of the
     /// host's pages makes it exact: k = pages programmed / commands.
@@ -97,7 +97,7 @@ impl Costs {
     /// Two things keep a drive below its ceiling. Dies run empty now and then: with many dies each sees Poisson arrivals,
     /// and is busy for the share u of the time at which an M/G/1 queue holds as many requests on average as there are for
     /// each die, q = u + u²·(1 + c²)/(2(1 − u)), where c² is the squared variation of a request's service: its program,
-    /// and with probability A/b a round of collection. Rounds come more evenly than that, so that u is too small rather
+    /// and with probability A/b a collection. Collections come more evenly than that, so that u is too small rather
     /// than too large. And transfers wait for the channel: each for M/D/1's ρ_c·k·t_x/(2(1 − ρ_c)), at the load ρ_c that
     /// the ceiling would give, and at most for one transfer of every other die. Domain: A ≥ 1, k ≥ 1, a request or more a
     /// die.
@@ -111,9 +111,10 @@ impl Costs {
         let die_ns = self.die_ns(a, k)?;
         let transfer_ns = self.transfer_ns + self.command_ns;
         let page_ns = self.program_ns / k + transfer_ns;
-        let rounds = a / self.pages_per_block;
-        let round_ns = (die_ns - page_ns) / rounds;
-        let second_moment = page_ns * page_ns + rounds * (2.0 * page_ns * round_ns + round_ns * round_ns);
+        let collections = a / self.pages_per_block;
+        let collection_ns = (die_ns - page_ns) / collections;
+        let second_moment =
+            page_ns * page_ns + collections * (2.0 * page_ns * collection_ns + collection_ns * collection_ns);
         let spread = second_moment / (die_ns * die_ns);
         let is_busy = bisect(0.0, 1.0, |u| u + u * u * spread / (2.0 * (1.0 - u).max(1e-300)) - queue);
         let channel_load = self.ceiling(a, k)? / self.rate_of_channels(a)?;

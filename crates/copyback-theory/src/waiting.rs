@@ -177,8 +177,8 @@ pub fn vacations_mean_wait(customers: Class, step: Class) -> Result<f64> {
     Ok(m_g_1_mean_wait(&[customers])? + step.second_moment / (2.0 * step.mean))
 }
 
-/// M/G/1 whose server never stops its background work but looks at the queue between two steps: it serves those who wait at
-/// that moment, and whoever comes meanwhile waits for the next look. W = ½·λ·E\[S²\]/(1 − ρ) + E\[V²\]/(2·E\[V\]) +
+/// M/G/1 whose server never stops its background work but polls the queue between two steps: it serves those who wait
+/// at that moment, and whoever comes meanwhile waits for the next poll. W = ½·λ·E\[S²\]/(1 − ρ) + E\[V²\]/(2·E\[V\]) +
 /// ρ·E\[V\]/(1 − ρ). `step.rate` is not used: there is always another step. Domain: ρ < 1.
 ///
 /// The last term is what the closed gate costs, beside [`vacations_mean_wait`]. Of all time the share ρ is service; who

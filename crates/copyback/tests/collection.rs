@@ -1,11 +1,12 @@
-//! What does collection do to time, to data and to blame? Schedules that are worked out by hand, exact to the nanosecond.
+//! What does collection do to time, to data and to latency breakdowns? Schedules that are worked out by hand, exact to
+//! the nanosecond.
 
 mod common;
 
 use common::*;
 use copyback::flash::command::Source;
 use copyback::observe::report::GcEvent;
-use copyback::run::aging;
+use copyback::run::preconditioning;
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::sim::index::BlockId;
@@ -29,7 +30,8 @@ fn drive(planes: u32, more: &str) -> RunConfig {
 }
 
 /// Brings plane 0 to the brink: thirteen of its blocks are full, the next write opens the block that brings it below its
-/// level, and block 0, with one valid page, page 7 of the plane, is the one with fewest. `stride`: planes of the drive.
+/// watermark, and block 0, with one valid page, page 7 of the plane, is the one with fewest. `stride`: planes of the
+/// drive.
 fn brink(stride: u64) -> Vec<Request> {
     let page = |arrival_ns, page: u64| pages(Write, arrival_ns, page * stride, 1);
     let mut script: Vec<Request> = (0..80).map(|p| page(p, p)).collect();
@@ -54,21 +56,21 @@ fn a_read_that_waits_for_blocking_collection_finds_its_page_where_it_was_moved()
     assert_eq!((gc.block, gc.units_valid, gc.start_ns, gc.end_ns), (0, 1, LATER + WRITE, end_ns));
     let read = outcome.requests.last().unwrap();
     let expected = [("flash", READ_NS), ("transfer", COMMAND_NS + TRANSFER_NS), ("gc", end_ns - arrival_ns)];
-    assert_eq!(blame(read), expected);
+    assert_eq!(breakdown(read), expected);
     assert!(read.gc_affected);
 }
 
 #[test]
-fn the_report_has_the_times_of_the_rounds_that_were() {
+fn the_report_has_the_times_of_the_collections_that_were() {
     let script = (0..1_500).map(|i| pages(Write, i * 900_000, splitmix64(i) % 80, 1)).collect();
     let outcome = run(&drive(1, ""), script);
     let took: Vec<u64> = outcome.gc_events.iter().map(|e| e.end_ns - e.start_ns).collect();
     let gc = outcome.report.gc;
-    assert!(took.len() > 50 && took.len() as u64 == gc.rounds, "{} rounds", gc.rounds);
-    assert_eq!(gc.round_max_ns, *took.iter().max().unwrap());
+    assert!(took.len() > 50 && took.len() as u64 == gc.collections, "{} collections", gc.collections);
+    assert_eq!(gc.collection_max_ns, *took.iter().max().unwrap());
     let mean_ns = took.iter().sum::<u64>() as f64 / took.len() as f64;
-    assert!((gc.round_mean_ns / mean_ns - 1.0).abs() < 1e-12, "{} and {mean_ns}", gc.round_mean_ns);
-    // Nothing of the host waited for space, and its reads and writes never joined a round.
+    assert!((gc.collection_mean_ns / mean_ns - 1.0).abs() < 1e-12, "{} and {mean_ns}", gc.collection_mean_ns);
+    // Nothing of the host waited for space, and its reads and writes never joined a collection.
     assert_eq!(gc.die_time_ns, took.iter().sum::<u64>());
 }
 
@@ -83,7 +85,8 @@ fn waiting_drive() -> RunConfig {
 
 #[test]
 fn collection_that_waits_for_a_request_begins_when_one_comes() {
-    // The last write brings the plane below its level, and nobody waits. The read finds an idle die, and waits for a round.
+    // The last write brings the plane below its watermark, and nobody waits. The read finds an idle die, and waits for
+    // a collection.
     let mut script = brink(1);
     script.push(pages(Write, LATER, 79, 1));
     let arrival_ns = LATER + 50_000_000;
@@ -94,7 +97,7 @@ fn collection_that_waits_for_a_request_begins_when_one_comes() {
     assert_eq!((gc.block, gc.units_valid, gc.start_ns, gc.end_ns), (0, 1, arrival_ns, end_ns));
     let read = outcome.requests.last().unwrap();
     let expected = [("flash", READ_NS), ("transfer", COMMAND_NS + TRANSFER_NS), ("gc", MOVE + ERASE)];
-    assert_eq!(blame(read), expected);
+    assert_eq!(breakdown(read), expected);
 }
 
 #[test]
@@ -122,7 +125,7 @@ fn writes_that_wait_for_space_start_collection_whoever_else_waits() {
     let mut config = waiting_drive();
     config.host = toml::from_str("mode = \"closed\"\nqueue_depth = 1").unwrap();
     let outcome = run(&config, script);
-    assert!(outcome.report.gc.rounds > 100 && outcome.report.min_free_blocks >= 1, "{:?}", outcome.report.gc);
+    assert!(outcome.report.gc.collections > 100 && outcome.report.min_free_blocks >= 1, "{:?}", outcome.report.gc);
 }
 
 /// The same on the next plane.
@@ -131,7 +134,7 @@ fn one_page_on(script: Vec<Request>) -> impl Iterator<Item = Request> {
 }
 
 #[test]
-fn collection_that_waits_for_a_request_begins_only_on_planes_that_fell_below_their_level() {
+fn collection_that_waits_for_a_request_begins_only_on_planes_that_fell_below_their_watermark() {
     // Plane 0 has 4 free blocks, fewer than it would stop at; plane 1 falls to 2.
     let config = config("trigger = { policy = \"watermark\", soft = 3, stop = 5, when = \"waiting\" }");
     let mut script = brink(2);
@@ -139,15 +142,15 @@ fn collection_that_waits_for_a_request_begins_only_on_planes_that_fell_below_the
     script.extend(one_page_on(brink(2)));
     script.sort_by_key(|r| r.arrival_ns);
     script.extend([pages(Write, LATER, 159, 1), pages(Read, 2 * LATER, 14, 1)]);
-    let rounds = run(&config, script).gc_events;
-    assert_eq!(rounds[0].start_ns, 2 * LATER);
-    assert!(rounds.iter().all(|e| e.plane == 1), "{rounds:?}");
+    let collections = run(&config, script).gc_events;
+    assert_eq!(collections[0].start_ns, 2 * LATER);
+    assert!(collections.iter().all(|e| e.plane == 1), "{collections:?}");
 }
 
 #[test]
 fn requests_that_waited_for_a_collection_go_before_the_next_where_they_may() {
-    // Two planes of a die reach their levels at once; a read comes while the first of them collects.
-    let rounds_before_the_read = |order: &str| {
+    // Two planes of a die reach their watermarks at once; a read comes while the first of them collects.
+    let collections_before_the_read = |order: &str| {
         let mut script: Vec<Request> = brink(2).into_iter().chain(one_page_on(brink(2))).collect();
         script.sort_by_key(|r| r.arrival_ns);
         script.extend([pages(Write, LATER, 158, 1), pages(Write, LATER, 159, 1)]);
@@ -157,12 +160,12 @@ fn requests_that_waited_for_a_collection_go_before_the_next_where_they_may() {
         let end_ns = read.arrival_ns + read.response_ns;
         (outcome.gc_events.len(), outcome.gc_events.iter().filter(|e| e.end_ns < end_ns).count())
     };
-    assert_eq!(rounds_before_the_read("next_collection = \"at-once\""), (2, 2));
-    assert_eq!(rounds_before_the_read("next_collection = \"after-waiting\""), (2, 1));
+    assert_eq!(collections_before_the_read("next_collection = \"at-once\""), (2, 2));
+    assert_eq!(collections_before_the_read("next_collection = \"after-waiting\""), (2, 1));
 }
 
 #[test]
-fn a_die_below_its_level_collects_the_plane_with_fewest_free_blocks() {
+fn a_die_below_its_watermark_collects_the_plane_with_fewest_free_blocks() {
     // Ten blocks a plane of data, half of them stale on both planes; then only plane 0 is written.
     let trigger = "trigger = { policy = \"watermark\", scope = \"die\", soft = 8 }";
     let config = config(&format!("capacity = {{ over_provisioning = 1.0 }}\n{trigger}"));
@@ -170,7 +173,7 @@ fn a_die_below_its_level_collects_the_plane_with_fewest_free_blocks() {
     script.extend((160..400).map(|i| pages(Write, i * 20_000_000, 2 * (i % 40), 1)));
     let outcome = run(&config, script);
     let on_plane = |plane| outcome.gc_events.iter().filter(|e| e.plane == plane).count();
-    assert!(on_plane(0) > 10 && on_plane(1) == 0, "{} and {} rounds", on_plane(0), on_plane(1));
+    assert!(on_plane(0) > 10 && on_plane(1) == 0, "{} and {} collections", on_plane(0), on_plane(1));
 }
 
 #[test]
@@ -190,7 +193,7 @@ fn idle_collection_begins_when_the_drive_has_been_idle_for_so_long_and_no_sooner
 }
 
 #[test]
-fn a_request_that_comes_during_idle_collection_puts_the_next_round_off() {
+fn a_request_that_comes_during_idle_collection_puts_the_next_off() {
     let idle = "trigger = { policy = \"watermark\", soft = 2, idle = { after = \"7 ms\", stop = 5 } }";
     let mut script: Vec<Request> = (0..200).map(|i| pages(Write, i, i % 60, 1)).collect();
     script.push(pages(Read, 10 * LATER, 0, 1));
@@ -202,17 +205,17 @@ fn a_request_that_comes_during_idle_collection_puts_the_next_round_off() {
 }
 
 #[test]
-fn levels_of_a_die_lie_apart_by_as_many_blocks_as_they_are_told() {
+fn watermarks_of_a_die_lie_apart_by_as_many_blocks_as_they_are_told() {
     // Sequential writes fill all planes in step.
-    let free_at_first_round = |stagger: u32| {
+    let free_at_first_collection = |stagger: u32| {
         let trigger = format!("trigger = {{ policy = \"watermark\", soft = 3, stagger = {stagger} }}");
         let table = format!("geometry = {{ planes_per_die = 4 }}\ncapacity = {{ over_provisioning = 2.0 }}\n{trigger}");
         let script: Vec<Request> = (0..1_000).map(|i| pages(Write, i * 5_000_000, i % 160, 1)).collect();
         let events = run(&config(&table), script).gc_events;
         [0, 1, 2, 3].map(|plane| events.iter().find(|e| e.plane == plane).map(|e| e.free_blocks).unwrap())
     };
-    assert_eq!(free_at_first_round(0), [2, 2, 2, 2]);
-    assert_eq!(free_at_first_round(2), [2, 4, 6, 8]);
+    assert_eq!(free_at_first_collection(0), [2, 2, 2, 2]);
+    assert_eq!(free_at_first_collection(2), [2, 4, 6, 8]);
 }
 
 #[test]
@@ -223,7 +226,7 @@ fn a_collected_page_that_is_overwritten_meanwhile_is_neither_moved_nor_lost() {
     let mut script: Vec<Request> = (0..160).map(|p| pages(Write, p, p, 1)).collect();
     script.extend((0..4000).map(|i| pages(Write, LATER + 400_000 * i, splitmix64(i) % 160, 1)));
     let outcome = run(&config, script);
-    assert!(outcome.report.gc.rounds > 0 && outcome.report.flash.dropped_moves > 0, "{:?}", outcome.report.flash);
+    assert!(outcome.report.gc.collections > 0 && outcome.report.flash.dropped_moves > 0, "{:?}", outcome.report.flash);
 }
 
 #[test]
@@ -232,11 +235,11 @@ fn blocking_collection_uses_one_plane_of_two_and_ideal_collection_no_time() {
     script.push(pages(Write, LATER, 158, 1));
     script.push(pages(Read, LATER + WRITE + 10, 14, 1));
     let blocking = run(&drive(2, ""), script.clone());
-    assert_eq!(blocking.report.utilisation.plane_during_gc, Some(0.5));
-    let ideal = run(&drive(2, "yield = { policy = \"ideal\" }"), script);
+    assert_eq!(blocking.report.utilization.plane_during_gc, Some(0.5));
+    let ideal = run(&drive(2, "preemption = { policy = \"ideal\" }"), script);
     let read = ideal.requests.last().unwrap();
     assert_eq!(read.response_ns, COMMAND_NS + READ_NS + TRANSFER_NS, "the block is collected, and nobody waited");
-    let work = |r: &copyback::observe::report::Report| (r.gc.rounds, r.gc.units_moved, r.flash.block_erases);
+    let work = |r: &copyback::observe::report::Report| (r.gc.collections, r.gc.units_moved, r.flash.block_erases);
     assert_eq!(work(&ideal.report), work(&blocking.report), "both collect the same");
 }
 
@@ -244,13 +247,13 @@ fn blocking_collection_uses_one_plane_of_two_and_ideal_collection_no_time() {
 fn copyback_keeps_moves_off_the_channel() {
     let mut script = brink(1);
     script.push(pages(Write, LATER, 79, 1));
-    let outcome = run(&drive(1, "unit = { policy = \"block\", copyback = true }"), script);
+    let outcome = run(&drive(1, "granularity = { policy = \"block\", copyback = true }"), script);
     let gc = outcome.gc_events[0];
     assert_eq!(gc.end_ns - gc.start_ns, COMMAND_NS + READ_NS + PROGRAM_NS + ERASE);
 }
 
 #[test]
-fn a_round_looks_for_requests_to_merge_as_far_into_the_queue_as_it_is_told() {
+fn a_collection_looks_for_requests_to_merge_as_far_into_the_queue_as_it_is_told() {
     let merged = |scan_max: u32| {
         let mut script = brink(1);
         script.push(pages(Write, LATER, 79, 1));
@@ -265,7 +268,7 @@ fn a_round_looks_for_requests_to_merge_as_far_into_the_queue_as_it_is_told() {
 }
 
 #[test]
-fn every_cause_of_waiting_is_blamed_to_the_nanosecond() {
+fn every_cause_of_waiting_is_charged_to_the_nanosecond() {
     // Two dies of four planes on one channel. No command cycles and copyback moves, so that only reads of the host use
     // the channel: a job of eight valid pages takes 8 (tR + tPROG) + tBERS.
     const JOB: u64 = 8 * (READ_NS + PROGRAM_NS) + ERASE_NS;
@@ -273,7 +276,7 @@ fn every_cause_of_waiting_is_blamed_to_the_nanosecond() {
         r#"
         geometry = { chips_per_channel = 2, planes_per_die = 4 }
         timing = { command = "0 ns" }
-        unit = { policy = "block", copyback = true }
+        granularity = { policy = "block", copyback = true }
         buffer = { policy = "lru", size = "64 KiB", latency = "3 us" }
         host = { outstanding_max = 3 }
         precondition = { mode = "sequential" }
@@ -291,7 +294,7 @@ fn every_cause_of_waiting_is_blamed_to_the_nanosecond() {
         pages(Write, 2 * LATER, 0, 1),
     ]
     .into_iter();
-    let ftl = aging::aged(&config, 1).unwrap();
+    let ftl = preconditioning::preconditioned(&config, 1).unwrap();
     let setup = Setup {
         host: config.host.clone(),
         source: &mut script,
@@ -316,131 +319,132 @@ fn every_cause_of_waiting_is_blamed_to_the_nanosecond() {
     let own = READ_NS + TRANSFER_NS;
     let jobs = [("map", JOB), ("scrub", JOB), ("wear", JOB), ("parity", JOB)];
     let [flash, transfer] = served;
-    assert_eq!(blame(&records[0]), [flash, transfer, ("gc", JOB)]);
-    assert_eq!(blame(&records[1]), [&served[..], &jobs[..]].concat());
-    assert_eq!(blame(&records[2]), [&served[..], &jobs[..], &[("host_io", own)]].concat());
+    assert_eq!(breakdown(&records[0]), [flash, transfer, ("gc", JOB)]);
+    assert_eq!(breakdown(&records[1]), [&served[..], &jobs[..]].concat());
+    assert_eq!(breakdown(&records[2]), [&served[..], &jobs[..], &[("host_io", own)]].concat());
     // Three requests were under way: the fourth came in when the first had ended.
-    assert_eq!(blame(&records[3]), [flash, transfer, ("scheduler", JOB + own)]);
-    assert_eq!(blame(&records[4]), served);
-    assert_eq!(blame(&records[5]), [flash, transfer, ("channel", TRANSFER_NS)]);
-    assert_eq!(blame(&records[6]), [("buffer", 3_000)]);
+    assert_eq!(breakdown(&records[3]), [flash, transfer, ("scheduler", JOB + own)]);
+    assert_eq!(breakdown(&records[4]), served);
+    assert_eq!(breakdown(&records[5]), [flash, transfer, ("channel", TRANSFER_NS)]);
+    assert_eq!(breakdown(&records[6]), [("buffer", 3_000)]);
     let affected: Vec<bool> = records.iter().map(|r| r.gc_affected).collect();
     assert_eq!(affected, [true, false, false, false, false, false, false], "only collection counts as collection");
 }
 
 #[test]
 fn small_units_survive_preconditioning_and_collection() {
-    for yielding in ["never", "ideal"] {
+    for preemption in ["none", "ideal"] {
         let config = config(&format!(
             "geometry = {{ page_size = \"16 KiB\", mapping_unit = \"4 KiB\", blocks_per_plane = 32 }}
              precondition = {{ mode = \"random\" }}
-             yield = {{ policy = \"{yielding}\" }}
+             preemption = {{ policy = \"{preemption}\" }}
              host = {{ mode = \"closed\" }}"
         ));
         let script = (0..20_000).map(|i| pages(Write, 0, splitmix64(i) % 1_200, 1 + splitmix64(i + 7) % 9)).collect();
         let outcome = run(&config, script);
-        assert!(outcome.report.gc.rounds > 0);
+        assert!(outcome.report.gc.collections > 0);
     }
 }
 
-/// The rounds of a drive that counts what is free in one of two ways.
-fn rounds_counting(count: &str, more: &str) -> Vec<GcEvent> {
+/// The collections of a drive that counts what is free in one of two ways.
+fn collections_counting(count: &str, more: &str) -> Vec<GcEvent> {
     let trigger = format!("trigger = {{ policy = \"watermark\", soft = 4, count = \"{count}\" }}");
     let config = config(&format!("capacity = {{ over_provisioning = 1.0 }}\n{trigger}\n{more}"));
     let page = |i: u64| pages(Write, i * 1_500_000, splitmix64(i) % 120, 1);
-    let rounds = run(&config, (0..3000).map(page).collect()).gc_events;
-    assert!(rounds.len() > 100);
-    rounds
+    let collections = run(&config, (0..3000).map(page).collect()).gc_events;
+    assert!(collections.len() > 100);
+    collections
 }
 
-/// A plane with one open block is below a level of pages when it is below that of blocks: when it opens the block that makes
-/// them too few.
+/// A plane with one open block is below a watermark of pages when it is below that of blocks: when it opens the block
+/// that makes them too few.
 #[test]
 fn pages_count_like_blocks_where_one_block_is_open() {
-    assert_eq!(rounds_counting("pages", ""), rounds_counting("blocks", ""));
+    assert_eq!(collections_counting("pages", ""), collections_counting("blocks", ""));
 }
 
-/// Two planes that open second blocks together fall below a level of blocks together, and their rounds follow each other.
-/// Below a level of pages each falls by what was written to it.
+/// Two planes that open second blocks together fall below a watermark of blocks together, and their collections follow
+/// each other. Below a watermark of pages each falls by what was written to it.
 #[test]
 fn pages_of_second_active_blocks_count_as_free() {
     let second = "frontier = { policy = \"second-active\" }\ncompose = { policy = \"list\", gc = [\"gc+host\"] }";
     let chained = |count: &str| {
-        let rounds = rounds_counting(count, second);
+        let collections = collections_counting(count, second);
         let follows = |pair: &&[GcEvent]| pair[1].start_ns < pair[0].end_ns + 10_000 && pair[1].plane != pair[0].plane;
-        rounds.windows(2).filter(follows).count()
+        collections.windows(2).filter(follows).count()
     };
     let (blocks, pages) = (chained("blocks"), chained("pages"));
     assert!(pages < blocks / 2, "{pages} {blocks}");
 }
 
-/// Moves of global collection leave home only for dies that run no round and expect no other move, so that each waits for one
-/// command of the host at most, and none for the round of another die. Each die has a channel of its own here.
+/// Moves of global collection leave home only for dies that run no collection and expect no other move, so that each
+/// waits for one command of the host at most, and none for the collection of another die. Each die has a channel of its
+/// own here.
 #[test]
-fn rounds_of_global_collection_do_not_wait_for_each_other() {
+fn global_collections_do_not_wait_for_each_other() {
     for count in ["blocks", "pages"] {
         let config = config(&format!(
             "geometry = {{ channels = 8, planes_per_die = 1 }}
              trigger = {{ policy = \"watermark\", soft = 4, count = \"{count}\" }}
-             unit = {{ policy = \"block\", destination = \"global\" }}
+             granularity = {{ policy = \"block\", destination = \"global\" }}
              frontier = {{ policy = \"second-active\" }}
              precondition = {{ mode = \"random\" }}
              host = {{ mode = \"closed\", queue_depth = 64 }}"
         ));
         let script = (0..20_000).map(|i| pages(Write, 0, splitmix64(i) % 500, 1)).collect();
-        let rounds = run(&config, script).gc_events;
-        let together = rounds.windows(2).filter(|pair| pair[1].start_ns < pair[0].end_ns).count();
-        assert!(rounds.len() > 1000 && together > rounds.len() / 2, "{together} of {}", rounds.len());
-        for round in &rounds {
+        let collections = run(&config, script).gc_events;
+        let together = collections.windows(2).filter(|pair| pair[1].start_ns < pair[0].end_ns).count();
+        assert!(collections.len() > 1000 && together > collections.len() / 2, "{together} of {}", collections.len());
+        for collection in &collections {
             // At its beginning a move that was sent before may still be programmed here.
-            let longest_ns = u64::from(round.units_valid) * (MOVE + WRITE) + ERASE + WRITE;
-            let took_ns = round.end_ns - round.start_ns;
-            assert!(took_ns <= longest_ns, "{round:?} took {took_ns} ns, more than {longest_ns} ns");
+            let longest_ns = u64::from(collection.units_valid) * (MOVE + WRITE) + ERASE + WRITE;
+            let took_ns = collection.end_ns - collection.start_ns;
+            assert!(took_ns <= longest_ns, "{collection:?} took {took_ns} ns, more than {longest_ns} ns");
         }
     }
 }
 
 /// Two planes, on dies of their own or on one, with 5 blocks of data on each and 6 free. Writes of pages 0 and 1 open a block
-/// on either and bring the scope below its level of 11; what is collected then holds nothing that is valid.
-fn two_planes(scope: &str, geometry: &str, yielding: &str) -> (RunConfig, Vec<Request>) {
+/// on either and bring the scope below its watermark of 11; what is collected then holds nothing that is valid.
+fn two_planes(scope: &str, geometry: &str, preemption: &str) -> (RunConfig, Vec<Request>) {
     let config = config(&format!(
         "geometry = {{ {geometry} }}
          trigger = {{ policy = \"watermark\", scope = \"{scope}\", soft = 11, stop = 15 }}
          capacity = {{ over_provisioning = 2.2 }}
-         yield = {{ policy = \"{yielding}\" }}"
+         preemption = {{ policy = \"{preemption}\" }}"
     ));
     let mut script: Vec<Request> = (0..160).map(|i| pages(Write, i * 1_000_000, i % 80, 1)).collect();
     script.extend([pages(Write, LATER, 0, 1), pages(Write, 2 * LATER, 1, 1)]);
     (config, script)
 }
 
-/// Planes and beginnings of rounds, the latter counted from the write that brings the scope below its level.
-fn rounds_of_scope(scope: &str, geometry: &str) -> Vec<(u32, u64)> {
-    let (config, script) = two_planes(scope, geometry, "never");
+/// Planes and beginnings of collections, the latter counted from the write that brings the scope below its watermark.
+fn collections_of_scope(scope: &str, geometry: &str) -> Vec<(u32, u64)> {
+    let (config, script) = two_planes(scope, geometry, "none");
     run(&config, script).gc_events.iter().map(|e| (e.plane, e.start_ns - 2 * LATER)).collect()
 }
 
 #[test]
-fn a_drive_below_its_level_collects_on_all_dies_until_it_reaches_the_level_where_it_stops() {
-    let mut rounds = rounds_of_scope("device", "channels = 2, planes_per_die = 1");
-    rounds.sort_unstable();
+fn a_drive_below_its_watermark_collects_on_all_dies_until_it_reaches_the_one_where_it_stops() {
+    let mut collections = collections_of_scope("device", "channels = 2, planes_per_die = 1");
+    collections.sort_unstable();
     // Die 1 is busy with the write; when it goes on for the third time, the drive has 14 free blocks.
     let expected = [(0, 0), (0, ERASE), (0, 2 * ERASE), (1, WRITE), (1, WRITE + ERASE), (1, WRITE + 2 * ERASE)];
-    assert_eq!(rounds, expected);
+    assert_eq!(collections, expected);
 }
 
 #[test]
-fn a_die_below_its_level_collects_one_plane_after_the_other_until_it_reaches_the_level_where_it_stops() {
-    let rounds = rounds_of_scope("die", "planes_per_die = 2");
+fn a_die_below_its_watermark_collects_one_plane_after_the_other_until_it_reaches_the_one_where_it_stops() {
+    let collections = collections_of_scope("die", "planes_per_die = 2");
     let expected: Vec<(u32, u64)> = (0..5).map(|n| (n % 2, WRITE + u64::from(n) * ERASE)).collect();
-    assert_eq!(rounds, expected);
+    assert_eq!(collections, expected);
 }
 
 #[test]
-fn a_drive_whose_collection_takes_no_time_is_above_its_level_after_each_write() {
+fn a_drive_whose_collection_takes_no_time_is_above_its_watermark_after_each_write() {
     let (config, mut script) = two_planes("device", "channels = 2, planes_per_die = 1", "ideal");
-    let rounds = |script: &[Request]| run(&config, script.to_vec()).report.gc.rounds;
-    assert_eq!([rounds(&script[..161]), rounds(&script)], [0, 6]);
+    let collections = |script: &[Request]| run(&config, script.to_vec()).report.gc.collections;
+    assert_eq!([collections(&script[..161]), collections(&script)], [0, 6]);
     // Far more than fits without collection.
     script.extend((0..2_000).map(|i| pages(Write, 3 * LATER + i * 1_000_000, splitmix64(i) % 80, 1)));
     assert!(run(&config, script).report.min_free_blocks >= 4);
@@ -451,19 +455,19 @@ fn a_drive_whose_collection_takes_no_time_is_above_its_level_after_each_write() 
 fn the_first_write_that_waits_for_space_ends_all_waiting_of_collection() {
     let config = config(
         "geometry = { channels = 2, planes_per_die = 1 }
-         unit = { policy = \"block\", destination = \"global\" }
+         granularity = { policy = \"block\", destination = \"global\" }
          trigger = { policy = \"watermark\", soft = 3, when = \"waiting\" }
          capacity = { over_provisioning = 0.5 }",
     );
     let started_on_die_0 = |writes: u64| {
-        // Both dies come to the brink, the write of page 158 brings die 0 below its level, and nobody waits there.
+        // Both dies come to the brink, the write of page 158 brings die 0 below its watermark, and nobody waits there.
         let mut script: Vec<Request> = brink(2).into_iter().chain(one_page_on(brink(2))).collect();
         script.sort_by_key(|r| r.arrival_ns);
         script.push(pages(Write, LATER, 158, 1));
         // Die 1 has 3 erased blocks, one of which is kept for its moves.
         script.extend((0..writes).map(|i| pages(Write, 2 * LATER, 2 * i + 1, 1)));
-        let rounds = run(&config, script).gc_events;
-        rounds.iter().find(|e| e.die == 0).map(|e| e.start_ns)
+        let collections = run(&config, script).gc_events;
+        collections.iter().find(|e| e.die == 0).map(|e| e.start_ns)
     };
     assert_eq!(started_on_die_0(16), None);
     assert_eq!(started_on_die_0(17), Some(2 * LATER));

@@ -80,7 +80,7 @@ fn what_is_kept_agrees_with_what_is_counted_and_checks_change_nothing() {
         of_op.filter(|part| part.source == source).count() as u64
     };
     let flash = &report.flash;
-    assert!(report.gc.rounds > 0);
+    assert!(report.gc.collections > 0);
     assert_eq!(parts(FlashOp::Read, Source::Host), flash.host_page_reads);
     assert_eq!(parts(FlashOp::Program, Source::Host), flash.host_page_programs);
     assert_eq!(parts(FlashOp::Read, Source::Gc), flash.gc_page_reads);
@@ -106,8 +106,8 @@ fn a_filter_keeps_what_touches_its_window_and_its_die() {
     assert_eq!(log(&config, script, filter, false), expected);
 }
 
-/// Block 0 of plane 0 loses all but page 7; the next write brings the plane below its level, and a read of the page arrives
-/// while it is moved.
+/// Block 0 of plane 0 loses all but page 7; the next write brings the plane below its watermark, and a read of the page
+/// arrives while it is moved.
 fn collection() -> (RunConfig, Vec<CommandRecord>) {
     let config = config(
         "geometry = { planes_per_die = 1 }\ntrigger = { policy = \"watermark\", soft = 3 }\n\

@@ -31,7 +31,8 @@ const ORDERS: &[Setting] = &[
     "order.policy = \"fifo\"",
 ];
 const ALLOCATIONS: &[Setting] = &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\""];
-const DESTINATIONS: &[Setting] = &["unit.policy = \"block\"", "unit.policy = \"block\"\nunit.destination = \"global\""];
+const DESTINATIONS: &[Setting] =
+    &["granularity.policy = \"block\"", "granularity.policy = \"block\"\ngranularity.destination = \"global\""];
 
 /// Writes that replace the whole drive several times over.
 const REQUESTS: u64 = 3_000;
@@ -55,8 +56,8 @@ fn finishes(lines: &[Setting]) {
     let outcome = simulate(&config, image, Box::new(requests.into_iter()), &options, &mut progress);
     let report = outcome.unwrap_or_else(|e| failed(e)).report;
     assert_eq!(report.writes, REQUESTS, "{text}");
-    assert_eq!(report.max_queue_depth, config.host.queue_depth, "the host did not fill the windows\n{text}");
-    assert!(report.gc.rounds > 0, "collection did not run\n{text}");
+    assert_eq!(report.peak_outstanding, config.host.queue_depth, "the host did not fill the windows\n{text}");
+    assert!(report.gc.collections > 0, "collection did not run\n{text}");
     assert!(report.min_free_blocks <= 1, "the drive had {} free blocks to spare\n{text}", report.min_free_blocks);
 }
 
@@ -79,21 +80,21 @@ fn every_combination(trigger: Setting) {
 }
 
 #[test]
-fn with_levels_of_a_plane() {
+fn with_watermarks_of_a_plane() {
     every_combination("trigger.policy = \"watermark\"\ntrigger.scope = \"plane\"\ntrigger.soft = 1");
 }
 
 #[test]
-fn with_levels_of_a_die() {
+fn with_watermarks_of_a_die() {
     every_combination("trigger.policy = \"watermark\"\ntrigger.scope = \"die\"\ntrigger.soft = 2");
 }
 
 #[test]
-fn with_levels_of_the_device() {
+fn with_watermarks_of_the_device() {
     every_combination("trigger.policy = \"watermark\"\ntrigger.scope = \"device\"\ntrigger.soft = 8");
 }
 
 #[test]
-fn with_no_level_at_all_collection_starts_when_writes_wait() {
+fn with_no_watermark_at_all_collection_starts_when_writes_wait() {
     every_combination("trigger.policy = \"watermark\"\ntrigger.soft = 0");
 }

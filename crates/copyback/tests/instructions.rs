@@ -6,7 +6,7 @@
 
 use copyback::flash::geometry::Geometry;
 use copyback::host::config::HostConfig;
-use copyback::run::aging;
+use copyback::run::preconditioning;
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::{Op, Priority, Request};
@@ -32,7 +32,7 @@ const DRIVE: &str = r#"
 fn work(drives: usize, requests: u64) {
     let config: RunConfig = toml::from_str(DRIVE).expect("a configuration");
     let units = u64::from(Geometry::new(&config.device()).logical_units);
-    let ftl = aging::aged(&config, 1).expect("a past");
+    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
     let request = |i: u64| Request {
         arrival_ns: i * 900_000,
         offset_bytes: i * 7_919 % units * 4096,

@@ -30,7 +30,7 @@ impl Channels {
              timing = {{ command = \"{command_ns} ns\", read = \"70 us\" }}
              host = {{ mode = \"closed\", queue_depth = 64 }}
              precondition = {{ mode = \"sequential\" }}
-             yield = {{ policy = \"ideal\" }}
+             preemption = {{ policy = \"ideal\" }}
              compose = {{ policy = \"list\", builders = {builders} }}"
         ))
     }

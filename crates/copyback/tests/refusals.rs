@@ -13,15 +13,21 @@ const ROWS: &[(&str, Option<&str>)] = &[
     ("allocation = { policy = \"static\", order = \"CWDPX\" }", Some("allocation.order")),
     ("allocation = { policy = \"static-die\" }", None),
     (
-        "allocation = { policy = \"static-die\" }\nunit = { policy = \"block\", destination = \"global\" }",
+        "allocation = { policy = \"static-die\" }\ngranularity = { policy = \"block\", destination = \"global\" }",
         Some("allocation.policy"),
     ),
     // Units.
-    ("unit = { policy = \"block\", copyback = true }", None),
-    ("unit = { policy = \"block\", copyback = true, destination = \"global\" }", Some("unit.copyback")),
-    ("unit = { policy = \"block\", copyback = true }\ncommands = { copyback = false }", Some("unit.copyback")),
-    ("unit = { policy = \"block\", copyback = true }\ngeometry = { mapping_unit = \"2 KiB\" }", Some("unit.copyback")),
-    // Levels.
+    ("granularity = { policy = \"block\", copyback = true }", None),
+    ("granularity = { policy = \"block\", copyback = true, destination = \"global\" }", Some("granularity.copyback")),
+    (
+        "granularity = { policy = \"block\", copyback = true }\ncommands = { copyback = false }",
+        Some("granularity.copyback"),
+    ),
+    (
+        "granularity = { policy = \"block\", copyback = true }\ngeometry = { mapping_unit = \"2 KiB\" }",
+        Some("granularity.copyback"),
+    ),
+    // Watermarks.
     ("trigger = { policy = \"watermark\", soft = 2, stop = 2 }", None),
     ("trigger = { policy = \"watermark\", soft = 2, stop = 1 }", Some("trigger.stop")),
     ("trigger = { policy = \"watermark\", soft = 16 }", Some("trigger.soft")),
@@ -32,11 +38,11 @@ const ROWS: &[(&str, Option<&str>)] = &[
     ("trigger = { policy = \"watermark\", soft = 2, stagger = 14 }", Some("trigger.stagger")),
     ("trigger = { policy = \"watermark\", scope = \"device\", soft = 4 }", None),
     ("trigger = { policy = \"watermark\", scope = \"device\", soft = 4, count = \"pages\" }", Some("trigger.count")),
-    // What a round lets go first.
-    ("yield = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 2 }", None),
-    ("yield = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 1 }", Some("admit.slots")),
-    ("yield = { policy = \"slack\", chunk = 1 }", None),
-    ("yield = { policy = \"slack\", chunk = 0 }", Some("yield.chunk")),
+    // What a collection lets go first.
+    ("preemption = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 2 }", None),
+    ("preemption = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 1 }", Some("admit.slots")),
+    ("preemption = { policy = \"deadline\", chunk = 1 }", None),
+    ("preemption = { policy = \"deadline\", chunk = 0 }", Some("preemption.chunk")),
     // Builders.
     ("compose = { policy = \"list\", builders = [\"cache\"] }\ncommands = { cache_read = true }", None),
     ("compose = { policy = \"list\", builders = [\"cache\"] }\ncommands = { cache_program = true }", None),
@@ -51,14 +57,14 @@ const ROWS: &[(&str, Option<&str>)] = &[
     ("compose = { policy = \"list\", gc = [\"gc+host\"] }", None),
     ("compose = { policy = \"list\", gc = [\"merge\"] }", None),
     ("compose = { policy = \"list\", gc = [\"gc+host\"] }\ngeometry = { planes_per_die = 1 }", Some("compose.gc")),
-    ("compose = { policy = \"list\", gc = [\"merge\"] }\nyield = { policy = \"ideal\" }", Some("compose.gc")),
+    ("compose = { policy = \"list\", gc = [\"merge\"] }\npreemption = { policy = \"ideal\" }", Some("compose.gc")),
     ("compose = { policy = \"list\", gc = [\"pipeline\"] }\ncommands = { cache_read = true }", Some("compose.gc")),
     (
         "compose = { policy = \"list\", gc = [\"merge\"] }\nadmit = { policy = \"window\", slots = 1 }",
         Some("compose.gc"),
     ),
     (
-        "compose = { policy = \"list\", gc = [\"merge\"] }\nunit = { policy = \"block\", copyback = true }",
+        "compose = { policy = \"list\", gc = [\"merge\"] }\ngranularity = { policy = \"block\", copyback = true }",
         Some("compose.gc"),
     ),
     // Victims.

@@ -8,7 +8,7 @@ use copyback::flash::command::Source;
 use copyback::ftl::core::Ftl;
 use copyback::ftl::frontier::Origin;
 use copyback::observe::report::Outcome;
-use copyback::run::aging;
+use copyback::run::preconditioning;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::{Options, Progress, RunError, precondition, simulate};
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PlaneId};
@@ -89,8 +89,8 @@ fn a_trim_takes_only_its_units_out_of_a_queued_read() {
     assert_eq!(report.flash.host_page_reads, 1, "units 1 to 3 still hold data");
 }
 
-/// Writes that queue up are no reason to collect before the level is reached: on one plane, what is bound when does not
-/// depend on how fast the host asks, so neither does what is moved.
+/// Writes that queue up are no reason to collect before the watermark is reached: on one plane, what is bound when does
+/// not depend on how fast the host asks, so neither does what is moved.
 #[test]
 fn a_backlog_moves_no_more_than_a_trickle() {
     let mut lines = PLANE.to_vec();
@@ -102,7 +102,7 @@ fn a_backlog_moves_no_more_than_a_trickle() {
         let write = |i: u64| request(i * gap_ns, Op::Write, rng::splitmix64(i) % 300 * 4096, 4096, 0);
         let requests: Vec<_> = (0..2_000).map(write).collect();
         let report = run(&lines, &requests).report;
-        (report.gc.rounds, report.flash.gc_units)
+        (report.gc.collections, report.flash.gc_units)
     };
     let trickle = moved(1_000_000_000);
     assert!(trickle.0 > 10, "{trickle:?}");
@@ -140,7 +140,7 @@ fn collection_leaves_a_trimmed_unit_of_a_page_behind() {
     // 2 is being read, the second unit of page 3 is trimmed.
     requests.push(request(24_530_000, Op::Trim, 7 * 4096, 4096, 0));
     let report = run(&lines, &requests).report;
-    assert_eq!((report.gc.rounds, report.gc.units_moved), (1, 4), "{:?}", report.gc);
+    assert_eq!((report.gc.collections, report.gc.units_moved), (1, 4), "{:?}", report.gc);
     assert_eq!((report.flash.gc_units, report.flash.dropped_moves), (3, 1), "{:?}", report.flash);
 }
 
@@ -160,13 +160,13 @@ fn a_plane_without_data_cannot_be_aged() {
 
 /// A drive with so much room that it is overwritten twice before its erased blocks are used up is not steady by then.
 #[test]
-fn a_steady_past_has_collected() {
+fn steady_preconditioning_has_collected() {
     let mut lines = PLANE[..2].to_vec();
     lines.push("trigger.policy = \"watermark\"\ntrigger.soft = 2\nprecondition.mode = \"random\"\ncapacity.over_provisioning = 6.0");
     lines.push("geometry.blocks_per_plane = 64\ngeometry.pages_per_block = 8\ngeometry.page_size = \"4 KiB\"");
     let (config, text) = configuration(&lines, 0);
-    let past = precondition(&config, 0).unwrap_or_else(|e| panic!("{e}\n{text}")).past();
-    assert!(past.erases > 0 && past.host_units > 64 * 8, "{past:?}");
+    let preconditioning = precondition(&config, 0).unwrap_or_else(|e| panic!("{e}\n{text}")).preconditioning();
+    assert!(preconditioning.erases > 0 && preconditioning.host_units > 64 * 8, "{preconditioning:?}");
 }
 
 /// A read that comes at the moment at which the last data of the read before has left is not sent beside that data: its
@@ -185,10 +185,10 @@ fn a_cached_read_at_the_end_of_the_read_before() {
     assert_eq!(took, [first_ns, first_ns]);
 }
 
-/// Pages that moves from other planes were promised do not take part of what host writes were promised when they come,
+/// Pages that are reserved for moves from other planes are no part of what is reserved for host writes when they come,
 /// whether they share the host's block or have one of their own.
 #[test]
-fn moves_from_other_planes_leave_what_was_promised() {
+fn moves_from_other_planes_leave_what_was_reserved() {
     for frontier in ["frontier.policy = \"single\"", "frontier.policy = \"split\""] {
         let lines = [
             frontier,
@@ -196,19 +196,20 @@ fn moves_from_other_planes_leave_what_was_promised() {
             "geometry.blocks_per_plane = 17\ngeometry.pages_per_block = 3\ngeometry.page_size = \"4 KiB\"",
             "timing.read = [\"40 us\", \"60 us\", \"90 us\"]\ntiming.program = \"30 us\"\ntiming.erase = \"10 us\"",
             "timing.channel = \"40 MB/s\"\nallocation.policy = \"dynamic\"\nvictim.policy = \"random\"\norder.policy = \"fifo\"",
-            "trigger.policy = \"watermark\"\ntrigger.soft = 2\nunit.policy = \"block\"\nunit.destination = \"global\"",
+            "trigger.policy = \"watermark\"\ntrigger.soft = 2\n\
+             granularity.policy = \"block\"\ngranularity.destination = \"global\"",
             "admit.policy = \"window\"\nadmit.slots = 4\ncompose.policy = \"list\"\ncompose.builders = []",
             "host.mode = \"closed\"\nhost.queue_depth = 1\nprecondition.mode = \"random\"\nprecondition.steady = 0.2",
         ];
         let place = |i: u64| rng::splitmix64(i) % 600 * 4096;
         let write = |i: u64| request(0, Op::Write, place(i), (1 + rng::splitmix64(i + 7) % 20) * 4096, 0);
         let requests: Vec<_> = (0..4_000).map(write).collect();
-        assert!(run(&lines, &requests).report.gc.rounds > 0);
+        assert!(run(&lines, &requests).report.gc.collections > 0);
     }
 }
 
-/// Data leaves a plane for host writes that wait there only if the others take it once it has begun to leave: else rounds
-/// that gain nothing follow each other without end, before the writes that would change something.
+/// Data leaves a plane for host writes that wait there only if the others take it once it has begun to leave: else
+/// collections that gain nothing follow each other without end, before the writes that would change something.
 #[test]
 fn a_plane_that_nobody_relieves_is_not_collected_again_and_again() {
     let lines = [
@@ -218,7 +219,8 @@ fn a_plane_that_nobody_relieves_is_not_collected_again_and_again() {
         "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
         "allocation.policy = \"dynamic\"\nfrontier.policy = \"split\"\nbuffer.policy = \"lru\"\nbuffer.size = \"1 MiB\"",
         "trigger.policy = \"watermark\"\ntrigger.soft = 0.1\ntrigger.stop = 0.3",
-        "unit.policy = \"block\"\nunit.destination = \"global\"\nvictim.policy = \"greedy\"\nvictim.tie_blocks = 1",
+        "granularity.policy = \"block\"\ngranularity.destination = \"global\"\n\
+         victim.policy = \"greedy\"\nvictim.tie_blocks = 1",
         "compose.policy = \"list\"\ncompose.builders = [\"cache\"]\ncommands.cache_program = false",
         "admit.policy = \"window\"\nadmit.slots = 4\nhost.mode = \"closed\"\nhost.queue_depth = 64",
         "host.subpage_writes = \"overwrite\"\nprecondition.mode = \"random\"\nprecondition.steady = 0.2",
@@ -243,7 +245,8 @@ fn data_does_not_go_round_between_full_planes() {
         "timing.read = \"1 ns\"\ntiming.program = \"1 ns\"\ntiming.erase = \"1 s\"\ntiming.channel = \"9 GB/s\"",
         "allocation.policy = \"dynamic\"\nfrontier.policy = \"split\"\nbuffer.policy = \"lru\"\nbuffer.size = \"48 KiB\"",
         "trigger.policy = \"watermark\"\ntrigger.soft = 0.1\ntrigger.stop = 0.3",
-        "unit.policy = \"block\"\nunit.destination = \"global\"\ncompose.policy = \"list\"\ncompose.builders = []",
+        "granularity.policy = \"block\"\ngranularity.destination = \"global\"\n\
+         compose.policy = \"list\"\ncompose.builders = []",
         "admit.policy = \"window\"\nadmit.slots = 4\norder.policy = \"fifo\"\nhost.subpage_writes = \"overwrite\"",
         "precondition.mode = \"aged\"\nprecondition.used_min = 0.2\nprecondition.used_max = 0.7\nprecondition.valid = 0.5",
         "capacity.logical = 393216",
@@ -287,18 +290,18 @@ fn a_scrubber_may_relocate_full_blocks_for_ever() {
     ];
     let (config, _) = configuration(&lines, 0);
     config.check().expect("the configuration is possible");
-    let ftl = aging::aged(&config, 1).expect("preconditioning works");
+    let ftl = preconditioning::preconditioned(&config, 1).expect("preconditioning works");
     let mut source = vec![request(0, Op::Read, 0, 4096, 0)].into_iter();
     let host = config.host.clone();
     let setup =
         Setup { host, source: &mut source, requests: None, check: true, keep_gc_events: false, keep_requests: false };
     let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
     simulation.start().expect("the request is in order");
-    // 64 rounds for each block, in which nothing is gained, are taken for a policy that does not look.
-    for round in 0..64 * 8 + 8 {
+    // 64 collections for each block, in which nothing is gained, are taken for a policy that does not look.
+    for collection in 0..64 * 8 + 8 {
         let found =
-            (0..8).any(|i| simulation.relocate(0, BlockId((round + i) % 8), Source::Scrub).expect("it goes on"));
-        assert!(found, "round {round} finds no full block");
+            (0..8).any(|i| simulation.relocate(0, BlockId((collection + i) % 8), Source::Scrub).expect("it goes on"));
+        assert!(found, "collection {collection} finds no full block");
         while simulation.step().expect("it goes on") {}
     }
     simulation.check_end();
@@ -322,11 +325,11 @@ fn dynamic_allocation_uses_all_planes_of_a_die_alike() {
     let source = Box::new((0..3_000).map(write).collect::<Vec<Request>>().into_iter());
     let options = Options { keep_gc_events: true, ..Options::default() };
     let outcome = simulate(&config, image, source, &options, &mut |_| {}).unwrap();
-    let mut rounds = [0u32; 8];
-    outcome.gc_events.iter().for_each(|event| rounds[event.plane as usize] += 1);
-    let (least, most) = (rounds.iter().min().unwrap(), rounds.iter().max().unwrap());
+    let mut collections = [0u32; 8];
+    outcome.gc_events.iter().for_each(|event| collections[event.plane as usize] += 1);
+    let (least, most) = (collections.iter().min().unwrap(), collections.iter().max().unwrap());
     // Planes take the same writes in turn; their victims differ by chance.
-    assert!(*least > 20 && most * 2 < least * 3, "rounds of each plane: {rounds:?}");
+    assert!(*least > 20 && most * 2 < least * 3, "collections of each plane: {collections:?}");
 }
 
 /// A plane that is full of valid data gives none away because writes wait for another plane of its die: two such planes sent
@@ -337,7 +340,8 @@ fn a_plane_keeps_its_data_while_writes_wait_for_its_neighbours() {
         "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 2\ngeometry.planes_per_die = 4",
         "geometry.blocks_per_plane = 12\ngeometry.pages_per_block = 2\ngeometry.page_size = \"4 KiB\"",
         "timing.read = \"50 us\"\ntiming.program = \"500 us\"\ntiming.erase = \"3 ms\"\ntiming.channel = \"400 MB/s\"",
-        "trigger.policy = \"watermark\"\ntrigger.soft = 0.2\nunit.policy = \"block\"\nunit.destination = \"global\"",
+        "trigger.policy = \"watermark\"\ntrigger.soft = 0.2\n\
+             granularity.policy = \"block\"\ngranularity.destination = \"global\"",
         "victim.policy = \"fifo\"\norder.policy = \"priority\"\norder.first = \"gc-read-write\"",
         "capacity.logical = 524288\nprecondition.mode = \"random\"\nprecondition.overwrites = 1.5",
         "host.mode = \"open\"\nhost.outstanding_max = 7",

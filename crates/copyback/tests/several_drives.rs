@@ -1,8 +1,8 @@
 //! Does a drive among others give exactly the results that it gives alone?
 //!
 //! Drives of one run share a clock and nothing else, as long as the host lets every request in when it arrives. So each
-//! drive's requests must take exactly as long, with exactly the same blame, as in a run of their own; that run is where
-//! the expected values come from. The drives differ in shape and scheme.
+//! drive's requests must take exactly as long, with exactly the same latency breakdown, as in a run of their own; that
+//! run is where the expected values come from. The drives differ in shape and scheme.
 
 mod support;
 
@@ -11,7 +11,7 @@ use copyback::ftl::core::Ftl;
 use copyback::host::config::HostConfig;
 use copyback::observe::report::{FlashWork, RequestRecord};
 use copyback::run::RunError;
-use copyback::run::aging;
+use copyback::run::preconditioning;
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::{Op, Request, rng};
@@ -33,7 +33,8 @@ const DRIVES: &[&[Setting]] = &[
         "geometry.blocks_per_plane = 16\ngeometry.pages_per_block = 6",
         "geometry.page_size = \"16 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
         "trigger.policy = \"watermark\"\ntrigger.soft = 3\ntrigger.scope = \"device\"\nallocation.policy = \"dynamic\"",
-        "unit.policy = \"block\"\nunit.destination = \"global\"\nfrontier.policy = \"split\"\nvictim.policy = \"random\"",
+        "granularity.policy = \"block\"\ngranularity.destination = \"global\"\n\
+         frontier.policy = \"split\"\nvictim.policy = \"random\"",
         "buffer.policy = \"lru\"\nbuffer.size = \"256 KiB\"\nbuffer.latency = \"7 us\"",
         "compose.policy = \"list\"\ncompose.builders = [\"multi-plane\", \"cache\"]",
     ],
@@ -41,7 +42,7 @@ const DRIVES: &[&[Setting]] = &[
         TIMES,
         "geometry.channels = 1\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 2\ngeometry.planes_per_die = 1",
         "geometry.blocks_per_plane = 24\ngeometry.pages_per_block = 8\ngeometry.page_size = \"8 KiB\"",
-        "trigger.policy = \"watermark\"\ntrigger.soft = 2\nyield.policy = \"ideal\"\norder.policy = \"fifo\"",
+        "trigger.policy = \"watermark\"\ntrigger.soft = 2\npreemption.policy = \"ideal\"\norder.policy = \"fifo\"",
         "buffer.policy = \"lru\"\nbuffer.size = \"64 KiB\"\nbuffer.latency = \"2 us\"",
         "admit.policy = \"window\"\nadmit.slots = 2",
     ],
@@ -87,7 +88,7 @@ fn workload(geometry: &Geometry, device: u32) -> Vec<Request> {
 fn each_as_if_alone(drives: &[usize]) {
     let configs: Vec<RunConfig> = drives.iter().map(|&d| configuration(DRIVES[d], 4).0).collect();
     configs.iter().for_each(|c| c.check().unwrap());
-    let ftls: Vec<Ftl> = configs.iter().map(|c| aging::aged(c, 11).unwrap()).collect();
+    let ftls: Vec<Ftl> = configs.iter().map(|c| preconditioning::preconditioned(c, 11).unwrap()).collect();
     let own: Vec<Vec<Request>> = ftls.iter().zip(0..).map(|(ftl, device)| workload(&ftl.geometry, device)).collect();
     // Requests of one moment stand in the order of their drives: the order among drives must not matter, but each
     // drive's own order stays.
@@ -134,7 +135,7 @@ fn three_different_drives() {
 #[test]
 fn a_request_for_a_drive_that_is_not_there_is_refused() {
     let (config, _) = configuration(DRIVES[0], 4);
-    let ftl = || aging::aged(&config, 11).unwrap();
+    let ftl = || preconditioning::preconditioned(&config, 11).unwrap();
     let asked = [request(0, Op::Read, 0, 4096, 1), request(5, Op::Read, 0, 4096, 2)];
     let refused = run(vec![(&config, ftl()), (&config, ftl())], &asked).err().expect("there are two drives");
     assert!(matches!(refused, RunError::NoSuchDrive { index: 1, device: 2, drives: 2 }), "{refused}");

@@ -1,7 +1,7 @@
 //! Does the rule of the SNIA PTS tell a drive that has settled from one that has not?
 //!
 //! The rule itself, at its limits, is tested beside it (`src/observe/steady.rs`). Here are whole runs: uniformly random
-//! writes in a closed loop, on drives with different pasts.
+//! writes in a closed loop, on drives with different preconditioned.
 
 mod common;
 
@@ -13,9 +13,9 @@ use copyback::workload::Op;
 use copyback::workload::rng;
 use rand::RngExt;
 
-fn drive(past: &str) -> RunConfig {
+fn drive(preconditioning: &str) -> RunConfig {
     config(&format!(
-        "precondition = {past}
+        "precondition = {preconditioning}
          host = {{ mode = \"closed\", queue_depth = 8 }}
          capacity = {{ over_provisioning = 0.28 }}
          trigger = {{ policy = \"watermark\", soft = 3 }}
@@ -24,9 +24,9 @@ fn drive(past: &str) -> RunConfig {
 }
 
 /// The verdict on so many capacities of random writes.
-fn verdict(past: &str, capacities: f64) -> Steady {
-    let config = drive(past);
-    let image = precondition(&config, 1).expect("the drive has a past");
+fn verdict(preconditioning: &str, capacities: f64) -> Steady {
+    let config = drive(preconditioning);
+    let image = precondition(&config, 1).expect("the drive is preconditioned");
     let units = 6_000;
     let mut stream = rng::stream(5, "test.writes");
     let writes = (capacities * units as f64) as u64;
@@ -66,7 +66,7 @@ fn a_run_of_a_few_erases_is_not_judged() {
 }
 
 #[test]
-fn a_past_that_does_not_settle_is_an_error_that_says_how_far_it_is() {
+fn preconditioning_that_does_not_settle_is_an_error_that_says_how_far_it_is() {
     // A drive of sixteen pages: a round writes three, and moves none or some.
     let config = config(
         "precondition = { mode = \"snia\", round = 0.2 }
@@ -79,21 +79,22 @@ fn a_past_that_does_not_settle_is_an_error_that_says_how_far_it_is() {
             assert!(error.message.contains("25 rounds") && error.help.is_some(), "{error:?}");
         }
         Err(error) => panic!("{error}"),
-        Ok(_) => panic!("the past settled"),
+        Ok(_) => panic!("the preconditioning settled"),
     }
     let refused = |round: &str| {
         let table: toml::Table =
             toml::from_str(&format!("precondition = {{ mode = \"snia\", round = {round} }}")).unwrap();
-        let past = table["precondition"].clone().try_into::<copyback::run::precondition::PreconditionConfig>().unwrap();
-        past.check().is_err()
+        let preconditioning =
+            table["precondition"].clone().try_into::<copyback::run::precondition::PreconditionConfig>().unwrap();
+        preconditioning.check().is_err()
     };
     assert!(refused("0.0") && refused("1000.0") && refused("nan") && !refused("0.5"));
 }
 
 #[test]
-fn a_past_without_collection_is_shared_by_levels_of_collection_and_no_other_is() {
-    let with_level = |past: &str, soft: u32| {
-        let mut config = drive(past);
+fn preconditioning_without_collection_is_shared_by_watermarks_and_no_other_is() {
+    let with_watermark = |preconditioning: &str, soft: u32| {
+        let mut config = drive(preconditioning);
         let table = format!("policy = \"watermark\"\nsoft = {soft}");
         config.trigger = toml::from_str(&table).expect("a trigger's table");
         config
@@ -105,11 +106,11 @@ fn a_past_without_collection_is_shared_by_levels_of_collection_and_no_other_is()
         outcome.expect("the run ends well").report
     };
     let aged = "{ mode = \"aged\", used_min = 0.9, used_max = 0.93, valid = 0.5 }";
-    let (early, late) = (with_level(aged, 4), with_level(aged, 3));
+    let (early, late) = (with_watermark(aged, 4), with_watermark(aged, 3));
     assert_eq!(image_key(&early), image_key(&late));
     let own = run(&early, precondition(&early, 1).unwrap());
-    assert!(own.gc.rounds > 0);
+    assert!(own.gc.collections > 0);
     assert_eq!(run(&early, precondition(&late, 1).unwrap()), own);
     let random = "{ mode = \"random\", overwrites = 1.0 }";
-    assert_ne!(image_key(&with_level(random, 4)), image_key(&with_level(random, 3)));
+    assert_ne!(image_key(&with_watermark(random, 4)), image_key(&with_watermark(random, 3)));
 }

@@ -17,7 +17,7 @@ fn an_isolated_program_is_its_cycles_its_transfer_and_its_array_time() {
     let outcome = run(&config(""), vec![pages(Write, 7, 0, 1)]);
     assert_eq!(responses(&outcome), [COMMAND_NS + TRANSFER_NS + PROGRAM_NS]);
     let parts = [("flash", PROGRAM_NS), ("transfer", COMMAND_NS + TRANSFER_NS)];
-    assert_eq!(blame(&outcome.requests[0]), parts);
+    assert_eq!(breakdown(&outcome.requests[0]), parts);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_two_plane_program_transfers_in_turn_and_programs_once() {
     assert_eq!(responses(&outcome), [pair, pair, 2 * pair, 2 * pair]);
     let others = COMMAND_NS + TRANSFER_NS;
     let parts = [("flash", PROGRAM_NS), ("transfer", COMMAND_NS + TRANSFER_NS), ("channel", others), ("host_io", pair)];
-    assert_eq!(blame(&outcome.requests[3]), parts);
+    assert_eq!(breakdown(&outcome.requests[3]), parts);
 }
 
 #[test]

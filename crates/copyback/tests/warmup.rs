@@ -11,7 +11,7 @@ use copyback::run::warmup::Unfinished;
 use copyback::run::{Options, RunError, Warmup, precondition, simulate, warmup_end};
 use copyback::workload::{Op, Request};
 
-/// Four dies with a past, small enough that rounds are under way all the time.
+/// Four dies with a preconditioning, small enough that rounds are under way all the time.
 fn drive(more: &str) -> RunConfig {
     let geometry = "[geometry]\nchannels = 2\nchips_per_channel = 2\nblocks_per_plane = 32\n";
     config(&format!("precondition = {{ mode = \"random\", overwrites = 2.0 }}\n{more}\n{geometry}"))
@@ -52,8 +52,8 @@ fn units(config: &RunConfig) -> u64 {
 fn drives() -> Vec<(&'static str, RunConfig)> {
     [
         ("baseline", ""),
-        ("preempted", "yield = { policy = \"points\" }"),
-        ("ideal", "yield = { policy = \"ideal\" }"),
+        ("preempted", "preemption = { policy = \"points\" }"),
+        ("ideal", "preemption = { policy = \"ideal\" }"),
         ("buffered", "buffer = { policy = \"lru\", size = \"128 KiB\" }"),
         ("closed loop", "host = { mode = \"closed\", queue_depth = 8 }"),
     ]
@@ -79,8 +79,8 @@ fn what_comes_after_it_is_what_comes_without_it() {
         assert_eq!(read.count, reads().count() as u64, "{name}");
         assert!((read.mean_ns - sum_ns as f64 / read.count as f64).abs() < 1e-6, "{name}");
         assert_eq!(read.max_ns, reads().map(|r| r.response_ns).max().unwrap(), "{name}");
-        for (cause, &(_, mean_ns)) in measured.report.blame.read_mean_ns.iter().enumerate() {
-            let sum_ns: u64 = reads().map(|r| r.blame_ns[cause]).sum();
+        for (cause, &(_, mean_ns)) in measured.report.latency_breakdown.read_mean_ns.iter().enumerate() {
+            let sum_ns: u64 = reads().map(|r| r.breakdown_ns[cause]).sum();
             assert!((mean_ns - sum_ns as f64 / read.count as f64).abs() < 1e-6, "{name}");
         }
         let affected = measured.requests.iter().filter(|r| r.gc_affected && r.op != 2).count();
@@ -116,19 +116,19 @@ fn totals_are_the_sum_of_both_parts() {
         assert_eq!(flash.gc_units, all.flash.gc_units, "{name}");
         assert_eq!(flash.host_units, all.flash.host_units, "{name}");
         assert_eq!(flash.preemptions, all.flash.preemptions, "{name}");
-        assert_eq!(before.1 + later.gc.rounds, all.gc.rounds, "{name}");
-        assert!(later.gc.round_max_ns <= all.gc.round_max_ns, "{name}");
+        assert_eq!(before.1 + later.gc.collections, all.gc.collections, "{name}");
+        assert!(later.gc.collection_max_ns <= all.gc.collection_max_ns, "{name}");
         // Rounds that are told of are those that count, and the last ones of the whole run.
         let kept = measured.gc_events.len();
         assert_eq!(measured.gc_events, whole.gc_events[whole.gc_events.len() - kept..], "{name}");
         if name != "ideal" {
-            assert_eq!(kept as u64, later.gc.rounds, "{name}");
+            assert_eq!(kept as u64, later.gc.collections, "{name}");
             let units = measured.gc_events.iter().map(|e| u64::from(e.units_valid)).sum::<u64>();
             assert_eq!(units, later.gc.units_moved, "{name}");
             let mean_ns = measured.gc_events.iter().map(|e| e.end_ns - e.start_ns).sum::<u64>() as f64 / kept as f64;
-            assert!((later.gc.round_mean_ns / mean_ns - 1.0).abs() < 1e-12, "{name}");
+            assert!((later.gc.collection_mean_ns / mean_ns - 1.0).abs() < 1e-12, "{name}");
             let longest_ns = measured.gc_events.iter().map(|e| e.end_ns - e.start_ns).max().unwrap();
-            assert!(later.gc.round_max_ns >= longest_ns, "{name}");
+            assert!(later.gc.collection_max_ns >= longest_ns, "{name}");
         }
         // What a block has lived through is no part of a run.
         assert_eq!(all.wear, later.wear, "{name}");
@@ -141,7 +141,7 @@ fn totals_are_the_sum_of_both_parts() {
 
 /// Work of the flash, and rounds, when a request begins.
 fn counters_at(config: &RunConfig, script: &[Request], index: u64) -> (FlashWork, u64) {
-    let ftl = copyback::run::aging::aged(config, 1).unwrap();
+    let ftl = copyback::run::preconditioning::preconditioned(config, 1).unwrap();
     let mut source = Vec::from(script).into_iter();
     let setup = Setup {
         host: config.host.clone(),
@@ -155,7 +155,7 @@ fn counters_at(config: &RunConfig, script: &[Request], index: u64) -> (FlashWork
     simulation.warm_up(Warmup::Requests(index));
     assert_eq!(simulation.run_warmup(&mut |_| {}).unwrap(), index);
     let start = &simulation.start_of_measures().drives[0];
-    (start.work.clone(), start.gc.rounds)
+    (start.work.clone(), start.gc.collections)
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_request_that_ends_after_it_and_began_before_is_not_measured() {
     assert_eq!((warmup.requests, warmup.end_ns), (4, 1_000));
     assert_eq!(outcome.report.simulated_ns, outcome.requests[0].response_ns);
     // The die was at work all the time, and no longer than that.
-    assert!((outcome.report.utilisation.die - 1.0).abs() < 1e-9, "{}", outcome.report.utilisation.die);
+    assert!((outcome.report.utilization.die - 1.0).abs() < 1e-9, "{}", outcome.report.utilization.die);
     // The programs of those writes are work of the time that is measured, and so is what they write.
     assert_eq!(outcome.report.write_amplification.total, Some(1.0));
     assert_eq!(outcome.report.steady.verdict, Verdict::NoErase);

@@ -5,8 +5,8 @@
 //! 1 %: of 30 times the capacity's writes the second half is measured, whose sampling error is below 0.2 %; the rest is
 //! the distance of 2048 blocks to the infinite plane of the theory.
 
-use copyback::run::aging::Ager;
 use copyback::run::config::RunConfig;
+use copyback::run::preconditioning::Preconditioner;
 use copyback::workload::rng;
 use copyback_theory::monte_carlo::{WINDOW, reference_for};
 use copyback_theory::write_amplification::{d_choices, fifo, greedy, random};
@@ -38,14 +38,14 @@ fn measured(victim: &str, pages: u32, over_provisioning: f64) -> f64 {
     );
     let config: RunConfig = toml::from_str(&text).expect("the test's configuration parses");
     config.check().expect("the test's configuration is possible");
-    let mut ager = Ager::new(&config, 7);
-    let units = ager.ftl.geometry.logical_units;
+    let mut preconditioner = Preconditioner::new(&config, 7);
+    let units = preconditioner.ftl.geometry.logical_units;
     let mut stream = rng::stream(7, "test.overwrites");
-    ager.overwrite(units, 15 * u64::from(units), &mut stream).unwrap();
-    let start = ager.ftl.counts();
-    ager.overwrite(units, 15 * u64::from(units), &mut stream).unwrap();
-    ager.ftl.check_all().unwrap();
-    ager.ftl.counts().since(&start).write_amplification().unwrap()
+    preconditioner.overwrite(units, 15 * u64::from(units), &mut stream).unwrap();
+    let start = preconditioner.ftl.counts();
+    preconditioner.overwrite(units, 15 * u64::from(units), &mut stream).unwrap();
+    preconditioner.ftl.check_all().unwrap();
+    preconditioner.ftl.counts().since(&start).write_amplification().unwrap()
 }
 
 fn agrees(victim: &str, pages: u32, over_provisioning: f64, expected: f64) {

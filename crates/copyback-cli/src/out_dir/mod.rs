@@ -285,7 +285,7 @@ fn requests(results: &Results<'_>) -> Vec<Column> {
         rows.u64("response_ns", |r| r.response_ns),
     ];
     for cause in ALL_CAUSES {
-        let values = rows.rows.iter().map(|(_, r)| r.blame_ns[cause as usize]).collect();
+        let values = rows.rows.iter().map(|(_, r)| r.breakdown_ns[cause as usize]).collect();
         columns.push(Column::Named(format!("{}_ns", cause.name()), values));
     }
     columns

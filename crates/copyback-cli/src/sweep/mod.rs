@@ -15,8 +15,8 @@ use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::flat;
 use crate::output;
-use crate::pasts::{self, Pasts};
 use crate::plan::{Input, Plan};
+use crate::preconditioned::{self, Preconditioned};
 use crate::progress::Bars;
 use crate::steady;
 use copyback::config::layers::{LayerError, Located, Text};
@@ -171,10 +171,10 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
     let mut first_of: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     to_do.sort_unstable();
     for &at in &to_do {
-        first_of.entry(pasts::keys(&cells[at].plan)).or_insert(at);
+        first_of.entry(preconditioned::keys(&cells[at].plan)).or_insert(at);
     }
-    to_do.sort_by_cached_key(|&at| (first_of[&pasts::keys(&cells[at].plan)], at));
-    let drives = Pasts::of(to_do.iter().map(|&at| &cells[at].plan));
+    to_do.sort_by_cached_key(|&at| (first_of[&preconditioned::keys(&cells[at].plan)], at));
+    let drives = Preconditioned::of(to_do.iter().map(|&at| &cells[at].plan));
     let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
     let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
     let bars = Bars::new(args.quiet, std::iter::once("cells"));
@@ -204,8 +204,8 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
     Ok(Done { results, skipped: (skipped, cells.len()) })
 }
 
-/// Runs one cell: all schemes from drives with the same past.
-fn one(plan: &Plan, jobs: usize, drives: &Pasts) -> Result<CellResult, Failure> {
+/// Runs one cell: all schemes from the same preconditioned drive.
+fn one(plan: &Plan, jobs: usize, drives: &Preconditioned) -> Result<CellResult, Failure> {
     let how =
         How { jobs, is_quiet: true, check: false, keep_gc_events: false, keep_requests: false, keep_commands: None };
     let finished = execute::execute_from(drives, plan, &how)?;

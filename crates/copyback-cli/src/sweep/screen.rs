@@ -42,10 +42,10 @@ fn against_first(run: &RunResult, first: &RunResult) -> String {
 const COLUMNS: &[Column] = &[
     ("all", "mean", |run, _| time_or(of_class(run, "response.all", "mean_ns"))),
     ("", "change", against_first),
-    ("", "deviation", |run, _| time_or(of_class(run, "response.all", "stdev_ns"))),
+    ("", "std dev", |run, _| time_or(of_class(run, "response.all", "stdev_ns"))),
     ("", "p99.9", |run, _| time_or(of_class(run, "response.all", "p99_9_ns"))),
     ("", "max", |run, _| time_or(of_class(run, "response.all", "max_ns"))),
-    ("GC hits", "share", affected),
+    ("GC-affected", "share", affected),
     ("of first", "reads", |run, _| time_or(of_class(run, "matched.read", "mean_ns"))),
     ("", "writes", |run, _| time_or(of_class(run, "matched.write", "mean_ns"))),
     ("flash", "WA", |run, _| {

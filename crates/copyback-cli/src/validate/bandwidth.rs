@@ -39,7 +39,7 @@ impl Drive {
         }
         let scheme = format!(
             "precondition = {{ mode = \"sequential\" }}\ntrigger = {{ policy = \"watermark\", soft = 2 }}\n\
-             capacity = {{ over_provisioning = 0.6 }}\nyield = {{ policy = \"ideal\" }}\n\
+             capacity = {{ over_provisioning = 0.6 }}\npreemption = {{ policy = \"ideal\" }}\n\
              host = {{ mode = \"closed\", queue_depth = {DEPTH} }}\n\
              compose = {{ policy = \"list\", builders = [{}] }}",
             builders.join(", ")

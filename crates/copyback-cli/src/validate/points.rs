@@ -1,9 +1,9 @@
-//! What do preemption points cost, with real rounds under way?
+//! What do preemption points cost, with real collections under way?
 //!
-//! One die, Poisson reads, and rounds one after the other: a block is copied back page by page and erased, and before each
-//! of these steps, all of one length, the round looks whether reads wait. Those that wait then go first, and with them, where
-//! no fence stands, whoever comes while they are served: a server that takes vacations when nobody waits. Behind a fence for
-//! all the latter wait for the next look: a server that takes vacations, with a gate.
+//! One die, Poisson reads, and collections one after the other: a block is copied back page by page and erased, and
+//! before each of these steps, all of one length, the collection polls whether reads wait. Those that wait then go
+//! first, and with them, where no fence stands, whoever comes while they are served: a server that takes vacations when
+//! nobody waits. Behind a fence for all the latter wait for the next poll: a server that takes vacations, with a gate.
 
 use super::gate::{Case, Figure, Group};
 use super::subject::{Device, Requests, request};
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use copyback::config::PageTimes;
 use copyback::flash::command::Source;
 use copyback::observe::report::Report;
-use copyback::run::aging;
+use copyback::run::preconditioning;
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::{RunError, outcome_of};
@@ -25,15 +25,15 @@ const EXHAUSTIVE: &str = "multiple vacations: ½·λ·E[S²]/(1 − ρ) + E[V²]
 const GATED: &str =
     "gated service, multiple vacations: ½·λ·E[S²]/(1 − ρ) + E[V²]/(2·E[V]) + ρ·E[V]/(1 − ρ) (Takagi 1991)";
 
-/// Two planes, so that the next round waits for the die when one ends.
+/// Two planes, so that the next collection waits for the die when one ends.
 const PLANES: u32 = 2;
 
-/// Reads that find rounds of copybacks under way, whose steps take `step` times as long as a read; `is_fenced`: those that
-/// come while others go first wait for the next step.
+/// Reads that find collections of copybacks under way, whose steps take `step` times as long as a read; `is_fenced`:
+/// those that come while others go first wait for the next step.
 pub fn points(device: &Device, load: f64, step: f64, is_fenced: bool, requests: u64) -> Result<Case, Failure> {
     let first = Die::new(device, "{ policy = \"fifo\" }", true)?;
     let read_ns = first.read_ns(1);
-    let config = round_config(&first, (step * read_ns).round() as u64, is_fenced)?;
+    let config = collection_config(&first, (step * read_ns).round() as u64, is_fenced)?;
     let (service_ns, page_bytes) = (read_ns, first.page_bytes);
     let step_ns = (config.timing.command.0 + config.timing.erase.0) as f64;
     let reads = Class::constant(load / service_ns, service_ns);
@@ -53,10 +53,10 @@ pub fn points(device: &Device, load: f64, step: f64, is_fenced: bool, requests: 
             left = u64::checked_sub(left, 1)?;
             Some(request(Op::Read, arrivals.next_ns(), 0, page_bytes))
         });
-        let (report, took_ns) = simulate_under_rounds(&config, &mut source, requests, seed)?;
+        let (report, took_ns) = simulate_under_collections(&config, &mut source, requests, seed)?;
         let steps = report.flash.other_page_programs + report.flash.block_erases;
         if took_ns != steps * step_ns as u64 + report.reads * service_ns as u64 {
-            return Err(Failure::run("the die was idle between two rounds, or a step took another time"));
+            return Err(Failure::run("the die was idle between two collections, or a step took another time"));
         }
         Ok(vec![Figure::equal(read_wait_ns(&report) / service_ns, theory)])
     };
@@ -64,7 +64,7 @@ pub fn points(device: &Device, load: f64, step: f64, is_fenced: bool, requests: 
 }
 
 /// The die with times such that a copyback and an erase, command cycles included, both take `step_ns`.
-fn round_config(die: &Die, step_ns: u64, is_fenced: bool) -> Result<RunConfig, Failure> {
+fn collection_config(die: &Die, step_ns: u64, is_fenced: bool) -> Result<RunConfig, Failure> {
     let mut config = die.config.clone();
     let timing = &mut config.timing;
     let (read_ns, cycles_ns) = (timing.read.list()[0], timing.command.0);
@@ -76,25 +76,28 @@ fn round_config(die: &Die, step_ns: u64, is_fenced: bool) -> Result<RunConfig, F
     config.geometry.planes_per_die = PLANES;
     // Whoever waits is in the die's queue and not in front of its window.
     let fence = if is_fenced { "all" } else { "none" };
-    let tables = "unit = { policy = \"block\", copyback = true }\n\
+    let tables = "granularity = { policy = \"block\", copyback = true }\n\
                   order = { policy = \"priority\", first = \"gc-read-write\" }\nadmit = { policy = \"window\", slots = 4096 }";
     let scheme = super::subject::parsed(&format!(
-        "yield = {{ policy = \"points\", poll = \"0 ns\", fence = \"{fence}\" }}\n{tables}\ncapacity = {{ over_provisioning = 0.6 }}"
+        "preemption = {{ policy = \"points\", poll = \"0 ns\", fence = \"{fence}\" }}\n{tables}\n\
+         capacity = {{ over_provisioning = 0.6 }}"
     ));
-    (config.yield_, config.unit, config.order, config.admit) = (scheme.yield_, scheme.unit, scheme.order, scheme.admit);
+    (config.preemption, config.granularity, config.order, config.admit) =
+        (scheme.preemption, scheme.granularity, scheme.order, scheme.admit);
     config.check().map_err(RunError::from)?;
     Ok(config)
 }
 
-/// Runs requests on a drive that has a round under way until the last of them ends; the report, and the time that passed.
-fn simulate_under_rounds(
+/// Runs requests on a drive that has a collection under way until the last of them ends; the report, and the time that
+/// passed.
+fn simulate_under_collections(
     config: &RunConfig,
     source: &mut dyn RequestSource,
     requests: u64,
     seed: u64,
 ) -> Result<(Report, u64), Failure> {
-    let ftl = aging::aged(config, seed).map_err(RunError::from)?;
-    let past = ftl.counts();
+    let ftl = preconditioning::preconditioned(config, seed).map_err(RunError::from)?;
+    let preconditioning = ftl.counts();
     let host = config.host.clone();
     let setup = Setup { host, source, requests: None, check: false, keep_gc_events: false, keep_requests: false };
     let mut simulation = Simulation::new(vec![(config, ftl)], setup);
@@ -103,7 +106,7 @@ fn simulate_under_rounds(
     loop {
         for (plane, next) in (0..PLANES).zip(&mut next) {
             if simulation.collector.done[Op::Read as usize] < requests {
-                start_round(&mut simulation, PlaneId(plane), next)?;
+                start_a_collection(&mut simulation, PlaneId(plane), next)?;
             }
         }
         if !simulation.step()? {
@@ -112,11 +115,12 @@ fn simulate_under_rounds(
     }
     simulation.check_end();
     let took_ns = simulation.now_ns();
-    Ok((outcome_of(simulation, past).report, took_ns))
+    Ok((outcome_of(simulation, preconditioning).report, took_ns))
 }
 
-/// Has the next full block of a plane relocated, unless the plane has a round; `next` counts over the plane's blocks.
-fn start_round(simulation: &mut Simulation<'_>, plane: PlaneId, next: &mut u32) -> Result<(), Failure> {
+/// Has the next full block of a plane relocated, unless the plane has a collection; `next` counts over the plane's
+/// blocks.
+fn start_a_collection(simulation: &mut Simulation<'_>, plane: PlaneId, next: &mut u32) -> Result<(), Failure> {
     let blocks = simulation.drives().next().expect("there is a drive").geometry().blocks_per_plane;
     for _ in 0..blocks {
         let block = BlockId(plane.0 * blocks + *next);

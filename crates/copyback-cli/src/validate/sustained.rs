@@ -15,7 +15,7 @@ use copyback_workload::units::Nanos;
 use copyback_workload::{Op, rng};
 
 const EQUAL: &str = "N_die/t, t = t_P/k + t_x + (A − 1)(t_R + t_P + 2t_x) + A·t_B/b";
-const ONE_DIE: &str = "a die with 64 writes waiting is never idle; a round of collection that the run's ends cut off \
+const ONE_DIE: &str = "a die with 64 writes waiting is never idle; a collection that the run's ends cut off \
                        counts in A and not in time, or the other way round";
 const BOUND: &str = "ceiling min(N_die/t, N_ch/((2A − 1)t_x)); floor: dies as M/G/1 queues, waits for the channel";
 const WHOLE: &str = "measured in the middle half of the run; A and k are those of the whole run";
@@ -38,13 +38,13 @@ impl Drive {
         // The drive takes 65,536 pages in at once.
         let requests = (DEPTH_OF_DIE * dies).min(60_000);
         let op = device.over_provisioning()?;
-        // What is held back, and the level of collection, need four spare blocks of a plane.
+        // What is held back, and the watermark of collection, need four spare blocks of a plane.
         let spare = (5.0 * (1.0 + op) / op).ceil();
         let blocks = if spare < 4096.0 { (spare as u32).max(64) } else { 4096 };
         let builders = if device.config.commands.multi_plane { "\"multi-plane\"" } else { "" };
         let scheme = format!(
             "precondition = {{ mode = \"random\" }}\ntrigger = {{ policy = \"watermark\", soft = 2 }}\n\
-             capacity = {{ over_provisioning = {op:?} }}\nyield = {{ policy = \"never\" }}\n\
+             capacity = {{ over_provisioning = {op:?} }}\npreemption = {{ policy = \"none\" }}\n\
              host = {{ mode = \"closed\", queue_depth = {requests} }}\n\
              compose = {{ policy = \"list\", builders = [{builders}] }}",
         );

@@ -29,7 +29,7 @@ const QUEUE: &str = r#"
     precondition = { mode = "sequential" }
     trigger = { policy = "watermark", soft = 2 }
     capacity = { over_provisioning = 0.6 }
-    yield = { policy = "ideal" }
+    preemption = { policy = "ideal" }
     compose = { policy = "list", builders = [] }
 "#;
 
@@ -162,17 +162,17 @@ fn m_d_1(device: &Device, load: f64, requests: u64) -> Result<Case, Failure> {
 }
 
 /// What a class of requests waited on average: its response time without the time of its own commands.
-fn mean_wait_ns(response: &Latency, blame: &[(&'static str, f64)]) -> f64 {
-    let own = blame.iter().filter(|(cause, _)| [Cause::Flash.name(), Cause::Transfer.name()].contains(cause));
+fn mean_wait_ns(response: &Latency, breakdown: &[(&'static str, f64)]) -> f64 {
+    let own = breakdown.iter().filter(|(cause, _)| [Cause::Flash.name(), Cause::Transfer.name()].contains(cause));
     response.mean_ns - own.map(|(_, ns)| ns).sum::<f64>()
 }
 
 pub(super) fn read_wait_ns(report: &Report) -> f64 {
-    mean_wait_ns(&report.response.read, &report.blame.read_mean_ns)
+    mean_wait_ns(&report.response.read, &report.latency_breakdown.read_mean_ns)
 }
 
 fn write_wait_ns(report: &Report) -> f64 {
-    mean_wait_ns(&report.response.write, &report.blame.write_mean_ns)
+    mean_wait_ns(&report.response.write, &report.latency_breakdown.write_mean_ns)
 }
 
 /// Services of several lengths spread waits more.

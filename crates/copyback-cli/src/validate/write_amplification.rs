@@ -7,8 +7,8 @@ use super::gate::{Case, Figure, Gate, Group};
 use super::subject::{Device, Scope, parsed};
 use crate::failure::Failure;
 use copyback::run::RunError;
-use copyback::run::aging::Ager;
 use copyback::run::config::RunConfig;
+use copyback::run::preconditioning::Preconditioner;
 use copyback::sim::index::LogicalUnit;
 use copyback_theory::monte_carlo::{self, REFERENCE_BLOCKS, Victim, WEAR_AWARE, WINDOW};
 use copyback_theory::write_amplification::{self as theory, Heat};
@@ -80,16 +80,16 @@ impl Plane {
     }
 
     fn measured(&self, effort: Effort, seed: u64) -> Result<f64, Failure> {
-        let mut ager = Ager::new(&self.config()?, seed);
-        let units = ager.ftl.geometry.logical_units;
+        let mut preconditioner = Preconditioner::new(&self.config()?, seed);
+        let units = preconditioner.ftl.geometry.logical_units;
         for unit in 0..units {
-            ager.write(LogicalUnit(unit)).map_err(RunError::from)?;
+            preconditioner.write(LogicalUnit(unit)).map_err(RunError::from)?;
         }
         let mut stream = rng::stream(seed, "validate.overwrites");
-        let mut overwrite = |ager: &mut Ager, times: u64| -> Result<(), Failure> {
+        let mut overwrite = |preconditioner: &mut Preconditioner, times: u64| -> Result<(), Failure> {
             let writes = times * u64::from(units);
             if self.skew == 0.5 {
-                return Ok(ager.overwrite(units, writes, &mut stream).map_err(RunError::from)?);
+                return Ok(preconditioner.overwrite(units, writes, &mut stream).map_err(RunError::from)?);
             }
             let hot_units = ((1.0 - self.skew) * f64::from(units)).round() as u64;
             for _ in 0..writes {
@@ -98,14 +98,14 @@ impl Plane {
                 } else {
                     hot_units + rng::below(&mut stream, u64::from(units) - hot_units)
                 };
-                ager.write(LogicalUnit(unit as u32)).map_err(RunError::from)?;
+                preconditioner.write(LogicalUnit(unit as u32)).map_err(RunError::from)?;
             }
             Ok(())
         };
-        overwrite(&mut ager, effort.before)?;
-        let start = ager.ftl.counts();
-        overwrite(&mut ager, effort.during)?;
-        let counts = ager.ftl.counts().since(&start);
+        overwrite(&mut preconditioner, effort.before)?;
+        let start = preconditioner.ftl.counts();
+        overwrite(&mut preconditioner, effort.during)?;
+        let counts = preconditioner.ftl.counts().since(&start);
         Ok(counts.write_amplification().expect("the host wrote"))
     }
 

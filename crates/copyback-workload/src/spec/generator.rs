@@ -150,8 +150,8 @@ pub enum Footprint {
     Size(Bytes),
     /// This share of the capacity. In a file: a number from 0 to 1.
     Share(f64),
-    /// What the drive's past has written, from its start: no read finds nothing. In a file: `"mapped"`. The drive's
-    /// configuration makes a share of it.
+    /// What the drive's preconditioning has written, from its start: no read finds nothing. In a file: `"mapped"`. The
+    /// drive's configuration makes a share of it.
     Mapped,
 }
 

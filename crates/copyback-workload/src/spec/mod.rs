@@ -145,7 +145,7 @@ pub struct WorkloadSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim_share: Option<f64>,
     /// How much of the device is addressed, from its start: a size, a share of the capacity, or `"mapped"`, what
-    /// the drive's past has written; default all.
+    /// the drive's preconditioning has written; default all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub footprint: Option<Footprint>,
     /// The generator's own seed, instead of the run's.

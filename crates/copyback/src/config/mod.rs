@@ -4,15 +4,15 @@
 mod axis;
 pub mod device;
 pub mod layers;
-pub mod level;
 pub mod presets;
 mod rate;
+pub mod share_or_count;
 
 pub(crate) use axis::axis;
 pub use axis::{Axis, Choice};
 pub use device::{CapacityConfig, CommandsConfig, Device, GeometryConfig, PageTimes, TimingConfig};
-pub use level::Level;
 pub use rate::Rate;
+pub use share_or_count::ShareOrCount;
 
 /// A value that makes no sense: which key, why, and what would.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,7 @@
 //!
 //! A transaction names logical units. Its address is bound when its command is issued, so it follows data that moved
 //! while it waited. It may wait for others first (a read before a partial write): those count in `waits_for`, and hand
-//! their blame on to their `successor`.
+//! their latency breakdown on to their `successor`.
 
 use crate::observe::clocks::Reading;
 use crate::observe::report::CAUSES;
@@ -56,7 +56,7 @@ pub struct Txn {
     /// Whether collection held its die while it waited.
     pub gc_affected: bool,
     /// Where its time went so far.
-    pub blame_ns: [u64; CAUSES],
+    pub breakdown_ns: [u64; CAUSES],
     /// Its die's clocks when it began to wait there.
     pub clocks: Reading,
 }
@@ -79,15 +79,15 @@ impl Txn {
             arrival_ns: 0,
             high_priority: false,
             gc_affected: false,
-            blame_ns: [0; CAUSES],
+            breakdown_ns: [0; CAUSES],
             clocks: Reading::default(),
         }
     }
 }
 
-/// Transactions by small integers. Slots are used again, the last one first, so few transactions touch little memory.
+/// Transactions by small integers. Entries are used again, the last one first, so few transactions touch little memory.
 pub struct Txns {
-    slots: Vec<Txn>,
+    entries: Vec<Txn>,
     free: Vec<TxnId>,
     last_sequence: u64,
 }
@@ -95,7 +95,7 @@ pub struct Txns {
 impl Txns {
     /// Room for `capacity` transactions; more are made room for when they come.
     pub fn new(capacity: usize) -> Self {
-        Self { slots: Vec::with_capacity(capacity), free: Vec::with_capacity(capacity), last_sequence: 0 }
+        Self { entries: Vec::with_capacity(capacity), free: Vec::with_capacity(capacity), last_sequence: 0 }
     }
 
     /// A new transaction, stamped with its place in the order of arrival.
@@ -103,11 +103,11 @@ impl Txns {
     pub fn add(&mut self, mut txn: Txn) -> TxnId {
         txn.sequence = self.take_sequence();
         if let Some(id) = self.free.pop() {
-            self.slots[id.at()] = txn;
+            self.entries[id.at()] = txn;
             return id;
         }
-        self.slots.push(txn);
-        TxnId(self.slots.len() as u32 - 1)
+        self.entries.push(txn);
+        TxnId(self.entries.len() as u32 - 1)
     }
 
     /// A place in the order of arrival, also for something that is no transaction. The low half is never 0, which may so
@@ -134,12 +134,12 @@ impl Txns {
 
     /// Transactions under way.
     pub fn live(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.entries.len() - self.free.len()
     }
 
-    /// Slots in use or free.
-    pub fn slots(&self) -> usize {
-        self.slots.len()
+    /// Entries in use or free.
+    pub fn entries(&self) -> usize {
+        self.entries.len()
     }
 }
 
@@ -147,14 +147,14 @@ impl std::ops::Index<TxnId> for Txns {
     type Output = Txn;
     #[inline(always)]
     fn index(&self, id: TxnId) -> &Txn {
-        &self.slots[id.at()]
+        &self.entries[id.at()]
     }
 }
 
 impl std::ops::IndexMut<TxnId> for Txns {
     #[inline(always)]
     fn index_mut(&mut self, id: TxnId) -> &mut Txn {
-        &mut self.slots[id.at()]
+        &mut self.entries[id.at()]
     }
 }
 

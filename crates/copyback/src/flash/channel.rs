@@ -45,7 +45,7 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// Free channels for `dies` dies. `urgent_first`: urgent data overtakes other data.
+    /// Free channels for `dies` dies. `urgent_first`: urgent data goes before other data.
     pub fn new(channels: u32, dies: u32, urgent_first: bool) -> Self {
         let free = Channel { busy_until_ns: 0, busy_ns: 0, listener: DieId::NONE, waiting: 0 };
         Self {

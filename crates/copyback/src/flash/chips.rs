@@ -8,7 +8,7 @@
 //! left out when that is compiled. Most commands of a drive in use, the moves of its garbage collection, go so.
 
 use super::channel::{Channels, Turn};
-use super::command::{Command, FlashOp, PlaneSlot, Rules, Source};
+use super::command::{Command, CommandPlane, FlashOp, Rules, Source};
 use super::die::{Die, Follow, NO_COMMAND, Phase};
 use super::geometry::Geometry;
 use super::observer::{Carries, Observer};
@@ -16,7 +16,7 @@ use super::timing::Timing;
 use crate::config::device::PLANES_MAX;
 use crate::sim::index::{ChannelId, DieId, JobId, PlaneId};
 use crate::sim::invariant::hold;
-use crate::sim::queue::{End, EventQueue, Slot};
+use crate::sim::queue::{End, EventQueue, Timer};
 
 /// What the end of an array time means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,22 +74,22 @@ pub struct Flash<O> {
     die_busy_ns: u64,
     /// Whether somebody wants to know when a program is loaded.
     hears_loads: bool,
-    /// Its dies' array times and its channels' transfers are the event queue's slots from this one on.
-    first_slot: u32,
+    /// Its dies' array times and its channels' transfers are the event queue's timers from this one on.
+    first_timer: u32,
     observer: Option<Box<O>>,
 }
 
 impl<O: Observer> Flash<O> {
     /// Flash that rests. `urgent_first`: data of background work goes over a channel before the host's. `hears_loads`: the
-    /// end of a program's transfer is an event, as another may follow. Its events use the slots from `first_slot` on,
-    /// [`Flash::<O>::slots`] of them.
+    /// end of a program's transfer is an event, as another may follow. Its events use the timers from `first_timer` on,
+    /// [`Flash::<O>::timers`] of them.
     pub fn new(
         geometry: &Geometry,
         timing: Timing,
         rules: Rules,
         urgent_first: bool,
         hears_loads: bool,
-        first_slot: u32,
+        first_timer: u32,
     ) -> Self {
         Self {
             timing,
@@ -100,26 +100,26 @@ impl<O: Observer> Flash<O> {
             plane_busy_ns: 0,
             die_busy_ns: 0,
             hears_loads,
-            first_slot,
+            first_timer,
             observer: None,
             geometry: geometry.clone(),
         }
     }
 
     /// Slots of the event queue that flash of this shape needs.
-    pub fn slots(geometry: &Geometry) -> u32 {
+    pub fn timers(geometry: &Geometry) -> u32 {
         geometry.dies + geometry.channels
     }
 
-    /// The slot of a die's array.
+    /// The timer of a die's array.
     #[inline(always)]
-    pub fn die_slot(&self, die: DieId) -> Slot {
-        Slot(self.first_slot + die.0)
+    pub fn die_timer(&self, die: DieId) -> Timer {
+        Timer(self.first_timer + die.0)
     }
 
     #[inline(always)]
-    fn channel_slot(&self, channel: ChannelId) -> Slot {
-        Slot(self.first_slot + self.geometry.dies + channel.0)
+    fn channel_timer(&self, channel: ChannelId) -> Timer {
+        Timer(self.first_timer + self.geometry.dies + channel.0)
     }
 
     // ---- questions --------------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ impl<O: Observer> Flash<O> {
         die: DieId,
         op: FlashOp,
         (source, job): (Source, JobId),
-        part: PlaneSlot,
+        part: CommandPlane,
         events: &mut EventQueue,
     ) {
         let now_ns = events.now_ns();
@@ -317,8 +317,8 @@ impl<O: Observer> Flash<O> {
             _ => Turn::Urgent,
         };
         self.channels.wait(channel, die, turn);
-        if !events.is_pending(self.channel_slot(channel)) {
-            events.schedule(self.channel_slot(channel), self.channels.busy_until_ns(channel));
+        if !events.is_pending(self.channel_timer(channel)) {
+            events.schedule(self.channel_timer(channel), self.channels.busy_until_ns(channel));
         }
     }
 
@@ -341,7 +341,7 @@ impl<O: Observer> Flash<O> {
             self.show_transfer(die, at, phase, events.now_ns(), end_ns);
         }
         if is_heard || (!ALONE && self.channels.has_waiters(channel)) {
-            events.schedule_end(End::Transfer, self.channel_slot(channel), end_ns);
+            events.schedule_end(End::Transfer, self.channel_timer(channel), end_ns);
         }
         if !is_heard {
             let d = &mut self.dies[die.at()];
@@ -357,7 +357,7 @@ impl<O: Observer> Flash<O> {
         let carries = match phase {
             Phase::Command => Carries::Cycles,
             Phase::Load => Carries::DataIn,
-            Phase::Out => Carries::DataOut { units: command.slots[usize::from(command.out)].units },
+            Phase::Out => Carries::DataOut { units: command.parts[usize::from(command.out)].units },
         };
         if let Some(observer) = &mut self.observer {
             observer.on_transfer(die, usize::from(at), carries, start_ns, end_ns);
@@ -384,10 +384,10 @@ impl<O: Observer> Flash<O> {
     /// Whether a die whose transfer has just ended may send the cycles of its next command before the channel is granted
     /// to data that waits; then the channel's event comes again at this moment.
     pub fn puts_off_grant(&self, channel: ChannelId, events: &mut EventQueue) -> bool {
-        let slot = self.channel_slot(channel);
-        let puts_off = self.timing.command_ns > 0 && self.channels.has_waiters(channel) && !events.is_pending(slot);
+        let timer = self.channel_timer(channel);
+        let puts_off = self.timing.command_ns > 0 && self.channels.has_waiters(channel) && !events.is_pending(timer);
         if puts_off {
-            events.schedule(slot, events.now_ns());
+            events.schedule(timer, events.now_ns());
         }
         puts_off
     }
@@ -405,8 +405,8 @@ impl<O: Observer> Flash<O> {
             let (at, phase, duration_ns) = (d.bus, d.phase, d.bus_ns);
             self.start_transfer::<false>(die, at, phase, duration_ns, events);
         }
-        if self.channels.has_waiters(channel) && !events.is_pending(self.channel_slot(channel)) {
-            events.schedule(self.channel_slot(channel), self.channels.busy_until_ns(channel));
+        if self.channels.has_waiters(channel) && !events.is_pending(self.channel_timer(channel)) {
+            events.schedule(self.channel_timer(channel), self.channels.busy_until_ns(channel));
         }
     }
 
@@ -434,19 +434,19 @@ impl<O: Observer> Flash<O> {
         let part = usize::from(command.out);
         d.commands[usize::from(at)].out += 1;
         let is_last = part + 1 == usize::from(command.planes);
-        let busy_from_ns = self.release_plane(command.slots[part].plane, command.issued_ns, events.now_ns());
+        let busy_from_ns = self.release_plane(command.parts[part].plane, command.issued_ns, events.now_ns());
         let d = &mut self.dies[die.at()];
         if !is_last {
             // The planes' data leaves in one go: a channel that turned to another die between two planes would end
             // up with all its dies sensing at once, and idle.
-            d.bus_ns = self.timing.transfer_ns(command.slots[part + 1].units);
+            d.bus_ns = self.timing.transfer_ns(command.parts[part + 1].units);
             let duration_ns = d.bus_ns;
             self.start_transfer::<false>(die, at, Phase::Out, duration_ns, events);
         } else {
             d.bus = NO_COMMAND;
             let staged = std::mem::replace(&mut d.staged, NO_COMMAND);
             if staged != NO_COMMAND {
-                let out_ns = self.timing.transfer_ns(d.commands[usize::from(staged)].slots[0].units);
+                let out_ns = self.timing.transfer_ns(d.commands[usize::from(staged)].parts[0].units);
                 self.want_channel::<false>(die, staged, Phase::Out, out_ns, events);
             }
             self.rest_if_ready(die, events.now_ns());
@@ -471,11 +471,11 @@ impl<O: Observer> Flash<O> {
         if !ALONE && let Some(observer) = &mut self.observer {
             observer.on_array(die, usize::from(at), start_ns, end_ns);
         }
-        let slot = Slot(self.first_slot + die.0);
+        let timer = Timer(self.first_timer + die.0);
         match op {
-            FlashOp::Read => events.schedule_end(End::Read, slot, end_ns),
-            FlashOp::Program => events.schedule_end(End::Program, slot, end_ns),
-            FlashOp::Erase | FlashOp::Copyback => events.schedule(slot, end_ns),
+            FlashOp::Read => events.schedule_end(End::Read, timer, end_ns),
+            FlashOp::Program => events.schedule_end(End::Program, timer, end_ns),
+            FlashOp::Erase | FlashOp::Copyback => events.schedule(timer, end_ns),
         }
     }
 
@@ -492,7 +492,7 @@ impl<O: Observer> Flash<O> {
         if command.op != FlashOp::Read {
             return if is_alone { ArrayEnd::EndedAlone } else { ArrayEnd::Ended(at) };
         }
-        let out_ns = self.timing.transfer_ns(command.slots[0].units);
+        let out_ns = self.timing.transfer_ns(command.parts[0].units);
         if is_alone {
             self.want_channel::<true>(die, at, Phase::Out, out_ns, events);
             return ArrayEnd::LeavingAlone;
@@ -531,7 +531,7 @@ impl<O: Observer> Flash<O> {
     pub fn end_alone(&mut self, die: DieId, now_ns: u64) -> u64 {
         let d = &mut self.dies[die.at()];
         d.bus = NO_COMMAND;
-        let (plane, issued_ns) = (d.commands[0].slots[0].plane, d.commands[0].issued_ns);
+        let (plane, issued_ns) = (d.commands[0].parts[0].plane, d.commands[0].issued_ns);
         self.die_busy_ns += now_ns - d.busy_since_ns;
         self.release_plane(plane, issued_ns, now_ns)
     }
@@ -556,7 +556,7 @@ impl<O: Observer> Flash<O> {
 
     /// Has a die wait for a time without a command; its event then says [`ArrayEnd::Waited`].
     pub fn wait(&mut self, die: DieId, duration_ns: u64, events: &mut EventQueue) {
-        events.schedule(self.die_slot(die), events.now_ns() + duration_ns);
+        events.schedule(self.die_timer(die), events.now_ns() + duration_ns);
     }
 }
 

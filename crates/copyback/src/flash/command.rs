@@ -40,7 +40,7 @@ pub enum Source {
 
 /// One plane's part in a command.
 #[derive(Clone, Copy, Debug)]
-pub struct PlaneSlot {
+pub struct CommandPlane {
     /// The plane.
     pub plane: PlaneId,
     /// The page; for an erase the first page of the block; for a copyback the destination.
@@ -60,16 +60,16 @@ pub struct Command {
     pub source: Source,
     /// The job that it is a step of.
     pub job: JobId,
-    /// How many of the slots are used.
+    /// How many of the parts are used.
     pub planes: u8,
     /// Whether it follows another through the cache register.
     pub cached: bool,
     /// Whether it has its die to itself, and nobody observes it.
     pub alone: bool,
-    /// Reads: the slot whose data leaves next.
+    /// Reads: the part whose data leaves next.
     pub out: u8,
     /// The planes' parts.
-    pub slots: [PlaneSlot; PLANES_MAX as usize],
+    pub parts: [CommandPlane; PLANES_MAX as usize],
     /// When the die took it.
     pub issued_ns: u64,
     /// Programs: when its data was in the register.
@@ -80,8 +80,8 @@ pub struct Command {
     pub array_end_ns: u64,
 }
 
-/// A slot that is not used.
-pub const NO_SLOT: PlaneSlot = PlaneSlot { plane: PlaneId::NONE, page: PageId::NONE, units: 0, txn: TxnId::NONE };
+/// A part that is not used.
+pub const NO_PART: CommandPlane = CommandPlane { plane: PlaneId::NONE, page: PageId::NONE, units: 0, txn: TxnId::NONE };
 
 impl Command {
     /// A command of no plane yet.
@@ -94,7 +94,7 @@ impl Command {
             cached: false,
             alone: false,
             out: 0,
-            slots: [NO_SLOT; PLANES_MAX as usize],
+            parts: [NO_PART; PLANES_MAX as usize],
             issued_ns,
             loaded_ns: issued_ns,
             array_start_ns: 0,
@@ -104,24 +104,24 @@ impl Command {
 
     /// Makes this the command of one plane that has its die to itself; in place, as most commands are such.
     #[inline(always)]
-    pub(super) fn set_alone(&mut self, op: FlashOp, source: Source, job: JobId, part: PlaneSlot, issued_ns: u64) {
+    pub(super) fn set_alone(&mut self, op: FlashOp, source: Source, job: JobId, part: CommandPlane, issued_ns: u64) {
         (self.op, self.source, self.job) = (op, source, job);
         (self.planes, self.cached, self.alone, self.out) = (1, false, true, 0);
-        self.slots[0] = part;
+        self.parts[0] = part;
         (self.issued_ns, self.loaded_ns) = (issued_ns, issued_ns);
     }
 
     /// Adds a plane's part.
     #[inline(always)]
-    pub fn push(&mut self, slot: PlaneSlot) {
-        self.slots[self.planes as usize] = slot;
+    pub fn push(&mut self, part: CommandPlane) {
+        self.parts[self.planes as usize] = part;
         self.planes += 1;
     }
 
     /// The parts in use.
     #[inline(always)]
-    pub fn parts(&self) -> &[PlaneSlot] {
-        &self.slots[..self.planes as usize]
+    pub fn parts(&self) -> &[CommandPlane] {
+        &self.parts[..self.planes as usize]
     }
 
     /// Whether a plane has a part already.
@@ -171,7 +171,7 @@ impl Rules {
     /// With the rule that is broken.
     #[inline(always)]
     pub fn check(&self, geometry: &Geometry, command: &Command) {
-        let lead = &command.slots[0];
+        let lead = &command.parts[0];
         let is_there = command.planes > 0 && geometry.plane_of_page(lead.page) == lead.plane;
         hold!(is_there, LegalCommand, "{:?} of {:?} on {:?}", command.op, lead.page, lead.plane);
         if command.planes > 1 {

@@ -53,9 +53,9 @@ fn write_amplification_is_what_was_programmed_over_what_was_written() {
 #[test]
 fn pages_beside_kept_blocks_are_those_of_the_others_and_of_the_open_one() {
     let mut ftl = plane(1, "");
-    assert_eq!([2, 16, 17].map(|kept| ftl.host_pages_beside(PLANE, kept)), [Some(14 * 8), Some(0), None]);
+    assert_eq!([2, 16, 17].map(|kept| ftl.host_pages_left_with(PLANE, kept)), [Some(14 * 8), Some(0), None]);
     append(&mut ftl, 0, 3);
-    assert_eq!(ftl.host_pages_beside(PLANE, 2), Some(13 * 8 + 5));
+    assert_eq!(ftl.host_pages_left_with(PLANE, 2), Some(13 * 8 + 5));
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn pages_that_were_begun_are_ended_in_both_of_two_active_blocks() {
 #[test]
 fn collection_goes_on_in_the_other_active_block_when_one_is_full() {
     let mut ftl = plane(1, "frontier = { policy = \"second-active\" }");
-    for (slot, from, to) in [(0, 0, 8), (0, 8, 14), (1, 14, 17)] {
+    for (write_point, from, to) in [(0, 0, 8), (0, 8, 14), (1, 14, 17)] {
         units(from, to).for_each(|unit| {
-            ftl.write_page_in(PLANE, slot, &[unit], 0);
+            ftl.write_page_in(PLANE, write_point, &[unit], 0);
         });
     }
     units(0, 4).for_each(|unit| {
@@ -113,12 +113,12 @@ fn an_open_block_that_takes_no_data_does_not_pass_the_check() {
 
 #[test]
 fn a_choice_by_waiting_reads_takes_a_look_at_each_candidate() {
-    let mut ftl = plane(1, "victim = { policy = \"read-match\", look = \"300 ns\" }");
+    let mut ftl = plane(1, "victim = { policy = \"read-match\", scan = \"300 ns\" }");
     append(&mut ftl, 0, 40);
     for block in 0..4 {
         ftl.trim(LogicalUnit(8 * block));
     }
-    assert!(ftl.pick_victim_beside(PLANE, &[1], 0).is_some());
+    assert!(ftl.pick_victim_for(PLANE, &[1], 0).is_some());
     // A block without an invalid page is no candidate.
     assert_eq!(ftl.choice_ns(), 4 * 300);
 }

@@ -64,7 +64,7 @@ pub struct Move {
 pub(super) struct Plane {
     pub free_blocks: u32,
     pub open: [BlockId; OPEN_BLOCKS_MAX],
-    /// Which of two is set apart for programs in company; see `second_active_blocks`.
+    /// Which of two is set apart for paired programs; see `second_active_blocks`.
     pub paired: Option<u8>,
 }
 
@@ -194,29 +194,29 @@ impl Ftl {
 
     /// Pages for host data on a plane of which so many free blocks are kept; `None` where it has fewer.
     #[inline]
-    pub fn host_pages_beside(&self, plane: PlaneId, kept_blocks: u32) -> Option<u32> {
+    pub fn host_pages_left_with(&self, plane: PlaneId, kept_blocks: u32) -> Option<u32> {
         let free_blocks = self.planes[plane.at()].free_blocks.checked_sub(kept_blocks)?;
         Some(free_blocks * self.geometry.pages_per_block + self.open_pages_left(plane, Origin::Host))
     }
 
     /// Which of a plane's open blocks takes the next page of this origin.
     #[inline(always)]
-    pub fn slot(&self, plane: PlaneId, origin: Origin) -> usize {
+    pub fn write_point(&self, plane: PlaneId, origin: Origin) -> usize {
         if !self.frontier.has_second_active() {
             return self.frontier.open_block_of(origin);
         }
-        self.slot_of_two(plane, origin)
+        self.write_point_of_two(plane, origin)
     }
 
-    /// Which open block of a plane takes host data beside a program at this page offset, if one does. `beside_pair`: that
-    /// program goes to the block that its plane has set apart for company.
+    /// Which open block of a plane takes host data beside a program at this page offset, if one does. `is_paired`: that
+    /// program goes to the block that its plane has set apart for paired programs.
     #[inline]
-    pub fn slot_at(&self, plane: PlaneId, page_offset: u32, beside_pair: bool) -> Option<usize> {
+    pub fn write_point_at(&self, plane: PlaneId, page_offset: u32, is_paired: bool) -> Option<usize> {
         if !self.frontier.has_second_active() {
-            let slot = self.frontier.open_block_of(Origin::Host);
-            return (self.next_offset_in(plane, slot) == page_offset).then_some(slot);
+            let write_point = self.frontier.open_block_of(Origin::Host);
+            return (self.next_offset_in(plane, write_point) == page_offset).then_some(write_point);
         }
-        self.slot_of_two_at(plane, page_offset, beside_pair)
+        self.write_point_of_two_at(plane, page_offset, is_paired)
     }
 
     /// Whether planes have two active blocks.
@@ -233,13 +233,13 @@ impl Ftl {
     /// The offset of the page that the next program of this origin will take on the plane.
     #[inline]
     pub fn next_page_offset(&self, plane: PlaneId, origin: Origin) -> u32 {
-        self.next_offset_in(plane, self.slot(plane, origin))
+        self.next_offset_in(plane, self.write_point(plane, origin))
     }
 
     /// The same of one of the plane's open blocks.
     #[inline]
-    pub fn next_offset_in(&self, plane: PlaneId, slot: usize) -> u32 {
-        let open = self.planes[plane.at()].open[slot];
+    pub fn next_offset_in(&self, plane: PlaneId, write_point: usize) -> u32 {
+        let open = self.planes[plane.at()].open[write_point];
         if open.is_none() {
             return 0;
         }
@@ -248,12 +248,12 @@ impl Ftl {
 
     /// The block offset of the page that the next program will take, if its block is open already.
     pub fn next_block(&self, plane: PlaneId, origin: Origin) -> Option<BlockId> {
-        self.next_block_in(plane, self.slot(plane, origin))
+        self.next_block_in(plane, self.write_point(plane, origin))
     }
 
     /// The same of one of the plane's open blocks.
-    pub fn next_block_in(&self, plane: PlaneId, slot: usize) -> Option<BlockId> {
-        let open = self.planes[plane.at()].open[slot];
+    pub fn next_block_in(&self, plane: PlaneId, write_point: usize) -> Option<BlockId> {
+        let open = self.planes[plane.at()].open[write_point];
         if open.is_some() {
             return Some(open);
         }
@@ -268,30 +268,31 @@ impl Ftl {
     /// # Panics
     /// When the plane has no page left, or the page no room for the units.
     pub fn write_page(&mut self, plane: PlaneId, units: &[LogicalUnit], stamp: u64) -> PageId {
-        self.write_page_in(plane, self.slot(plane, Origin::Host), units, stamp)
+        self.write_page_in(plane, self.write_point(plane, Origin::Host), units, stamp)
     }
 
     /// The same into one of the plane's open blocks.
     ///
     /// # Panics
     /// As above.
-    pub fn write_page_in(&mut self, plane: PlaneId, slot: usize, units: &[LogicalUnit], stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, slot, units.len());
+    pub fn write_page_in(&mut self, plane: PlaneId, write_point: usize, units: &[LogicalUnit], stamp: u64) -> PageId {
+        let (block, first) = self.bind_page(plane, write_point, units.len());
         for (at, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
             self.point(unit, PhysicalUnit(first.0 + at as u32), block);
         }
         self.counts.host_units += units.len() as u64;
-        self.close_if_full(plane, block, slot, stamp);
+        self.close_if_full(plane, block, write_point, stamp);
         self.geometry.page_of(first)
     }
 
     /// Programs a page with moved data. A move whose unit was written or trimmed meanwhile is dropped: its place holds
-    /// stale data from the start. `slot` says which of the plane's open blocks takes it. Of `merged` units the page holds what the host has just written.
+    /// stale data from the start. `write_point` says which of the plane's open blocks takes it. Of `merged` units the
+    /// page holds what the host has just written.
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the moves.
-    pub fn move_page(&mut self, plane: PlaneId, slot: usize, moves: &[Move], merged: u32, stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, slot, moves.len());
+    pub fn move_page(&mut self, plane: PlaneId, write_point: usize, moves: &[Move], merged: u32, stamp: u64) -> PageId {
+        let (block, first) = self.bind_page(plane, write_point, moves.len());
         for (at, m) in moves.iter().enumerate() {
             if self.map.get(m.unit) == m.from {
                 self.point(m.unit, PhysicalUnit(first.0 + at as u32), block);
@@ -301,15 +302,15 @@ impl Ftl {
         }
         self.counts.moved_units += moves.len() as u64 - u64::from(merged);
         self.counts.host_units += u64::from(merged);
-        self.close_if_full(plane, block, slot, stamp);
+        self.close_if_full(plane, block, write_point, stamp);
         self.geometry.page_of(first)
     }
 
     /// Takes the next whole page of a plane's open block.
-    fn bind_page(&mut self, plane: PlaneId, slot: usize, units: usize) -> (BlockId, PhysicalUnit) {
+    fn bind_page(&mut self, plane: PlaneId, write_point: usize, units: usize) -> (BlockId, PhysicalUnit) {
         let units_per_page = self.geometry.units_per_page;
         hold!(units as u32 <= units_per_page, PageRoom, "{units} units for a page of {units_per_page}");
-        let block = self.open_block(plane, slot);
+        let block = self.open_block(plane, write_point);
         let state = &mut self.blocks[block];
         let at = u32::from(state.written);
         hold!(at.is_multiple_of(units_per_page), PageRoom, "a page of {block:?} was begun and not sealed");
@@ -320,8 +321,8 @@ impl Ftl {
 
     /// One of the plane's open blocks, with room for at least one unit.
     #[inline]
-    pub(super) fn open_block(&mut self, plane: PlaneId, slot: usize) -> BlockId {
-        let open = self.planes[plane.at()].open[slot];
+    pub(super) fn open_block(&mut self, plane: PlaneId, write_point: usize) -> BlockId {
+        let open = self.planes[plane.at()].open[write_point];
         if open.is_some() {
             return open;
         }
@@ -332,14 +333,14 @@ impl Ftl {
         hold!(is_erased, FreeBlock, "{block:?} is not erased: {state:?}");
         state.state = BlockState::Open;
         let p = &mut self.planes[plane.at()];
-        p.open[slot] = block;
+        p.open[write_point] = block;
         p.free_blocks -= 1;
         self.free_blocks -= 1;
         block
     }
 
     #[inline]
-    fn close_if_full(&mut self, plane: PlaneId, block: BlockId, slot: usize, stamp: u64) {
+    fn close_if_full(&mut self, plane: PlaneId, block: BlockId, write_point: usize, stamp: u64) {
         let left = self.geometry.units_per_block - u32::from(self.blocks[block].written);
         if left > 0 {
             return;
@@ -348,9 +349,9 @@ impl Ftl {
         state.state = BlockState::Closed;
         state.closed_at = stamp;
         let p = &mut self.planes[plane.at()];
-        p.open[slot] = BlockId::NONE;
+        p.open[write_point] = BlockId::NONE;
         // The next block that is opened in its place is nobody's partner.
-        p.paired = p.paired.filter(|&paired| usize::from(paired) != slot);
+        p.paired = p.paired.filter(|&paired| usize::from(paired) != write_point);
         self.victim.on_close(&self.blocks, plane, block);
     }
 
@@ -394,11 +395,11 @@ impl Ftl {
 
     /// The block that the victim policy would collect on a plane.
     pub fn pick_victim(&mut self, plane: PlaneId, stamp: u64) -> Option<BlockId> {
-        self.pick_victim_beside(plane, &[], stamp)
+        self.pick_victim_for(plane, &[], stamp)
     }
 
     /// The same, with a view of the page offsets of reads that wait for other planes of the die.
-    pub fn pick_victim_beside(&mut self, plane: PlaneId, read_offsets: &[u32], stamp: u64) -> Option<BlockId> {
+    pub fn pick_victim_for(&mut self, plane: PlaneId, read_offsets: &[u32], stamp: u64) -> Option<BlockId> {
         let (blocks, geometry) = (&self.blocks, &self.geometry);
         let view = View { blocks, plane, now: stamp, read_offsets, valid: &self.valid, geometry };
         let picked = self.victim.pick(view)?;
@@ -421,7 +422,7 @@ impl Ftl {
 
     /// Whether a full block of the plane has at least so many places without valid data: whoever collects for less, or
     /// goes on where there is none, goes round in circles.
-    pub fn can_gain(&self, plane: PlaneId, least_units: u32) -> bool {
+    pub fn is_reclaimable(&self, plane: PlaneId, least_units: u32) -> bool {
         let valid_max = self.geometry.units_per_block - least_units;
         let is_worth_it = |b: &Block| b.state == BlockState::Closed && u32::from(b.valid) <= valid_max;
         self.blocks.of_plane(plane).iter().any(is_worth_it)
@@ -511,27 +512,27 @@ impl Ftl {
     /// The same, to the plane's second active block if so told.
     #[inline(always)]
     pub fn append_to(&mut self, plane: PlaneId, is_second: bool, unit: LogicalUnit, stamp: u64) {
-        let slot = if is_second { 1 } else { self.slot(plane, Origin::Host) };
-        let (block, place) = self.append_place(plane, slot);
+        let write_point = if is_second { 1 } else { self.write_point(plane, Origin::Host) };
+        let (block, place) = self.append_place(plane, write_point);
         self.point(unit, place, block);
         self.counts.host_units += 1;
-        self.close_if_full(plane, block, slot, stamp);
+        self.close_if_full(plane, block, write_point, stamp);
     }
 
     /// Ends the page that was begun on a plane by appending: what is left of it is padding. Whole pages are bound only
     /// behind whole pages.
     pub fn seal_page(&mut self, plane: PlaneId, origin: Origin, stamp: u64) {
         if !self.frontier.has_second_active() {
-            self.seal_slot(plane, self.frontier.open_block_of(origin), stamp);
+            self.seal_write_point(plane, self.frontier.open_block_of(origin), stamp);
             return;
         }
         // Which of two blocks the next page goes to may have changed since this one was begun.
-        self.seal_slot(plane, 0, stamp);
-        self.seal_slot(plane, 1, stamp);
+        self.seal_write_point(plane, 0, stamp);
+        self.seal_write_point(plane, 1, stamp);
     }
 
-    fn seal_slot(&mut self, plane: PlaneId, slot: usize, stamp: u64) {
-        let block = self.planes[plane.at()].open[slot];
+    fn seal_write_point(&mut self, plane: PlaneId, write_point: usize, stamp: u64) {
+        let block = self.planes[plane.at()].open[write_point];
         if block.is_none() {
             return;
         }
@@ -539,12 +540,12 @@ impl Ftl {
         let whole = u32::from(state.written).next_multiple_of(self.geometry.units_per_page);
         self.counts.padding_units += u64::from(whole) - u64::from(state.written);
         state.written = whole as u16;
-        self.close_if_full(plane, block, slot, stamp);
+        self.close_if_full(plane, block, write_point, stamp);
     }
 
     #[inline(always)]
-    fn append_place(&mut self, plane: PlaneId, slot: usize) -> (BlockId, PhysicalUnit) {
-        let block = self.open_block(plane, slot);
+    fn append_place(&mut self, plane: PlaneId, write_point: usize) -> (BlockId, PhysicalUnit) {
+        let block = self.open_block(plane, write_point);
         let at = self.blocks[block].written;
         self.blocks[block].written = at + 1;
         (block, PhysicalUnit(block.0 * self.geometry.units_per_block + u32::from(at)))
@@ -555,11 +556,11 @@ impl Ftl {
     pub fn pick_collectable(&mut self, plane: PlaneId, least_units: u32, stamp: u64) -> Option<BlockId> {
         let block = self.pick_victim(plane, stamp)?;
         let valid = u32::from(self.blocks[block].valid);
-        if valid + least_units > self.geometry.units_per_block && !self.can_gain(plane, least_units) {
+        if valid + least_units > self.geometry.units_per_block && !self.is_reclaimable(plane, least_units) {
             return None;
         }
-        let room_units = self.pages_left(plane, Origin::Move) * self.geometry.units_per_page;
-        (valid <= room_units).then_some(block)
+        let units_left = self.pages_left(plane, Origin::Move) * self.geometry.units_per_page;
+        (valid <= units_left).then_some(block)
     }
 
     /// Collects one block at once: its valid units are appended to its plane's block for moves. Returns how many.
@@ -571,21 +572,21 @@ impl Ftl {
         for m in &moves[..moves.len().min(AHEAD)] {
             self.map.prefetch(m.unit);
         }
-        let mut slot = self.slot(plane, Origin::Move);
+        let mut write_point = self.write_point(plane, Origin::Move);
         for (i, m) in moves.iter().enumerate() {
             if let Some(next) = moves.get(i + AHEAD) {
                 self.map.prefetch(next.unit);
             }
-            if self.frontier.has_second_active() && !self.is_within_page(plane, slot) {
-                slot = self.slot(plane, Origin::Move);
+            if self.frontier.has_second_active() && !self.is_within_page(plane, write_point) {
+                write_point = self.write_point(plane, Origin::Move);
             }
-            let (to_block, place) = self.append_place(plane, slot);
+            let (to_block, place) = self.append_place(plane, write_point);
             let old = self.map.set(m.unit, place);
             debug_assert_eq!(old, m.from);
             self.reverse[place.at()] = m.unit;
             self.valid[place.at() / 64] |= 1 << (place.0 % 64);
             self.blocks[to_block].valid += 1;
-            self.close_if_full(plane, to_block, slot, stamp);
+            self.close_if_full(plane, to_block, write_point, stamp);
         }
         let moved = moves.len() as u32;
         self.counts.moved_units += u64::from(moved);
@@ -597,8 +598,8 @@ impl Ftl {
 
     /// Whether an open block's last page was begun and is not full: what comes next goes there, too.
     #[inline(always)]
-    fn is_within_page(&self, plane: PlaneId, slot: usize) -> bool {
-        let open = self.planes[plane.at()].open[slot];
+    fn is_within_page(&self, plane: PlaneId, write_point: usize) -> bool {
+        let open = self.planes[plane.at()].open[write_point];
         open.is_some() && !u32::from(self.blocks[open].written).is_multiple_of(self.geometry.units_per_page)
     }
 

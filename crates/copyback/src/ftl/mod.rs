@@ -7,9 +7,9 @@ mod by_hand;
 pub mod core;
 pub mod frontier;
 pub mod mapping;
-pub mod overtaking;
 mod second_active_blocks;
 pub mod victim;
+pub mod write_ordering;
 
 use crate::config::Device;
 

@@ -1,7 +1,7 @@
 //! The second active block of each plane (hpdc18 Section 4.2): which of two open blocks takes a page.
 //!
-//! One of a plane's two open blocks may be set apart for programs in company, of a round with the host; the other is the
-//! plane's own. The policy and its page: `frontier/second_active.rs`.
+//! One of a plane's two open blocks may be set apart for paired programs, of a collection and of the host; the other is
+//! the plane's own. The policy and its page: `frontier/second_active.rs`.
 
 use super::GC_RESERVE_BLOCKS;
 use super::core::Ftl;
@@ -10,32 +10,33 @@ use super::frontier::second_active::{Unpaired, misfit};
 use crate::sim::index::PlaneId;
 
 impl Ftl {
-    /// The open block of a plane that is set apart for programs in company.
-    fn pair_slot(&self, plane: PlaneId) -> Option<usize> {
+    /// The open block of a plane that is set apart for paired programs.
+    fn paired_write_point(&self, plane: PlaneId) -> Option<usize> {
         let p = &self.planes[plane.at()];
-        p.paired.map(usize::from).filter(|&slot| p.open[slot].is_some())
+        p.paired.map(usize::from).filter(|&write_point| p.open[write_point].is_some())
     }
 
-    /// Whether a plane's pages have the same offset as another's where both go in company.
+    /// Whether a plane's pages have the same offset as another's where both go paired.
     fn is_aligned(&self, plane: PlaneId, partner: PlaneId) -> bool {
-        let offset = |p: PlaneId| self.pair_slot(p).map(|slot| self.next_offset_in(p, slot));
+        let offset = |p: PlaneId| self.paired_write_point(p).map(|write_point| self.next_offset_in(p, write_point));
         offset(plane).is_some() && offset(plane) == offset(partner)
     }
 
     /// Whether the block set apart on a plane is behind that of another plane of its die.
     fn lags(&self, plane: PlaneId) -> bool {
-        let offset = |p: PlaneId| self.pair_slot(p).map_or(0, |slot| self.next_offset_in(p, slot));
+        let offset =
+            |p: PlaneId| self.paired_write_point(p).map_or(0, |write_point| self.next_offset_in(p, write_point));
         self.geometry.planes_of(self.geometry.die_of(plane)).any(|other| offset(other) > offset(plane))
     }
 
-    /// Which of a plane's two open blocks takes the next page of this origin that goes without company.
+    /// Which of a plane's two open blocks takes the next page of this origin that goes without a partner.
     #[inline(never)]
-    pub(super) fn slot_of_two(&self, plane: PlaneId, origin: Origin) -> usize {
+    pub(super) fn write_point_of_two(&self, plane: PlaneId, origin: Origin) -> usize {
         let p = &self.planes[plane.at()];
-        let Some(pair) = self.pair_slot(plane) else {
-            let written = |slot: usize| self.blocks[p.open[slot]].written;
-            let open = (0..2).filter(|&slot| p.open[slot].is_some());
-            return open.max_by_key(|&slot| (written(slot), std::cmp::Reverse(slot))).unwrap_or(0);
+        let Some(pair) = self.paired_write_point(plane) else {
+            let written = |write_point: usize| self.blocks[p.open[write_point]].written;
+            let open = (0..2).filter(|&write_point| p.open[write_point].is_some());
+            return open.max_by_key(|&write_point| (written(write_point), std::cmp::Reverse(write_point))).unwrap_or(0);
         };
         let own = 1 - pair;
         let may_open = p.free_blocks > GC_RESERVE_BLOCKS;
@@ -48,45 +49,49 @@ impl Ftl {
     }
 
     #[inline(never)]
-    pub(super) fn slot_of_two_at(&self, plane: PlaneId, page_offset: u32, beside_pair: bool) -> Option<usize> {
+    pub(super) fn write_point_of_two_at(&self, plane: PlaneId, page_offset: u32, is_paired: bool) -> Option<usize> {
         let p = &self.planes[plane.at()];
-        let fits = |slot: &usize| p.open[*slot].is_some() && self.next_offset_in(plane, *slot) == page_offset;
-        let pair = self.pair_slot(plane);
+        let fits = |write_point: &usize| {
+            p.open[*write_point].is_some() && self.next_offset_in(plane, *write_point) == page_offset
+        };
+        let pair = self.paired_write_point(plane);
         let keeps_apart = self.frontier.unpaired() == Unpaired::Other;
-        if beside_pair {
+        if is_paired {
             let others = (0..2).filter(|_| !keeps_apart);
             return pair.into_iter().chain(others).find(fits);
         }
         let is_fresh = p.open[0].is_none() && p.open[1].is_none() && page_offset == 0;
-        let own = (0..2).filter(|&slot| !keeps_apart || Some(slot) != pair);
+        let own = (0..2).filter(|&write_point| !keeps_apart || Some(write_point) != pair);
         own.into_iter().find(fits).or(is_fresh.then_some(0))
     }
 
-    /// A round begins on a plane, or the block set apart there is full: sets one apart there and on its partners. Blocks
-    /// whose offsets agree stay together; else fresh ones where there may be; else the pair that is closest.
+    /// A collection begins on a plane, or the block set apart there is full: sets one apart there and on its partners.
+    /// Blocks whose offsets agree stay together; else fresh ones where there may be; else the pair that is closest.
     pub fn pair_open_blocks(&mut self, plane: PlaneId, partners: &[PlaneId]) {
         if partners.iter().any(|&partner| self.is_aligned(plane, partner)) {
             // A third plane without one takes a fresh block, which catches up.
             let catches_up = self.frontier.unpaired() == Unpaired::Other;
             for &partner in partners {
-                if catches_up && self.pair_slot(partner).is_none() {
-                    self.planes[partner.at()].paired = self.open_second(partner).map(|slot| slot as u8);
+                if catches_up && self.paired_write_point(partner).is_none() {
+                    self.planes[partner.at()].paired = self.open_second(partner).map(|write_point| write_point as u8);
                 }
             }
             return;
         }
-        let closest = self.slots_open(plane).min_by_key(|&slot| self.misfit_with(plane, slot, partners));
-        let is_aligned = closest.is_some_and(|slot| self.misfit_with(plane, slot, partners) == Some((false, 0)));
+        let closest =
+            self.open_write_points(plane).min_by_key(|&write_point| self.misfit_with(plane, write_point, partners));
+        let is_aligned =
+            closest.is_some_and(|write_point| self.misfit_with(plane, write_point, partners) == Some((false, 0)));
         let own = if is_aligned { closest } else { self.open_second(plane).or(closest) };
-        self.planes[plane.at()].paired = own.map(|slot| slot as u8);
+        self.planes[plane.at()].paired = own.map(|write_point| write_point as u8);
         let Some(own) = own else { return };
         let offset = self.next_offset_in(plane, own);
         for &partner in partners {
-            let suits = |slot: usize| misfit(offset, self.next_offset_in(partner, slot));
-            let best = self.slots_open(partner).min_by_key(|&slot| suits(slot));
-            let fits = best.is_some_and(|slot| suits(slot) == (false, 0));
+            let suits = |write_point: usize| misfit(offset, self.next_offset_in(partner, write_point));
+            let best = self.open_write_points(partner).min_by_key(|&write_point| suits(write_point));
+            let fits = best.is_some_and(|write_point| suits(write_point) == (false, 0));
             let fresh = if offset == 0 && !fits { self.open_second(partner) } else { None };
-            self.planes[partner.at()].paired = fresh.or(best).map(|slot| slot as u8);
+            self.planes[partner.at()].paired = fresh.or(best).map(|write_point| write_point as u8);
         }
     }
 
@@ -98,40 +103,40 @@ impl Ftl {
         }
     }
 
-    /// Whether a round has to set a block apart again before its next program.
+    /// Whether a collection has to set a block apart again before its next program.
     pub fn needs_pairing(&self, plane: PlaneId) -> bool {
-        self.frontier.has_second_active() && self.pair_slot(plane).is_none()
+        self.frontier.has_second_active() && self.paired_write_point(plane).is_none()
     }
 
-    /// Which open block takes a round's next page, of which it is known on which partners writes wait, and whether it is
-    /// the one set apart.
-    pub fn slot_for_round(&self, plane: PlaneId, waiting: &[PlaneId]) -> (usize, bool) {
-        let pair = if self.frontier.has_second_active() { self.pair_slot(plane) } else { None };
-        let has_company = waiting.iter().any(|&partner| self.is_aligned(plane, partner));
-        let slot = pair.filter(|_| has_company).unwrap_or_else(|| self.slot(plane, Origin::Move));
-        (slot, Some(slot) == pair)
+    /// Which open block takes a collection's next page, of which it is known on which partners writes wait, and whether
+    /// it is the one set apart.
+    pub fn write_point_for_collection(&self, plane: PlaneId, waiting: &[PlaneId]) -> (usize, bool) {
+        let pair = if self.frontier.has_second_active() { self.paired_write_point(plane) } else { None };
+        let has_partner = waiting.iter().any(|&partner| self.is_aligned(plane, partner));
+        let write_point = pair.filter(|_| has_partner).unwrap_or_else(|| self.write_point(plane, Origin::Move));
+        (write_point, Some(write_point) == pair)
     }
 
-    fn slots_open(&self, plane: PlaneId) -> impl Iterator<Item = usize> + '_ {
-        (0..2).filter(move |&slot| self.planes[plane.at()].open[slot].is_some())
+    fn open_write_points(&self, plane: PlaneId) -> impl Iterator<Item = usize> + '_ {
+        (0..2).filter(move |&write_point| self.planes[plane.at()].open[write_point].is_some())
     }
 
     /// How badly an open block suits the best of its partners' open blocks.
-    fn misfit_with(&self, plane: PlaneId, slot: usize, partners: &[PlaneId]) -> Option<(bool, u32)> {
-        let offset = self.next_offset_in(plane, slot);
-        let of = |&p: &PlaneId| self.slots_open(p).map(|s| misfit(offset, self.next_offset_in(p, s))).min();
+    fn misfit_with(&self, plane: PlaneId, write_point: usize, partners: &[PlaneId]) -> Option<(bool, u32)> {
+        let offset = self.next_offset_in(plane, write_point);
+        let of = |&p: &PlaneId| self.open_write_points(p).map(|s| misfit(offset, self.next_offset_in(p, s))).min();
         partners.iter().filter_map(of).min()
     }
 
     /// Opens a fresh block beside the open one, where the plane has no two and a free block to spare.
     fn open_second(&mut self, plane: PlaneId) -> Option<usize> {
         let p = &self.planes[plane.at()];
-        let slot = (0..2).find(|&slot| p.open[slot].is_none())?;
+        let write_point = (0..2).find(|&write_point| p.open[write_point].is_none())?;
         if p.free_blocks <= GC_RESERVE_BLOCKS {
             return None;
         }
-        self.open_block(plane, slot);
-        Some(slot)
+        self.open_block(plane, write_point);
+        Some(write_point)
     }
 }
 
@@ -141,7 +146,8 @@ mod tests {
     use crate::run::config::RunConfig;
     use crate::sim::index::LogicalUnit;
 
-    /// Only a round sets blocks apart. When one is full, the block that the host opens in its place is like any other.
+    /// Only a collection sets blocks apart. When one is full, the block that the host opens in its place is like any
+    /// other.
     #[test]
     fn a_block_that_the_host_opens_is_not_set_apart() {
         let config: RunConfig = toml::from_str(
@@ -157,12 +163,12 @@ mod tests {
         let mut ftl = Ftl::new(&config.ftl(), 1);
         let (plane, partner) = (PlaneId(0), PlaneId(1));
         ftl.pair_open_blocks(plane, &[partner]);
-        let pair = ftl.pair_slot(partner).expect("both planes have free blocks");
+        let pair = ftl.paired_write_point(partner).expect("both planes have free blocks");
         for unit in 0..4 {
             ftl.write_page_in(partner, pair, &[LogicalUnit(unit)], 0);
         }
         assert!(ftl.needs_pairing(partner), "the block that was set apart is full");
         ftl.write_page(partner, &[LogicalUnit(4)], 0);
-        assert!(ftl.needs_pairing(partner), "no round has set another one apart");
+        assert!(ftl.needs_pairing(partner), "no collection has set another one apart");
     }
 }

@@ -6,7 +6,7 @@ use crate::sim::index::RequestId;
 use crate::sim::invariant::hold;
 use copyback_workload::Request;
 
-/// The number that stands in a slot whose request ended.
+/// The number that stands in an entry whose request ended.
 const NO_REQUEST: u64 = u64::MAX;
 
 /// A request under way.
@@ -23,11 +23,11 @@ pub struct HostRequest {
     /// Transactions that have not ended.
     pub open: u32,
     /// Whether all its transactions were made.
-    pub is_cut: bool,
+    pub is_split: bool,
     /// Whether one of them waited for collection.
     pub gc_affected: bool,
     /// Where the time of the transaction that ended last went.
-    pub blame_ns: [u64; CAUSES],
+    pub breakdown_ns: [u64; CAUSES],
 }
 
 impl HostRequest {
@@ -39,7 +39,7 @@ impl HostRequest {
             index: self.index,
             arrival_ns: self.arrival_ns,
             gc_affected: self.gc_affected,
-            blame_ns: &self.blame_ns,
+            breakdown_ns: &self.breakdown_ns,
         }
     }
 }
@@ -47,7 +47,7 @@ impl HostRequest {
 /// Requests under way, by small integers.
 #[derive(Default)]
 pub struct Requests {
-    slots: Vec<HostRequest>,
+    entries: Vec<HostRequest>,
     free: Vec<RequestId>,
 }
 
@@ -55,11 +55,11 @@ impl Requests {
     /// A request begins.
     pub fn add(&mut self, request: HostRequest) -> RequestId {
         if let Some(id) = self.free.pop() {
-            self.slots[id.at()] = request;
+            self.entries[id.at()] = request;
             return id;
         }
-        self.slots.push(request);
-        RequestId(self.slots.len() as u32 - 1)
+        self.entries.push(request);
+        RequestId(self.entries.len() as u32 - 1)
     }
 
     /// A request ends.
@@ -67,15 +67,15 @@ impl Requests {
     /// # Panics
     /// When it ended before.
     pub fn remove(&mut self, id: RequestId) {
-        let ended = &mut self.slots[id.at()];
-        hold!(ended.index != NO_REQUEST, RequestOnce, "the request in slot {} ended twice", id.0);
+        let ended = &mut self.entries[id.at()];
+        hold!(ended.index != NO_REQUEST, RequestOnce, "the request in entry {} ended twice", id.0);
         ended.index = NO_REQUEST;
         self.free.push(id);
     }
 
     /// Requests under way.
     pub fn live(&self) -> u32 {
-        (self.slots.len() - self.free.len()) as u32
+        (self.entries.len() - self.free.len()) as u32
     }
 }
 
@@ -83,13 +83,13 @@ impl std::ops::Index<RequestId> for Requests {
     type Output = HostRequest;
     #[inline(always)]
     fn index(&self, id: RequestId) -> &HostRequest {
-        &self.slots[id.at()]
+        &self.entries[id.at()]
     }
 }
 
 impl std::ops::IndexMut<RequestId> for Requests {
     #[inline(always)]
     fn index_mut(&mut self, id: RequestId) -> &mut HostRequest {
-        &mut self.slots[id.at()]
+        &mut self.entries[id.at()]
     }
 }

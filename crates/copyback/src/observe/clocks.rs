@@ -1,8 +1,8 @@
 //! Why a die kept its waiters waiting: cumulative clocks, read when a transaction begins to wait and when it stops.
 //!
 //! At each instant exactly one of a die's clocks runs: that of the work which has the die, or that of the reason why a free
-//! die takes nothing. So the differences of two readings add up to the time between them, and blame costs the same
-//! however many wait.
+//! die takes nothing. So the differences of two readings add up to the time between them, and a latency breakdown costs
+//! the same however many wait.
 
 use crate::flash::command::Source;
 use crate::observe::report::{CAUSES, Cause};
@@ -63,8 +63,8 @@ impl Clocks {
         Self { elapsed_ns: [0; WAITS.len() + 1], running: Occupant::Nobody, held_by_gc: false, since_ns: 0 }
     }
 
-    /// Stops the running clock and starts another. `held_by_gc`: the die is leased to or executing collection, whatever
-    /// else runs on it.
+    /// Stops the running clock and starts another. `held_by_gc`: the die is reserved for or executing collection,
+    /// whatever else runs on it.
     #[inline]
     pub fn switch(&mut self, now_ns: u64, occupant: Occupant, held_by_gc: bool) {
         if (occupant, held_by_gc) == (self.running, self.held_by_gc) {
@@ -98,11 +98,11 @@ impl Default for Clocks {
     }
 }
 
-/// Adds what passed between two readings to `blame`; whether collection held the die meanwhile.
+/// Adds what passed between two readings to `breakdown`; whether collection held the die meanwhile.
 #[inline]
-pub fn charge(blame_ns: &mut [u64; CAUSES], from: &Reading, to: &Reading) -> bool {
+pub fn charge(breakdown_ns: &mut [u64; CAUSES], from: &Reading, to: &Reading) -> bool {
     for (clock, cause) in WAITS.iter().enumerate() {
-        blame_ns[*cause as usize] += to[clock] - from[clock];
+        breakdown_ns[*cause as usize] += to[clock] - from[clock];
     }
     to[HELD] > from[HELD]
 }
@@ -118,11 +118,11 @@ mod tests {
         clocks.switch(10, Occupant::Gc, true);
         clocks.switch(30, Occupant::HostIo, true);
         clocks.switch(60, Occupant::Wear, false);
-        let mut blame = [0; CAUSES];
-        assert!(charge(&mut blame, &before, &clocks.read(100)));
-        let parts = [Cause::Scheduler, Cause::Gc, Cause::HostIo, Cause::Wear].map(|c| blame[c as usize]);
+        let mut breakdown = [0; CAUSES];
+        assert!(charge(&mut breakdown, &before, &clocks.read(100)));
+        let parts = [Cause::Scheduler, Cause::Gc, Cause::HostIo, Cause::Wear].map(|c| breakdown[c as usize]);
         assert_eq!(parts, [5, 20, 30, 40]);
-        assert_eq!(blame.iter().sum::<u64>(), 95);
+        assert_eq!(breakdown.iter().sum::<u64>(), 95);
         assert_eq!(clocks.held_by_gc_ns(100), 50);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::latencies::Latencies;
 use super::matched::Responses;
-use super::report::{ALL_CAUSES, Blame, CAUSES, Latencies as LatencyReport, RequestRecord, Sample};
+use super::report::{ALL_CAUSES, CAUSES, Latencies as LatencyReport, LatencyBreakdown, RequestRecord, Sample};
 use crate::sim::invariant::hold;
 use copyback_workload::{Op, Request};
 
@@ -24,14 +24,14 @@ pub struct Ended<'a> {
     /// Whether one of its transactions waited for collection.
     pub gc_affected: bool,
     /// Where its time went.
-    pub blame_ns: &'a [u64; CAUSES],
+    pub breakdown_ns: &'a [u64; CAUSES],
 }
 
 /// Measures of host requests.
 pub struct Collector {
     /// Response times: reads and writes, each not affected and affected by collection.
     response: [[Latencies; 2]; 2],
-    blame_sum_ns: [[u128; CAUSES]; 2],
+    breakdown_sum_ns: [[u128; CAUSES]; 2],
     /// The first request that is measured; no end of one before it counts.
     measured_from: u64,
     /// All requests that ended, those of a warm-up, too.
@@ -63,7 +63,7 @@ impl Collector {
     pub fn new(keep_requests: bool) -> Self {
         Self {
             response: Default::default(),
-            blame_sum_ns: [[0; CAUSES]; 2],
+            breakdown_sum_ns: [[0; CAUSES]; 2],
             measured_from: 0,
             ended: 0,
             done: [0; 3],
@@ -101,13 +101,13 @@ impl Collector {
     /// When the parts of its response time do not add up.
     pub fn record(&mut self, request: Ended<'_>, now_ns: u64) -> bool {
         let response_ns = now_ns - request.arrival_ns;
-        let explained_ns: u64 = request.blame_ns.iter().sum();
+        let explained_ns: u64 = request.breakdown_ns.iter().sum();
         hold!(
             explained_ns == response_ns,
             TimeExplained,
             "request {} took {response_ns} ns, of which {explained_ns} ns are explained: {:?}",
             request.index,
-            request.blame_ns
+            request.breakdown_ns
         );
         self.ended += 1;
         if request.index < self.measured_from {
@@ -120,7 +120,7 @@ impl Collector {
         self.response_since_sample_ns += response_ns;
         if request.asked.op != Op::Trim {
             self.response[op][usize::from(request.gc_affected)].record(response_ns);
-            for (sum, part) in self.blame_sum_ns[op].iter_mut().zip(request.blame_ns) {
+            for (sum, part) in self.breakdown_sum_ns[op].iter_mut().zip(request.breakdown_ns) {
                 *sum += u128::from(*part);
             }
         }
@@ -136,7 +136,7 @@ impl Collector {
                 offset_bytes: request.asked.offset_bytes,
                 len_bytes: request.asked.len_bytes,
                 response_ns,
-                blame_ns: *request.blame_ns,
+                breakdown_ns: *request.breakdown_ns,
             });
         }
         true
@@ -195,13 +195,14 @@ impl Collector {
         ]
     }
 
-    /// Mean blame of reads and of writes.
-    pub fn blame(&self, response: &LatencyReport) -> Blame {
+    /// Mean latency breakdown of reads and of writes.
+    pub fn latency_breakdown(&self, response: &LatencyReport) -> LatencyBreakdown {
         let means = |op: usize, count: u64| {
-            let mean = |cause: usize| if count == 0 { 0.0 } else { self.blame_sum_ns[op][cause] as f64 / count as f64 };
+            let mean =
+                |cause: usize| if count == 0 { 0.0 } else { self.breakdown_sum_ns[op][cause] as f64 / count as f64 };
             ALL_CAUSES.iter().map(|&cause| (cause.name(), mean(cause as usize))).collect()
         };
-        Blame { read_mean_ns: means(0, response.read.count), write_mean_ns: means(1, response.write.count) }
+        LatencyBreakdown { read_mean_ns: means(0, response.read.count), write_mean_ns: means(1, response.write.count) }
     }
 }
 

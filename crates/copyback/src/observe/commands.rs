@@ -1,7 +1,7 @@
 //! Which commands did the flash get, for whom, and when was what in use?
 //!
-//! The log sees what the ONFI watcher sees (commands, transfers, array times) and remembers it. A run keeps one only where
-//! somebody asks: [`crate::run::Options::keep_commands`].
+//! The log sees what the ONFI protocol checker sees (commands, transfers, array times) and remembers it. A run keeps
+//! one only where somebody asks: [`crate::run::Options::keep_commands`].
 
 use crate::flash::Carries;
 use crate::flash::command::{FlashOp, Source};
@@ -105,7 +105,7 @@ pub struct CommandLog {
     /// Each die's commands under way, or ended and not replaced yet.
     under_way: Vec<[Option<CommandRecord>; 2]>,
     kept: Vec<CommandRecord>,
-    /// The numbers of the requests under way, by their slots.
+    /// The numbers of the requests under way, by their entries.
     request_numbers: Vec<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! What watches a run and changes nothing: the log of commands, the shadow of the data, the watcher of the protocol,
-//! measures and their timelines.
+//! What watches a run and changes nothing: the log of commands, the shadow of the data, the protocol_checker of the
+//! protocol, measures and their timelines.
 //!
 //! [`shadow`] knows what every place in flash holds, [`onfi`] what the flash may be told; both watch under `--check`, and
 //! know nothing of the code which they watch.
@@ -10,9 +10,9 @@ pub mod commands;
 pub mod latencies;
 pub mod matched;
 pub mod observers;
-pub mod onfi;
+pub mod protocol;
 #[cfg(test)]
-mod onfi_gates;
+mod protocol_gates;
 pub mod report;
 pub mod shadow;
 pub mod steady;

@@ -73,7 +73,7 @@ impl Cause {
 }
 
 /// Response times of one class of requests. Percentiles are upper ends of histogram bins (three significant digits);
-/// mean, deviation, minimum and maximum are exact. All are 0 where `count` is 0.
+/// mean, standard deviation, minimum and maximum are exact. All are 0 where `count` is 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Latency {
     /// Requests.
@@ -113,7 +113,7 @@ pub struct Latencies {
     pub read: Latency,
     /// Writes.
     pub write: Latency,
-    /// Requests that waited, at any time, for a die leased to or executing garbage collection.
+    /// Requests that waited, at any time, for a die reserved for or executing garbage collection.
     pub gc_affected: Latency,
     /// Those of them that are reads.
     pub gc_affected_read: Latency,
@@ -156,14 +156,14 @@ pub struct FlashWork {
     pub multi_plane_page_programs: u64,
     /// Commands that followed another through the cache register.
     pub cached_commands: u64,
-    /// Looks at a die's queue between steps of rounds, as far as they take time.
-    pub queue_looks: u64,
-    /// Commands of the host that went before a round's next step.
+    /// Polls of a die's queue between steps of collections, as far as they take time.
+    pub queue_polls: u64,
+    /// Commands of the host that went before a collection's next step.
     pub preemptions: u64,
-    /// Page reads of the host that shared a command with one of collection.
-    pub reads_beside_gc: u64,
-    /// Page programs of the host that shared a command with one of collection.
-    pub programs_beside_gc: u64,
+    /// Page reads of the host that were paired with one of collection in a command.
+    pub reads_paired_with_gc: u64,
+    /// Page programs of the host that were paired with one of collection in a command.
+    pub programs_paired_with_gc: u64,
     /// Reads of the host that were served with a page that collection had read.
     pub merged_reads: u64,
     /// Writes of the host that went into a program of collection.
@@ -191,10 +191,10 @@ impl FlashWork {
             multi_plane_commands: with(self.multi_plane_commands, other.multi_plane_commands),
             multi_plane_page_programs: with(self.multi_plane_page_programs, other.multi_plane_page_programs),
             cached_commands: with(self.cached_commands, other.cached_commands),
-            queue_looks: with(self.queue_looks, other.queue_looks),
+            queue_polls: with(self.queue_polls, other.queue_polls),
             preemptions: with(self.preemptions, other.preemptions),
-            reads_beside_gc: with(self.reads_beside_gc, other.reads_beside_gc),
-            programs_beside_gc: with(self.programs_beside_gc, other.programs_beside_gc),
+            reads_paired_with_gc: with(self.reads_paired_with_gc, other.reads_paired_with_gc),
+            programs_paired_with_gc: with(self.programs_paired_with_gc, other.programs_paired_with_gc),
             merged_reads: with(self.merged_reads, other.merged_reads),
             merged_writes: with(self.merged_writes, other.merged_writes),
         }
@@ -219,25 +219,25 @@ pub struct WriteAmplification {
 /// Garbage collection as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct GcReport {
-    /// Rounds: victims collected.
-    pub rounds: u64,
+    /// Victims collected.
+    pub collections: u64,
     /// Valid units moved.
     pub units_moved: u64,
-    /// Sum over dies of the time that they were leased to or executing collection.
+    /// Sum over dies of the time that they were reserved for or executing collection.
     pub die_time_ns: u64,
-    /// Mean time of a round.
-    pub round_mean_ns: f64,
-    /// Longest round.
-    pub round_max_ns: u64,
+    /// Mean time of a collection.
+    pub collection_mean_ns: f64,
+    /// Longest collection.
+    pub collection_max_ns: u64,
     /// Reads of the host that wait at the die when collection reads a page there: mean over those pages.
     pub reads_waiting_mean: f64,
     /// The most of them.
     pub reads_waiting_max: u32,
 }
 
-/// Shares of time in use.
+/// Utilization: shares of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Utilisation {
+pub struct Utilization {
     /// Planes, from a command's first cycle until the plane's register is free.
     pub plane: f64,
     /// Planes of dies while these dies collect; `None` without collection.
@@ -263,7 +263,7 @@ pub struct Wear {
 
 /// Time by cause.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Blame {
+pub struct LatencyBreakdown {
     /// Mean over the requests of the class, by cause in the order of [`ALL_CAUSES`]; they add up to the class' mean.
     pub read_mean_ns: Vec<(&'static str, f64)>,
     /// The same for writes.
@@ -315,28 +315,28 @@ pub struct Report {
     /// Response times.
     pub response: Latencies,
     /// Why they are what they are.
-    pub blame: Blame,
+    pub latency_breakdown: LatencyBreakdown,
     /// Work of the flash.
     pub flash: FlashWork,
-    /// Write amplification of the run, its past left out.
+    /// Write amplification of the run, its preconditioning left out.
     pub write_amplification: WriteAmplification,
     /// Whether the drive had settled.
     pub steady: Steady,
     /// Garbage collection.
     pub gc: GcReport,
-    /// Shares of time in use.
-    pub utilisation: Utilisation,
+    /// Utilization: shares of time.
+    pub utilization: Utilization,
     /// Wear.
     pub wear: Wear,
     /// Smallest number of free blocks that a plane had.
     pub min_free_blocks: u32,
-    /// Most requests that were in the drive at once.
-    pub max_queue_depth: u32,
+    /// Peak of the requests that were in the drive.
+    pub peak_outstanding: u32,
     /// Requests that waited because a drive had as many transactions under way as it takes.
     pub held_by_transaction_limit: u64,
-    /// Write amplification over the drive's past, `None` where it has none.
+    /// Write amplification of the drive's preconditioning, `None` where it has none.
     pub precondition_write_amplification: Option<f64>,
-    /// Host units written in the drive's past.
+    /// Host units written by the drive's preconditioning.
     pub precondition_units: u64,
 }
 
@@ -359,10 +359,10 @@ pub struct Sample {
     pub response_sum_ns: u64,
 }
 
-/// One round of garbage collection.
+/// One collection.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GcEvent {
-    /// When its die was leased to it, or its first command began.
+    /// When its die was reserved for it, or its first command began.
     pub start_ns: u64,
     /// When its block was erased.
     pub end_ns: u64,
@@ -396,7 +396,7 @@ pub struct RequestRecord {
     /// Response time.
     pub response_ns: u64,
     /// Its parts by cause, in the order of [`ALL_CAUSES`].
-    pub blame_ns: [u64; CAUSES],
+    pub breakdown_ns: [u64; CAUSES],
 }
 
 /// A run's results: the report, and the tables behind it.
@@ -408,7 +408,7 @@ pub struct Outcome {
     pub histograms: Vec<(&'static str, Histogram<u64>)>,
     /// State over time, evenly spaced.
     pub series: Vec<Sample>,
-    /// Rounds of collection in the order of their ends; empty unless asked for.
+    /// Collections in the order of their ends; empty unless asked for.
     pub gc_events: Vec<GcEvent>,
     /// Requests in the order of their completion; empty unless asked for.
     pub requests: Vec<RequestRecord>,

@@ -72,10 +72,10 @@ impl Shadow {
     pub fn write_page(&mut self, page: PageId, units: &[LogicalUnit]) {
         self.is_programming[page.at()] = true;
         let first = page.0 * self.units_per_page;
-        for (slot, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
+        for (offset, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
             self.newest[unit.at()] += 1;
             self.copies[unit.at()] = 0;
-            self.program(PhysicalUnit(first + slot as u32), (unit, self.newest[unit.at()]));
+            self.program(PhysicalUnit(first + offset as u32), (unit, self.newest[unit.at()]));
         }
     }
 
@@ -87,9 +87,9 @@ impl Shadow {
     pub fn move_page(&mut self, ftl: &Ftl, page: PageId, moves: &[Move], was_current: &[bool], merged: u32) {
         self.is_programming[page.at()] = true;
         let first = page.0 * self.units_per_page;
-        for (slot, (&m, &was_current)) in moves.iter().zip(was_current).enumerate() {
-            let to = PhysicalUnit(first + slot as u32);
-            if merged >> slot & 1 == 1 {
+        for (offset, (&m, &was_current)) in moves.iter().zip(was_current).enumerate() {
+            let to = PhysicalUnit(first + offset as u32);
+            if merged >> offset & 1 == 1 {
                 self.newest[m.unit.at()] += 1;
                 self.copies[m.unit.at()] = 0;
                 self.program(to, (m.unit, self.newest[m.unit.at()]));

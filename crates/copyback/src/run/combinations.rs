@@ -6,35 +6,36 @@ use super::precondition::PreconditionConfig;
 use crate::config::KeyError;
 use crate::dispatch::compose::GcBuilderName;
 use crate::ftl::GC_RESERVE_BLOCKS;
-use crate::tasks::gc::unit::Destination;
+use crate::tasks::gc::granularity::Destination;
 
 impl RunConfig {
     /// Whether moves of other dies keep off the pages of writes that can go nowhere else.
     pub(super) fn check_allocation(&self) -> Result<(), KeyError> {
-        if self.allocation.binds_die_only() && self.unit.destination() == Destination::Global {
-            let why =
-                "writes are bound to a die, which moves of other dies (`unit.destination = \"global\"`) might fill";
+        if self.allocation.binds_die_only() && self.granularity.destination() == Destination::Global {
+            let why = "writes are bound to a die, which moves of other dies (`granularity.destination = \"global\"`) \
+                 might fill";
             return Err(KeyError::new("allocation.policy", why)
-                .with_help("use \"static\" or \"dynamic\", or set `unit.destination = \"local\"`"));
+                .with_help("use \"static\" or \"dynamic\", or set `granularity.destination = \"local\"`"));
         }
         Ok(())
     }
 
-    /// A round takes a slot of its die's window; where that is the only one, nothing waits at the die that could go first.
+    /// A collection takes a slot of its die's window; where that is the only one, nothing waits at the die that could
+    /// go first.
     pub(super) fn check_window(&self) -> Result<(), KeyError> {
-        if !self.yield_.lets_host_first() || self.admit.slots() > 1 {
+        if !self.preemption.lets_host_first() || self.admit.slots() > 1 {
             return Ok(());
         }
-        let why = "a round of collection takes the only slot of its die's window, so that nothing can go before it";
-        Err(KeyError::new("admit.slots", why).with_help("use 2 or more slots, or set `yield.policy = \"never\"`"))
+        let why = "a collection takes the only slot of its die's window, so that nothing can go before it";
+        Err(KeyError::new("admit.slots", why).with_help("use 2 or more slots, or set `preemption.policy = \"none\"`"))
     }
 
     /// Builders that work on moves need to get at them.
     pub(super) fn check_moves(&self) -> Result<(), KeyError> {
         let has = |name| self.compose.gc_builders().contains(&name);
         let refuse = |why: &str, help: &str| Err(KeyError::new("compose.gc", why).with_help(help));
-        if self.unit.copyback() {
-            let help = "set `unit.copyback = false`, or leave the builder out";
+        if self.granularity.copyback() {
+            let help = "set `granularity.copyback = false`, or leave the builder out";
             if has(GcBuilderName::Merge) {
                 return refuse("`merge` needs the transfer of a moved page, which copyback leaves out", help);
             }
@@ -47,25 +48,27 @@ impl RunConfig {
             let help = "leave the builder out, or choose a device with more planes";
             return refuse("`gc+host` needs a second plane in each die (`geometry.planes_per_die = 1`)", help);
         }
-        if !self.compose.gc_builders().is_empty() && self.yield_.is_timeless() {
-            let why = "rounds that take no time (`yield.policy = \"ideal\"`) have no commands that anything could join";
-            return refuse(why, "set `compose.gc = []`, or choose another `yield.policy`");
+        if !self.compose.gc_builders().is_empty() && self.preemption.is_timeless() {
+            let why = "collections that take no time (`preemption.policy = \"ideal\"`) have no commands \
+                       that anything could join";
+            return refuse(why, "set `compose.gc = []`, or choose another `preemption.policy`");
         }
-        let needs_pauses = has(GcBuilderName::Pipeline) && !self.yield_.lets_host_first();
-        if needs_pauses {
-            let why = "`pipeline` overlaps what a round lets go first, and this `yield.policy` lets nothing";
-            return refuse(why, "set `yield.policy = \"points\"`, or leave the builder out");
+        let needs_points = has(GcBuilderName::Pipeline) && !self.preemption.lets_host_first();
+        if needs_points {
+            let why = "`pipeline` overlaps what a collection lets go first, and this `preemption.policy` lets nothing";
+            return refuse(why, "set `preemption.policy = \"points\"`, or leave the builder out");
         }
         let needs_window = has(GcBuilderName::GcHost) || has(GcBuilderName::Merge);
-        if needs_window && self.admit.slots() == 1 && !self.yield_.is_timeless() {
-            let why = "a round takes the only slot of its die's window, so that nothing is queued that could join it";
+        if needs_window && self.admit.slots() == 1 && !self.preemption.is_timeless() {
+            let why =
+                "a collection takes the only slot of its die's window, so that nothing is queued that could join it";
             return refuse(why, "set `admit.slots` to 2 or more, or leave `gc+host` and `merge` out");
         }
         Ok(())
     }
 
     /// Whether an aged drive keeps the block that collection needs.
-    pub(super) fn check_past(&self) -> Result<(), KeyError> {
+    pub(super) fn check_preconditioning(&self) -> Result<(), KeyError> {
         let PreconditionConfig::Aged { used_max, .. } = self.precondition else { return Ok(()) };
         let blocks = self.geometry.blocks_per_plane;
         let used_blocks = (f64::from(blocks) * used_max).ceil() as u32;
@@ -83,7 +86,7 @@ impl RunConfig {
     }
 
     /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its reserve
-    /// and the level that the trigger keeps free.
+    /// and the watermark that the trigger keeps free.
     pub(super) fn check_spare(&self) -> Result<(), KeyError> {
         let units_per_block = u64::from(self.geometry.pages_per_block) * self.geometry.units_per_page();
         let planes = u64::from(self.geometry.channels)
@@ -95,26 +98,28 @@ impl RunConfig {
         let logical = self.capacity.logical_bytes(physical)?;
         let data_blocks = logical.div_ceil(self.geometry.unit_bytes()).div_ceil(planes).div_ceil(units_per_block);
         let spare = u64::from(self.geometry.blocks_per_plane).saturating_sub(data_blocks);
-        let level = u64::from(self.trigger.stop_blocks_per_plane(&self.geometry));
-        let needed = u64::from(self.blocks_held_back()).max(level) + 1;
+        let watermark = u64::from(self.trigger.stop_blocks_per_plane(&self.geometry));
+        let needed = u64::from(self.blocks_held_back()).max(watermark) + 1;
         if spare < needed {
             return Err(KeyError::new(
                 "capacity",
                 format!(
                     "each plane has {} blocks, of which data takes {data_blocks}; the {spare} left are fewer than the \
-                     {needed} that garbage collection needs (open blocks and reserve: {}, trigger.stop: {level})",
+                     {needed} that garbage collection needs (open blocks and reserve: {}, trigger.stop: {watermark})",
                     self.geometry.blocks_per_plane,
                     self.blocks_held_back(),
                 ),
             )
-            .with_help("raise `capacity.over_provisioning`, lower the trigger's levels, or use more, smaller blocks"));
+            .with_help(
+                "raise `capacity.over_provisioning`, lower the trigger's watermarks, or use more, smaller blocks",
+            ));
         }
-        self.check_gain(data_blocks, units_per_block)
+        self.check_reclaimable(data_blocks, units_per_block)
     }
 
     /// Whether a full plane always has a block whose collection frees a page: where all blocks that may be collected
     /// share the invalid units evenly, each must still have a page's worth.
-    fn check_gain(&self, data_blocks: u64, units_per_block: u64) -> Result<(), KeyError> {
+    fn check_reclaimable(&self, data_blocks: u64, units_per_block: u64) -> Result<(), KeyError> {
         let full_blocks = u64::from(self.geometry.blocks_per_plane - self.blocks_held_back() + 1);
         let least_invalid = (full_blocks - data_blocks) * units_per_block;
         if least_invalid > full_blocks * (self.geometry.units_per_page() - 1) {

@@ -8,8 +8,8 @@ use crate::dispatch::{admit, compose, order};
 use crate::ftl::{FtlConfig, allocation, frontier, mapping, victim};
 use crate::host::config::HostConfig;
 use crate::ssd::DriveConfig;
-use crate::tasks::gc::unit;
-use crate::tasks::gc::{trigger, r#yield};
+use crate::tasks::gc::granularity;
+use crate::tasks::gc::{preemption, trigger};
 use serde::{Deserialize, Serialize};
 
 /// Everything that a run depends on but for its workload and its seed. Each field is a table of the TOML that users
@@ -41,15 +41,15 @@ pub struct RunConfig {
     /// When does GC start and stop?
     #[serde(default)]
     pub trigger: trigger::TriggerConfig,
-    /// What does one round collect, and where does it go?
+    /// What does one collection take, and where does it go?
     #[serde(default)]
-    pub unit: unit::UnitConfig,
+    pub granularity: granularity::GranularityConfig,
     /// Which block is collected?
     #[serde(default)]
     pub victim: victim::VictimConfig,
     /// When does GC let host work onto its die?
-    #[serde(default, rename = "yield")]
-    pub yield_: r#yield::YieldConfig,
+    #[serde(default)]
+    pub preemption: preemption::PreemptionConfig,
     /// What goes into one flash command?
     #[serde(default)]
     pub compose: compose::ComposeConfig,
@@ -62,7 +62,7 @@ pub struct RunConfig {
     /// How the host hands requests over.
     #[serde(default)]
     pub host: HostConfig,
-    /// What the drive has lived through.
+    /// How the drive is preconditioned.
     #[serde(default)]
     pub precondition: PreconditionConfig,
 }
@@ -79,9 +79,9 @@ pub const AXES: &[Axis] = &[
     frontier::AXIS,
     buffer::AXIS,
     trigger::AXIS,
-    unit::AXIS,
+    granularity::AXIS,
     victim::AXIS,
-    r#yield::AXIS,
+    preemption::AXIS,
     compose::AXIS,
     admit::AXIS,
     order::AXIS,
@@ -99,14 +99,14 @@ impl RunConfig {
         self.trigger.check(&self.geometry)?;
         self.victim.check(&self.device())?;
         self.buffer.check(&self.geometry)?;
-        self.unit.check(&self.device())?;
-        self.yield_.check()?;
+        self.granularity.check(&self.device())?;
+        self.preemption.check()?;
         self.check_window()?;
         self.compose.check(&self.commands)?;
         self.check_moves()?;
         self.admit.check()?;
         self.check_spare()?;
-        self.check_past()
+        self.check_preconditioning()
     }
 
     /// Blocks of a plane that never hold host data at rest: what GC needs to move a victim, and the open blocks.
@@ -128,7 +128,7 @@ impl RunConfig {
 
     /// What its drive is made of beyond the translation layer.
     pub fn drive(&self) -> DriveConfig<'_> {
-        let Self { trigger, unit, yield_, compose, admit, order, .. } = self;
-        DriveConfig { device: self.device(), trigger, unit, yield_, compose, admit, order }
+        let Self { trigger, granularity, preemption, compose, admit, order, .. } = self;
+        DriveConfig { device: self.device(), trigger, granularity, preemption, compose, admit, order }
     }
 }

@@ -1,5 +1,5 @@
-//! What layers are told of a run's configuration: its tables, what an open loop means, how much of the drive its past
-//! maps.
+//! What layers are told of a run's configuration: its tables, what an open loop means, how much of the drive its
+//! preconditioning maps.
 
 use super::config::{AXES, RunConfig};
 use super::precondition::PreconditionConfig;
@@ -25,8 +25,8 @@ impl Configuration for RunConfig {
         self.host.mode = HostMode::Closed;
     }
 
-    /// It does not depend on the scheme, so that all schemes of a comparison are asked for the same addresses; where a past
-    /// is drawn at random it is the least that may come out, less a block of each plane.
+    /// It does not depend on the scheme, so that all schemes of a comparison are asked for the same addresses; where a
+    /// preconditioning is drawn at random it is the least that may come out, less a block of each plane.
     fn mapped_share(&self) -> f64 {
         match self.precondition {
             PreconditionConfig::Empty {} => 0.0,

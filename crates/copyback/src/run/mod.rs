@@ -1,11 +1,11 @@
 //! One run from configuration to report.
 
-pub mod aging;
 mod combinations;
 pub mod config;
 mod layered;
 mod outcome;
 pub mod precondition;
+pub mod preconditioning;
 pub mod simulation;
 pub mod warmup;
 
@@ -34,7 +34,7 @@ pub struct Options {
     pub warmup: Option<Warmup>,
     /// Check every invariant, and versions of all data, while running.
     pub check: bool,
-    /// Keep a record of every round of collection.
+    /// Keep a record of every collection.
     pub keep_gc_events: bool,
     /// Keep a record of every request.
     pub keep_requests: bool,
@@ -127,17 +127,17 @@ fn at(at_ns: &Option<u64>) -> String {
     at_ns.map_or_else(String::new, |ns| format!(" at {ns} ns"))
 }
 
-/// A drive with a past, made once and cloned for every scheme of a comparison.
+/// A preconditioned drive, made once and cloned for every scheme of a comparison.
 #[derive(Clone)]
 pub struct Image {
     ftl: Ftl,
-    past: Counts,
+    preconditioning: Counts,
 }
 
 impl Image {
-    /// Write amplification of the past, and host units written in it.
-    pub fn past(&self) -> Counts {
-        self.past
+    /// Write amplification of the preconditioning, and host units written by it.
+    pub fn preconditioning(&self) -> Counts {
+        self.preconditioning
     }
 }
 
@@ -145,11 +145,12 @@ impl Image {
 /// image.
 pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
     config.check()?;
-    let ftl = guarded(|| aging::aged(config, seed).map_err(RunError::from)).map_err(|broken| broken.at(None))??;
-    Ok(Image { past: ftl.counts(), ftl })
+    let ftl = guarded(|| preconditioning::preconditioned(config, seed).map_err(RunError::from))
+        .map_err(|broken| broken.at(None))??;
+    Ok(Image { preconditioning: ftl.counts(), ftl })
 }
 
-/// What an image depends on: two configurations with equal keys have the same past. A past in which nothing is collected
+/// What an image depends on: two configurations with equal keys have the same drive. One in which nothing is collected
 /// does not depend on when collection would start.
 pub fn image_key(config: &RunConfig) -> String {
     let collects = !matches!(config.precondition, PreconditionConfig::Empty {} | PreconditionConfig::Aged { .. });
@@ -177,11 +178,11 @@ pub fn simulate(
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, RunError> {
-    let past = image.past;
+    let preconditioning = image.preconditioning;
     let mut simulation = begun(config, image, &mut *source, options)?;
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
-    let mut outcome = outcome::of(simulation, past);
+    let mut outcome = outcome::of(simulation, preconditioning);
     outcome.notes = source.notes();
     Ok(outcome)
 }

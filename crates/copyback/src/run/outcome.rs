@@ -3,12 +3,12 @@
 use super::simulation::Simulation;
 use crate::ftl::core::Counts;
 use crate::observe::report::{
-    FlashWork, GcReport, Latencies, Outcome, Report, Utilisation, WarmupReport, Wear, WriteAmplification,
+    FlashWork, GcReport, Latencies, Outcome, Report, Utilization, WarmupReport, Wear, WriteAmplification,
 };
 use crate::ssd::drive::Drive;
 
-/// The report of a run whose drives had written `past` before.
-pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
+/// The report of a run whose drives had written `preconditioning` before.
+pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let classes = simulation.collector.classes();
     let summary = |name: &str| {
         let (_, class) = classes.iter().find(|(n, _)| *n == name).expect("the classes are fixed");
@@ -45,18 +45,18 @@ pub fn of(mut simulation: Simulation<'_>, past: Counts) -> Outcome {
         simulated_ns: span_ns,
         iops: per_second(reads + writes),
         bytes_per_s: per_second(collector.bytes[0] + collector.bytes[1]),
-        blame: collector.blame(&response),
+        latency_breakdown: collector.latency_breakdown(&response),
         response,
         write_amplification: write_amplification(&flash, written_units),
         steady: simulation.steady(),
         gc: gc_report(&simulation),
-        utilisation: utilisation(&simulation),
+        utilization: utilization(&simulation),
         wear: wear(&simulation),
         min_free_blocks: simulation.drives().map(Drive::min_free_blocks).min().unwrap_or(0),
-        max_queue_depth: simulation.max_queue_depth(),
+        peak_outstanding: simulation.peak_outstanding(),
         held_by_transaction_limit: simulation.held_requests(),
-        precondition_write_amplification: past.write_amplification(),
-        precondition_units: past.host_units,
+        precondition_write_amplification: preconditioning.write_amplification(),
+        precondition_units: preconditioning.host_units,
         flash,
     };
     let histograms = classes.iter().map(|(name, class)| (*name, class.histogram().clone())).collect();
@@ -92,14 +92,14 @@ fn gc_report(simulation: &Simulation<'_>) -> GcReport {
         pages_read += drive.work.gc_page_reads;
         reads_waiting += drive.gc.reads_waiting_sum;
         report.reads_waiting_max = report.reads_waiting_max.max(drive.gc.reads_waiting_max);
-        report.rounds += drive.gc.rounds;
+        report.collections += drive.gc.collections;
         report.units_moved += drive.gc.units;
         report.die_time_ns += drive.held_by_gc_ns;
-        report.round_max_ns = report.round_max_ns.max(drive.gc.max_ns);
+        report.collection_max_ns = report.collection_max_ns.max(drive.gc.max_ns);
         time_ns += drive.gc.time_ns;
     }
-    if report.rounds > 0 {
-        report.round_mean_ns = time_ns as f64 / report.rounds as f64;
+    if report.collections > 0 {
+        report.collection_mean_ns = time_ns as f64 / report.collections as f64;
     }
     if pages_read > 0 {
         report.reads_waiting_mean = reads_waiting as f64 / pages_read as f64;
@@ -107,7 +107,7 @@ fn gc_report(simulation: &Simulation<'_>) -> GcReport {
     report
 }
 
-fn utilisation(simulation: &Simulation<'_>) -> Utilisation {
+fn utilization(simulation: &Simulation<'_>) -> Utilization {
     let (mut plane_ns, mut die_ns, mut channel_ns) = (0, 0, 0);
     let (mut planes, mut dies, mut channels) = (0u64, 0u64, 0u64);
     let (mut plane_in_gc_ns, mut planes_times_gc_ns) = (0u64, 0u64);
@@ -119,13 +119,13 @@ fn utilisation(simulation: &Simulation<'_>) -> Utilisation {
         (planes, dies, channels) =
             (planes + u64::from(g.planes), dies + u64::from(g.dies), channels + u64::from(g.channels));
         plane_in_gc_ns += did.gc.plane_busy_ns;
-        planes_times_gc_ns += did.gc.lease_ns * u64::from(g.planes_per_die);
+        planes_times_gc_ns += did.gc.reserved_ns * u64::from(g.planes_per_die);
     }
     let passed_ns = simulation.now_ns() - simulation.start_of_measures().now_ns;
     let share = |busy_ns: u64, count: u64| {
         if passed_ns == 0 { 0.0 } else { busy_ns as f64 / (passed_ns as f64 * count as f64) }
     };
-    Utilisation {
+    Utilization {
         plane: share(plane_ns, planes),
         plane_during_gc: (planes_times_gc_ns > 0).then(|| plane_in_gc_ns as f64 / planes_times_gc_ns as f64),
         die: share(die_ns, dies),

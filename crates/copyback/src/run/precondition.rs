@@ -3,11 +3,11 @@
 use crate::config::KeyError;
 use serde::{Deserialize, Serialize};
 
-/// The drive's past. `[precondition]`
+/// The drive's preconditioning. `[precondition]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mode", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PreconditionConfig {
-    /// Fresh from the factory. In braces, for a variant without them would swallow keys of other pasts.
+    /// Fresh from the factory. In braces, for a variant without them would swallow keys of other modes.
     Empty {},
     /// Every logical unit (or the first `fill` of them) written once, in order.
     Sequential {
@@ -56,7 +56,7 @@ pub enum PreconditionConfig {
         /// Which blocks hold them.
         #[serde(default)]
         spread: Spread,
-        /// Seed of the past alone, instead of the run's: the same drive with another past.
+        /// Seed of the preconditioning alone, instead of the run's: the same drive with another draw.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seed: Option<u64>,
     },

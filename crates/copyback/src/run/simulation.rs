@@ -3,9 +3,9 @@
 
 mod dram;
 mod ends;
-mod levels;
 mod measures;
 mod requests;
+mod totals;
 
 use super::warmup::{Warmup, Watch};
 use super::{Progress, RunError};
@@ -15,24 +15,24 @@ use crate::ftl::core::Ftl;
 use crate::host::Requests;
 use crate::host::config::HostConfig;
 use crate::host::config::HostMode;
-use crate::host::cutter::{Cutter, Piece};
+use crate::host::splitter::{Splitter, SubRequest};
 use crate::observe::collector::Collector;
 use crate::observe::commands::{CommandFilter, CommandRecord};
 use crate::observe::steady::Track;
 use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, RequestId};
 use crate::sim::invariant::{Invariant, broken};
-use crate::sim::queue::{EventQueue, Slot};
+use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::drive::Drive;
 use copyback_workload::{Request, RequestSource};
-use levels::Levels;
 use measures::Start;
 use std::collections::VecDeque;
+use totals::Totals;
 
 /// The next arrival.
-const ARRIVAL: Slot = Slot(0);
+const ARRIVAL: Timer = Timer(0);
 /// The next completion out of DRAM.
-const DRAM: Slot = Slot(1);
+const DRAM: Timer = Timer(1);
 const FIRST_DRIVE: u32 = 2;
 /// Events between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 18;
@@ -44,10 +44,10 @@ struct InDram {
     request: RequestId,
 }
 
-/// A piece of a write that waits for room in the buffer.
-struct WaitingPiece {
+/// A sub-request of a write that waits for room in the buffer.
+struct WaitingSubRequest {
     request: RequestId,
-    piece: Piece,
+    sub_request: SubRequest,
     since_ns: u64,
 }
 
@@ -55,15 +55,15 @@ struct WaitingPiece {
 struct Member {
     drive: Drive,
     buffer: Option<Buffer>,
-    waiting_pieces: VecDeque<WaitingPiece>,
-    /// Units of those pieces together.
+    waiting_sub_requests: VecDeque<WaitingSubRequest>,
+    /// Units of those sub-requests together.
     waiting_units: u64,
-    first_slot: u32,
+    first_timer: u32,
     buffer_read_hits: u64,
     buffer_write_hits: u64,
     /// Host units of its work that are counted in [`Simulation::written_by_drives`].
     written_units: u64,
-    /// Whether it stands in [`Simulation::touched`].
+    /// Whether it stands in [`Simulation::marked`].
     is_listed: bool,
 }
 
@@ -72,13 +72,13 @@ pub struct Simulation<'a> {
     events: EventQueue,
     members: Vec<Member>,
     /// Members that have a die for which something changed, so that nothing is asked of all the others.
-    touched: Vec<u32>,
-    levels: Levels,
+    marked: Vec<u32>,
+    totals: Totals,
     /// Host units that drives have written.
     written_by_drives: u64,
     /// Whether a drive has a buffer.
     has_buffer: bool,
-    member_of_slot: Vec<u16>,
+    member_of_timer: Vec<u16>,
     host: HostConfig,
     source: &'a mut dyn RequestSource,
     requests: Requests,
@@ -89,8 +89,8 @@ pub struct Simulation<'a> {
     fetch_max: u64,
     /// Measured requests after which to stop.
     requests_max: u64,
-    /// The request that is being cut.
-    cutting: Option<(RequestId, Cutter)>,
+    /// The request that is being split.
+    splitting: Option<(RequestId, Splitter)>,
     /// Whether it waits for a drive that has all transactions that it takes, and until when the last one did.
     is_held: bool,
     held_until_ns: u64,
@@ -104,7 +104,7 @@ pub struct Simulation<'a> {
     /// Measures.
     pub collector: Collector,
     track: Track,
-    max_queue_depth: u32,
+    peak_outstanding: u32,
     last_end_ns: u64,
     check: bool,
 }
@@ -119,29 +119,29 @@ pub struct Setup<'a> {
     pub requests: Option<u64>,
     /// Check everything.
     pub check: bool,
-    /// Keep a record of every round of collection.
+    /// Keep a record of every collection.
     pub keep_gc_events: bool,
     /// Keep a record of every request.
     pub keep_requests: bool,
 }
 
 impl<'a> Simulation<'a> {
-    /// Drives with their pasts; a request goes to the drive that its `device` names where there are several.
+    /// Drives with their preconditioned; a request goes to the drive that its `device` names where there are several.
     pub fn new(drives: Vec<(&RunConfig, Ftl)>, setup: Setup<'a>) -> Self {
         let mut members = Vec::new();
-        let mut member_of_slot = vec![0; FIRST_DRIVE as usize];
+        let mut member_of_timer = vec![0; FIRST_DRIVE as usize];
         for (number, (config, ftl)) in drives.into_iter().enumerate() {
-            let first_slot = member_of_slot.len() as u32;
-            member_of_slot.resize(member_of_slot.len() + Drive::slots(&ftl.geometry) as usize, number as u16);
+            let first_timer = member_of_timer.len() as u32;
+            member_of_timer.resize(member_of_timer.len() + Drive::timers(&ftl.geometry) as usize, number as u16);
             let buffer = config.buffer.build(&ftl.geometry);
-            let drive = Drive::new(&config.drive(), ftl, first_slot, setup.check, setup.keep_gc_events);
-            let waiting_pieces = VecDeque::new();
+            let drive = Drive::new(&config.drive(), ftl, first_timer, setup.check, setup.keep_gc_events);
+            let waiting_sub_requests = VecDeque::new();
             members.push(Member {
                 drive,
                 buffer,
-                waiting_pieces,
+                waiting_sub_requests,
                 waiting_units: 0,
-                first_slot,
+                first_timer,
                 buffer_read_hits: 0,
                 buffer_write_hits: 0,
                 written_units: 0,
@@ -150,13 +150,13 @@ impl<'a> Simulation<'a> {
         }
         let requests_max = setup.requests.unwrap_or(u64::MAX);
         let mut simulation = Self {
-            events: EventQueue::new(member_of_slot.len()),
-            touched: Vec::with_capacity(members.len()),
-            levels: Levels::new(&members),
+            events: EventQueue::new(member_of_timer.len()),
+            marked: Vec::with_capacity(members.len()),
+            totals: Totals::new(&members),
             written_by_drives: 0,
             has_buffer: members.iter().any(|m| m.buffer.is_some()),
             members,
-            member_of_slot,
+            member_of_timer,
             host: setup.host,
             source: setup.source,
             requests: Requests::default(),
@@ -165,7 +165,7 @@ impl<'a> Simulation<'a> {
             fetched: 0,
             fetch_max: requests_max,
             requests_max,
-            cutting: None,
+            splitting: None,
             is_held: false,
             held_until_ns: 0,
             held_requests: 0,
@@ -174,7 +174,7 @@ impl<'a> Simulation<'a> {
             start: Start::default(),
             collector: Collector::new(setup.keep_requests),
             track: Track::default(),
-            max_queue_depth: 0,
+            peak_outstanding: 0,
             last_end_ns: 0,
             check: setup.check,
         };
@@ -244,32 +244,32 @@ impl<'a> Simulation<'a> {
         if self.next.is_none() {
             return Err(RunError::Empty);
         }
-        self.settle()
+        self.dispatch()
     }
 
     /// Handles the next event and all that follows from it; whether there was one.
     #[inline(always)]
     pub fn step(&mut self) -> Result<bool, RunError> {
-        let Some((now_ns, slot)) = self.events.pop() else { return Ok(false) };
+        let Some((now_ns, timer)) = self.events.pop() else { return Ok(false) };
         if now_ns >= self.collector.next_sample_ns() {
             self.sample(now_ns);
         }
-        match slot {
+        match timer {
             ARRIVAL => {}
             DRAM => self.end_in_dram(now_ns),
-            Slot(slot) => {
-                let member = self.member_of_slot[slot as usize] as usize;
-                let local = slot - self.members[member].first_slot;
+            Timer(timer) => {
+                let member = self.member_of_timer[timer as usize] as usize;
+                let local = timer - self.members[member].first_timer;
                 if !self.members[member].drive.on_event(local, &mut self.events) {
                     // A collection went on to its next step: nobody else has anything to do.
-                    self.levels.note(member);
+                    self.totals.note(member);
                     return Ok(true);
                 }
-                self.settle_member(member);
+                self.hear_member(member);
             }
         }
-        if self.may_begin() || !self.touched.is_empty() {
-            self.settle()?;
+        if self.may_begin() || !self.marked.is_empty() {
+            self.dispatch()?;
         }
         Ok(true)
     }
@@ -281,32 +281,32 @@ impl<'a> Simulation<'a> {
             return Ok(false);
         }
         drive.start_relocation(block, source);
-        self.list_if_touched(member);
-        self.settle()?;
+        self.list_if_marked(member);
+        self.dispatch()?;
         Ok(true)
     }
 
     /// Everything that follows from what happened at this moment: requests begin, dies take commands, requests end.
-    fn settle(&mut self) -> Result<(), RunError> {
+    fn dispatch(&mut self) -> Result<(), RunError> {
         loop {
             if self.may_begin() {
                 self.pump()?;
             }
-            if self.touched.is_empty() {
+            if self.marked.is_empty() {
                 return Ok(());
             }
-            // In the order of the drives, whichever was touched first.
-            self.touched.sort_unstable();
-            for at in 0..self.touched.len() {
-                let member = self.touched[at] as usize;
-                self.members[member].drive.kick_touched(&mut self.events);
-                self.settle_member(member);
+            // In the order of the drives, whichever was marked first.
+            self.marked.sort_unstable();
+            for at in 0..self.marked.len() {
+                let member = self.marked[at] as usize;
+                self.members[member].drive.dispatch_ready(&mut self.events);
+                self.hear_member(member);
             }
-            // A drive that its own news touched stays.
+            // A drive that its own news marked stays.
             let members = &mut self.members;
-            self.touched.retain(|&member| {
+            self.marked.retain(|&member| {
                 let m = &mut members[member as usize];
-                m.is_listed = m.drive.is_touched();
+                m.is_listed = m.drive.is_marked();
                 m.is_listed
             });
         }
@@ -314,15 +314,15 @@ impl<'a> Simulation<'a> {
 
     /// Remembers a drive of which a die may go on.
     #[inline(always)]
-    fn list_if_touched(&mut self, member: usize) {
+    fn list_if_marked(&mut self, member: usize) {
         let m = &mut self.members[member];
-        if m.drive.is_touched() && !m.is_listed {
+        if m.drive.is_marked() && !m.is_listed {
             m.is_listed = true;
-            self.touched.push(member as u32);
+            self.marked.push(member as u32);
         }
     }
 
-    /// Whether a request may be waiting to begin or to be cut; asked at every event, so it has to be cheap.
+    /// Whether a request may be waiting to begin or to be split; asked at every event, so it has to be cheap.
     #[inline]
     fn may_begin(&self) -> bool {
         let limit = match self.host.mode {
@@ -330,7 +330,7 @@ impl<'a> Simulation<'a> {
             HostMode::Open => self.host.outstanding_max,
             HostMode::Closed => self.host.queue_depth,
         };
-        self.cutting.is_some() || (self.next.is_some() && self.requests.live() < limit)
+        self.splitting.is_some() || (self.next.is_some() && self.requests.live() < limit)
     }
 
     fn report_progress(&self, progress: &mut dyn FnMut(Progress)) {
@@ -359,7 +359,7 @@ impl<'a> Simulation<'a> {
         // What was summed as it came is what the drives say in the end.
         let written: u64 = self.members.iter().map(|m| m.drive.work.host_units).sum();
         debug_assert_eq!(self.written_by_drives, written, "host units of the drives");
-        debug_assert_eq!(self.levels.work(&self.members), Levels::new(&self.members).work(&self.members));
+        debug_assert_eq!(self.totals.work(&self.members), Totals::new(&self.members).work(&self.members));
         if self.check {
             self.members.iter().for_each(|m| m.drive.check_all());
         }

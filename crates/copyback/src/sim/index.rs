@@ -45,7 +45,7 @@ index!(
     LogicalUnit(u32)
 );
 index!(
-    /// A place for one mapping unit in flash: `page * units_per_page + slot`.
+    /// A place for one mapping unit in flash: `page * units_per_page + offset`.
     PhysicalUnit(u32)
 );
 index!(

@@ -1,7 +1,7 @@
-//! The event queue: one pending time for each of a fixed set of slots, and the earliest of them first.
+//! The event queue: one pending time for each of a fixed set of timers, and the earliest of them first.
 //!
-//! A die, a channel, a timer and a host each own a slot, so an event is a slot and a time, and nothing is allocated. The
-//! order is total: earlier times first, then lower slots.
+//! A die, a channel, a drive's idleness and a host each own a timer, so an event is a timer and a time, and nothing is
+//! allocated. The order is total: earlier times first, then lower timers.
 //!
 //! Most events are ends: of a read, a program, a transfer. Ends of one kind mostly come a fixed time after they are
 //! scheduled, so in the order in which they are scheduled. Each kind therefore has a ring, to whose end they are appended,
@@ -16,7 +16,7 @@ use std::hint::select_unpredictable;
 
 /// A place in the queue that holds at most one pending event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Slot(pub u32);
+pub struct Timer(pub u32);
 
 /// What ends at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +32,10 @@ pub enum End {
 
 const KINDS: usize = 3;
 
-/// The time of a slot that waits for nothing.
+/// The time of a timer that waits for nothing.
 const NEVER: u64 = u64::MAX;
 
-/// A pending time and its slot as one number: less is earlier, and of two equal times the lower slot's.
+/// A pending time and its timer as one number: less is earlier, and of two equal times the lower timer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u128);
 
@@ -44,8 +44,8 @@ const NONE: Entry = Entry(u128::MAX);
 
 impl Entry {
     #[inline(always)]
-    fn new(time_ns: u64, slot: u32) -> Self {
-        Self(u128::from(time_ns) << 64 | u128::from(slot))
+    fn new(time_ns: u64, timer: u32) -> Self {
+        Self(u128::from(time_ns) << 64 | u128::from(timer))
     }
 
     #[inline(always)]
@@ -54,7 +54,7 @@ impl Entry {
     }
 
     #[inline(always)]
-    fn slot(self) -> u32 {
+    fn timer(self) -> u32 {
         self.0 as u32
     }
 }
@@ -97,25 +97,25 @@ impl Ring {
     }
 }
 
-/// A queue over a fixed number of slots.
+/// A queue over a fixed number of timers.
 pub struct EventQueue {
     /// The first entry of each ring, and of the heap.
     heads: [Entry; KINDS + 1],
     rings: [Ring; KINDS],
     heap: BinaryHeap<Reverse<Entry>>,
-    /// Pending time of each slot. An entry in a ring that is not its slot's pending time was taken back.
+    /// Pending time of each timer. An entry in a ring that is not its timer's pending time was taken back.
     time_ns: Vec<u64>,
     now_ns: u64,
 }
 
 impl EventQueue {
-    /// A queue of `slots` idle slots at time 0.
-    pub fn new(slots: usize) -> Self {
+    /// A queue of `timers` idle timers at time 0.
+    pub fn new(timers: usize) -> Self {
         Self {
             heads: [NONE; KINDS + 1],
-            rings: std::array::from_fn(|_| Ring::new(slots)),
-            heap: BinaryHeap::with_capacity(slots),
-            time_ns: vec![NEVER; slots],
+            rings: std::array::from_fn(|_| Ring::new(timers)),
+            heap: BinaryHeap::with_capacity(timers),
+            time_ns: vec![NEVER; timers],
             now_ns: 0,
         }
     }
@@ -126,19 +126,19 @@ impl EventQueue {
         self.now_ns
     }
 
-    /// Whether the slot has a pending event.
+    /// Whether the timer has a pending event.
     #[inline(always)]
-    pub fn is_pending(&self, slot: Slot) -> bool {
-        self.time_ns[slot.0 as usize] != NEVER
+    pub fn is_pending(&self, timer: Timer) -> bool {
+        self.time_ns[timer.0 as usize] != NEVER
     }
 
-    /// Lets `slot` come up at `time_ns`; what it waited for before is forgotten.
+    /// Lets `timer` come up at `time_ns`; what it waited for before is forgotten.
     ///
     /// # Panics
     /// When the time has already passed: an effect may not precede its cause.
     #[inline]
-    pub fn schedule(&mut self, slot: Slot, time_ns: u64) {
-        let entry = self.expect(slot, time_ns);
+    pub fn schedule(&mut self, timer: Timer, time_ns: u64) {
+        let entry = self.expect(timer, time_ns);
         self.push(entry);
     }
 
@@ -147,8 +147,8 @@ impl EventQueue {
     /// # Panics
     /// As [`Self::schedule`].
     #[inline(always)]
-    pub fn schedule_end(&mut self, of: End, slot: Slot, time_ns: u64) {
-        let entry = self.expect(slot, time_ns);
+    pub fn schedule_end(&mut self, of: End, timer: Timer, time_ns: u64) {
+        let entry = self.expect(timer, time_ns);
         let ring = &mut self.rings[of as usize];
         if !ring.takes(entry) {
             return self.push(entry);
@@ -158,15 +158,15 @@ impl EventQueue {
         ring.append(entry);
     }
 
-    /// Notes when a slot comes up, and takes back what it waited for before.
+    /// Notes when a timer comes up, and takes back what it waited for before.
     #[inline(always)]
-    fn expect(&mut self, slot: Slot, time_ns: u64) -> Entry {
+    fn expect(&mut self, timer: Timer, time_ns: u64) -> Entry {
         hold!(time_ns >= self.now_ns, TimeOrder, "an event at {time_ns} ns was scheduled at {} ns", self.now_ns);
-        let before_ns = std::mem::replace(&mut self.time_ns[slot.0 as usize], time_ns);
+        let before_ns = std::mem::replace(&mut self.time_ns[timer.0 as usize], time_ns);
         if before_ns != NEVER {
-            self.withdraw(Entry::new(before_ns, slot.0));
+            self.withdraw(Entry::new(before_ns, timer.0));
         }
-        Entry::new(time_ns, slot.0)
+        Entry::new(time_ns, timer.0)
     }
 
     #[inline(never)]
@@ -175,18 +175,18 @@ impl EventQueue {
         self.heads[KINDS] = entry.min(self.heads[KINDS]);
     }
 
-    /// Forgets what the slot waits for.
+    /// Forgets what the timer waits for.
     #[cold]
-    pub fn cancel(&mut self, slot: Slot) {
-        let before_ns = std::mem::replace(&mut self.time_ns[slot.0 as usize], NEVER);
+    pub fn cancel(&mut self, timer: Timer) {
+        let before_ns = std::mem::replace(&mut self.time_ns[timer.0 as usize], NEVER);
         if before_ns != NEVER {
-            self.withdraw(Entry::new(before_ns, slot.0));
+            self.withdraw(Entry::new(before_ns, timer.0));
         }
     }
 
-    /// Takes the earliest event, the lower slot where two are equal, and moves the clock to it.
+    /// Takes the earliest event, the lower timer where two are equal, and moves the clock to it.
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<(u64, Slot)> {
+    pub fn pop(&mut self) -> Option<(u64, Timer)> {
         loop {
             let (mut first, mut at) = (self.heads[KINDS], KINDS);
             for kind in 0..KINDS {
@@ -198,14 +198,14 @@ impl EventQueue {
                 return None;
             }
             self.heads[at] = if at < KINDS { self.rings[at].advance() } else { self.pop_heap() };
-            let (time_ns, slot) = (first.time_ns(), first.slot());
-            if self.time_ns[slot as usize] != time_ns {
+            let (time_ns, timer) = (first.time_ns(), first.timer());
+            if self.time_ns[timer as usize] != time_ns {
                 continue;
             }
-            self.time_ns[slot as usize] = NEVER;
+            self.time_ns[timer as usize] = NEVER;
             debug_assert!(time_ns >= self.now_ns);
             self.now_ns = time_ns;
-            return Some((time_ns, Slot(slot)));
+            return Some((time_ns, Timer(timer)));
         }
     }
 
@@ -231,29 +231,30 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Does the queue give what a search through all slots gives, under any schedule of ends and other events?
+        /// Does the queue give what a search through all timers gives, under any schedule of ends and other events?
         #[test]
         fn agrees_with_a_linear_search(
-            slots in 1usize..40,
+            timers in 1usize..40,
             operations in proptest::collection::vec((0u32..40, 0u8..5, proptest::option::of(0u64..50)), 1..300),
         ) {
-            let mut queue = EventQueue::new(slots);
-            let mut naive = vec![None; slots];
+            let mut queue = EventQueue::new(timers);
+            let mut naive = vec![None; timers];
             let mut now = 0;
-            for (slot, how, delay) in operations {
-                let slot = slot % slots as u32;
+            for (timer, how, delay) in operations {
+                let timer = timer % timers as u32;
                 if let Some(delay) = delay {
                     match how {
-                        0 => queue.schedule_end(End::Read, Slot(slot), now + delay % 4),
-                        1 => queue.schedule_end(End::Program, Slot(slot), now + delay),
-                        2 => queue.schedule_end(End::Transfer, Slot(slot), now + 7),
-                        3 => queue.schedule(Slot(slot), now + delay),
-                        _ => queue.cancel(Slot(slot)),
+                        0 => queue.schedule_end(End::Read, Timer(timer), now + delay % 4),
+                        1 => queue.schedule_end(End::Program, Timer(timer), now + delay),
+                        2 => queue.schedule_end(End::Transfer, Timer(timer), now + 7),
+                        3 => queue.schedule(Timer(timer), now + delay),
+                        _ => queue.cancel(Timer(timer)),
                     }
-                    naive[slot as usize] = [Some(delay % 4), Some(delay), Some(7), Some(delay), None][usize::from(how)].map(|d| now + d);
+                    let delays = [Some(delay % 4), Some(delay), Some(7), Some(delay), None];
+                    naive[timer as usize] = delays[usize::from(how)].map(|d| now + d);
                 } else {
                     let expected = naive.iter().enumerate().filter_map(|(i, t)| t.map(|t| (t, i))).min();
-                    prop_assert_eq!(queue.pop(), expected.map(|(t, i)| (t, Slot(i as u32))));
+                    prop_assert_eq!(queue.pop(), expected.map(|(t, i)| (t, Timer(i as u32))));
                     if let Some((t, i)) = expected {
                         naive[i] = None;
                         now = t;
@@ -267,8 +268,8 @@ mod tests {
     #[should_panic(expected = "was scheduled at")]
     fn refuses_the_past() {
         let mut queue = EventQueue::new(2);
-        queue.schedule(Slot(0), 10);
+        queue.schedule(Timer(0), 10);
         queue.pop();
-        queue.schedule(Slot(1), 9);
+        queue.schedule(Timer(1), 9);
     }
 }

@@ -18,14 +18,14 @@ struct Loads<'a>(&'a Drive);
 impl Load for Loads<'_> {
     fn is_collecting(&self, die: DieId) -> bool {
         let d = &self.0.dies[die.at()];
-        d.lease.is_some() || d.waiting_jobs_count > 0
+        d.reserved_by.is_some() || d.waiting_jobs_count > 0
     }
     fn queued(&self, die: DieId) -> u32 {
         let d = &self.0.dies[die.at()];
         d.waiting + u32::from(!self.0.flash.is_ready(die))
     }
     fn free_pages(&self, die: DieId) -> u32 {
-        self.0.room(die, PlaneId::NONE)
+        self.0.reservable(die, PlaneId::NONE)
     }
 }
 
@@ -47,7 +47,7 @@ impl Drive {
 
     /// Forgets the data of units. A write that was handed over before is older, and comes too late.
     pub(crate) fn trim(&mut self, first: LogicalUnit, units: u32) {
-        self.newest.watch();
+        self.newest.track();
         let sequence = self.txns.take_sequence();
         for unit in (first.0..first.0 + units).map(LogicalUnit) {
             self.newest.is_newest(unit, sequence);
@@ -85,17 +85,17 @@ impl Drive {
     /// Lets a transaction into its die's queue, or lets it wait in front.
     fn admit(&mut self, id: TxnId, events: &mut EventQueue) {
         let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
-        if Self::is_write(role) && self.room(die, plane) == 0 {
+        if Self::is_write(role) && self.reservable(die, plane) == 0 {
             let list = self.space_queue(die, plane);
             self.enqueue(list, id);
-            self.newest.watch();
+            self.newest.track();
             self.dies[die.at()].waiting_for_space += 1;
             self.waiting_for_space += 1;
             if self.settings.global && self.waiting_for_space == 1 {
                 self.start_all_awaited_collection(events);
             }
             self.collect_for_space(die, plane, events);
-            self.settle(die, events.now_ns());
+            self.update_clock(die, events.now_ns());
             return;
         }
         if self.dies[die.at()].slots_used >= self.settings.slots {
@@ -106,36 +106,36 @@ impl Drive {
         self.dies[die.at()].slots_used += 1;
         let queue = if Self::is_write(role) {
             let account = self.account(die, plane);
-            self.credits_out[account] += 1;
+            self.pages_reserved[account] += 1;
             Queue::Write
         } else {
             Queue::Read
         };
         let list = self.queue(die, queue);
         self.enqueue(list, id);
-        self.touch(die);
+        self.mark_ready(die);
     }
 
-    /// Who keeps the account of promised pages.
+    /// Who keeps the account of reserved pages.
     #[inline(always)]
     pub(crate) fn account(&self, die: DieId, plane: PlaneId) -> usize {
         if plane.is_some() { plane.at() } else { die.at() * self.geometry.planes_per_die as usize }
     }
 
-    /// Pages that can still be promised to host writes on a plane, or on a die where the plane is open.
+    /// Pages that can still be reserved for host writes on a plane, or on a die where the plane is open.
     #[inline]
-    pub(crate) fn room(&self, die: DieId, plane: PlaneId) -> u32 {
-        let promised = self.credits_out[self.account(die, plane)];
+    pub(crate) fn reservable(&self, die: DieId, plane: PlaneId) -> u32 {
+        let reserved = self.pages_reserved[self.account(die, plane)];
         if plane.is_some() {
-            return self.plane_room(plane).saturating_sub(promised);
+            return self.reservable_of_plane(plane).saturating_sub(reserved);
         }
-        self.geometry.planes_of(die).map(|p| self.plane_room(p)).sum::<u32>().saturating_sub(promised)
+        self.geometry.planes_of(die).map(|p| self.reservable_of_plane(p)).sum::<u32>().saturating_sub(reserved)
     }
 
     /// Pages of a plane that no move counts on, neither of its own job nor of another plane's, and that are not kept for
     /// the moves of its next job.
     #[inline]
-    pub(crate) fn plane_room(&self, plane: PlaneId) -> u32 {
+    pub(crate) fn reservable_of_plane(&self, plane: PlaneId) -> u32 {
         let left = self.left_beside_reserve(self.incoming_moves[plane.at()], plane);
         left.unwrap_or(0).saturating_sub(self.own_moves(plane))
     }
@@ -158,17 +158,17 @@ impl Drive {
 
     /// Pages onto which host writes can go on a plane to which so many pages of other planes' moves are to come; none where
     /// there is no room for those. When one of them comes, or one of the plane's own, or its job begins or ends, this never
-    /// falls: what was promised stays there.
+    /// falls: what was reserved stays there.
     #[inline]
     fn left_beside(&self, incoming: u32, plane: PlaneId) -> Option<u32> {
-        // What is kept for the moves of a round is theirs only as far as they still need it.
+        // What is kept for the moves of a collection is theirs only as far as they still need it.
         if !self.has_begun(plane) {
             return self.left_beside_reserve(incoming, plane);
         }
         if self.ftl.shares_block() {
             return self.ftl.pages_left(plane, Origin::Move).checked_sub(self.own_moves(plane) + incoming);
         }
-        self.ftl.host_pages_beside(plane, self.blocks_for_moves(incoming, plane))
+        self.ftl.host_pages_left_with(plane, self.blocks_for_moves(incoming, plane))
     }
 
     /// The same where the reserve is kept whole for moves of the plane's own.
@@ -192,7 +192,7 @@ impl Drive {
     #[inline]
     fn has_begun(&self, plane: PlaneId) -> bool {
         let job = self.job_of_plane[plane.at()];
-        job.is_some() && self.dies[self.geometry.die_of(plane).at()].lease == job
+        job.is_some() && self.dies[self.geometry.die_of(plane).at()].reserved_by == job
     }
 
     /// Erased blocks of a plane that moves will open where they have a block of their own: moves of other planes, and those
@@ -204,7 +204,7 @@ impl Drive {
         (own + incoming).saturating_sub(in_open).div_ceil(pages_per_block)
     }
 
-    /// Whether a plane takes another page of another plane's job and still has what it promised.
+    /// Whether a plane takes another page of another plane's job and still has what it reserved.
     pub(crate) fn accepts_move(&self, plane: PlaneId) -> bool {
         self.would_accept_move(plane, PlaneId::NONE)
     }
@@ -217,13 +217,13 @@ impl Drive {
             // Room that it makes is for its own writes: planes that give theirs away send data round in a ring.
             return false;
         }
-        let promised = self.credits_out[self.account(die, bound)];
+        let reserved = self.pages_reserved[self.account(die, bound)];
         let left = self.left_beside_reserve(self.incoming_moves[plane.at()] + 1, plane);
         let left = left.and_then(|left| left.checked_sub(self.own_moves(plane)));
         let moved = |p: PlaneId| if p == beginning { self.geometry.pages_per_block } else { 0 };
         let others = self.geometry.planes_of(die).filter(|&p| p != plane && bound.is_none());
-        let room_of_others: u32 = others.map(|p| self.plane_room(p).saturating_sub(moved(p))).sum();
-        left.is_some_and(|left| left + room_of_others >= promised)
+        let reservable_of_others: u32 = others.map(|p| self.reservable_of_plane(p).saturating_sub(moved(p))).sum();
+        left.is_some_and(|left| left + reservable_of_others >= reserved)
     }
 
     /// A slot of a die's window became free: jobs first, then whoever waits.
@@ -235,8 +235,8 @@ impl Drive {
             return;
         }
         let d = &self.dies[die.at()];
-        if d.waiting_jobs_count > 0 && d.lease.is_none() && !d.owes_high_priority {
-            // The job takes its slot when the die leases itself to it.
+        if d.waiting_jobs_count > 0 && d.reserved_by.is_none() && !d.defers_to_high_priority {
+            // The job takes its slot when the die is reserved for it.
             return;
         }
         self.fill_window(die, events);
@@ -255,7 +255,7 @@ impl Drive {
     pub(crate) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let plane = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
         let list = self.space_queue(die, plane);
-        while self.room(die, plane) > 0 {
+        while self.reservable(die, plane) > 0 {
             let Some(id) = self.queues.pop_front(list) else { return };
             self.dies[die.at()].waiting_for_space -= 1;
             self.waiting_for_space -= 1;
@@ -295,7 +295,7 @@ impl Drive {
         die.waiting -= 1;
         die.reads_waiting -= u32::from(!Self::is_write(txn.role));
         die.high_priority_waiting -= u32::from(is_high_priority_write);
-        let held = charge(&mut txn.blame_ns, &txn.clocks, &die.clocks.read(now_ns));
+        let held = charge(&mut txn.breakdown_ns, &txn.clocks, &die.clocks.read(now_ns));
         txn.gc_affected |= held;
     }
 
@@ -311,16 +311,16 @@ impl Drive {
         self.release_slot(die, events);
     }
 
-    /// One of the transactions that `successor` waits for ended. The last one hands its blame on: until then nothing
-    /// else kept the successor.
+    /// One of the transactions that `successor` waits for ended. The last one hands its latency breakdown on: until
+    /// then nothing else kept the successor.
     fn resolve(&mut self, id: TxnId, successor: TxnId, events: &mut EventQueue) {
         debug_assert!(self.txns[id].role == Role::UpdateRead);
-        let (blame_ns, gc_affected) = (self.txns[id].blame_ns, self.txns[id].gc_affected);
+        let (breakdown_ns, gc_affected) = (self.txns[id].breakdown_ns, self.txns[id].gc_affected);
         let waiter = &mut self.txns[successor];
         waiter.waits_for -= 1;
         waiter.gc_affected |= gc_affected;
         if waiter.waits_for == 0 {
-            waiter.blame_ns = blame_ns;
+            waiter.breakdown_ns = breakdown_ns;
             // Where it goes is decided now, not when its request arrived.
             let first = waiter.first;
             let place = self.place(first);

@@ -14,19 +14,19 @@ impl Drive {
         if let Err(found) = self.ftl.check_all() {
             broken(Invariant::MapBothWays, format_args!("{found}"));
         }
-        self.check_credits();
+        self.check_reservations();
     }
 
-    /// A page that was promised to a host write is there, or a job is making it.
-    fn check_credits(&self) {
+    /// A page that was reserved for a host write is there, or a job is making it.
+    fn check_reservations(&self) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
-            let promised = self.credits_out[plane.at()];
+            let reserved = self.pages_reserved[plane.at()];
             let left = self.ftl.pages_left(plane, Origin::Host);
             let is_collecting = self.job_of_plane[plane.at()].is_some();
             hold!(
-                promised <= left || is_collecting || !self.ftl.allocation.is_static(),
-                CreditsCovered,
-                "{plane:?} promised {promised} pages and has {left}"
+                reserved <= left || is_collecting || !self.ftl.allocation.is_static(),
+                ReservationsCovered,
+                "{plane:?} reserved {reserved} pages and has {left}"
             );
         }
     }
@@ -48,24 +48,24 @@ impl Drive {
         for (die, d) in self.dies.iter().enumerate() {
             let waiting = d.waiting + d.reads_waiting + d.high_priority_waiting + d.waiting_for_space;
             let left = d.slots_used + waiting + u32::from(d.waiting_jobs_count);
-            let is_at_rest = self.flash.is_ready(DieId(die as u32)) && d.lease.is_none();
+            let is_at_rest = self.flash.is_ready(DieId(die as u32)) && d.reserved_by.is_none();
             hold!(left == 0 && is_at_rest, AllReturned, "die {die} is not at rest: {}", self.describe_waiting());
         }
-        let credits: u32 = self.credits_out.iter().sum();
+        let pages: u32 = self.pages_reserved.iter().sum();
         let moves: u32 = self.incoming_moves.iter().sum();
         let jobs = self.job_of_plane.iter().filter(|j| j.is_some()).count();
-        let (txns, leases) = (self.txns.live(), self.dies_leased);
+        let (txns, dies) = (self.txns.live(), self.dies_reserved);
         hold!(
-            credits == 0 && moves == 0 && jobs == 0 && txns == 0 && leases == 0,
+            pages == 0 && moves == 0 && jobs == 0 && txns == 0 && dies == 0,
             AllReturned,
-            "{credits} page credits, {moves} moves, {jobs} jobs, {txns} transactions, {leases} leases are left"
+            "{pages} reserved pages, {moves} moves, {jobs} jobs, {txns} transactions, {dies} reserved dies are left"
         );
     }
 
     /// Places that were programmed, three times over: by what the blocks are filled to and how often they were erased, by
     /// the translation layer's counts, by commands. Collection that takes no time issues none.
     fn check_programs(&self) {
-        let (counts, programmed_before) = (self.counts(), self.past.1);
+        let (counts, programmed_before) = (self.counts(), self.preconditioning.1);
         let by_counts = counts.host_units + counts.moved_units + counts.padding_units;
         let erased = counts.erases * u64::from(self.geometry.units_per_block);
         let by_blocks = self.ftl.units_programmed() + erased - programmed_before;
@@ -73,7 +73,7 @@ impl Drive {
         let by_purpose = w.host_units + w.gc_units + w.other_units + counts.padding_units;
         let pages = w.host_page_programs + w.gc_page_programs + w.other_page_programs;
         let by_commands = pages * u64::from(self.geometry.units_per_page);
-        let commands_agree = by_commands == by_counts || self.yielding.is_timeless();
+        let commands_agree = by_commands == by_counts || self.preemption.is_timeless();
         hold!(
             by_blocks == by_counts && by_purpose == by_counts && commands_agree,
             ProgramsAddUp,

@@ -6,8 +6,8 @@ use super::drive::Drive;
 use crate::dispatch::txn::{Role, Txn};
 use crate::ftl::frontier::Origin;
 use crate::observe::clocks::Occupant;
-use crate::run::aging::aged;
 use crate::run::config::RunConfig;
+use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::tasks::job::Job;
@@ -34,8 +34,8 @@ fn drive(dies: u32, planes_per_die: u32, more: &str) -> (Drive, EventQueue) {
     table.extend(toml::from_str::<toml::Table>(more).expect("the test's settings parse"));
     let config: RunConfig = table.try_into().expect("the configuration is complete");
     config.check().expect("the configuration is possible");
-    let ftl = aged(&config, 1).expect("the drive has a past");
-    let events = EventQueue::new(Drive::slots(&ftl.geometry) as usize);
+    let ftl = preconditioned(&config, 1).expect("the drive is preconditioned");
+    let events = EventQueue::new(Drive::timers(&ftl.geometry) as usize);
     (Drive::new(&config.drive(), ftl, 0, false, false), events)
 }
 
@@ -45,19 +45,19 @@ fn write(drive: &mut Drive, die: u32, events: &mut EventQueue) -> TxnId {
     id
 }
 
-/// Promises all pages of a die to others.
-fn promise_all(drive: &mut Drive, die: u32) {
+/// Reserves all pages of a die for others.
+fn reserve_all(drive: &mut Drive, die: u32) {
     let die = DieId(die);
     let account = drive.account(die, PlaneId::NONE);
-    drive.credits_out[account] += drive.room(die, PlaneId::NONE);
+    drive.pages_reserved[account] += drive.reservable(die, PlaneId::NONE);
 }
 
 /// The first die in order is no better than any other unless it has room.
 #[test]
 fn a_write_that_leaves_its_die_goes_where_room_is() {
     let (mut drive, mut events) = drive(3, 1, "");
-    promise_all(&mut drive, 0);
-    promise_all(&mut drive, 1);
+    reserve_all(&mut drive, 0);
+    reserve_all(&mut drive, 1);
     let id = write(&mut drive, 0, &mut events);
     assert_eq!((drive.txns[id].die, drive.waiting_for_space), (DieId(0), 1));
     drive.send_waiters_elsewhere(DieId(0), &mut events);
@@ -72,7 +72,7 @@ fn a_write_that_chooses_its_die_passes_one_that_is_busy() {
     assert_eq!(drive.place(LogicalUnit(0)).die, DieId(1));
 }
 
-/// Whoever sets a scene may ask for a round where none gains.
+/// Whoever sets a scene may ask for a collection where nothing is reclaimable.
 #[test]
 fn a_plane_without_a_full_block_is_not_collected() {
     let (mut drive, mut events) = drive(1, 1, "");
@@ -80,39 +80,39 @@ fn a_plane_without_a_full_block_is_not_collected() {
     assert_eq!(drive.dies[0].waiting_jobs_count, 0);
 }
 
-const GLOBAL: &str = "unit = { policy = \"block\", destination = \"global\" }\n";
+const GLOBAL: &str = "granularity = { policy = \"block\", destination = \"global\" }\n";
 
-/// The pages that another plane of the die has are as good, less the block that its round will move if it begins.
+/// The pages that another plane of the die has are as good, less the block that its collection will move if it begins.
 #[test]
-fn a_plane_takes_moves_as_far_as_its_die_keeps_what_it_promised() {
+fn a_plane_takes_moves_as_far_as_its_die_keeps_what_it_reserved() {
     let (mut drive, _) = drive(2, 2, GLOBAL);
     let account = drive.account(DieId(0), PlaneId::NONE);
-    let mut most_promised = |beginning: PlaneId| {
-        let accepts = |promised: &u32| {
-            drive.credits_out[account] = *promised;
+    let mut most_reserved = |beginning: PlaneId| {
+        let accepts = |reserved: &u32| {
+            drive.pages_reserved[account] = *reserved;
             drive.would_accept_move(PlaneId(0), beginning)
         };
-        (0..1_000).take_while(accepts).last().expect("a drive that promised nothing takes moves")
+        (0..1_000).take_while(accepts).last().expect("a drive that reserved nothing takes moves")
     };
-    assert_eq!(most_promised(PlaneId::NONE) - most_promised(PlaneId(1)), drive.geometry.pages_per_block);
+    assert_eq!(most_reserved(PlaneId::NONE) - most_reserved(PlaneId(1)), drive.geometry.pages_per_block);
 }
 
-/// Moves of other planes count like those of the round that has the die.
+/// Moves of other planes count like those of the collection that has the die.
 #[test]
 fn a_page_that_is_on_its_way_to_a_plane_takes_one_page_from_the_host() {
     let used = "precondition = { mode = \"random\", overwrites = 1.0 }\nfrontier = { policy = \"single\" }\n";
     let (mut drive, mut events) = drive(2, 1, &format!("{GLOBAL}{used}"));
     assert!(drive.collect_once(PlaneId(0), &mut events));
     drive.begin_job(DieId(0), &mut events);
-    assert!(drive.jobs[drive.dies[0].lease.at()].moves_left() > 0);
+    assert!(drive.jobs[drive.dies[0].reserved_by.at()].moves_left() > 0);
     let left = drive.host_pages_left(PlaneId(0));
     drive.incoming_moves[0] += 1;
     assert_eq!(drive.host_pages_left(PlaneId(0)), left - 1);
 }
 
-/// A page goes to the die at which least waits of those that stay at their level.
+/// A page goes to the die at which least waits of those that stay at their watermark.
 #[test]
-fn a_plane_that_a_page_would_bring_below_its_level_is_the_last_to_get_it() {
+fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
     let (mut drive, _) = drive(3, 1, GLOBAL);
     let mut units = (0..).map(LogicalUnit);
     // So many pages of each plane are gone; a request waits at die 1, and none at die 2.
@@ -125,21 +125,21 @@ fn a_plane_that_a_page_would_bring_below_its_level_is_the_last_to_get_it() {
     let mut job = Job::new(8);
     (job.plane, job.die) = (PlaneId(0), DieId(0));
     drive.jobs.push(job);
-    let room = drive.ftl.pages_left(PlaneId(2), Origin::Move);
-    let mut destination = |level: u32| {
-        drive.settings.level_pages = level;
+    let left = drive.ftl.pages_left(PlaneId(2), Origin::Move);
+    let mut destination = |watermark: u32| {
+        drive.settings.watermark_pages = watermark;
         drive.destination_of(JobId(0))
     };
-    assert_eq!([destination(room - 1), destination(room)], [PlaneId(2), PlaneId(1)]);
+    assert_eq!([destination(left - 1), destination(left)], [PlaneId(2), PlaneId(1)]);
 }
 
 /// Time in which a die does nothing because those at it wait for space is collection's; where nobody waits, it is nobody's.
 #[test]
 fn a_die_at_rest_whose_writes_wait_for_space_is_kept_by_collection() {
     let (mut drive, mut events) = drive(2, 1, "");
-    promise_all(&mut drive, 0);
+    reserve_all(&mut drive, 0);
     write(&mut drive, 0, &mut events);
-    drive.settle(DieId(1), 0);
+    drive.update_clock(DieId(1), 0);
     let shown = [0, 1].map(|die: usize| drive.dies[die].clocks.read(1_000));
     assert_eq!(shown.map(|clocks| clocks[Occupant::Gc as usize]), [1_000, 0]);
     assert_eq!(shown.map(|clocks| clocks[Occupant::Nobody as usize]), [0, 1_000]);
@@ -149,7 +149,7 @@ fn a_die_at_rest_whose_writes_wait_for_space_is_kept_by_collection() {
 fn a_report_of_those_who_wait_leaves_out_dies_at_rest() {
     let (mut drive, mut events) = drive(2, 1, "");
     assert_eq!(drive.describe_waiting(), "");
-    promise_all(&mut drive, 1);
+    reserve_all(&mut drive, 1);
     write(&mut drive, 1, &mut events);
     let text = drive.describe_waiting();
     assert!(text.starts_with("die 1: 1 transactions wait, 1 of them for space;"), "{text}");

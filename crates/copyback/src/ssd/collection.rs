@@ -9,15 +9,15 @@ use crate::observe::report::GcEvent;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
+use crate::tasks::gc::preemption::State;
 use crate::tasks::gc::trigger::watermark::{Count, Scope, When};
-use crate::tasks::gc::r#yield::State;
 use crate::tasks::job::Job;
 
 /// Why a collection starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// The trigger's scope is below its level, or writes wait for space.
-    Level,
+    /// The trigger's scope is below its watermark, or writes wait for space.
+    Watermark,
     /// The drive has been idle for long enough.
     Idle,
     /// Somebody outside the drive asks for it.
@@ -25,22 +25,22 @@ pub(crate) enum Start {
 }
 
 impl Drive {
-    /// A page was bound on a plane: whoever waits for one there is looked at again, and collection starts where the level
-    /// of the plane's scope asks for it.
+    /// A page was bound on a plane: whoever waits for one there is looked at again, and collection starts where the
+    /// watermark of the plane's scope asks for it.
     #[inline]
     pub(crate) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
         if self.settings.global && self.waiting_for_space > 0 {
             self.admit_waiters_everywhere(events);
         } else if self.dies[die.at()].waiting_for_space > 0 {
-            // Writes that share a page give back what the others were promised.
+            // Writes that share a page give back what was reserved for the others.
             self.admit_waiters(die, plane, events);
         }
         match self.trigger.scope {
             Scope::Plane => {
                 let is_collecting = self.job_of_plane[plane.at()].is_some();
                 if !is_collecting && self.wants_plane(plane, false) {
-                    self.start_collection(plane, Start::Level, events);
+                    self.start_collection(plane, Start::Watermark, events);
                 }
             }
             Scope::Die => self.collect_die_if_low(die, events),
@@ -48,26 +48,27 @@ impl Drive {
         }
     }
 
-    /// A device that falls below its level collects on all its dies; each goes on by itself until the level is reached.
+    /// A device that falls below its watermark collects on all its dies; each goes on by itself until the watermark is
+    /// reached.
     fn collect_device_if_low(&mut self, events: &mut EventQueue) {
         loop {
             let was_collecting = self.is_collecting_device;
             let free_blocks = self.ftl.free_blocks();
             self.is_collecting_device = self.trigger.wants_collection(free_blocks as u32, was_collecting);
-            if !self.is_collecting_device || (was_collecting && !self.yielding.is_timeless()) {
+            if !self.is_collecting_device || (was_collecting && !self.preemption.is_timeless()) {
                 return;
             }
             for die in (0..self.geometry.dies).map(DieId) {
                 self.collect_lowest_of(die, events);
             }
-            if !self.yielding.is_timeless() || self.ftl.free_blocks() <= free_blocks {
+            if !self.preemption.is_timeless() || self.ftl.free_blocks() <= free_blocks {
                 return;
             }
         }
     }
 
     fn collect_die_if_low(&mut self, die: DieId, events: &mut EventQueue) {
-        let free = self.level_of_die(die);
+        let free = self.free_of_die(die);
         let wants = self.trigger.wants_collection(free, self.is_collecting_die[die.at()]);
         self.is_collecting_die[die.at()] = wants;
         if wants {
@@ -75,15 +76,15 @@ impl Drive {
         }
     }
 
-    /// Whether a plane must collect by its own level.
+    /// Whether a plane must collect by its own watermark.
     #[inline(always)]
     fn wants_plane(&self, plane: PlaneId, is_collecting: bool) -> bool {
-        self.trigger.wants_plane(self.level_of(plane), self.geometry.plane_offset(plane), is_collecting)
+        self.trigger.wants_plane(self.free_of(plane), self.geometry.plane_offset(plane), is_collecting)
     }
 
     /// What a plane has free, as the trigger counts it.
     #[inline(always)]
-    pub(crate) fn level_of(&self, plane: PlaneId) -> u32 {
+    pub(crate) fn free_of(&self, plane: PlaneId) -> u32 {
         match self.trigger.count {
             Count::Blocks => self.ftl.free_blocks_of(plane),
             Count::Pages => self.ftl.free_pages_of(plane),
@@ -91,19 +92,19 @@ impl Drive {
     }
 
     /// What the planes of a die have free, as the trigger counts it.
-    pub(crate) fn level_of_die(&self, die: DieId) -> u32 {
-        self.geometry.planes_of(die).map(|p| self.level_of(p)).sum()
+    pub(crate) fn free_of_die(&self, die: DieId) -> u32 {
+        self.geometry.planes_of(die).map(|p| self.free_of(p)).sum()
     }
 
-    /// Starts collection on the plane of a die at the lowest level of those that gain by it, unless a plane
+    /// Starts collection on the plane of a die with the fewest free of those that are reclaimable, unless a plane
     /// of it collects already; whether the die collects.
     fn collect_lowest_of(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         if self.has_job(die) {
             return true;
         }
-        let gaining = self.geometry.planes_of(die).filter(|&p| self.can_gain(p));
-        let Some(lowest) = gaining.min_by_key(|&p| self.level_of(p)) else { return false };
-        self.start_collection(lowest, Start::Level, events);
+        let reclaimable = self.geometry.planes_of(die).filter(|&p| self.is_reclaimable(p));
+        let Some(lowest) = reclaimable.min_by_key(|&p| self.free_of(p)) else { return false };
+        self.start_collection(lowest, Start::Watermark, events);
         true
     }
 
@@ -111,26 +112,26 @@ impl Drive {
         self.geometry.planes_of(die).any(|p| self.job_of_plane[p.at()].is_some())
     }
 
-    /// Whether collection of a plane frees room there: a round must free a page, for moves are programmed in whole pages.
-    pub(crate) fn can_gain(&self, plane: PlaneId) -> bool {
-        self.ftl.can_gain(plane, self.geometry.units_per_page)
+    /// Whether a plane is reclaimable: its collection must free a page, for moves are programmed in whole pages.
+    pub(crate) fn is_reclaimable(&self, plane: PlaneId) -> bool {
+        self.ftl.is_reclaimable(plane, self.geometry.units_per_page)
     }
 
     /// Whether the data of a plane may leave it, to make room for host writes that wait there and can go nowhere else.
-    /// Levels alone are no reason, nor are writes that may go where the data would: planes that are full of valid data would
-    /// send it round.
+    /// Watermarks alone are no reason, nor are writes that may go where the data would: planes that are full of valid
+    /// data would send it round.
     fn can_leave(&self, plane: PlaneId) -> bool {
         self.settings.global
             && self.ftl.allocation.is_static()
             && !self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), plane))
-            && self.ftl.can_gain(plane, 0)
+            && self.ftl.is_reclaimable(plane, 0)
             && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && self.would_accept_move(p, plane))
     }
 
-    /// Host writes wait for space. Where that is because others were promised all pages, nothing is to be done: as those
-    /// are bound, the levels are reached. Where no page is left, their plane, or the lowest plane of their die, is
-    /// collected whatever the levels say. If it is full of valid data, writes that are bound to no plane leave it, and
-    /// others wait until data may leave.
+    /// Host writes wait for space. Where that is because all pages are reserved for others, nothing is to be done: as
+    /// those are bound, the watermarks are reached. Where no page is left, their plane, or the lowest plane of their
+    /// die, is collected whatever the watermarks say. If it is full of valid data, writes that are bound to no plane
+    /// leave it, and others wait until data may leave.
     pub(crate) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         if self.has_pages_left(die, plane) {
             return;
@@ -140,12 +141,12 @@ impl Drive {
                 self.send_waiters_elsewhere(die, events);
             }
         } else if self.job_of_plane[plane.at()].is_none() {
-            if self.can_gain(plane) || self.can_leave(plane) {
-                self.start_collection(plane, Start::Level, events);
+            if self.is_reclaimable(plane) || self.can_leave(plane) {
+                self.start_collection(plane, Start::Watermark, events);
             } else if self.settings.global && self.job_of_plane.iter().all(|j| j.is_none()) {
-                // None gains where pages are promised that were not bound yet; who binds them comes back here.
-                if let Some(gaining) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.can_gain(p)) {
-                    self.start_collection(gaining, Start::Level, events);
+                // None is reclaimable where pages are reserved that were not bound yet; who binds them comes back here.
+                if let Some(reclaimable) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.is_reclaimable(p)) {
+                    self.start_collection(reclaimable, Start::Watermark, events);
                 }
             }
         }
@@ -161,9 +162,9 @@ impl Drive {
         let list = self.space_queue(die, PlaneId::NONE);
         while let Some(id) = self.queues.first(list).map(TxnId) {
             let others = || (0..self.geometry.dies).map(DieId).filter(|&d| d != die);
-            let may_gain = |d: DieId| self.geometry.planes_of(d).any(|p| self.can_gain(p));
-            let with_room = others().find(|&d| self.room(d, PlaneId::NONE) > 0);
-            let Some(to) = with_room.or_else(|| others().find(|&d| self.has_job(d) || may_gain(d))) else { return };
+            let may_reclaim = |d: DieId| self.geometry.planes_of(d).any(|p| self.is_reclaimable(p));
+            let with_pages = others().find(|&d| self.reservable(d, PlaneId::NONE) > 0);
+            let Some(to) = with_pages.or_else(|| others().find(|&d| self.has_job(d) || may_reclaim(d))) else { return };
             self.queues.remove(list, id.0);
             self.dies[die.at()].waiting_for_space -= 1;
             self.waiting_for_space -= 1;
@@ -179,11 +180,11 @@ impl Drive {
         let die = self.geometry.die_of(plane);
         // A write that waits for space waits at its die; where data goes to other dies, it may wait for any of them.
         let may_put_off = self.dies[die.at()].waiting == 0 && !(self.settings.global && self.waiting_for_space > 0);
-        if start == Start::Level && self.trigger.when == When::Waiting && may_put_off {
+        if start == Start::Watermark && self.trigger.when == When::Waiting && may_put_off {
             self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
             return;
         }
-        if self.yielding.is_timeless() {
+        if self.preemption.is_timeless() {
             self.collect_timelessly(plane, events);
             return;
         }
@@ -192,7 +193,8 @@ impl Drive {
         self.attach(id);
     }
 
-    /// The first write waits for space on a drive whose rounds may send data to any die: nothing is put off any longer.
+    /// The first write waits for space on a drive whose collections may send data to any die: nothing is put off any
+    /// longer.
     #[cold]
     #[inline(never)]
     pub(crate) fn start_all_awaited_collection(&mut self, events: &mut EventQueue) {
@@ -234,10 +236,11 @@ impl Drive {
         self.attach(id);
     }
 
-    /// Collects a plane once more than its level asks for; whether it can: nothing is to be gained from a plane that is full
-    /// of valid data, and one that has a job collects already. The victim policy picks the block when the job begins.
+    /// Collects a plane once more than its watermark asks for; whether it can: nothing is reclaimable on a plane that
+    /// is full of valid data, and one that has a job collects already. The victim policy picks the block when the job
+    /// begins.
     pub fn collect_once(&mut self, plane: PlaneId, events: &mut EventQueue) -> bool {
-        let can = self.job_of_plane[plane.at()].is_none() && self.can_gain(plane);
+        let can = self.job_of_plane[plane.at()].is_none() && self.is_reclaimable(plane);
         if can {
             self.start_collection(plane, Start::Told, events);
         }
@@ -265,7 +268,7 @@ impl Drive {
         hold!((d.waiting_jobs_count as usize) < WAITING_JOBS_MAX, OneJob, "too many jobs wait for {die:?}");
         d.waiting_jobs[d.waiting_jobs_count as usize] = id;
         d.waiting_jobs_count += 1;
-        self.touch(die);
+        self.mark_ready(die);
     }
 
     /// The job that has waited longest gets its die, and its victim is chosen now.
@@ -290,14 +293,15 @@ impl Drive {
         let job = &mut self.jobs[id.at()];
         (job.block, job.start_ns, job.units_valid) = (block, now_ns, moves.len() as u32);
         (job.moves, job.free_blocks) = (moves, self.ftl.free_blocks_of(plane));
-        let came_before_round = self.txns.next_sequence();
+        let came_before_collection = self.txns.next_sequence();
         let d = &mut self.dies[die.at()];
-        (d.lease, d.lease_since_ns, d.choice_ns, d.came_before_round) = (id, now_ns, choice_ns, came_before_round);
-        self.dies_leased += 1;
-        if !self.settings.is_round_alone {
+        (d.reserved_by, d.reserved_since_ns, d.choice_ns, d.came_before_collection) =
+            (id, now_ns, choice_ns, came_before_collection);
+        self.dies_reserved += 1;
+        if !self.settings.is_collection_alone {
             self.pair_open_blocks(plane);
         }
-        // The lease lets nobody else onto the die, but its window may have room for those who wait.
+        // The reservation lets nobody else onto the die, but its window may have room for those who wait.
         self.fill_window(die, events);
     }
 
@@ -308,12 +312,12 @@ impl Drive {
             return Some(self.jobs[id.at()].block);
         }
         self.list_read_offsets(plane);
-        let block = self.ftl.pick_victim_beside(plane, &self.read_offsets, self.ftl.counts().host_units)?;
+        let block = self.ftl.pick_victim_for(plane, &self.read_offsets, self.ftl.counts().host_units)?;
         let valid = u32::from(self.ftl.blocks()[block].valid);
         let pages = valid.div_ceil(self.geometry.units_per_page);
-        let gains = pages < self.geometry.pages_per_block || self.can_gain(plane);
-        self.jobs[id.at()].has_to_leave = !gains;
-        if !gains && !self.can_leave(plane) {
+        let frees = pages < self.geometry.pages_per_block || self.is_reclaimable(plane);
+        self.jobs[id.at()].has_to_leave = !frees;
+        if !frees && !self.can_leave(plane) {
             return None;
         }
         let left = self.ftl.pages_left(plane, Origin::Move);
@@ -346,15 +350,16 @@ impl Drive {
         self.read_offsets = offsets;
     }
 
-    /// A round whose block's worth of pages stayed on the plane gained nothing; a policy may pick such blocks for a while.
-    /// Relocations of blocks that another task named have nothing to gain, and do not count.
-    fn count_idle_rounds(&mut self, plane: PlaneId, pages_stayed: u32) {
-        let rounds = &mut self.idle_rounds[plane.at()];
-        *rounds = if pages_stayed < self.geometry.pages_per_block { 0 } else { *rounds + 1 };
+    /// A collection whose block's worth of pages stayed on the plane freed nothing; a policy may pick such blocks for a
+    /// while. Relocations of blocks that another task named have nothing to gain, and do not count.
+    fn count_fruitless_collections(&mut self, plane: PlaneId, pages_stayed: u32) {
+        let collections = &mut self.fruitless_collections[plane.at()];
+        *collections = if pages_stayed < self.geometry.pages_per_block { 0 } else { *collections + 1 };
         hold!(
-            *rounds <= self.settings.idle_rounds_max,
-            RoundsGain,
-            "the last {rounds} rounds of {plane:?} freed no page: the victim policy passes over blocks that would"
+            *collections <= self.settings.fruitless_collections_max,
+            CollectionsReclaim,
+            "the last {collections} collections of {plane:?} freed no page: the victim policy passes over blocks that \
+             would"
         );
     }
 
@@ -364,7 +369,7 @@ impl Drive {
         self.jobs[id.at()].is_stepping = false;
         if command.op == FlashOp::Erase {
             self.end_job(die, id, events);
-        } else if self.dies[die.at()].lease == id && self.flash.is_ready(die) {
+        } else if self.dies[die.at()].reserved_by == id && self.flash.is_ready(die) {
             // Nobody else may have the die, so the next step waits for nothing; most of a job's steps come this way.
             if self.settings.steps_at_once {
                 self.take_step(die, id, events);
@@ -378,7 +383,7 @@ impl Drive {
         self.txns.remove(txn);
         self.jobs[job.at()].is_stepping = false;
         let home = self.jobs[job.at()].die;
-        self.touch(home);
+        self.mark_ready(home);
     }
 
     /// The block is erased: the die is free again, and whoever waits for space is let in.
@@ -390,16 +395,16 @@ impl Drive {
         let (picks_victim, pages_stayed) = (job.picks_victim, job.pages_stayed);
         self.work.dropped_moves += u64::from(job.dropped);
         if picks_victim {
-            self.count_idle_rounds(plane, pages_stayed);
+            self.count_fruitless_collections(plane, pages_stayed);
         }
-        let owes = self.yielding.yields() && self.collection_state(die) == State::AllProhibited;
+        let defers = self.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
         self.ftl.erase(block);
         if source == Source::Gc {
-            self.gc.rounds += 1;
+            self.gc.collections += 1;
             self.gc.units += u64::from(units_valid);
             self.gc.time_ns += now_ns - start_ns;
             self.gc.max_ns = self.gc.max_ns.max(now_ns - start_ns);
-            self.gc.lease_ns += now_ns - self.dies[die.at()].lease_since_ns;
+            self.gc.reserved_ns += now_ns - self.dies[die.at()].reserved_since_ns;
             if self.settings.keep_gc_events {
                 let (die, plane, block) = (die.0, plane.0, block.0);
                 self.gc_events.push(GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks });
@@ -407,20 +412,20 @@ impl Drive {
         }
         // The clock stops for the job before anybody else can be charged.
         let d = &mut self.dies[die.at()];
-        d.lease = JobId::NONE;
-        d.waited_before = d.came_before_round;
-        d.owes_high_priority = owes && d.high_priority_waiting > 0;
-        self.dies_leased -= 1;
+        d.reserved_by = JobId::NONE;
+        d.waited_before = d.came_before_collection;
+        d.defers_to_high_priority = defers && d.high_priority_waiting > 0;
+        self.dies_reserved -= 1;
         self.retire(id, events);
     }
 
-    /// A job is over. Its plane goes on collecting where its level asks for it, before others are let in.
+    /// A job is over. Its plane goes on collecting where its watermark asks for it, before others are let in.
     fn retire(&mut self, id: JobId, events: &mut EventQueue) {
         let (die, plane) = (self.jobs[id.at()].die, self.jobs[id.at()].plane);
-        let has_gained = self.jobs[id.at()].block.is_some();
+        let has_reclaimed = self.jobs[id.at()].block.is_some();
         self.free_jobs.push(id);
         self.job_of_plane[plane.at()] = JobId::NONE;
-        if has_gained {
+        if has_reclaimed {
             self.collect_further(plane, events);
         }
         self.release_slot(die, events);
@@ -437,7 +442,7 @@ impl Drive {
         match self.trigger.scope {
             Scope::Plane => {
                 if self.wants_plane(plane, true) {
-                    self.start_collection(plane, Start::Level, events);
+                    self.start_collection(plane, Start::Watermark, events);
                 }
             }
             Scope::Die => self.collect_die_if_low(die, events),
@@ -451,7 +456,7 @@ impl Drive {
         }
     }
 
-    /// Collects a plane in no time until its level is reached.
+    /// Collects a plane in no time until its watermark is reached.
     fn collect_timelessly(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let stamp = self.ftl.counts().host_units;
         loop {
@@ -462,7 +467,7 @@ impl Drive {
             let goes_on = match self.trigger.scope {
                 Scope::Plane => self.wants_plane(plane, true),
                 Scope::Die => {
-                    let free = self.level_of_die(die);
+                    let free = self.free_of_die(die);
                     self.is_collecting_die[die.at()] = self.trigger.wants_collection(free, true);
                     self.is_collecting_die[die.at()]
                 }
@@ -499,7 +504,7 @@ impl Drive {
         self.work.gc_page_programs += u64::from(units.div_ceil(self.geometry.units_per_page));
         self.work.gc_units += u64::from(units);
         self.work.block_erases += 1;
-        self.gc.rounds += 1;
+        self.gc.collections += 1;
         self.gc.units += u64::from(units);
         true
     }

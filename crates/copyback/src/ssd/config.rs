@@ -4,9 +4,9 @@ use crate::config::Device;
 use crate::dispatch::admit::AdmitConfig;
 use crate::dispatch::compose::ComposeConfig;
 use crate::dispatch::order::OrderConfig;
+use crate::tasks::gc::granularity::GranularityConfig;
+use crate::tasks::gc::preemption::PreemptionConfig;
 use crate::tasks::gc::trigger::TriggerConfig;
-use crate::tasks::gc::unit::UnitConfig;
-use crate::tasks::gc::r#yield::YieldConfig;
 
 /// The flash and the policies of one drive; each part was checked, and that they fit together.
 #[derive(Clone, Copy, Debug)]
@@ -15,10 +15,10 @@ pub struct DriveConfig<'a> {
     pub device: Device<'a>,
     /// When does GC start and stop?
     pub trigger: &'a TriggerConfig,
-    /// What does one round collect, and where does it go?
-    pub unit: &'a UnitConfig,
+    /// What does one collection collect, and where does it go?
+    pub granularity: &'a GranularityConfig,
     /// When does GC let host work onto its die?
-    pub yield_: &'a YieldConfig,
+    pub preemption: &'a PreemptionConfig,
     /// What goes into one flash command?
     pub compose: &'a ComposeConfig,
     /// Which requests may enter a die's window?

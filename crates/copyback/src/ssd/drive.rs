@@ -5,7 +5,7 @@
 //! array) and `collection` (jobs). Only they change the drive.
 
 use super::config::DriveConfig;
-use super::sharing::{NO_PLANES, Pause};
+use super::sharing::{NO_PLANES, PreemptionPoint};
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::order::{Order, OrderConfig};
 use crate::dispatch::txn::{Role, Txn, Txns};
@@ -14,19 +14,19 @@ use crate::flash::command::{Rules, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use crate::ftl::core::{Counts, Ftl};
-use crate::ftl::overtaking::Newest;
+use crate::ftl::write_ordering::Newest;
 use crate::observe::clocks::{Clocks, Occupant};
 use crate::observe::commands::{CommandFilter, CommandRecord};
 use crate::observe::observers::Observers;
-use crate::observe::onfi::Watcher;
+use crate::observe::protocol::ProtocolChecker;
 use crate::observe::report::{FlashWork, GcEvent};
 use crate::observe::shadow::Shadow;
 use crate::sim::index::{ChannelId, DieId, JobId, PlaneId, RequestId, TxnId};
 use crate::sim::lists::Lists;
-use crate::sim::queue::{EventQueue, Slot};
+use crate::sim::queue::{EventQueue, Timer};
+use crate::tasks::gc::granularity::Destination;
+use crate::tasks::gc::preemption::{AtHard, NextStep, Preemption};
 use crate::tasks::gc::trigger::Trigger;
-use crate::tasks::gc::unit::Destination;
-use crate::tasks::gc::r#yield::{AtHard, NextStep, Yield};
 use crate::tasks::job::Job;
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ pub(crate) const WAITING_JOBS_MAX: usize = 8;
 
 /// What waits at one die, and who has it.
 pub(crate) struct Die {
-    pub lease: JobId,
+    pub reserved_by: JobId,
     pub waiting_jobs: [JobId; WAITING_JOBS_MAX],
     pub waiting_jobs_count: u8,
     /// Transactions and jobs in the window.
@@ -46,34 +46,34 @@ pub(crate) struct Die {
     pub reads_waiting: u32,
     /// Transactions that wait for a page to land on.
     pub waiting_for_space: u32,
-    /// Planes, a bit each, that are below the level of a trigger which waits for a request.
+    /// Planes, a bit each, that are below the watermark of a trigger which waits for a request.
     pub planes_below: u8,
     pub clocks: Clocks,
-    pub lease_since_ns: u64,
-    /// How far its round has come between two steps.
-    pub pause: Pause,
-    /// Planes that take no read, and no write, while that pause is open.
-    pub barred: [PlaneId; 2],
-    /// What the choice of the round's victim adds to its first look at the queue.
+    pub reserved_since_ns: u64,
+    /// How far its collection has come between two steps.
+    pub point: PreemptionPoint,
+    /// Planes that take no read, and no write, while that preemption point is open.
+    pub excluded: [PlaneId; 2],
+    /// What the choice of the collection's victim adds to its first queue poll.
     pub choice_ns: u64,
     /// Writes of high priority that wait at the die.
     pub high_priority_waiting: u32,
-    /// One of them goes before the next round.
-    pub owes_high_priority: bool,
-    /// Transactions of a smaller sequence number had come when its round began.
-    pub came_before_round: u64,
-    /// The same of the last round that ended.
+    /// One of them goes before the next collection.
+    pub defers_to_high_priority: bool,
+    /// Transactions of a smaller sequence number had come when its collection began.
+    pub came_before_collection: u64,
+    /// The same of the last collection that ended.
     pub waited_before: u64,
     /// Which of its planes the next write that is bound to none goes to, if it has room.
     pub next_plane: u8,
     /// Whether it stands in the list of dies for which something changed.
-    pub is_touched: bool,
+    pub is_marked: bool,
 }
 
 impl Die {
     fn new() -> Self {
         Self {
-            lease: JobId::NONE,
+            reserved_by: JobId::NONE,
             waiting_jobs: [JobId::NONE; WAITING_JOBS_MAX],
             waiting_jobs_count: 0,
             slots_used: 0,
@@ -82,16 +82,16 @@ impl Die {
             waiting_for_space: 0,
             planes_below: 0,
             clocks: Clocks::new(),
-            lease_since_ns: 0,
-            pause: Pause::Closed,
-            barred: NO_PLANES,
+            reserved_since_ns: 0,
+            point: PreemptionPoint::Closed,
+            excluded: NO_PLANES,
             choice_ns: 0,
             high_priority_waiting: 0,
-            owes_high_priority: false,
-            came_before_round: 0,
+            defers_to_high_priority: false,
+            came_before_collection: 0,
             waited_before: 0,
             next_plane: 0,
-            is_touched: false,
+            is_marked: false,
         }
     }
 }
@@ -102,26 +102,27 @@ pub(crate) struct Settings {
     pub gc_builders: Vec<GcBuilderName>,
     pub cache_read: bool,
     pub cache_program: bool,
-    /// The same between the host and a round that lets it go first.
+    /// The same between the host and a collection that lets it go first.
     pub pipeline_read: bool,
     pub pipeline_program: bool,
     /// Dies are looked at when a program is loaded, and when a read's data begins to leave.
     pub hears_loads: bool,
     pub hears_reads: bool,
-    /// Host transactions are served with pages that rounds move.
+    /// Host transactions are served with pages that collections move.
     pub merge: bool,
-    /// Whether host work joins commands of rounds on other planes.
+    /// Whether host work joins commands of collections on other planes.
     pub gc_host: bool,
-    /// Nothing of the host has to do with the commands of a round.
-    pub is_round_alone: bool,
-    /// A round's steps follow each other without a look at the queue.
+    /// Nothing of the host has to do with the commands of a collection.
+    pub is_collection_alone: bool,
+    /// A collection's steps follow each other without a queue poll.
     pub steps_at_once: bool,
-    /// Whether reads, and writes, of a round's own plane wait while a page of it is in the plane's register.
-    pub bars_at_register: [bool; 2],
-    /// Level of free blocks or pages below which what consumes them does not go before a round, or nothing does.
-    pub hard_level: u32,
+    /// Whether reads, and writes, of a collection's own plane wait while a page of it is in the plane's register.
+    pub excludes_at_register: [bool; 2],
+    /// Watermark of free blocks or pages below which what consumes them does not go before a collection, or nothing
+    /// does.
+    pub hard_watermark: u32,
     pub hard_stops_all: bool,
-    /// Time of a look at the queue before each step of a round, and before a read on top of it.
+    /// Time of a queue poll before each step of a collection, and before a read on top of it.
     pub poll_ns: u64,
     pub scan_ns: u64,
     pub scan_max: usize,
@@ -130,17 +131,17 @@ pub(crate) struct Settings {
     pub copyback: bool,
     pub global: bool,
     /// Pages of a plane below which its collection starts.
-    pub level_pages: u32,
+    pub watermark_pages: u32,
     pub keep_gc_events: bool,
     /// Nobody decides so often at one moment, unless decisions go round in circles.
     pub decisions_max: u32,
-    /// Rounds of a plane in a row that may free no page: even a policy that picks at random finds a block that would,
-    /// where there is one.
-    pub idle_rounds_max: u32,
+    /// Collections of a plane in a row that may free no page: even a policy that picks at random finds a block that
+    /// would, where there is one.
+    pub fruitless_collections_max: u32,
 }
 
 impl Settings {
-    fn new(config: &DriveConfig<'_>, ftl: &Ftl, yielding: &Yield, keep_gc_events: bool) -> Self {
+    fn new(config: &DriveConfig<'_>, ftl: &Ftl, preemption: &Preemption, keep_gc_events: bool) -> Self {
         let (compose, commands) = (config.compose, config.device.commands);
         let cache = compose.builders().contains(&BuilderName::Cache);
         let has = |builder| compose.gc_builders().contains(&builder);
@@ -159,28 +160,28 @@ impl Settings {
             hears_reads: (cache || pipeline) && commands.cache_read,
             merge: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
-            is_round_alone: compose.gc_builders().is_empty() && !ftl.has_second_active(),
-            steps_at_once: !yielding.yields() && scan_ns == 0 && !choice_takes_time,
-            bars_at_register: [false, true].map(|is_write| yielding.bars_plane(NextStep::Program, is_write)),
-            hard_level: config.trigger.build(&ftl.geometry).hard_level(),
-            hard_stops_all: yielding.at_hard() == AtHard::All,
-            poll_ns: yielding.look_ns(),
+            is_collection_alone: compose.gc_builders().is_empty() && !ftl.has_second_active(),
+            steps_at_once: !preemption.is_preemptive() && scan_ns == 0 && !choice_takes_time,
+            excludes_at_register: [false, true].map(|is_write| preemption.excludes_plane(NextStep::Program, is_write)),
+            hard_watermark: config.trigger.build(&ftl.geometry).hard_watermark(),
+            hard_stops_all: preemption.at_hard() == AtHard::All,
+            poll_ns: preemption.poll_ns(),
             scan_ns,
             scan_max,
             gc_scan_max,
             slots: config.admit.slots(),
-            copyback: config.unit.copyback(),
-            global: config.unit.destination() == Destination::Global,
-            level_pages: config.trigger.blocks_per_plane(config.device.geometry).0 * ftl.geometry.pages_per_block,
+            copyback: config.granularity.copyback(),
+            global: config.granularity.destination() == Destination::Global,
+            watermark_pages: config.trigger.blocks_per_plane(config.device.geometry).0 * ftl.geometry.pages_per_block,
             keep_gc_events,
             decisions_max: 1 << 18,
-            idle_rounds_max: 64 * ftl.geometry.blocks_per_plane,
+            fruitless_collections_max: 64 * ftl.geometry.blocks_per_plane,
         }
     }
 
     /// Whether the steps of collection can follow each other in place: one plane each, nothing joins them or goes between.
     fn may_step_alone(&self) -> bool {
-        self.is_round_alone && self.steps_at_once && !self.global && !self.copyback && !self.hears_reads
+        self.is_collection_alone && self.steps_at_once && !self.global && !self.copyback && !self.hears_reads
     }
 }
 
@@ -203,7 +204,7 @@ const QUEUES: usize = 4;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GcTotals {
     /// Victims collected.
-    pub rounds: u64,
+    pub collections: u64,
     /// Valid units in them.
     pub units: u64,
     /// Sum of their times.
@@ -214,10 +215,10 @@ pub struct GcTotals {
     pub reads_waiting_sum: u64,
     /// The most of them.
     pub reads_waiting_max: u32,
-    /// Plane time in use on leased dies.
+    /// Plane time in use on reserved dies.
     pub plane_busy_ns: u64,
-    /// Time of leases.
-    pub lease_ns: u64,
+    /// Time of die reservations.
+    pub reserved_ns: u64,
 }
 
 /// One drive of a run.
@@ -231,7 +232,7 @@ pub struct Drive {
     /// Nothing interrupts the steps of collection, and nobody observes them: each follows the one before in place.
     pub(crate) steps_alone: bool,
     pub(crate) order: Order,
-    pub(crate) yielding: Yield,
+    pub(crate) preemption: Preemption,
     pub(crate) trigger: Trigger,
     pub(crate) dies: Vec<Die>,
     pub(crate) txns: Txns,
@@ -239,12 +240,12 @@ pub struct Drive {
     pub(crate) jobs: Vec<Job>,
     pub(crate) free_jobs: Vec<JobId>,
     pub(crate) job_of_plane: Vec<JobId>,
-    /// Pages that were promised to admitted writes, by plane where the address decides it, else by die.
-    pub(crate) credits_out: Vec<u32>,
+    /// Pages that are reserved for admitted writes, by plane where the address decides it, else by die.
+    pub(crate) pages_reserved: Vec<u32>,
     /// Room for the page offsets that the victim policy looks at.
     pub(crate) read_offsets: Vec<u32>,
-    /// Rounds of each plane, the last in a row, that freed no page.
-    pub(crate) idle_rounds: Vec<u32>,
+    /// Collections of each plane, the last in a row, that freed no page.
+    pub(crate) fruitless_collections: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
     pub(crate) incoming_moves: Vec<u32>,
     /// Which write of each unit is the newest that was bound.
@@ -253,7 +254,7 @@ pub struct Drive {
     pub(crate) shadow: Option<Shadow>,
     pub(crate) is_collecting_device: bool,
     pub(crate) is_collecting_die: Vec<bool>,
-    pub(crate) dies_leased: u32,
+    pub(crate) dies_reserved: u32,
     /// Since when the drive has had nothing to do, where the trigger wants to know.
     pub(crate) idle_since_ns: Option<u64>,
     /// No more requests will come.
@@ -262,41 +263,41 @@ pub struct Drive {
     pub(crate) waiting_for_space: u32,
     pub(crate) min_free_blocks: u32,
     /// Dies for which something changed at this moment, in the order of the changes.
-    pub(crate) touched: Vec<DieId>,
+    pub(crate) marked: Vec<DieId>,
     /// Work done.
     pub work: FlashWork,
     /// Collection done.
     pub gc: GcTotals,
-    /// Rounds of collection, where they are kept.
+    /// Collections, where they are kept.
     pub gc_events: Vec<GcEvent>,
     /// Transactions that ended and were not fetched yet.
     pub(crate) done: VecDeque<TxnId>,
     /// Requests of which a transaction was split in two, once for each split.
     pub(crate) split_of: Vec<RequestId>,
     /// What the drive had done before the run, and how much of its flash was programmed then.
-    pub(crate) past: (Counts, u64),
-    first_slot: u32,
+    pub(crate) preconditioning: (Counts, u64),
+    first_timer: u32,
 }
 
 impl Drive {
-    /// A drive with a past; its events use the slots from `first_slot` on, [`Drive::slots`] of them.
-    pub fn new(config: &DriveConfig<'_>, ftl: Ftl, first_slot: u32, check: bool, keep_gc_events: bool) -> Self {
+    /// A preconditioned drive; its events use the timers from `first_timer` on, [`Drive::timers`] of them.
+    pub fn new(config: &DriveConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
         let geometry = ftl.geometry.clone();
         let urgent_first = matches!(config.order, OrderConfig::Priority(p) if p.first == crate::dispatch::order::priority::First::GcReadWrite);
         let lists = geometry.dies as usize * (QUEUES + 1) + geometry.planes as usize;
         let timing = Timing::new(config.device.timing, geometry.unit_bytes, geometry.units_per_page);
-        let yielding = Yield::new(config.yield_, &timing, geometry.units_per_page);
-        let settings = Settings::new(config, &ftl, &yielding, keep_gc_events);
+        let preemption = Preemption::new(config.preemption, &timing, geometry.units_per_page);
+        let settings = Settings::new(config, &ftl, &preemption, keep_gc_events);
         let rules = Rules::new(config.device.commands);
-        let mut flash = Flash::new(&geometry, timing, rules, urgent_first, settings.hears_loads, first_slot);
+        let mut flash = Flash::new(&geometry, timing, rules, urgent_first, settings.hears_loads, first_timer);
         if check {
-            flash.observe(Box::new(Observers::watching(Watcher::new(&config.device, ftl.pages_programmed()))));
+            flash.observe(Box::new(Observers::watching(ProtocolChecker::new(&config.device, ftl.pages_programmed()))));
         }
         let steps_alone = settings.may_step_alone() && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.logical_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;
         if !ftl.allocation.is_static() || merges_parts {
-            newest.watch();
+            newest.track();
         }
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
         Self {
@@ -304,7 +305,7 @@ impl Drive {
             steps_alone,
             settings,
             order: Order::new(config.order),
-            yielding,
+            preemption,
             trigger: config.trigger.build(&geometry),
             dies: (0..geometry.dies).map(|_| Die::new()).collect(),
             txns: Txns::new(64),
@@ -312,44 +313,44 @@ impl Drive {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
-            credits_out: vec![0; geometry.planes as usize],
+            pages_reserved: vec![0; geometry.planes as usize],
             read_offsets: Vec::new(),
-            idle_rounds: vec![0; geometry.planes as usize],
+            fruitless_collections: vec![0; geometry.planes as usize],
             incoming_moves: vec![0; geometry.planes as usize],
             newest,
             shadow: check.then(|| Shadow::new(&ftl)),
             is_collecting_device: false,
             is_collecting_die: vec![false; geometry.dies as usize],
-            dies_leased: 0,
+            dies_reserved: 0,
             idle_since_ns: None,
             is_host_done: false,
             waiting_for_space: 0,
             min_free_blocks: lowest.unwrap_or(0),
-            touched: Vec::with_capacity(geometry.dies as usize),
+            marked: Vec::with_capacity(geometry.dies as usize),
             work: FlashWork::default(),
             gc: GcTotals::default(),
             gc_events: Vec::new(),
             done: VecDeque::with_capacity(64),
             split_of: Vec::new(),
-            past: (ftl.counts(), ftl.units_programmed()),
-            first_slot,
+            preconditioning: (ftl.counts(), ftl.units_programmed()),
+            first_timer,
             ftl,
             geometry,
         }
     }
 
-    /// Slots of the event queue that a drive of this shape needs.
-    pub fn slots(geometry: &Geometry) -> u32 {
-        Flash::<Observers>::slots(geometry) + 1
+    /// Timers of the event queue that a drive of this shape needs.
+    pub fn timers(geometry: &Geometry) -> u32 {
+        Flash::<Observers>::timers(geometry) + 1
     }
 
-    /// The slot of the end of a time without work.
-    pub(crate) fn idle_slot(&self) -> Slot {
-        Slot(self.first_slot + self.geometry.dies + self.geometry.channels)
+    /// The timer of the end of a time without work.
+    pub(crate) fn idle_timer(&self) -> Timer {
+        Timer(self.first_timer + self.geometry.dies + self.geometry.channels)
     }
 
-    /// Handles an event of this drive; `local` counts from its first slot. Whether anything may follow from it: a request
-    /// that ends, a die that takes what waits.
+    /// Handles an event of this drive; `local` counts from its first timer. Whether anything may follow from it: a
+    /// request that ends, a die that takes what waits.
     #[inline(always)]
     pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
         if local < self.geometry.dies {
@@ -378,14 +379,14 @@ impl Drive {
     /// Appends a transaction to a list.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, list: usize, txn: TxnId) {
-        self.queues.grow(self.txns.slots());
+        self.queues.grow(self.txns.entries());
         self.queues.push_back(list, txn.0);
     }
 
     /// Adds a transaction that has not begun to wait anywhere.
     pub(crate) fn add_txn(&mut self, txn: Txn) -> TxnId {
         if txn.waits_for > 0 {
-            self.newest.watch();
+            self.newest.track();
         }
         self.txns.add(txn)
     }
@@ -447,28 +448,28 @@ impl Drive {
 
     /// What the drive did since the run began.
     pub fn counts(&self) -> Counts {
-        self.ftl.counts().since(&self.past.0)
+        self.ftl.counts().since(&self.preconditioning.0)
     }
 
     /// Lets the clock of a die run for whoever has it now.
     #[inline]
-    pub(crate) fn settle(&mut self, die: DieId, now_ns: u64) {
+    pub(crate) fn update_clock(&mut self, die: DieId, now_ns: u64) {
         let d = &self.dies[die.at()];
-        let lease_source = d.lease.is_some().then(|| self.jobs[d.lease.at()].source);
-        let source = self.flash.works_for(die).or(lease_source);
+        let reserved_for = d.reserved_by.is_some().then(|| self.jobs[d.reserved_by.at()].source);
+        let source = self.flash.works_for(die).or(reserved_for);
         let occupant = match source {
             Some(source) => Occupant::from(source),
             // Nobody is at work; whoever waits for space here waits for collection.
             None if d.waiting_for_space > 0 => Occupant::Gc,
             None => Occupant::Nobody,
         };
-        let held_by_gc = lease_source == Some(Source::Gc) || occupant == Occupant::Gc;
+        let held_by_gc = reserved_for == Some(Source::Gc) || occupant == Occupant::Gc;
         self.dies[die.at()].clocks.switch(now_ns, occupant, held_by_gc);
     }
 
-    /// Dies that are leased to jobs.
-    pub fn dies_leased(&self) -> u32 {
-        self.dies_leased
+    /// Dies that are reserved for jobs.
+    pub fn dies_reserved(&self) -> u32 {
+        self.dies_reserved
     }
 
     /// Free blocks of the plane that has fewest.
@@ -497,14 +498,14 @@ impl Drive {
         let mut text = String::new();
         for (die, d) in self.dies.iter().enumerate() {
             let id = DieId(die as u32);
-            if d.waiting > 0 || !self.flash.is_ready(id) || d.lease.is_some() {
+            if d.waiting > 0 || !self.flash.is_ready(id) || d.reserved_by.is_some() {
                 text += &format!(
-                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots, lease {:?}, {} jobs wait, {}; ",
+                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots, reserved by {:?}, {} jobs wait, {}; ",
                     d.waiting,
                     d.waiting_for_space,
                     d.slots_used,
                     self.settings.slots,
-                    d.lease,
+                    d.reserved_by,
                     d.waiting_jobs_count,
                     self.flash.describe(id)
                 );

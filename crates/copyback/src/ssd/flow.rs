@@ -2,7 +2,7 @@
 
 use super::drive::Drive;
 use crate::dispatch::txn::Txn;
-use crate::flash::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::flash::{ArrayEnd, Heard, PageOut};
 use crate::observe::commands::Issued;
 use crate::observe::report::Cause;
@@ -13,8 +13,8 @@ use crate::sim::queue::EventQueue;
 impl Drive {
     /// Sends a command on its way.
     pub(crate) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
-        let lease = self.dies[die.at()].lease;
-        if lease.is_some() && command.job != lease {
+        let reserved_by = self.dies[die.at()].reserved_by;
+        if reserved_by.is_some() && command.job != reserved_by {
             self.check_between_steps(die, command);
         }
         if self.flash.is_observed() {
@@ -29,12 +29,12 @@ impl Drive {
     fn show_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
         // What is not even a command is nobody else's to judge.
         self.flash.rules().check(&self.geometry, command);
-        let part = |(at, slot): (usize, &PlaneSlot)| {
-            let txn = slot.txn.is_some().then(|| &self.txns[slot.txn]).filter(|txn| txn.job.is_none());
+        let part = |(at, part): (usize, &CommandPlane)| {
+            let txn = part.txn.is_some().then(|| &self.txns[part.txn]).filter(|txn| txn.job.is_none());
             // A job's command is for the job first; the host may have parts of it, too.
             let is_jobs = command.job.is_some() && at == 0;
             let source = if txn.is_some() && !is_jobs { Source::Host } else { command.source };
-            (slot.plane, slot.page, txn.map_or(RequestId::NONE, |txn| txn.request), source)
+            (part.plane, part.page, txn.map_or(RequestId::NONE, |txn| txn.request), source)
         };
         let parts: Vec<_> = command.parts().iter().enumerate().map(part).collect();
         let at = self.flash.next_place(die);
@@ -66,7 +66,7 @@ impl Drive {
             }
             Heard::Loaded(die) => {
                 if self.flash.on_loaded(die, events) {
-                    self.touch(die);
+                    self.mark_ready(die);
                 }
                 die
             }
@@ -74,7 +74,7 @@ impl Drive {
         };
         // The die may go on with the cycles of its next command, which go before the data that waits. So it is looked
         // at before the channel is granted.
-        let may_go_on = die.is_some() && self.dies[die.at()].is_touched;
+        let may_go_on = die.is_some() && self.dies[die.at()].is_marked;
         if !may_go_on || !self.flash.puts_off_grant(channel, events) {
             self.flash.grant(channel, events);
         }
@@ -86,15 +86,15 @@ impl Drive {
         match self.flash.on_array_end(die, events) {
             ArrayEnd::EndedAlone => self.end_lone_step(die, events),
             ArrayEnd::LeavingAlone | ArrayEnd::Held => {}
-            ArrayEnd::Leaving if self.settings.hears_reads => self.touch(die),
+            ArrayEnd::Leaving if self.settings.hears_reads => self.mark_ready(die),
             ArrayEnd::Leaving => {}
-            ArrayEnd::Waited => self.on_look_end(die),
+            ArrayEnd::Waited => self.on_poll_end(die),
             ArrayEnd::Ended(at) => {
                 self.end_in_array(die, at, events);
                 return true;
             }
         }
-        !self.touched.is_empty()
+        !self.marked.is_empty()
     }
 
     /// A command that ends in the array: program, erase, copyback.
@@ -111,28 +111,28 @@ impl Drive {
         if let Some(shadow) = &mut self.shadow {
             command.parts().iter().for_each(|part| shadow.end_page(part.page));
         }
-        for slot in 0..command.planes as usize {
-            self.end_program_part(&command, slot, events);
+        for part in 0..command.planes as usize {
+            self.end_program_part(&command, part, events);
         }
         if command.job.is_some() {
             self.on_step_end(die, &command, events);
         }
-        self.touch_unless_stepping(die);
+        self.mark_ready_unless_stepping(die);
     }
 
     /// A die whose job went on to its next step takes nothing else. Where others may go first, a command may follow the one
     /// that has just begun to leave, or the array's.
     #[inline]
-    fn touch_unless_stepping(&mut self, die: DieId) {
-        let has_lease = self.dies[die.at()].lease.is_some();
+    fn mark_ready_unless_stepping(&mut self, die: DieId) {
+        let has_lease = self.dies[die.at()].reserved_by.is_some();
         if !has_lease || self.flash.is_ready(die) || !self.settings.steps_at_once {
-            self.touch(die);
+            self.mark_ready(die);
         }
     }
 
     /// The transactions whose data a program has brought into flash end.
-    fn end_program_part(&mut self, command: &Command, slot: usize, events: &mut EventQueue) {
-        let mut id = command.slots[slot].txn;
+    fn end_program_part(&mut self, command: &Command, part: usize, events: &mut EventQueue) {
+        let mut id = command.parts[part].txn;
         while id.is_some() {
             let next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
             if self.txns[id].job.is_some() {
@@ -161,13 +161,13 @@ impl Drive {
         let now_ns = events.now_ns();
         let PageOut { command, part, is_last, busy_from_ns } = self.flash.take_page(die, events);
         self.count_plane_in_gc(die, busy_from_ns, now_ns);
-        let id = command.slots[part].txn;
+        let id = command.parts[part].txn;
         if self.settings.merge && part == 0 && command.job.is_some() {
-            self.serve_reads_of(die, command.slots[0].page, events);
+            self.serve_reads_of(die, command.parts[0].page, events);
         }
         if id.is_some() {
             let timing = self.flash.timing();
-            let transfer_ns = timing.command_ns + timing.transfer_ns(command.slots[part].units);
+            let transfer_ns = timing.command_ns + timing.transfer_ns(command.parts[part].units);
             let flash_ns = command.array_end_ns - command.array_start_ns;
             let taken_ns = if command.cached { flash_ns + timing.cache_busy_ns } else { flash_ns };
             self.txns[id].charge_issued(command.issued_ns, now_ns, taken_ns, transfer_ns, 0);
@@ -177,16 +177,16 @@ impl Drive {
             if command.job.is_some() {
                 self.on_step_end(die, &command, events);
             }
-            self.touch_unless_stepping(die);
+            self.mark_ready_unless_stepping(die);
         }
     }
 
     /// A plane's time in use counts for collection where that has the die.
     #[inline(always)]
     pub(crate) fn count_plane_in_gc(&mut self, die: DieId, from_ns: u64, now_ns: u64) {
-        let lease = self.dies[die.at()].lease;
-        if lease.is_some() && self.jobs[lease.at()].source == Source::Gc {
-            self.gc.plane_busy_ns += now_ns - from_ns.max(self.dies[die.at()].lease_since_ns);
+        let reserved_by = self.dies[die.at()].reserved_by;
+        if reserved_by.is_some() && self.jobs[reserved_by.at()].source == Source::Gc {
+            self.gc.plane_busy_ns += now_ns - from_ns.max(self.dies[die.at()].reserved_since_ns);
         }
     }
 }
@@ -198,9 +198,9 @@ impl Txn {
         let least_ns = issued_ns + flash_ns + transfer_ns + behind_ns;
         hold!(now_ns >= least_ns, TimeExplained, "a command of {issued_ns} ns ended at {now_ns} ns, not {least_ns} ns");
         let rest_ns = now_ns - least_ns;
-        self.blame_ns[Cause::Flash as usize] += flash_ns;
-        self.blame_ns[Cause::Transfer as usize] += transfer_ns;
-        self.blame_ns[Cause::HostIo as usize] += behind_ns;
-        self.blame_ns[Cause::Channel as usize] += rest_ns;
+        self.breakdown_ns[Cause::Flash as usize] += flash_ns;
+        self.breakdown_ns[Cause::Transfer as usize] += transfer_ns;
+        self.breakdown_ns[Cause::HostIo as usize] += behind_ns;
+        self.breakdown_ns[Cause::Channel as usize] += rest_ns;
     }
 }

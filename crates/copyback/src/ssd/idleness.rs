@@ -1,8 +1,8 @@
 //! Idleness: collection ahead of need, while the drive has nothing to do.
 //!
 //! A drive is idle from the end of its last transaction; collection starts when that has lasted for as long as the trigger
-//! says, on each die the plane with the fewest free blocks first, and goes on round by round until the level is reached
-//! or a request arrives. The round under way then goes on as it would at any other time.
+//! says, on each die the plane with the fewest free blocks first, and goes on collection after collection until the
+//! watermark is reached or a request arrives. The collection under way then goes on as it would at any other time.
 
 use super::collection::Start;
 use super::drive::Drive;
@@ -12,25 +12,25 @@ use crate::tasks::gc::trigger::idle::Idle;
 
 impl Drive {
     /// Something changed: the drive may have fallen idle, or have been woken.
-    pub(crate) fn watch_idleness(&mut self, events: &mut EventQueue) {
+    pub(crate) fn time_idleness(&mut self, events: &mut EventQueue) {
         let Some(idle) = self.trigger.idle else { return };
-        let slot = self.idle_slot();
+        let timer = self.idle_timer();
         if self.txns.live() > 0 {
-            if self.idle_since_ns.take().is_some() && events.is_pending(slot) {
-                events.cancel(slot);
+            if self.idle_since_ns.take().is_some() && events.is_pending(timer) {
+                events.cancel(timer);
             }
         } else if self.idle_since_ns.is_none() && !self.is_host_done {
             self.idle_since_ns = Some(events.now_ns());
-            events.schedule(slot, events.now_ns() + idle.after_ns);
+            events.schedule(timer, events.now_ns() + idle.after_ns);
         }
     }
 
     /// The host has no more requests: what is collected from now on would serve nobody.
     pub(crate) fn end_idleness(&mut self, events: &mut EventQueue) {
         self.is_host_done = true;
-        let slot = self.idle_slot();
-        if self.idle_since_ns.take().is_some() && events.is_pending(slot) {
-            events.cancel(slot);
+        let timer = self.idle_timer();
+        if self.idle_since_ns.take().is_some() && events.is_pending(timer) {
+            events.cancel(timer);
         }
     }
 
@@ -49,14 +49,14 @@ impl Drive {
     /// Starts collection on the plane of a die that needs it most, where the drive is idle and the die collects nothing.
     pub(crate) fn collect_while_idle(&mut self, die: DieId, events: &mut EventQueue) {
         let Some(idle) = self.trigger.idle.filter(|&idle| self.is_idle(idle, events.now_ns())) else { return };
-        let wants = |drive: &Self, p: PlaneId| drive.level_of(p) < idle.stop_level && drive.can_gain(p);
+        let wants = |drive: &Self, p: PlaneId| drive.free_of(p) < idle.stop_watermark && drive.is_reclaimable(p);
         while !self.has_job(die) {
             let planes = self.geometry.planes_of(die).filter(|&p| wants(self, p));
-            let Some(lowest) = planes.min_by_key(|&p| self.level_of(p)) else { return };
-            let level = self.level_of(lowest);
+            let Some(lowest) = planes.min_by_key(|&p| self.free_of(p)) else { return };
+            let free = self.free_of(lowest);
             self.start_collection(lowest, Start::Idle, events);
             // Collection without time is done already, and goes on while it gains.
-            if self.yielding.is_timeless() && self.level_of(lowest) <= level {
+            if self.preemption.is_timeless() && self.free_of(lowest) <= free {
                 return;
             }
         }

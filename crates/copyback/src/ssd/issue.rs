@@ -6,7 +6,7 @@ use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::order::{Class, Heads};
 use crate::dispatch::txn::Role;
 use crate::flash::Follow;
-use crate::flash::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
@@ -29,36 +29,36 @@ impl Drive {
     /// Something changed for a die: it is looked at when all that follows from the event at hand has happened, so that
     /// requests which arrive together can share a command.
     #[inline(always)]
-    pub(crate) fn touch(&mut self, die: DieId) {
-        if !self.dies[die.at()].is_touched {
-            self.dies[die.at()].is_touched = true;
-            self.touched.push(die);
+    pub(crate) fn mark_ready(&mut self, die: DieId) {
+        if !self.dies[die.at()].is_marked {
+            self.dies[die.at()].is_marked = true;
+            self.marked.push(die);
         }
     }
 
     /// Whether something changed for a die that was not looked at yet.
     #[inline(always)]
-    pub(crate) fn is_touched(&self) -> bool {
-        !self.touched.is_empty()
+    pub(crate) fn is_marked(&self) -> bool {
+        !self.marked.is_empty()
     }
 
     /// Lets every die for which something changed take what it can.
     #[inline]
-    pub(crate) fn kick_touched(&mut self, events: &mut EventQueue) {
+    pub(crate) fn dispatch_ready(&mut self, events: &mut EventQueue) {
         let (mut next, mut decisions) = (0, 0);
-        while next < self.touched.len() {
-            let die = self.touched[next];
+        while next < self.marked.len() {
+            let die = self.marked[next];
             next += 1;
-            self.dies[die.at()].is_touched = false;
+            self.dies[die.at()].is_marked = false;
             while self.take_next(die, events) {
                 decisions += 1;
                 hold!(decisions < self.settings.decisions_max, DecisionsEnd, "{die:?}: {}", self.describe_waiting());
             }
-            self.settle(die, events.now_ns());
+            self.update_clock(die, events.now_ns());
         }
-        self.touched.clear();
+        self.marked.clear();
         if self.trigger.idle.is_some() {
-            self.watch_idleness(events);
+            self.time_idleness(events);
         }
     }
 
@@ -68,7 +68,7 @@ impl Drive {
             return Readiness::Ready;
         }
         let s = &self.settings;
-        let (read, program) = match self.dies[die.at()].lease.is_some() {
+        let (read, program) = match self.dies[die.at()].reserved_by.is_some() {
             true => (s.pipeline_read, s.pipeline_program),
             false => (s.cache_read, s.cache_program),
         };
@@ -85,11 +85,11 @@ impl Drive {
         if readiness == Readiness::Busy {
             return false;
         }
-        let lease = self.dies[die.at()].lease;
-        if lease.is_some() {
-            return self.share(die, lease, readiness, events);
+        let reserved_by = self.dies[die.at()].reserved_by;
+        if reserved_by.is_some() {
+            return self.share(die, reserved_by, readiness, events);
         }
-        if self.dies[die.at()].owes_high_priority && self.pay_high_priority(die, readiness, events) {
+        if self.dies[die.at()].defers_to_high_priority && self.serve_high_priority(die, readiness, events) {
             return true;
         }
         match (self.order.pick(self.heads(die)), readiness) {
@@ -116,10 +116,11 @@ impl Drive {
     fn heads(&self, die: DieId) -> Heads {
         let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| self.txns[id].sequence);
         let d = &self.dies[die.at()];
-        let job_may_begin = d.waiting_jobs_count > 0 && d.slots_used < self.settings.slots && !d.owes_high_priority;
+        let job_may_begin =
+            d.waiting_jobs_count > 0 && d.slots_used < self.settings.slots && !d.defers_to_high_priority;
         let job = if job_may_begin { self.jobs[d.waiting_jobs[0].at()].sequence } else { u64::MAX };
         let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
-        // Moves of other dies' rounds are no collection of this die: they do not wait for those who waited here.
+        // Moves of other dies' collections are no collection of this die: they do not wait for those who waited here.
         let waited_before = if came[0] == job { d.waited_before } else { 0 };
         Heads { came, waited_before }
     }
@@ -139,9 +140,9 @@ impl Drive {
     pub(crate) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
         self.queues.remove(list, lead.0);
-        let Some(slot) = self.bind_read(lead, die, events) else { return };
+        let Some(part) = self.bind_read(lead, die, events) else { return };
         let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
-        self.add_read(&mut command, slot, events.now_ns());
+        self.add_read(&mut command, part, events.now_ns());
         for at in 0..self.settings.builders.len() {
             self.settings.builders[at].join_reads(self, die, &mut command, events);
         }
@@ -153,7 +154,7 @@ impl Drive {
 
     /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left the
     /// die follows it, and one whose data is gone ends.
-    pub(crate) fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<PlaneSlot> {
+    pub(crate) fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<CommandPlane> {
         // Units that were trimmed while the read waited hold nothing.
         let (first, units) = (self.txns[id].first.0, self.txns[id].units);
         let holds_data = |&u: &u32| self.ftl.lookup(LogicalUnit(u)).is_some();
@@ -180,7 +181,7 @@ impl Drive {
             self.redirect(id, now_at, events);
             return None;
         }
-        Some(PlaneSlot { plane, page, units: together, txn: id })
+        Some(CommandPlane { plane, page, units: together, txn: id })
     }
 
     /// Leaves the first `keep` units to a read; the others become a transaction of their own that has waited as long.
@@ -203,19 +204,19 @@ impl Drive {
         self.enqueue(list, rest);
     }
 
-    pub(crate) fn add_read(&mut self, command: &mut Command, slot: PlaneSlot, now_ns: u64) {
-        self.stop_waiting(slot.txn, now_ns);
+    pub(crate) fn add_read(&mut self, command: &mut Command, part: CommandPlane, now_ns: u64) {
+        self.stop_waiting(part.txn, now_ns);
         self.work.host_page_reads += 1;
-        self.work.update_page_reads += u64::from(self.txns[slot.txn].role == Role::UpdateRead);
-        self.show_read(slot);
-        command.push(slot);
+        self.work.update_page_reads += u64::from(self.txns[part.txn].role == Role::UpdateRead);
+        self.show_read(part);
+        command.push(part);
     }
 
     /// Shows the version stamps, where there are any, what a read returns.
-    pub(crate) fn show_read(&self, slot: PlaneSlot) {
+    pub(crate) fn show_read(&self, part: CommandPlane) {
         if let Some(shadow) = &self.shadow {
-            let first = self.txns[slot.txn].first.0;
-            for unit in (first..first + slot.units).map(LogicalUnit) {
+            let first = self.txns[part.txn].first.0;
+            for unit in (first..first + part.units).map(LogicalUnit) {
                 shadow.read(unit, self.ftl.lookup(unit));
             }
         }
@@ -226,9 +227,9 @@ impl Drive {
     #[inline(always)]
     pub(crate) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let plane = self.plane_for(lead, die);
-        let slot = self.ftl.slot(plane, Origin::Host);
+        let write_point = self.ftl.write_point(plane, Origin::Host);
         let mut command = Command::new(FlashOp::Program, Source::Host, JobId::NONE, events.now_ns());
-        self.bind_write(die, (plane, slot), lead, &mut command, events.now_ns());
+        self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
         for at in 0..self.settings.builders.len() {
             self.settings.builders[at].join_writes(self, die, &mut command, events);
         }
@@ -239,8 +240,8 @@ impl Drive {
             self.work.multi_plane_page_programs += planes;
         }
         self.issue(die, &command, events);
-        for slot in command.parts() {
-            self.collect_if_low(slot.plane, events);
+        for part in command.parts() {
+            self.collect_if_low(part.plane, events);
         }
     }
 
@@ -256,7 +257,7 @@ impl Drive {
         let in_turn = || (0..planes).map(|i| PlaneId(first + (u32::from(d.next_plane) + i) % planes));
         let has_room = |&p: &PlaneId| self.host_pages_left(p) > 0;
         // A plane that a page waits on is taken only where no other has room.
-        let beside = in_turn().filter(|&p| p != d.barred[1]).find(has_room);
+        let beside = in_turn().filter(|&p| p != d.excluded[1]).find(has_room);
         beside.or_else(|| in_turn().find(has_room)).unwrap_or(PlaneId(first))
     }
 
@@ -271,7 +272,7 @@ impl Drive {
     pub(crate) fn bind_write(
         &mut self,
         die: DieId,
-        (plane, slot): (PlaneId, usize),
+        (plane, write_point): (PlaneId, usize),
         lead: TxnId,
         command: &mut Command,
         now_ns: u64,
@@ -290,7 +291,7 @@ impl Drive {
             used = self.put_units(id, &mut units, used);
             self.stop_waiting(id, now_ns);
             let account = self.account(die, self.txns[id].plane);
-            self.credits_out[account] -= 1;
+            self.pages_reserved[account] -= 1;
             if last.is_some() {
                 self.txns[last].chain = id;
             }
@@ -306,13 +307,13 @@ impl Drive {
             }
         }
         let stamp = self.ftl.counts().host_units;
-        let page = self.ftl.write_page_in(plane, slot, &units[..used as usize], stamp);
+        let page = self.ftl.write_page_in(plane, write_point, &units[..used as usize], stamp);
         self.work.host_units += u64::from(used);
         if let Some(shadow) = &mut self.shadow {
             shadow.write_page(page, &units[..used as usize]);
         }
         self.after_bind(plane);
-        command.push(PlaneSlot { plane, page, units: room, txn: lead });
+        command.push(CommandPlane { plane, page, units: room, txn: lead });
     }
 
     /// Puts a write's units into the page that is being filled. A unit of which a newer version was bound already is

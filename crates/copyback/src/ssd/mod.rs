@@ -5,13 +5,13 @@ mod audit;
 #[cfg(test)]
 mod by_hand;
 mod collection;
-mod company;
 pub mod config;
 mod destination;
 pub mod drive;
 mod flow;
 mod idleness;
 mod issue;
+mod pairing;
 pub mod reading;
 mod sharing;
 mod steps;

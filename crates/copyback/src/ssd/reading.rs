@@ -6,9 +6,10 @@ use crate::observe::report::FlashWork;
 /// What a drive's counters show at one time.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// Work, with what the translation layer alone counts: places left empty and moves dropped, the drive's past included.
+    /// Work, with what the translation layer alone counts: places left empty and moves dropped, the drive's
+    /// preconditioning included.
     pub work: FlashWork,
-    /// Collection; its longest round and the most reads waiting are those since the reading before.
+    /// Collection; its longest collection and the most reads waiting are those since the reading before.
     pub gc: GcTotals,
     /// Sum over planes of their time in use; a command's counts when it ends.
     pub plane_busy_ns: u64,
@@ -38,8 +39,8 @@ impl Drive {
         }
     }
 
-    /// A part of the run begins: the longest round and the fewest free blocks, which no difference tells, are those from
-    /// now on. Rounds that were kept so far are forgotten.
+    /// A part of the run begins: the longest collection and the fewest free blocks, which no difference tells, are
+    /// those from now on. Collections that were kept so far are forgotten.
     pub(crate) fn restart_extremes(&mut self) {
         self.gc.max_ns = 0;
         self.gc.reads_waiting_max = 0;
@@ -55,14 +56,14 @@ impl Reading {
         Self {
             work: self.work.zip(&earlier.work, |now, then| now - then),
             gc: GcTotals {
-                rounds: self.gc.rounds - earlier.gc.rounds,
+                collections: self.gc.collections - earlier.gc.collections,
                 units: self.gc.units - earlier.gc.units,
                 time_ns: self.gc.time_ns - earlier.gc.time_ns,
                 max_ns: self.gc.max_ns,
                 reads_waiting_sum: self.gc.reads_waiting_sum - earlier.gc.reads_waiting_sum,
                 reads_waiting_max: self.gc.reads_waiting_max,
                 plane_busy_ns: self.gc.plane_busy_ns - earlier.gc.plane_busy_ns,
-                lease_ns: self.gc.lease_ns - earlier.gc.lease_ns,
+                reserved_ns: self.gc.reserved_ns - earlier.gc.reserved_ns,
             },
             plane_busy_ns: self.plane_busy_ns - earlier.plane_busy_ns,
             die_busy_ns: self.die_busy_ns - earlier.die_busy_ns,

@@ -9,7 +9,7 @@ use crate::config::device::PLANES_MAX;
 use crate::dispatch::compose::GcBuilderName;
 use crate::dispatch::compose::merge::Merged;
 use crate::dispatch::txn::{Role, Txn};
-use crate::flash::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::ftl::core::Move;
 use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
@@ -35,15 +35,15 @@ impl Drive {
         let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
         self.incoming_moves[plane.at()] -= 1;
-        let (slot, beside_pair) = match self.settings.is_round_alone {
-            true => (self.ftl.slot(plane, Origin::Move), false),
-            false => self.slot_of_shared_program(die, plane),
+        let (write_point, is_paired) = match self.settings.is_collection_alone {
+            true => (self.ftl.write_point(plane, Origin::Move), false),
+            false => self.write_point_of_shared_program(die, plane),
         };
-        let page = self.bind_moves(job, (plane, slot), units, Merged::NONE);
+        let page = self.bind_moves(job, (plane, write_point), units, Merged::NONE);
         let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
-        command.push(PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: id });
+        command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn: id });
         self.count_program(command.source, 1);
-        self.join_and_issue_program(die, command, beside_pair, events);
+        self.join_and_issue_program(die, command, is_paired, events);
         self.collect_if_low(plane, events);
     }
 
@@ -69,7 +69,7 @@ impl Drive {
     pub(crate) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) {
         let from_ns = self.flash.end_alone(die, events.now_ns());
         self.count_plane_in_gc(die, from_ns, events.now_ns());
-        let id = self.dies[die.at()].lease;
+        let id = self.dies[die.at()].reserved_by;
         self.jobs[id.at()].is_stepping = false;
         let step = self.next_step(id).expect("no step is under way");
         self.issue_step::<true>(die, id, step, events);
@@ -99,7 +99,7 @@ impl Drive {
         let to = if self.settings.global { self.destination_of(id) } else { self.jobs[id.at()].plane };
         if self.geometry.die_of(to) != die {
             self.send_move(id, to, units);
-        } else if to != self.jobs[id.at()].plane || !self.settings.is_round_alone {
+        } else if to != self.jobs[id.at()].plane || !self.settings.is_collection_alone {
             self.issue_shared_program(die, id, to, units, events);
         } else {
             self.program_at_home::<false>(die, id, units, events);
@@ -110,10 +110,10 @@ impl Drive {
     #[inline(always)]
     fn program_at_home<const ALONE: bool>(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let (plane, source) = (self.jobs[id.at()].plane, self.jobs[id.at()].source);
-        let slot = self.ftl.slot(plane, Origin::Move);
-        let page = self.bind_moves(id, (plane, slot), units, Merged::NONE);
+        let write_point = self.ftl.write_point(plane, Origin::Move);
+        let page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
         self.count_program(source, 1);
-        let part = PlaneSlot { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE };
+        let part = CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE };
         self.issue_part::<ALONE>(die, FlashOp::Program, id, part, events);
     }
 
@@ -124,7 +124,7 @@ impl Drive {
             shadow.begin_erase(block, &self.ftl);
         }
         let page = self.geometry.page_of(self.geometry.first_unit(block));
-        let part = PlaneSlot { plane, page, units: 0, txn: TxnId::NONE };
+        let part = CommandPlane { plane, page, units: 0, txn: TxnId::NONE };
         self.issue_part::<false>(die, FlashOp::Erase, id, part, events);
     }
 
@@ -135,12 +135,12 @@ impl Drive {
         die: DieId,
         op: FlashOp,
         id: JobId,
-        part: PlaneSlot,
+        part: CommandPlane,
         events: &mut EventQueue,
     ) {
         let source = self.jobs[id.at()].source;
         if ALONE {
-            hold!(self.dies[die.at()].lease == id, LeaseKept, "{op:?} of {id:?} on {die:?}");
+            hold!(self.dies[die.at()].reserved_by == id, DieReservation, "{op:?} of {id:?} on {die:?}");
             self.flash.issue_alone(die, op, (source, id), part, events);
         } else {
             let mut command = Command::new(op, source, id, events.now_ns());
@@ -149,46 +149,46 @@ impl Drive {
         }
     }
 
-    /// Issues a step behind what went before it; out of line, as most rounds are alone.
+    /// Issues a step behind what went before it; out of line, as most collections are alone.
     #[inline(never)]
     pub(crate) fn issue_step_after_others(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         self.issue_step::<false>(die, id, step, events);
     }
 
-    /// Which open block of a plane takes a page of a round of which the host has its share, and whether it is the one that
-    /// is set apart for company.
-    fn slot_of_shared_program(&mut self, die: DieId, to: PlaneId) -> (usize, bool) {
+    /// Which open block of a plane takes a page of a collection of which the host has its share, and whether it is the
+    /// one that is set apart for paired programs.
+    fn write_point_of_shared_program(&mut self, die: DieId, to: PlaneId) -> (usize, bool) {
         if self.ftl.needs_pairing(to) {
             self.pair_open_blocks(to);
         }
         let (waiting, count) = self.partners_in_wait(die, to);
-        self.ftl.slot_for_round(to, &waiting[..count])
+        self.ftl.write_point_for_collection(to, &waiting[..count])
     }
 
-    /// Issues a program of a round of which the host has its share.
+    /// Issues a program of a collection of which the host has its share.
     #[inline(never)]
     fn issue_shared_program(&mut self, die: DieId, id: JobId, to: PlaneId, units: usize, events: &mut EventQueue) {
-        let (slot, beside_pair) = self.slot_of_shared_program(die, to);
+        let (write_point, is_paired) = self.write_point_of_shared_program(die, to);
         let merged = match self.settings.merge {
             true => self.take_merged_writes(die, id, units, events.now_ns()),
             false => Merged::NONE,
         };
-        let page = self.bind_moves(id, (to, slot), units, merged);
+        let page = self.bind_moves(id, (to, write_point), units, merged);
         let source = self.jobs[id.at()].source;
         let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
-        command.push(PlaneSlot { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
+        command.push(CommandPlane { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
         self.count_program(source, 1);
-        self.join_and_issue_program(die, command, beside_pair, events);
+        self.join_and_issue_program(die, command, is_paired, events);
         if merged.units > 0 {
-            // The merged writes give back the pages that they were promised.
+            // The merged writes give back the pages that were reserved for them.
             self.collect_if_low(to, events);
         }
     }
 
     /// Issues a program of moved data with the writes that join it.
-    fn join_and_issue_program(&mut self, die: DieId, mut command: Command, beside_pair: bool, events: &mut EventQueue) {
+    fn join_and_issue_program(&mut self, die: DieId, mut command: Command, is_paired: bool, events: &mut EventQueue) {
         for at in 0..self.settings.gc_builders.len() {
-            self.settings.gc_builders[at].join_gc_program(self, die, &mut command, beside_pair, events);
+            self.settings.gc_builders[at].join_gc_program(self, die, &mut command, is_paired, events);
         }
         if command.planes > 1 {
             let planes = u64::from(command.planes);
@@ -197,12 +197,12 @@ impl Drive {
             self.work.multi_plane_page_programs += planes;
         }
         self.issue(die, &command, events);
-        for slot in &command.parts()[1..] {
-            self.collect_if_low(slot.plane, events);
+        for part in &command.parts()[1..] {
+            self.collect_if_low(part.plane, events);
         }
     }
 
-    /// Issues a read of a round, with the reads that join it.
+    /// Issues a read of a collection, with the reads that join it.
     #[inline(never)]
     fn join_and_issue_read(&mut self, die: DieId, mut command: Command, events: &mut EventQueue) {
         for at in 0..self.settings.gc_builders.len() {
@@ -212,7 +212,7 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// End of the page that a round reads next, after the order of its moves has changed.
+    /// End of the page that a collection reads next, after the order of its moves has changed.
     fn end_of_next_page(&mut self, id: JobId) -> usize {
         self.jobs[id.at()].is_stepping = false;
         let step = self.next_step(id);
@@ -223,7 +223,7 @@ impl Drive {
         }
     }
 
-    /// Where planes have two active blocks: sets one apart on a plane and its partners for programs in company.
+    /// Where planes have two active blocks: sets one apart on a plane and its partners for paired programs.
     pub(crate) fn pair_open_blocks(&mut self, plane: PlaneId) {
         if self.ftl.has_second_active() {
             let (partners, count) = self.partners_of(plane);
@@ -231,7 +231,7 @@ impl Drive {
         }
     }
 
-    /// Those partners of a plane for which a write waits that could join its round, and how many they are.
+    /// Those partners of a plane for which a write waits that could join its collection, and how many they are.
     fn partners_in_wait(&self, die: DieId, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
         let (mut partners, count) = self.partners_of(plane);
         let mut waiting = 0;
@@ -284,13 +284,13 @@ impl Drive {
             }
             _ => self.work.other_page_reads += 1,
         }
-        let mut part = PlaneSlot { plane, page: self.geometry.page_of(from), units: units as u32, txn: TxnId::NONE };
+        let mut part = CommandPlane { plane, page: self.geometry.page_of(from), units: units as u32, txn: TxnId::NONE };
         if !ALONE && self.settings.copyback {
-            let slot = self.ftl.slot(plane, Origin::Move);
-            part.page = self.bind_moves(id, (plane, slot), units, Merged::NONE);
+            let write_point = self.ftl.write_point(plane, Origin::Move);
+            part.page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
             self.count_program(source, 1);
             self.issue_part::<false>(die, FlashOp::Copyback, id, part, events);
-        } else if !ALONE && !self.settings.is_round_alone {
+        } else if !ALONE && !self.settings.is_collection_alone {
             let mut command = Command::new(FlashOp::Read, source, id, events.now_ns());
             command.push(part);
             self.join_and_issue_read(die, command, events);
@@ -300,7 +300,13 @@ impl Drive {
     }
 
     /// Binds a page for the job's oldest units that were read.
-    fn bind_moves(&mut self, id: JobId, (plane, slot): (PlaneId, usize), units: usize, merged: Merged) -> PageId {
+    fn bind_moves(
+        &mut self,
+        id: JobId,
+        (plane, write_point): (PlaneId, usize),
+        units: usize,
+        merged: Merged,
+    ) -> PageId {
         // Counting bits takes long where the processor has no instruction for it, and mostly there is none.
         let merged_units = if merged.first.is_none() { 0 } else { merged.units.count_ones() };
         let job = &mut self.jobs[id.at()];
@@ -315,11 +321,11 @@ impl Drive {
         let stamp = self.ftl.counts().host_units;
         let page = if let Some(shadow) = &mut self.shadow {
             let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();
-            let page = self.ftl.move_page(plane, slot, moves, merged_units, stamp);
+            let page = self.ftl.move_page(plane, write_point, moves, merged_units, stamp);
             shadow.move_page(&self.ftl, page, moves, &current, merged.units);
             page
         } else {
-            self.ftl.move_page(plane, slot, moves, merged_units, stamp)
+            self.ftl.move_page(plane, write_point, moves, merged_units, stamp)
         };
         self.after_bind(plane);
         page
@@ -334,6 +340,6 @@ impl Drive {
         let id = self.txns.add(txn);
         let list = self.queue(die, Queue::Move);
         self.enqueue(list, id);
-        self.touch(die);
+        self.mark_ready(die);
     }
 }

@@ -5,24 +5,24 @@
 //! invariant.
 
 use super::drive::{Drive, Queue};
-use super::sharing::Pause;
+use super::sharing::PreemptionPoint;
 use crate::dispatch::compose::list::BuilderName;
 use crate::flash::channel::Channels;
-use crate::flash::command::{Command, FlashOp, PlaneSlot, Source};
+use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::flash::{Die, NO_COMMAND, Phase};
 use crate::ftl::blocks::BlockState;
 use crate::ftl::victim::Victim;
 use crate::observe::report::CAUSES;
-use crate::run::aging::aged;
 use crate::run::config::RunConfig;
+use crate::run::preconditioning::preconditioned;
 use crate::run::simulation::{Setup, Simulation};
 use crate::sim::index::{BlockId, ChannelId, DieId, JobId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::Invariant;
 use crate::sim::invariant::When;
-use crate::sim::queue::{EventQueue, Slot};
+use crate::sim::queue::{EventQueue, Timer};
+use crate::tasks::gc::preemption::Preemption;
 use crate::tasks::gc::trigger::watermark::Params;
 use crate::tasks::gc::trigger::{Trigger, TriggerConfig};
-use crate::tasks::gc::r#yield::Yield;
 use copyback_workload::{Op, Priority, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -115,7 +115,7 @@ fn both() -> Vec<Request> {
 /// Runs a row; an error is what stopped it.
 fn run(row: &Row) -> Result<(), String> {
     let config = config(row.settings);
-    let ftl = aged(&config, 1).expect("the drive has a past");
+    let ftl = preconditioned(&config, 1).expect("the drive is preconditioned");
     let mut source = (row.requests)().into_iter();
     let setup = Setup {
         host: config.host.clone(),
@@ -160,8 +160,8 @@ fn queued(drive: &Drive, queue: Queue) -> Option<(usize, TxnId)> {
 
 /// A job that has its die, with so many moves to go at least.
 fn job_with_moves(drive: &Drive, least: usize) -> Option<JobId> {
-    let leases = dies(drive).map(|die| drive.dies[die.at()].lease);
-    leases
+    let reservations = dies(drive).map(|die| drive.dies[die.at()].reserved_by);
+    reservations
         .into_iter()
         .find(|&job| job.is_some() && drive.jobs[job.at()].moves.len() >= drive.jobs[job.at()].next + least)
 }
@@ -171,7 +171,7 @@ fn block_in(drive: &Drive, state: BlockState) -> Option<BlockId> {
 }
 
 fn a_die_at_rest(drive: &Drive) -> Option<DieId> {
-    dies(drive).find(|&die| drive.flash.is_ready(die) && drive.dies[die.at()].lease.is_none())
+    dies(drive).find(|&die| drive.flash.is_ready(die) && drive.dies[die.at()].reserved_by.is_none())
 }
 
 /// An open block of the host with a page programmed and room for more.
@@ -191,26 +191,26 @@ macro_rules! row {
     };
 }
 
-const NO_LEVEL_FIFO: &str = "trigger = { policy = \"watermark\", soft = 0 }\nvictim = { policy = \"fifo\" }";
+const NO_WATERMARK_FIFO: &str = "trigger = { policy = \"watermark\", soft = 0 }\nvictim = { policy = \"fifo\" }";
 const NO_MULTI_PLANE: &str =
     "commands = { multi_plane = false }\ncompose = { policy = \"list\", builders = [\"cache\"] }";
 
-/// A hard level as high as the soft one: every round is below it.
+/// A hard watermark as high as the soft one: every collection is below it.
 const HARD_AT_SOFT: &str =
-    "yield = { policy = \"points\" }\ntrigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
-const ALL_STOP_AT_SOFT: &str =
-    "yield = { policy = \"points\", at_hard = \"all\" }\ntrigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
+    "preemption = { policy = \"points\" }\ntrigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
+const ALL_STOP_AT_SOFT: &str = "preemption = { policy = \"points\", at_hard = \"all\" }\n\
+     trigger = { policy = \"watermark\", soft = 3, hard = 1.0 }";
 
 /// What another configuration answers.
-fn yielding_of(drive: &Drive, settings: &str) -> Yield {
-    Yield::new(&config(settings).yield_, drive.flash.timing(), drive.geometry.units_per_page)
+fn preemption_of(drive: &Drive, settings: &str) -> Preemption {
+    Preemption::new(&config(settings).preemption, drive.flash.timing(), drive.geometry.units_per_page)
 }
 
 const ROWS: &[Row] = &[
     row!(TimeOrder, "", writes, |drive, events| {
         let is_late = events.now_ns() > 0;
         if is_late {
-            events.schedule(drive.flash.die_slot(DieId(0)), events.now_ns() - 1);
+            events.schedule(drive.flash.die_timer(DieId(0)), events.now_ns() - 1);
         }
         is_late
     }),
@@ -227,7 +227,7 @@ const ROWS: &[Row] = &[
         let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
         let plane = drive.geometry.planes_of(die).next().unwrap();
         let beyond = PageId((plane.0 + 1) * drive.geometry.blocks_per_plane * drive.geometry.pages_per_block);
-        command.push(PlaneSlot { plane, page: beyond, units: 1, txn: TxnId::NONE });
+        command.push(CommandPlane { plane, page: beyond, units: 1, txn: TxnId::NONE });
         drive.issue(die, &command, events);
         true
     }),
@@ -276,20 +276,20 @@ const ROWS: &[Row] = &[
         drive.start_relocation(first, Source::Wear);
         true
     }),
-    // The host takes a die that does not yield, while its round's step is under way on another.
-    row!(LeaseKept, "unit = { policy = \"block\", destination = \"global\" }", both, |drive, events| {
-        let leased = |drive: &Drive, d: DieId| drive.dies[d.at()].lease.is_some() && drive.flash.is_ready(d);
-        let Some(die) = dies(drive).find(|&d| leased(drive, d) && drive.head(d, Queue::Read).is_some()) else {
+    // The host takes a die whose collection is not preemptible, while its collection's step is under way on another.
+    row!(DieReservation, "granularity = { policy = \"block\", destination = \"global\" }", both, |drive, events| {
+        let reserved = |drive: &Drive, d: DieId| drive.dies[d.at()].reserved_by.is_some() && drive.flash.is_ready(d);
+        let Some(die) = dies(drive).find(|&d| reserved(drive, d) && drive.head(d, Queue::Read).is_some()) else {
             return false;
         };
         let read = drive.head(die, Queue::Read).expect("it was looked at");
         drive.take_read(die, read, events);
         true
     }),
-    // A round that yields has not looked at the queue yet.
-    row!(LeaseKept, "yield = { policy = \"points\" }", both, |drive, events| {
-        let looks = |drive: &Drive, d: DieId| drive.dies[d.at()].pause == Pause::Looking;
-        let Some(die) = dies(drive).find(|&d| looks(drive, d) && drive.head(d, Queue::Read).is_some()) else {
+    // A preemptible collection has not polled the queue yet.
+    row!(DieReservation, "preemption = { policy = \"points\" }", both, |drive, events| {
+        let polls = |drive: &Drive, d: DieId| drive.dies[d.at()].point == PreemptionPoint::Polling;
+        let Some(die) = dies(drive).find(|&d| polls(drive, d) && drive.head(d, Queue::Read).is_some()) else {
             return false;
         };
         let read = drive.head(die, Queue::Read).expect("it was looked at");
@@ -297,35 +297,35 @@ const ROWS: &[Row] = &[
         true
     }),
     // The policy lets requests go to the plane in whose register a page waits.
-    row!(PlaneBarred, "yield = { policy = \"points\" }", both, |drive, _| {
-        drive.yielding = yielding_of(drive, "yield = { policy = \"points\", at_register = \"all\" }");
+    row!(PlaneExcluded, "preemption = { policy = \"points\" }", both, |drive, _| {
+        drive.preemption = preemption_of(drive, "preemption = { policy = \"points\", at_register = \"all\" }");
         true
     }),
-    // State 2: below the hard level a write goes before a round.
-    row!(HardLevel, HARD_AT_SOFT, both, |drive, _| {
+    // State 2: below the hard watermark a write goes before a collection.
+    row!(HardWatermark, HARD_AT_SOFT, both, |drive, _| {
         let TriggerConfig::Watermark(trigger) = config("").trigger;
         drive.trigger = Trigger::new(&Params { hard: 0.0, ..trigger }, &drive.geometry);
         true
     }),
     // And a scheme that stops all of them lets reads go.
-    row!(HardLevel, ALL_STOP_AT_SOFT, both, |drive, _| {
-        drive.yielding = yielding_of(drive, HARD_AT_SOFT);
+    row!(HardWatermark, ALL_STOP_AT_SOFT, both, |drive, _| {
+        drive.preemption = preemption_of(drive, HARD_AT_SOFT);
         true
     }),
     // State 3: and a write of high priority waits, but a read goes.
-    row!(HardLevel, HARD_AT_SOFT, both_with_urgent_writes, |drive, _| {
-        let looks_in_state_3 = |&d: &DieId| {
+    row!(HardWatermark, HARD_AT_SOFT, both_with_urgent_writes, |drive, _| {
+        let polls_in_state_3 = |&d: &DieId| {
             let die = &drive.dies[d.at()];
             let urgent = drive.queues.iter(drive.queue(d, Queue::Write)).any(|id| drive.txns[TxnId(id)].high_priority);
-            urgent && die.pause == Pause::Looking && drive.head(d, Queue::Read).is_some()
+            urgent && die.point == PreemptionPoint::Polling && drive.head(d, Queue::Read).is_some()
         };
-        let Some(die) = dies(drive).find(looks_in_state_3) else { return false };
+        let Some(die) = dies(drive).find(polls_in_state_3) else { return false };
         drive.dies[die.at()].high_priority_waiting = 0;
         true
     }),
     row!(TimeExplained, "", both, |drive, _| {
         let Some((_, txn)) = queued(drive, Queue::Read) else { return false };
-        drive.txns[txn].blame_ns[0] += 1;
+        drive.txns[txn].breakdown_ns[0] += 1;
         true
     }),
     // Work that was faster than its parts.
@@ -337,8 +337,8 @@ const ROWS: &[Row] = &[
     // The only part of a request that came at time 0 ends twice.
     row!(RequestOnce, "", reads_of_a_unit, |drive, events| {
         let Some((_, txn)) = queued(drive, Queue::Read) else { return false };
-        drive.txns[txn].blame_ns = [0; CAUSES];
-        drive.txns[txn].blame_ns[0] = events.now_ns() + 50_000;
+        drive.txns[txn].breakdown_ns = [0; CAUSES];
+        drive.txns[txn].breakdown_ns[0] = events.now_ns() + 50_000;
         let is_next = events.now_ns() == 0;
         if is_next {
             drive.done.extend([txn, txn]);
@@ -355,11 +355,11 @@ const ROWS: &[Row] = &[
         true
     }),
     // The victim policy has forgotten all blocks but those that are full of valid data.
-    row!(RoundsGain, NO_LEVEL_FIFO, writes, |drive, _| {
+    row!(CollectionsReclaim, NO_WATERMARK_FIFO, writes, |drive, _| {
         if drive.waiting_for_space == 0 {
             return false;
         }
-        *drive.ftl.inside().victim = Victim::new(&config(NO_LEVEL_FIFO).victim, &drive.geometry, 1);
+        *drive.ftl.inside().victim = Victim::new(&config(NO_WATERMARK_FIFO).victim, &drive.geometry, 1);
         true
     }),
     row!(RunEnds, "", both, |drive, _| {
@@ -378,7 +378,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(AllReturned, "", writes, |drive, _| {
-        drive.credits_out[0] += 1;
+        drive.pages_reserved[0] += 1;
         true
     }),
     row!(ProgramsAddUp, "", writes, |drive, _| {
@@ -418,9 +418,9 @@ const ROWS: &[Row] = &[
         drive.check_all();
         true
     }),
-    row!(CreditsCovered, "", writes, |drive, _| {
+    row!(ReservationsCovered, "", writes, |drive, _| {
         let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_none()) else { return false };
-        drive.credits_out[plane.at()] += 1_000;
+        drive.pages_reserved[plane.at()] += 1_000;
         drive.check_all();
         true
     }),
@@ -454,18 +454,18 @@ const ROWS: &[Row] = &[
         true
     }),
     // A job goes on to its erase while its last page is on its way to another die.
-    row!(NothingLost, "unit = { policy = \"block\", destination = \"global\" }", writes, |drive, _| {
+    row!(NothingLost, "granularity = { policy = \"block\", destination = \"global\" }", writes, |drive, _| {
         let home = dies(drive).find(|d| {
-            let job = drive.dies[d.at()].lease;
+            let job = drive.dies[d.at()].reserved_by;
             job.is_some() && drive.flash.is_ready(*d) && {
                 let j = &drive.jobs[job.at()];
                 j.is_stepping && j.moves_left() == 0
             }
         });
         let Some(home) = home else { return false };
-        let job = drive.dies[home.at()].lease;
+        let job = drive.dies[home.at()].reserved_by;
         drive.jobs[job.at()].is_stepping = false;
-        drive.touch(home);
+        drive.mark_ready(home);
         true
     }),
     row!(OnfiOneCommand, "commands = { cache_program = false }", writes, |drive, _| {
@@ -486,11 +486,11 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(OnfiBus, "compose = { policy = \"list\", builders = [] }", writes, |drive, events| {
-        // The only channel's slot comes behind those of both dies.
-        let slot = Slot(drive.flash.die_slot(DieId(0)).0 + drive.geometry.dies);
+        // The only channel's timer comes behind those of both dies.
+        let timer = Timer(drive.flash.die_timer(DieId(0)).0 + drive.geometry.dies);
         let flash = drive.flash.inside();
-        let is_quiet = !flash.channels.has_waiters(ChannelId(0)) && !events.is_pending(slot);
-        if is_quiet && flash.channels.busy_until_ns(ChannelId(0)) > events.now_ns() {
+        let is_idle = !flash.channels.has_waiters(ChannelId(0)) && !events.is_pending(timer);
+        if is_idle && flash.channels.busy_until_ns(ChannelId(0)) > events.now_ns() {
             *flash.channels = Channels::new(1, 2, true);
         }
         false

@@ -80,8 +80,9 @@ pub fn responses(outcome: &Outcome) -> Vec<u64> {
     outcome.requests.iter().map(|r| r.response_ns).collect()
 }
 
-/// A request's blame without its zeros.
-pub fn blame(record: &RequestRecord) -> Vec<(&'static str, u64)> {
-    let parts = copyback::observe::report::ALL_CAUSES.iter().map(|&c: &Cause| (c.name(), record.blame_ns[c as usize]));
+/// A request's latency breakdown without its zeros.
+pub fn breakdown(record: &RequestRecord) -> Vec<(&'static str, u64)> {
+    let parts =
+        copyback::observe::report::ALL_CAUSES.iter().map(|&c: &Cause| (c.name(), record.breakdown_ns[c as usize]));
     parts.filter(|&(_, ns)| ns > 0).collect()
 }

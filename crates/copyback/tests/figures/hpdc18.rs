@@ -71,7 +71,7 @@ fn figure_5(scheme: &str) -> Figure<'static> {
 
 #[test]
 fn figure_5a_the_baseline_leaves_plane_1_idle() {
-    figure_5(r#"yield = { policy = "never" }"#).shows(
+    figure_5(r#"preemption = { policy = "none" }"#).shows(
         "
          0   1  GC     read     P0 B2 p3    -- A
          1   3  GC     program  P0 B7 p0    -- B
@@ -98,7 +98,7 @@ fn figure_5a_the_baseline_leaves_plane_1_idle() {
 /// The same as a drawing: plane 1 is idle until collection ends. Requests 0 to 7 are I to P.
 #[test]
 fn figure_5a_drawn() {
-    let drawn = figure_5(r#"yield = { policy = "never" }"#).drawing();
+    let drawn = figure_5(r#"preemption = { policy = "none" }"#).drawing();
     let rows: Vec<&str> = drawn.lines().filter(|line| line.starts_with("plane")).collect();
     let erase = format!("E{}|", "=".repeat(74));
     let until_50 = format!("plane 0    R3W0=|R7W1=|R9W2=|R|W3=|{erase}");
@@ -108,7 +108,7 @@ fn figure_5a_drawn() {
 
 /// GC-PAR, with a second active block in each plane.
 const PAR: &str = r#"
-yield = { policy = "never" }
+preemption = { policy = "none" }
 compose = { policy = "list", builders = ["multi-plane"], gc = ["gc+host"], gc_scan = "0 ns" }
 frontier = { policy = "second-active", unpaired = "same" }
 "#;
@@ -166,7 +166,7 @@ fn figure_6<'a>(planes: &'a [&'a [Block]], scheme: &str) -> Figure<'a> {
 
 /// Each plane with its one active block.
 const ONE_ACTIVE: &str = r#"
-yield = { policy = "never" }
+preemption = { policy = "none" }
 compose = { policy = "list", builders = ["multi-plane"], gc = ["gc+host"], gc_scan = "0 ns" }
 frontier = { policy = "single" }
 "#;
@@ -247,7 +247,7 @@ fn figure_7a_both_planes_begin_new_blocks() {
 /// serviced using the preemptive GC"; what matches the next command goes with it.
 #[test]
 fn section_4_4_what_cannot_join_the_next_command_goes_first() {
-    let scheme = PAR.replace("policy = \"never\"", "policy = \"points\", poll = \"0 ns\"");
+    let scheme = PAR.replace("policy = \"none\"", "policy = \"points\", poll = \"0 ns\"");
     let requests = &[
         ("J", 0.5, Write(1)),      // joins B
         ("K", 0.5, Read(0, 4, 2)), // for the plane that is collected
@@ -275,7 +275,7 @@ fn section_4_4_what_cannot_join_the_next_command_goes_first() {
 /// ispass11's merging beside it: the page for which a request waits is moved first, and what matches that page joins.
 #[test]
 fn partners_are_those_of_the_page_that_merging_puts_first() {
-    let scheme = PAR.replace("policy = \"never\"", "policy = \"points\", poll = \"0 ns\"");
+    let scheme = PAR.replace("policy = \"none\"", "policy = \"points\", poll = \"0 ns\"");
     let scheme = scheme.replace("[\"gc+host\"]", "[\"merge\", \"gc+host\"]");
     let mut plane_1: Vec<Block> = PLANE_1.to_vec();
     plane_1[0] = Holds(&[15]);

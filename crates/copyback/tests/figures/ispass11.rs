@@ -1,7 +1,7 @@
 //! "A Semi-Preemptive Garbage Collector for Solid State Drives" (ISPASS 2011), Figures 4 to 7.
 //!
 //! One die of one plane. The paper's times are 25, 200 and 1500 µs: a read takes 1 unit of time, a program 8, an erase 60.
-//! Collection of a block with the valid pages x and y begins at time 0. Looking up the queue takes no time here.
+//! Collection of a block with the valid pages x and y begins at time 0. Polling the queue takes no time here.
 //!
 //! What the text leaves open, and what stands here:
 //! - Figure 6: which of the two pipelined reads goes first. The request does, and GC's follows it.
@@ -26,20 +26,20 @@ const PLANE: &[Block] = &[Full, Full, Holds(&[1, 3]), Full, Free, Free, Free, Fr
 
 const NEVER: &str = r#"
 compose = { policy = "list", builders = [] }
-yield = { policy = "never" }
+preemption = { policy = "none" }
 "#;
 const POINTS: &str = r#"
 compose = { policy = "list", builders = [] }
-yield = { policy = "points", poll = "0 ns" }
+preemption = { policy = "points", poll = "0 ns" }
 "#;
 const MERGE: &str = r#"
 compose = { policy = "list", builders = [], gc = ["merge"] }
-yield = { policy = "points", poll = "0 ns" }
+preemption = { policy = "points", poll = "0 ns" }
 "#;
 const PIPELINE: &str = r#"
 commands = { cache_read = true, cache_program = true }
 compose = { policy = "list", builders = [], gc = ["pipeline"] }
-yield = { policy = "points", poll = "0 ns" }
+preemption = { policy = "points", poll = "0 ns" }
 "#;
 
 fn figure<'a>(scheme: &str, requests: &'a [(&'static str, f64, Asks)]) -> Figure<'a> {
@@ -320,7 +320,7 @@ fn a_fence_for_all_ends_a_point_with_what_it_found() {
 }
 
 #[test]
-fn below_the_hard_level_every_point_is_fenced() {
+fn below_the_hard_watermark_every_point_is_fenced() {
     // In state 2 reads go first; r2 comes while r1 is read, and waits for the next point for all that.
     let requests = &[("r1", 3.0, Read(0, 1, 0)), ("r2", 9.5, Read(0, 1, 1))];
     let fenced = "
@@ -348,9 +348,9 @@ fn below_the_hard_level_every_point_is_fenced() {
 }
 
 #[test]
-fn an_urgent_write_in_front_of_the_window_is_owed_its_turn_too() {
-    // Two slots: the round has one, and r, which state 3 holds back, the other, so that u stands in front. Another round is
-    // due when the first ends, and GC goes before writes.
+fn an_urgent_write_in_front_of_the_window_gets_its_turn_too() {
+    // Two slots: the collection has one, and r, which state 3 holds back, the other, so that u stands in front. Another
+    // collection is due when the first ends, and GC goes before writes.
     let (plane, requests) = (plane_with(1), [("r", 3.0, Read(0, 1, 0)), ("u", 4.0, UrgentWrite(0))]);
     let planes: &[&[Block]] = &[&plane];
     let mut figure = state(planes, &requests);
@@ -377,7 +377,7 @@ fn paired_state<'a>(planes: &'a [&'a [Block]], requests: &'a [(&'static str, f64
 }
 
 #[test]
-fn writes_join_rounds_above_the_hard_level_and_not_below_it() {
+fn writes_join_collections_above_the_hard_watermark_and_not_below_it() {
     let requests = &[("w", 0.5, Write(1))];
     paired_state(&[&plane_with(9), &plane_with(9)], requests).begins_with(
         "

@@ -20,7 +20,7 @@ use std::collections::{HashMap, VecDeque};
 enum Step {
     /// Writes units one by one, as preconditioning does.
     Append { first: u32, units: u8 },
-    /// Writes a page of units; with `stale`, the last of them is overtaken by a newer write and points nowhere.
+    /// Writes a page of units; with `stale`, the last of them is superseded by a newer write and points nowhere.
     WritePage { plane: u32, first: u32, units: u8, stale: bool },
     /// Forgets units.
     Trim { first: u32, units: u8 },
@@ -86,8 +86,8 @@ impl Oracle {
     fn program_page(&mut self, ftl: &Ftl, page: PageId, mut data: Vec<Option<(u32, u64)>>) {
         data.resize(ftl.geometry.units_per_page as usize, None);
         let first = page.0 * ftl.geometry.units_per_page;
-        for (slot, what) in data.into_iter().enumerate() {
-            self.program(ftl, first + slot as u32, what);
+        for (offset, what) in data.into_iter().enumerate() {
+            self.program(ftl, first + offset as u32, what);
         }
     }
 
@@ -300,7 +300,7 @@ impl Bench {
                     is_newest.then_some((unit, version))
                 });
                 let data = data.collect();
-                let at = self.ftl.move_page(plane, self.ftl.slot(plane, Origin::Move), &page, 0, self.stamp);
+                let at = self.ftl.move_page(plane, self.ftl.write_point(plane, Origin::Move), &page, 0, self.stamp);
                 self.oracle.moved += page.len() as u64;
                 self.oracle.program_page(&self.ftl, at, data);
             }

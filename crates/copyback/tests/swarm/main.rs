@@ -35,7 +35,7 @@ enum Kind {
     Run,
     /// A drive that the timing oracle understands.
     Timing,
-    /// One of them whose rounds share their dies with the host.
+    /// One of them whose collections share their dies with the host.
     Sharing,
     /// The translation layer by itself.
     Ftl,
@@ -262,11 +262,11 @@ fn swarm(budget: Budget, is_talking: bool) -> Result<Tally, Failure> {
             let tally = RefCell::new(results[worker].lock().expect("no worker panics").0.clone());
             let result = run_case(number, &strategies, &tally);
             *doing[worker].lock().expect("no worker panics") = None;
-            let mut slot = results[worker].lock().expect("no worker panics");
+            let mut entry = results[worker].lock().expect("no worker panics");
             match result {
-                Ok(()) => slot.0 = tally.into_inner(),
+                Ok(()) => entry.0 = tally.into_inner(),
                 Err(failure) => {
-                    slot.1 = Some(failure);
+                    entry.1 = Some(failure);
                     stop.store(true, Ordering::Relaxed);
                 }
             }

@@ -17,13 +17,13 @@ use copyback::ftl::core::Ftl;
 use copyback::host::config::HostConfig;
 use copyback::host::config::HostMode;
 use copyback::observe::report::{Cause, Outcome, Report, RequestRecord};
-use copyback::run::aging;
+use copyback::run::preconditioning;
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::run::{Image, Options, Progress, RunError, Warmup, outcome_of, precondition, simulate};
 use copyback::sim::index::{BlockId, LogicalUnit};
-use copyback::tasks::gc::r#yield::YieldConfig;
+use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::workload::{Op, Priority, Request};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -202,8 +202,8 @@ fn assembled(
     });
     let requests: Vec<Request> = requests.collect();
     let how_many = ["none", "few", "many"][usize::from(!relocations.is_empty()) + usize::from(relocations.len() > 3)];
-    let is_cut = cut.is_some_and(|cut| cut < requests.len() as u64);
-    marks.extend([("host", host), ("relocations", how_many), ("requests", if is_cut { "cut" } else { "all" })]);
+    let is_split = cut.is_some_and(|cut| cut < requests.len() as u64);
+    marks.extend([("host", host), ("relocations", how_many), ("requests", if is_split { "cut" } else { "all" })]);
     Case { config, text, marks, seed, requests, cut, relocations }
 }
 
@@ -228,7 +228,7 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, TestCa
     }
 }
 
-/// Drives with their pasts under one host, all checked; what the records say, and the drives' own work.
+/// Drives with their preconditioned under one host, all checked; what the records say, and the drives' own work.
 pub fn run_together(
     drives: Vec<(&RunConfig, Ftl)>,
     host: &HostConfig,
@@ -257,7 +257,7 @@ pub fn comes_to_an_end() -> impl FnMut(Progress) {
 /// Runs a case step by step, with its relocations; how many there were.
 fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outcome, u64), TestCaseError> {
     caught(|| {
-        let past = ftl.counts();
+        let preconditioning = ftl.counts();
         let held_before = held(&ftl);
         let mut source = case.requests.clone().into_iter();
         let setup = Setup {
@@ -284,7 +284,7 @@ fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outc
         }
         simulation.check_end();
         check_contents(case, &held_before, &simulation.drives().next().expect("there is a drive").ftl);
-        Ok((outcome_of(simulation, past), relocated))
+        Ok((outcome_of(simulation, preconditioning), relocated))
     })
 }
 
@@ -353,16 +353,16 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
         HostMode::Open => case.config.host.outstanding_max,
         HostMode::Closed => case.config.host.queue_depth,
     };
-    prop_assert!(report.max_queue_depth <= limit, "{} requests were inside at once", report.max_queue_depth);
+    prop_assert!(report.peak_outstanding <= limit, "{} requests were inside at once", report.peak_outstanding);
 
     // Every place of a programmed page is somebody's. Without a clock units are appended one by one, so there pages are
-    // rounded up for each block, and a page that the past began is left unfinished.
+    // rounded up for each block, and a page that the preconditioning began is left unfinished.
     let flash = &report.flash;
     let units_per_page = u64::from(geometry.units_per_page);
     let places = units_per_page * (flash.host_page_programs + flash.gc_page_programs + flash.other_page_programs);
     let units = flash.host_units + flash.gc_units + flash.other_units + flash.padding_units;
     let begun_max = u64::from(geometry.planes) * 2 * (units_per_page - 1);
-    let is_ideal = matches!(case.config.yield_, YieldConfig::Ideal(_));
+    let is_ideal = matches!(case.config.preemption, PreemptionConfig::Ideal(_));
     prop_assert!(units <= places + begun_max, "{units} units in {places} places");
     prop_assert!(is_ideal || units >= places, "{units} units in {places} places");
     if !is_ideal && matches!(case.config.precondition, PreconditionConfig::Empty {}) {
@@ -389,13 +389,13 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
         prop_assert!((total - expected).abs() < 1e-9 * expected.max(1.0), "{total}, not {expected}");
     }
 
-    prop_assert_eq!(report.gc.rounds + relocated, flash.block_erases);
+    prop_assert_eq!(report.gc.collections + relocated, flash.block_erases);
     prop_assert!(flash.gc_units <= report.gc.units_moved);
     prop_assert!(flash.update_page_reads <= flash.host_page_reads);
-    for share in [report.utilisation.plane, report.utilisation.die, report.utilisation.channel] {
-        prop_assert!((0.0..=1.0).contains(&share), "{:?}", report.utilisation);
+    for share in [report.utilization.plane, report.utilization.die, report.utilization.channel] {
+        prop_assert!((0.0..=1.0).contains(&share), "{:?}", report.utilization);
     }
-    prop_assert!(report.utilisation.plane_during_gc.is_none_or(|share| (0.0..=1.0).contains(&share)));
+    prop_assert!(report.utilization.plane_during_gc.is_none_or(|share| (0.0..=1.0).contains(&share)));
     Ok(())
 }
 
@@ -423,11 +423,11 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
         if case.config.host.mode == HostMode::Open {
             prop_assert_eq!(record.arrival_ns, asked.arrival_ns);
         }
-        prop_assert_eq!(record.blame_ns.iter().sum::<u64>(), record.response_ns);
+        prop_assert_eq!(record.breakdown_ns.iter().sum::<u64>(), record.response_ns);
         let end_ns = record.arrival_ns + record.response_ns;
         prop_assert!(end_ns >= before_ns, "{:?} came after a later one", record);
         before_ns = end_ns;
-        let flash_ns = record.blame_ns[Cause::Flash as usize];
+        let flash_ns = record.breakdown_ns[Cause::Flash as usize];
         match asked.op {
             Op::Read if flash_ns > 0 => prop_assert!(record.response_ns >= least_read_ns, "{:?}", record),
             Op::Write if !has_buffer => {
@@ -486,9 +486,9 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     let image = match precondition(&case.config, case.seed) {
         Ok(image) => image,
         Err(RunError::Config(_)) => return Ok(Verdict::default()),
-        Err(e) => return Err(TestCaseError::fail(format!("the past failed: {e}"))),
+        Err(e) => return Err(TestCaseError::fail(format!("the preconditioning failed: {e}"))),
     };
-    let ftl = caught(|| Ok(aging::aged(&case.config, case.seed)?))?;
+    let ftl = caught(|| Ok(preconditioning::preconditioned(&case.config, case.seed)?))?;
     let (outcome, relocated) = run_disturbed(case, ftl.clone(), true, true)?;
     check_report(case, &outcome.report, relocated)?;
     check_records(case, &outcome.requests)?;

@@ -1,14 +1,14 @@
 //! Does a drive among others give exactly the results that it gives alone?
 //!
 //! Drives of one run share a clock and an open host that lets every request in when it arrives, so each drive's requests
-//! take exactly as long, with the same blame, as in a run of their own.
+//! take exactly as long, with the same latency breakdown, as in a run of their own.
 
 use crate::knobs::Mark;
 use crate::runs::{self, run_together};
 use copyback::ftl::core::Ftl;
 use copyback::host::config::HostConfig;
 use copyback::observe::report::RequestRecord;
-use copyback::run::aging;
+use copyback::run::preconditioning;
 use copyback::run::config::RunConfig;
 use copyback::tasks::gc::trigger::TriggerConfig;
 use copyback::workload::Request;
@@ -43,7 +43,9 @@ pub fn case() -> impl Strategy<Value = Case> {
 
 /// Whether at least two drives ran together, each as if alone.
 pub fn holds(case: &Case) -> Result<bool, TestCaseError> {
-    let aged = |d: &runs::Case| Some((d.config.clone(), aging::aged(&d.config, d.seed).ok()?, d.asked().to_vec()));
+    let aged = |d: &runs::Case| {
+        Some((d.config.clone(), preconditioning::preconditioned(&d.config, d.seed).ok()?, d.asked().to_vec()))
+    };
     let drives: Vec<(RunConfig, Ftl, Vec<Request>)> = case.accepted().filter_map(aged).take(3).collect();
     let [first, _, ..] = &drives[..] else { return Ok(false) };
     let subpage_writes = first.0.host.subpage_writes;

@@ -1,7 +1,7 @@
 //! Compares a run with what the timing oracle says.
 
 use crate::runs::Case;
-use crate::timing_oracle::{self, Counts, Foretold, Past, Place};
+use crate::timing_oracle::{self, Counts, Foretold, Place, Preconditioning};
 use copyback::ftl::core::Ftl;
 use copyback::ftl::frontier::Origin;
 use copyback::observe::report::Outcome;
@@ -16,14 +16,15 @@ pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<F
     let g = &ftl.geometry;
     let at_first = (0..g.logical_units).filter_map(|unit| {
         let place = ftl.lookup(LogicalUnit(unit));
-        let (page, slot) = ((place.0 / g.units_per_page) as usize, (place.0 % g.units_per_page) as usize);
+        let (page, offset) = ((place.0 / g.units_per_page) as usize, (place.0 % g.units_per_page) as usize);
         let (pages, blocks) = (g.pages_per_block as usize, g.blocks_per_plane as usize);
         let (block, page) = (page / pages, page % pages);
-        place.is_some().then_some((unit as usize, Place { plane: block / blocks, block: block % blocks, page, slot }))
+        place.is_some().then_some((unit as usize, Place { plane: block / blocks, block: block % blocks, page, offset }))
     });
     let programmed = |p| ftl.next_page_offset(PlaneId(p), Origin::Host) as usize;
-    let past = Past { place_of: at_first.collect(), programmed: (0..g.planes).map(programmed).collect() };
-    let predicted = timing_oracle::predict(&case.config, past, case.asked(), &outcome.gc_events);
+    let preconditioning =
+        Preconditioning { place_of: at_first.collect(), programmed: (0..g.planes).map(programmed).collect() };
+    let predicted = timing_oracle::predict(&case.config, preconditioning, case.asked(), &outcome.gc_events);
     if !predicted.counts_for(&case.config, &outcome.report) {
         return Ok(None);
     }
@@ -38,7 +39,7 @@ pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<F
         );
     }
     if predicted.collects {
-        prop_assert_eq!(&outcome.gc_events, &predicted.rounds, "rounds of collection, and those of the timing oracle");
+        prop_assert_eq!(&outcome.gc_events, &predicted.collections, "collections, and those of the timing oracle");
     }
     prop_assert_eq!(Counts::of(&outcome.report), predicted.counts, "what was done, and that of the timing oracle");
     Ok(Some(predicted.foretold))

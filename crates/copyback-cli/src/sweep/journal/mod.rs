@@ -231,7 +231,7 @@ pub mod tests {
 
     pub fn result(mean_ns: f64) -> CellResult {
         let numbers = [
-            ("gc.rounds".to_owned(), Number::U64(u64::MAX)),
+            ("gc.collections".to_owned(), Number::U64(u64::MAX)),
             ("mean_ns".to_owned(), Number::F64(mean_ns)),
             ("wa".to_owned(), Number::None),
         ];

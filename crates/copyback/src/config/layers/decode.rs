@@ -181,7 +181,7 @@ fn missing_field(message: &str) -> Option<&str> {
 }
 
 /// How many names of the path lead to the table that lacks the key: there, and only there, the error is another once it has
-/// one. Without this, the key's sibling would be blamed, as taking that away changes the error, too.
+/// one. Without this, the key's sibling would be named, as taking that away changes the error, too.
 fn depth_of_gap(message: &str, field: &str, values: &toml::Table, path: &[String], fails: Fails<'_>) -> usize {
     let is_gap = |depth: &usize| {
         let mut with = values.clone();
@@ -251,7 +251,7 @@ fn example(table: &str, key: &str) -> String {
 fn untagged(message: &str, value: Option<&toml::Value>) -> Option<String> {
     let kind = message.strip_prefix("data did not match any variant of untagged enum ")?;
     match kind {
-        "Level" => Some("a level is a share such as 0.05, or a number of blocks such as 128".into()),
+        "ShareOrCount" => Some("a watermark is a share such as 0.05, or a number of blocks such as 128".into()),
         "PageTimes" => {
             debug_assert!(std::any::type_name::<PageTimes>().ends_with(kind));
             let one = |value: &toml::Value| Nanos::deserialize(value.clone()).err().map(|e| e.message().to_owned());

@@ -288,15 +288,17 @@ impl<C: Configuration> Stack<C> {
         Ok(resolved)
     }
 
-    /// A footprint that is `mapped` is the share that the drive's past writes.
+    /// A footprint that is `mapped` is the share that the drive's preconditioning writes.
     fn address_mapped(&self, resolved: &mut Resolved<C>) -> Result<(), LayerError> {
         if resolved.workload.footprint != Some(Footprint::Mapped) {
             return Ok(());
         }
         let share = resolved.run.mapped_share();
         if share <= 0.0 {
-            let error = LayerError::new("`workload.footprint`: the drive's past maps nothing that could be addressed");
-            let help = "give it a past (`precondition.mode`), or a footprint such as 0.8";
+            let error = LayerError::new(
+                "`workload.footprint`: the drive's preconditioning maps nothing that could be addressed",
+            );
+            let help = "precondition it (`precondition.mode`), or a footprint such as 0.8";
             return Err(error.with_help(help).at(self.place_of("workload.footprint")));
         }
         resolved.workload.footprint = Some(Footprint::Share(share));
@@ -361,7 +363,7 @@ impl<C: Configuration> Stack<C> {
 /// A complete configuration: defaults filled in.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Resolved<C> {
-    /// The drive, its scheme, its host and its past.
+    /// The drive, its scheme, its host and its preconditioning.
     #[serde(flatten)]
     pub run: C,
     /// What is asked of it.

@@ -98,17 +98,19 @@ fn another_policy_drops_the_parameters_of_the_one_before() {
 }
 
 #[test]
-fn another_past_drops_the_parameters_of_the_one_before() {
+fn another_preconditioning_drops_the_parameters_of_the_one_before() {
     let resolved = with(&["[precondition]\nsteady = 0.1", "[precondition]\nmode = \"sequential\""]);
     assert_eq!(resolved.run.precondition, PreconditionConfig::Sequential { fill: 1.0 });
 }
 
 #[test]
-fn a_mapped_footprint_is_what_the_past_writes() {
-    let share = |past: &str| match with(&[past, "[workload]\nfootprint = \"mapped\""]).workload.footprint {
-        Some(Footprint::Share(share)) => share,
-        other => panic!("{other:?}"),
-    };
+fn a_mapped_footprint_is_what_preconditioning_writes() {
+    let share =
+        |preconditioning: &str| match with(&[preconditioning, "[workload]\nfootprint = \"mapped\""]).workload.footprint
+        {
+            Some(Footprint::Share(share)) => share,
+            other => panic!("{other:?}"),
+        };
     assert_eq!(share("[precondition]\nmode = \"sequential\"\nfill = 0.7"), 0.7);
     assert_eq!(share("[precondition]\nmode = \"snia\""), 1.0);
     // Of a plane's pages half of 90 % are valid, and the drive shows part of them: less two blocks' worth at most.
@@ -180,8 +182,8 @@ fn sets_take_values_with_and_without_quotes() {
         let resolved = with_sets(&[time]).unwrap();
         assert_eq!(value(&resolved, "timing.read").unwrap().as_str(), Some("75 us"), "{time}");
     }
-    let resolved = with_sets(&["unit.destination=global", "trigger.soft=0.1", "trigger.soft=0.05"]).unwrap();
-    assert_eq!(value(&resolved, "unit.destination").unwrap().as_str(), Some("global"));
+    let resolved = with_sets(&["granularity.destination=global", "trigger.soft=0.1", "trigger.soft=0.05"]).unwrap();
+    assert_eq!(value(&resolved, "granularity.destination").unwrap().as_str(), Some("global"));
     assert_eq!(value(&resolved, "trigger.soft").unwrap().as_float(), Some(0.05));
     let resolved = with_sets(&["compose.builders=[]", "workload.read_size.mean=8 KiB"]).unwrap();
     assert_eq!(value(&resolved, "compose.builders").unwrap().as_array().unwrap().len(), 0);
@@ -267,7 +269,7 @@ fn unknown_policies_point_at_the_policy() {
     let (message, _, at) = error("[precondition]\nmode = \"full\"");
     assert_eq!(message, "`precondition.mode` cannot be `full`");
     assert_eq!(at, "layer2.toml: \"full\"");
-    let (_, help, at) = error("[unit]\ndestination = \"globall\"");
+    let (_, help, at) = error("[granularity]\ndestination = \"globall\"");
     assert!(help.starts_with("did you mean `global`?"), "{help}");
     assert_eq!(at, "layer2.toml: \"globall\"");
 }
@@ -281,7 +283,7 @@ fn wrong_types_and_units_point_at_the_value() {
         ("[timing]\nprogram = [\"1 ms\", \"2\"]", "needs a unit", "[\"1 ms\", \"2\"]"),
         ("[timing]\nchannel = \"333\"", "has no unit", "\"333\""),
         ("[timing]\nerase = 3", "needs a unit", "3"),
-        ("[trigger]\nsoft = \"low\"", "a level is a share", "\"low\""),
+        ("[trigger]\nsoft = \"low\"", "a watermark is a share", "\"low\""),
         ("[buffer]\npolicy = \"lru\"\nsize = \"4 KB/s\"", "unknown unit", "\"4 KB/s\""),
         ("[precondition]\nfill = \"all\"", "`precondition.fill`: invalid type", "\"all\""),
         ("[workload]\ntime_scale = \"fast\"", "`workload.time_scale`: invalid type", "\"fast\""),
@@ -328,11 +330,14 @@ fn a_value_in_place_of_a_table_is_refused() {
 }
 
 #[test]
-fn a_level_of_all_blocks_is_refused_with_how_many_there_are() {
+fn a_watermark_of_all_blocks_is_refused_with_how_many_there_are() {
     for (text, says) in [
-        ("soft = 200", "200 blocks is no possible level of free blocks: a plane has 64 blocks in all"),
-        ("soft = 0.999", "a share of 0.999 is no possible level of free blocks: a plane has 64 blocks in all"),
-        ("scope = \"die\"\nstop = 128", "128 blocks is no possible level of free blocks: a die has 128 blocks in all"),
+        ("soft = 200", "200 blocks is no possible watermark of free blocks: a plane has 64 blocks in all"),
+        ("soft = 0.999", "a share of 0.999 is no possible watermark of free blocks: a plane has 64 blocks in all"),
+        (
+            "scope = \"die\"\nstop = 128",
+            "128 blocks is no possible watermark of free blocks: a die has 128 blocks in all",
+        ),
     ] {
         let (message, help, _) = error(&format!("[trigger]\n{text}"));
         assert!(message.ends_with(says), "{text}: {message}");

@@ -6,25 +6,26 @@
 //! - `cache`: reads and programs follow each other through the cache register, so that a transfer overlaps the array time
 //!   of the same die. ONFI read cache and program cache.
 //!
-//! Builders for commands of collection, beside those:
+//! Builders for commands of collection, apart from those:
 //! - `gc+host`: transactions of the host on other planes join reads and programs of collection, one for each free plane,
-//!   under the same rules. hpdc18 Section 4.1, Algorithm 2. Transfers of the round go first; its step ends one page transfer
-//!   later for each that joined.
+//!   under the same rules. hpdc18 Section 4.1, Algorithm 2. Transfers of the collection go first; its step ends one
+//!   page transfer later for each that joined.
 //! - `merge`: a queued read of a page that collection has just read ends with that page's transfer, and a queued write of
 //!   what collection is about to program goes into that program. Pages of the victim for which a request waits are moved
 //!   first. ispass11 Section III-B.
-//! - `pipeline`: what a pause of a round lets go first, and the round's own step behind it, follow each other through the
-//!   cache register where they are of one type: read after read, program after program. ispass11 Section III-C.
+//! - `pipeline`: what a preemption point of a collection lets go first, and the collection's own step behind it, follow
+//!   each other through the cache register where they are of one type: read after read, program after program. ispass11
+//!   Section III-C.
 //!
 //! Parameters:
 //! - `builders` (default `["multi-plane"]`): which are tried. None excludes another, so their order makes no difference.
 //! - `gc` (default `[]`): which builders for commands of collection are tried. A key of its own, so that a scheme can name
 //!   them and leave a device's way with host commands alone.
 //! - `scan_max` (default 16): transactions of a queue that are looked at for a partner.
-//! - `gc_scan_max` (default 1024): the same for a round: requests for its own plane may stand in front of its partners for
-//!   as long as it lasts. Also what a pause of a round looks at (`yield`).
-//! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a round. hpdc18 Section
-//!   4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.
+//! - `gc_scan_max` (default 1024): the same for a collection: requests for its own plane may stand in front of its
+//!   partners for as long as it lasts. Also what a preemption point of a collection looks at (`preemption`).
+//! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a collection.
+//!   hpdc18 Section 4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.
 
 use crate::config::{CommandsConfig, KeyError};
 use copyback_workload::units::Nanos;
@@ -40,9 +41,9 @@ pub struct Params {
     pub gc: Vec<GcBuilderName>,
     /// Transactions of a queue that are looked at for a partner.
     pub scan_max: u32,
-    /// The same for a round.
+    /// The same for a collection.
     pub gc_scan_max: u32,
-    /// Time to look for a partner of a round's read.
+    /// Time to look for a partner of a collection's read.
     pub gc_scan: Nanos,
 }
 
@@ -60,12 +61,12 @@ pub enum BuilderName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GcBuilderName {
-    /// Host work beside that of collection, on other planes.
+    /// Host work that is paired with that of collection, on other planes.
     #[serde(rename = "gc+host")]
     GcHost,
     /// Host work on the very pages that collection moves.
     Merge,
-    /// Overlap of transfer and array time between the host and a round that lets it go first.
+    /// Overlap of transfer and array time between the host and a collection that lets it go first.
     Pipeline,
 }
 

@@ -1,11 +1,11 @@
 //! Host transactions are served with the very pages that collection moves.
 //!
 //! Source: ispass11 Section III-B, Fig. 5. A read ends when the page has reached the controller; a write of data that was
-//! read and not programmed yet goes into that program instead of the old version, and gives the page that it was promised
-//! back. Pages of the victim for which a request waits are moved first: "the order of pages to be moved does not matter".
-//! Where rounds yield, such requests are left to the round, and do not go before it.
+//! read and not programmed yet goes into that program instead of the old version, and gives the page that was reserved
+//! for it back. Pages of the victim for which a request waits are moved first: "the order of pages to be moved does not
+//! matter". Where collections are preemptible, such requests are left to the collection, and do not go before it.
 
-use crate::flash::command::PlaneSlot;
+use crate::flash::command::CommandPlane;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PhysicalUnit, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::{Drive, Queue};
@@ -36,7 +36,7 @@ impl Drive {
         self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.gc_scan_max)
     }
 
-    /// Where among a round's pending moves the page begins for which a request waits longest.
+    /// Where among a collection's pending moves the page begins for which a request waits longest.
     fn wanted_move(&self, die: DieId, id: JobId) -> Option<usize> {
         let job = &self.jobs[id.at()];
         let is_in_victim = |&place: &PhysicalUnit| self.geometry.block_of(place) == job.block;
@@ -47,7 +47,7 @@ impl Drive {
         wanted.filter_map(|page| pending.iter().position(|m| self.geometry.page_of(m.from) == page)).next()
     }
 
-    /// The page that a round reads next because a request waits for it.
+    /// The page that a collection reads next because a request waits for it.
     pub(crate) fn wanted_page(&self, die: DieId, id: JobId) -> Option<PageId> {
         let job = &self.jobs[id.at()];
         self.wanted_move(die, id).map(|start| self.geometry.page_of(job.moves[job.next + start].from))
@@ -81,21 +81,21 @@ impl Drive {
             next = self.queues.next(id.0).map(TxnId);
             if is_of_page {
                 self.queues.remove(list, id.0);
-                let slot = self.bind_read(id, die, events).expect("it was just translated");
-                self.end_merged_read(slot, events);
+                let part = self.bind_read(id, die, events).expect("it was just translated");
+                self.end_merged_read(part, events);
             }
         }
     }
 
-    fn end_merged_read(&mut self, slot: PlaneSlot, events: &mut EventQueue) {
-        let id = slot.txn;
+    fn end_merged_read(&mut self, part: CommandPlane, events: &mut EventQueue) {
+        let id = part.txn;
         self.stop_waiting(id, events.now_ns());
-        self.show_read(slot);
+        self.show_read(part);
         self.work.merged_reads += 1;
         self.finish_txn(id, events);
     }
 
-    /// Queued writes of nothing but data that the next program of the round holds: they go into that program.
+    /// Queued writes of nothing but data that the next program of the collection holds: they go into that program.
     pub(crate) fn take_merged_writes(&mut self, die: DieId, job: JobId, units: usize, now_ns: u64) -> Merged {
         let list = self.queue(die, Queue::Write);
         let (mut merged, mut last, mut looked_at) = (Merged::NONE, TxnId::NONE, 0);
@@ -145,7 +145,7 @@ impl Drive {
         }
         self.stop_waiting(id, now_ns);
         let account = self.account(die, self.txns[id].plane);
-        self.credits_out[account] -= 1;
+        self.pages_reserved[account] -= 1;
         self.work.merged_writes += 1;
     }
 }

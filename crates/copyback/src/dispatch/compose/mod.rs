@@ -43,7 +43,7 @@ impl ComposeConfig {
         [p.scan_max, p.gc_scan_max]
     }
 
-    /// Time to look for a partner before each read of a round, where one is looked for.
+    /// Time to look for a partner before each read of a collection, where one is looked for.
     pub fn gc_scan_ns(&self) -> u64 {
         let Self::List(p) = self;
         if p.gc.contains(&GcBuilderName::GcHost) { p.gc_scan.0 } else { 0 }
@@ -93,11 +93,11 @@ impl GcBuilderName {
         drive: &mut Drive,
         die: DieId,
         command: &mut Command,
-        beside_pair: bool,
+        is_paired: bool,
         events: &mut EventQueue,
     ) {
         if self == Self::GcHost {
-            gc_host::join_gc_program(drive, die, command, beside_pair, events);
+            gc_host::join_gc_program(drive, die, command, is_paired, events);
         }
     }
 }

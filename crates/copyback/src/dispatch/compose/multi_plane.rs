@@ -34,17 +34,17 @@ impl Drive {
         events: &mut EventQueue,
     ) {
         let list = self.queue(die, Queue::Read);
-        let (found, count) = self.reads_beside(die, command.slots[0].page, scan_max);
+        let (found, count) = self.partner_reads(die, command.parts[0].page, scan_max);
         for &id in &found[..count] {
             self.queues.remove(list, id.0);
-            let slot = self.bind_read(id, die, events).expect("the partner was just translated");
-            self.add_read(command, slot, events.now_ns());
+            let part = self.bind_read(id, die, events).expect("the partner was just translated");
+            self.add_read(command, part, events.now_ns());
         }
     }
 
     /// The queued reads that can share a command with the read of a page, and how many they are.
     #[inline(always)]
-    pub(crate) fn reads_beside(&self, die: DieId, lead: PageId, scan_max: usize) -> ([TxnId; 3], usize) {
+    pub(crate) fn partner_reads(&self, die: DieId, lead: PageId, scan_max: usize) -> ([TxnId; 3], usize) {
         let list = self.queue(die, Queue::Read);
         let mut found = [TxnId::NONE; 3];
         let mut count = 0;
@@ -65,9 +65,9 @@ impl Drive {
                 continue;
             }
             let plane = self.geometry.plane_of(block);
-            let is_barred = plane == self.dies[die.at()].barred[0];
+            let is_excluded = plane == self.dies[die.at()].excluded[0];
             let fits = |&other: &PageId| self.flash.rules().go_together(&self.geometry, other, page);
-            if self.geometry.die_of(plane) == die && !is_barred && pages[..=count].iter().all(fits) {
+            if self.geometry.die_of(plane) == die && !is_excluded && pages[..=count].iter().all(fits) {
                 found[count] = id;
                 count += 1;
                 pages[count] = page;
@@ -81,24 +81,24 @@ impl Drive {
         &mut self,
         die: DieId,
         command: &mut Command,
-        (scan_max, beside_pair): (usize, bool),
+        (scan_max, is_paired): (usize, bool),
         events: &mut EventQueue,
     ) {
-        let lead = command.slots[0];
+        let lead = command.parts[0];
         let offset = self.geometry.block_and_offset(lead.page).1;
-        let barred = self.dies[die.at()].barred[1];
-        for partner in self.geometry.planes_of(die).filter(|&p| p != lead.plane && p != barred) {
-            let Some(slot) = self.ftl.slot_at(partner, offset, beside_pair) else { continue };
+        let excluded = self.dies[die.at()].excluded[1];
+        for partner in self.geometry.planes_of(die).filter(|&p| p != lead.plane && p != excluded) {
+            let Some(write_point) = self.ftl.write_point_at(partner, offset, is_paired) else { continue };
             if self.host_pages_left(partner) == 0 {
                 continue;
             }
-            let Some(block) = self.ftl.next_block_in(partner, slot) else { continue };
+            let Some(block) = self.ftl.next_block_in(partner, write_point) else { continue };
             let page = PageId(block.0 * self.geometry.pages_per_block + offset);
             if !command.parts().iter().all(|s| self.flash.rules().go_together(&self.geometry, s.page, page)) {
                 continue;
             }
             if let Some(id) = self.first_write_for(die, partner, scan_max) {
-                self.bind_write(die, (partner, slot), id, command, events.now_ns());
+                self.bind_write(die, (partner, write_point), id, command, events.now_ns());
             }
         }
     }

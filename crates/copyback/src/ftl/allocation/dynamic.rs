@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! die 0  GC     R1 W1 R2 W2 ... E
-//! die 1  host     w0 w1             writes that static allocation would have sent to die 0 do not wait for its round
+//! die 1  host     w0 w1             writes that static allocation would have sent to die 0 need not wait for that
 //! ```
 //!
 //! Parameters: none.

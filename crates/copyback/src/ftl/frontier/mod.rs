@@ -59,7 +59,7 @@ impl Frontier {
         self.second_active.is_some()
     }
 
-    /// Where programs without company go, with a second active block.
+    /// Where programs without a partner go, with a second active block.
     #[inline]
     pub fn unpaired(&self) -> second_active::Unpaired {
         self.second_active.unwrap_or_default()

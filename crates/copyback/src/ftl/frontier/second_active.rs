@@ -1,16 +1,16 @@
-//! Two active blocks a plane: one of them is set apart for programs of collection in company with the host's on other
-//! planes, so that their offsets agree.
+//! Two active blocks a plane: one of them is set apart for programs of collection that are paired with the host's on
+//! other planes, so that their offsets agree.
 //!
-//! Source: hpdc18 Section 4.2, Fig. 7a. A multi-plane program needs the same page offset on all its planes. When a round
-//! starts, its plane and its partners take fresh blocks, and their offsets agree. "While the first active block works the
-//! same as the baseline, the second active block helps us keep every GC write aligned with an I/O write request in the
-//! queue" (Section 1): what goes in company, of the round and of the host, goes to the second blocks, and everything else
-//! to the first, so that the second ones stay aligned for as long as they have room.
+//! Source: hpdc18 Section 4.2, Fig. 7a. A multi-plane program needs the same page offset on all its planes. When a
+//! collection starts, its plane and its partners take fresh blocks, and their offsets agree. "While the first active
+//! block works the same as the baseline, the second active block helps us keep every GC write aligned with an I/O write
+//! request in the queue" (Section 1): what is paired, of the collection and of the host, goes to the second blocks, and
+//! everything else to the first, so that the second ones stay aligned for as long as they have room.
 //!
-//! A plane has at most two open blocks. Where it has two already, blocks that are aligned stay together over rounds; where
-//! none is, the pair whose offsets are closest is taken, one that is ahead of the round before one that is behind, for the
-//! round catches up (Fig. 6). With four planes, a second block that fell behind takes what goes alone until it has caught
-//! up.
+//! A plane has at most two open blocks. Where it has two already, blocks that are aligned stay together over
+//! collections; where none is, the pair whose offsets are closest is taken, one that is ahead of the collection before
+//! one that is behind, for the collection catches up (Fig. 6). With four planes, a second block that fell behind takes
+//! what goes alone until it has caught up.
 //!
 //! ```text
 //! plane 0  GC     W0 W1    W2      W1 finds no write that waits: it goes to the first block
@@ -18,9 +18,9 @@
 //! ```
 //!
 //! Parameters:
-//! - `unpaired` (default `"other"`): where a round programs what finds no company: `"other"`, the first block; `"same"`,
-//!   the block set apart, as a literal reading of Algorithm 2 has it: the partners fall behind at the first program that
-//!   goes alone, and nothing is paired for the rest of the round (Fig. 6c).
+//! - `unpaired` (default `"other"`): where a collection programs what finds no partner: `"other"`, the first block;
+//!   `"same"`, the block set apart, as a literal reading of Algorithm 2 has it: the partners fall behind at the first
+//!   program that goes alone, and nothing is paired for the rest of the collection (Fig. 6c).
 
 use serde::{Deserialize, Serialize};
 
@@ -28,26 +28,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Where a round programs what finds no company.
+    /// Where a collection programs what finds no partner.
     pub unpaired: Unpaired,
 }
 
-/// Where a round programs what finds no company.
+/// Where a collection programs what finds no partner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unpaired {
     /// The plane's first open block.
     #[default]
     Other,
-    /// The block set apart for programs in company.
+    /// The block set apart for paired programs.
     Same,
 }
 
-/// Host and moved data, while no round has begun.
+/// Host and moved data, while no collection has begun.
 pub(super) const OPEN_BLOCK_OF: [u8; 2] = [0, 0];
 
-/// How badly a partner's open block at page offset `partner` suits a round that programs from offset `own` on: a partner
-/// that is ahead is caught up with, one that is behind never (Fig. 6).
+/// How badly a partner's open block at page offset `partner` suits a collection that programs from offset `own` on: a
+/// partner that is ahead is caught up with, one that is behind never (Fig. 6).
 pub(in crate::ftl) fn misfit(own: u32, partner: u32) -> (bool, u32) {
     (partner < own, own.abs_diff(partner))
 }

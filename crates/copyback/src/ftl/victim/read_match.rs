@@ -7,7 +7,7 @@
 //!
 //! Parameters:
 //! - `candidates` (default 10): blocks with equally few valid units that are looked at. hpdc18 Section 4.3: "at most 10".
-//! - `look` (default `"300 ns"`): time to look at one candidate; the round begins so much later. hpdc18 Section 4.3:
+//! - `scan` (default `"300 ns"`): time to scan one candidate; the collection begins so much later. hpdc18 Section 4.3:
 //!   "examining a candidate block takes around hundreds of nanoseconds".
 //! - `tie_blocks` (default 8): as under `greedy`.
 
@@ -25,15 +25,15 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Blocks that are looked at.
     pub candidates: u32,
-    /// Time to look at one.
-    pub look: Nanos,
+    /// Time to scan one.
+    pub scan: Nanos,
     /// Equal blocks that are compared by wear.
     pub tie_blocks: u32,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { candidates: 10, look: Nanos(300), tie_blocks: greedy::Params::default().tie_blocks }
+        Self { candidates: 10, scan: Nanos(300), tie_blocks: greedy::Params::default().tie_blocks }
     }
 }
 
@@ -53,7 +53,7 @@ impl super::Parameters for Params {
 pub struct Policy {
     greedy: greedy::Policy,
     candidates_max: usize,
-    look_ns: u64,
+    scan_ns: u64,
     choice_ns: u64,
     candidates: Vec<BlockId>,
 }
@@ -65,7 +65,7 @@ impl Policy {
         Self {
             greedy: greedy::Policy::new(&greedy::Params { tie_blocks: params.tie_blocks }, geometry, seed),
             candidates_max,
-            look_ns: params.look.0,
+            scan_ns: params.scan.0,
             choice_ns: 0,
             candidates: Vec::with_capacity(candidates_max),
         }
@@ -99,7 +99,7 @@ impl VictimPolicy for Policy {
         }
         self.candidates.clear();
         self.candidates.extend(self.greedy.candidates(view.plane)?.take(self.candidates_max));
-        self.choice_ns = self.look_ns * self.candidates.len() as u64;
+        self.choice_ns = self.scan_ns * self.candidates.len() as u64;
         let suits = |&block: &BlockId| (matches(view, block), std::cmp::Reverse(view.blocks[block].erases));
         let best = self.candidates.iter().copied().max_by_key(suits)?;
         if matches(view, best) == 0 { self.greedy.pick(view) } else { Some(best) }

@@ -7,7 +7,7 @@
 //! - `window` (default 0.1): how many of the plane's blocks are looked at, as a share or a count.
 
 use super::{VictimPolicy, View, fifo};
-use crate::config::{Device, KeyError, Level};
+use crate::config::{Device, KeyError, ShareOrCount};
 use crate::flash::geometry::Geometry;
 use crate::ftl::blocks::Blocks;
 use crate::sim::index::{BlockId, PlaneId};
@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// Oldest blocks that are looked at.
-    pub window: Level,
+    pub window: ShareOrCount,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { window: Level::Share(0.1) }
+        Self { window: ShareOrCount::Share(0.1) }
     }
 }
 

@@ -1,35 +1,35 @@
-//! What goes through DRAM: pieces that wait for room in a buffer, pages that leave it, parts that end there.
+//! What goes through DRAM: sub-requests that wait for room in a buffer, pages that leave it, parts that end there.
 
-use super::{DRAM, InDram, Simulation, WaitingPiece};
+use super::{DRAM, InDram, Simulation, WaitingSubRequest};
 use crate::dispatch::txn::{Role, Txn};
-use crate::host::cutter::Piece;
+use crate::host::splitter::SubRequest;
 use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::{PlaneId, RequestId, TxnId};
 
 impl Simulation<'_> {
-    pub(super) fn write_to_buffer(&mut self, member: usize, id: RequestId, piece: Piece) {
+    pub(super) fn write_to_buffer(&mut self, member: usize, id: RequestId, sub_request: SubRequest) {
         // The rest of a unit that is written in part is merged in DRAM: the request waits for both.
-        for unit in self.units_to_update(member, piece) {
+        for unit in self.units_to_update(member, sub_request) {
             self.submit_read(member, Role::UpdateRead, id, unit, 1, TxnId::NONE);
         }
         self.requests[id].open += 1;
-        let waiting = WaitingPiece { request: id, piece, since_ns: self.events.now_ns() };
-        self.members[member].waiting_pieces.push_back(waiting);
-        self.members[member].waiting_units += u64::from(piece.units);
+        let waiting = WaitingSubRequest { request: id, sub_request, since_ns: self.events.now_ns() };
+        self.members[member].waiting_sub_requests.push_back(waiting);
+        self.members[member].waiting_units += u64::from(sub_request.units);
         self.fill_buffer(member);
     }
 
-    /// Lets waiting pieces into the buffer, in order, and evicts what has to go for all that wait: pages leave side by side,
-    /// as far as there are dies.
+    /// Lets waiting sub-requests into the buffer, in order, and evicts what has to go for all that wait: pages leave
+    /// side by side, as far as there are dies.
     pub(super) fn fill_buffer(&mut self, member: usize) {
         loop {
             let m = &mut self.members[member];
-            let (Some(waiting), Some(buffer)) = (m.waiting_pieces.front(), &mut m.buffer) else { return };
-            let piece = waiting.piece;
-            if let Some(hits) = buffer.write(piece.first, piece.units) {
+            let (Some(waiting), Some(buffer)) = (m.waiting_sub_requests.front(), &mut m.buffer) else { return };
+            let sub_request = waiting.sub_request;
+            if let Some(hits) = buffer.write(sub_request.first, sub_request.units) {
                 m.buffer_write_hits += u64::from(hits);
-                m.waiting_units -= u64::from(piece.units);
-                let waiting = m.waiting_pieces.pop_front().expect("it was looked at");
+                m.waiting_units -= u64::from(sub_request.units);
+                let waiting = m.waiting_sub_requests.pop_front().expect("it was looked at");
                 self.requests[waiting.request].open -= 1;
                 self.enter_dram(member, waiting.request, waiting.since_ns);
                 continue;
@@ -69,9 +69,9 @@ impl Simulation<'_> {
             let part = self.in_dram.pop_front().expect("it was looked at");
             let request = &mut self.requests[part.request];
             request.open -= 1;
-            request.blame_ns = [0; CAUSES];
-            request.blame_ns[Cause::Scheduler as usize] = part.start_ns - request.arrival_ns;
-            request.blame_ns[Cause::Buffer as usize] = now_ns - part.start_ns;
+            request.breakdown_ns = [0; CAUSES];
+            request.breakdown_ns[Cause::Scheduler as usize] = part.start_ns - request.arrival_ns;
+            request.breakdown_ns[Cause::Buffer as usize] = now_ns - part.start_ns;
             self.end_if_done(part.request);
         }
         if let Some(next) = self.in_dram.front() {

@@ -8,15 +8,15 @@ use crate::sim::invariant::hold;
 impl Simulation<'_> {
     /// Hears what ended on a drive, until nothing more does.
     #[inline(always)]
-    pub(super) fn settle_member(&mut self, member: usize) {
+    pub(super) fn hear_member(&mut self, member: usize) {
         let m = &mut self.members[member];
         let written_units = m.drive.work.host_units;
         self.written_by_drives += written_units - std::mem::replace(&mut m.written_units, written_units);
-        self.levels.note(member);
+        self.totals.note(member);
         while self.members[member].drive.has_news() {
             self.hear(member);
         }
-        self.list_if_touched(member);
+        self.list_if_marked(member);
     }
 
     fn hear(&mut self, member: usize) {
@@ -42,14 +42,14 @@ impl Simulation<'_> {
         hold!(r.open > 0, RequestOnce, "more parts of request {} ended than were begun", r.index);
         r.open -= 1;
         r.gc_affected |= txn.gc_affected;
-        r.blame_ns = txn.blame_ns;
+        r.breakdown_ns = txn.breakdown_ns;
         m.drive.remove_txn(id);
         self.end_if_done(request);
     }
 
     pub(super) fn end_if_done(&mut self, id: RequestId) {
         let request = &self.requests[id];
-        if request.open > 0 || !request.is_cut {
+        if request.open > 0 || !request.is_split {
             return;
         }
         let now_ns = self.events.now_ns();

@@ -62,7 +62,7 @@ impl Simulation<'_> {
         self.start = Start { requests: index, since_ns: Some(now_ns), ..self.reading() };
         self.collector.begin(index, now_ns);
         self.track = Track::starting_at(self.mark());
-        self.max_queue_depth = 0;
+        self.peak_outstanding = 0;
         self.fetch_max = index.saturating_add(self.requests_max);
     }
 
@@ -93,7 +93,7 @@ impl Simulation<'_> {
 
     /// Where the run is.
     pub(super) fn mark(&self) -> Mark {
-        let (flash_units, erases) = self.levels.work(&self.members);
+        let (flash_units, erases) = self.totals.work(&self.members);
         Mark {
             host_units: self.written_units(),
             requests: self.collector.ended,
@@ -109,12 +109,12 @@ impl Simulation<'_> {
     }
 
     pub(super) fn sample(&mut self, now_ns: u64) {
-        self.levels.refresh(&self.members);
+        self.totals.refresh(&self.members);
         let state = Sample {
-            free_blocks_min: self.levels.free_blocks_min(),
-            free_blocks_mean: self.levels.free_blocks_mean(),
+            free_blocks_min: self.totals.free_blocks_min(),
+            free_blocks_mean: self.totals.free_blocks_mean(),
             queue_depth: self.requests.live(),
-            dies_collecting: self.levels.dies_leased(),
+            dies_collecting: self.totals.dies_reserved(),
             ..Sample::default()
         };
         self.collector.sample(now_ns, state);
@@ -129,7 +129,7 @@ impl Simulation<'_> {
     pub fn drive_and_events(&mut self, member: usize) -> (&mut Drive, &mut EventQueue) {
         // Whatever is started on it, it is looked at after the next event.
         if !std::mem::replace(&mut self.members[member].is_listed, true) {
-            self.touched.push(member as u32);
+            self.marked.push(member as u32);
         }
         (&mut self.members[member].drive, &mut self.events)
     }
@@ -143,8 +143,8 @@ impl Simulation<'_> {
     }
 
     /// Most requests that were under way at once.
-    pub fn max_queue_depth(&self) -> u32 {
-        self.max_queue_depth
+    pub fn peak_outstanding(&self) -> u32 {
+        self.peak_outstanding
     }
 
     /// From the first arrival, or from the end of the warm-up, to the last end.

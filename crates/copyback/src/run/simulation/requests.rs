@@ -1,10 +1,10 @@
-//! Requests begin: fetched, let in, and cut into transactions.
+//! Requests begin: fetched, let in, and split into transactions.
 
 use super::{ARRIVAL, Simulation};
 use crate::dispatch::txn::{Role, Txn};
 use crate::host::HostRequest;
 use crate::host::config::{HostMode, SubpageWrites};
-use crate::host::cutter::{Cutter, Piece};
+use crate::host::splitter::{Splitter, SubRequest};
 use crate::observe::report::{CAUSES, Cause};
 use crate::run::{RunError, TRANSACTIONS_MAX};
 use crate::sim::index::{LogicalUnit, PlaneId, RequestId, TxnId};
@@ -28,10 +28,10 @@ impl Simulation<'_> {
         }
     }
 
-    /// Lets requests begin, and be cut, as far as limits allow.
+    /// Lets requests begin, and be split, as far as limits allow.
     pub(super) fn pump(&mut self) -> Result<(), RunError> {
         loop {
-            if self.cutting.is_some() && !self.cut_on() {
+            if self.splitting.is_some() && !self.split_on() {
                 return Ok(());
             }
             let Some(request) = self.next else { return Ok(()) };
@@ -76,7 +76,7 @@ impl Simulation<'_> {
         if asked.offset_bytes.checked_add(asked.len_bytes).is_none_or(|end| end > capacity_bytes) {
             return Err(refuse(capacity_bytes));
         }
-        let cutter = Cutter::new(&asked, geometry.unit_bytes, geometry.units_per_page);
+        let splitter = Splitter::new(&asked, geometry.unit_bytes, geometry.units_per_page);
         self.start.since_ns.get_or_insert(arrival_ns);
         self.held_requests += u64::from(arrival_ns < self.held_until_ns);
         let id = self.requests.add(HostRequest {
@@ -85,22 +85,22 @@ impl Simulation<'_> {
             arrival_ns,
             drive: drive as u16,
             open: 0,
-            is_cut: false,
+            is_split: false,
             gc_affected: false,
-            blame_ns: [0; CAUSES],
+            breakdown_ns: [0; CAUSES],
         });
         self.members[drive].drive.announce(id, index);
-        self.max_queue_depth = self.max_queue_depth.max(self.requests.live());
-        self.cutting = Some((id, cutter));
+        self.peak_outstanding = self.peak_outstanding.max(self.requests.live());
+        self.splitting = Some((id, splitter));
         Ok(())
     }
 
-    /// Cuts the request at hand further; whether it is done.
-    fn cut_on(&mut self) -> bool {
-        let (id, mut cutter) = self.cutting.take().expect("a request is being cut");
+    /// Splits the request at hand further; whether it is done.
+    fn split_on(&mut self) -> bool {
+        let (id, mut splitter) = self.splitting.take().expect("a request is being split");
         let member = self.requests[id].drive as usize;
-        if cutter.op() == Op::Trim {
-            let (first, units) = cutter.rest();
+        if splitter.op() == Op::Trim {
+            let (first, units) = splitter.rest();
             self.members[member].drive.trim(first, units);
             if let Some(buffer) = &mut self.members[member].buffer {
                 buffer.trim(first, units);
@@ -108,20 +108,20 @@ impl Simulation<'_> {
         } else {
             loop {
                 if self.members[member].drive.txns_live() >= TRANSACTIONS_MAX {
-                    self.cutting = Some((id, cutter));
+                    self.splitting = Some((id, splitter));
                     self.hold_back(id);
-                    self.levels.note(member);
-                    self.list_if_touched(member);
+                    self.totals.note(member);
+                    self.list_if_marked(member);
                     return false;
                 }
-                let Some(piece) = cutter.next() else { break };
-                if cutter.op() == Op::Write {
-                    self.collector.written_units += u64::from(piece.units);
+                let Some(sub_request) = splitter.next() else { break };
+                if splitter.op() == Op::Write {
+                    self.collector.written_units += u64::from(sub_request.units);
                 }
-                match cutter.op() {
-                    Op::Read => self.read(member, id, piece),
-                    _ if self.members[member].buffer.is_some() => self.write_to_buffer(member, id, piece),
-                    _ => self.write(member, id, piece),
+                match splitter.op() {
+                    Op::Read => self.read(member, id, sub_request),
+                    _ if self.members[member].buffer.is_some() => self.write_to_buffer(member, id, sub_request),
+                    _ => self.write(member, id, sub_request),
                 }
             }
         }
@@ -129,19 +129,19 @@ impl Simulation<'_> {
         if std::mem::take(&mut self.is_held) {
             self.held_until_ns = now_ns;
         }
-        self.settle_member(member);
+        self.hear_member(member);
         let request = &mut self.requests[id];
-        request.is_cut = true;
+        request.is_split = true;
         if request.open == 0 {
             // Whatever came last needed nothing but its way in.
-            let explained_ns: u64 = request.blame_ns.iter().sum();
-            request.blame_ns[Cause::Scheduler as usize] += now_ns - request.arrival_ns - explained_ns;
+            let explained_ns: u64 = request.breakdown_ns.iter().sum();
+            request.breakdown_ns[Cause::Scheduler as usize] += now_ns - request.arrival_ns - explained_ns;
         }
         self.end_if_done(id);
         true
     }
 
-    /// The drive has all transactions that it takes: the request that is being cut waits, and all behind it.
+    /// The drive has all transactions that it takes: the request that is being split waits, and all behind it.
     #[cold]
     fn hold_back(&mut self, id: RequestId) {
         // One that itself waited for the request before it was counted when it began.
@@ -156,15 +156,16 @@ impl Simulation<'_> {
         txn.request = id;
         txn.arrival_ns = self.requests[id].arrival_ns;
         txn.high_priority = self.requests[id].asked.priority == Priority::High;
-        txn.blame_ns[Cause::Scheduler as usize] = self.events.now_ns() - self.requests[id].arrival_ns;
+        txn.breakdown_ns[Cause::Scheduler as usize] = self.events.now_ns() - self.requests[id].arrival_ns;
         txn
     }
 
-    /// Reads a piece: units in DRAM end there, units without data need nothing, and the others are read page by page.
-    fn read(&mut self, member: usize, id: RequestId, piece: Piece) {
-        let end = piece.first.0 + piece.units;
-        self.collector.units_read += u64::from(piece.units);
-        let mut unit = piece.first;
+    /// Reads a sub_request: units in DRAM end there, units without data need nothing, and the others are read page by
+    /// page.
+    fn read(&mut self, member: usize, id: RequestId, sub_request: SubRequest) {
+        let end = sub_request.first.0 + sub_request.units;
+        self.collector.units_read += u64::from(sub_request.units);
+        let mut unit = sub_request.first;
         let mut is_in_dram = false;
         while unit.0 < end {
             let m = &mut self.members[member];
@@ -218,23 +219,27 @@ impl Simulation<'_> {
     }
 
     /// The units of a write of which only a part is written and whose rest has to be read first.
-    pub(super) fn units_to_update(&self, member: usize, piece: Piece) -> impl Iterator<Item = LogicalUnit> + use<> {
+    pub(super) fn units_to_update(
+        &self,
+        member: usize,
+        sub_request: SubRequest,
+    ) -> impl Iterator<Item = LogicalUnit> + use<> {
         let m = &self.members[member];
         let needs_read = |unit: LogicalUnit| {
             self.host.subpage_writes == SubpageWrites::ReadModifyWrite
                 && m.drive.ftl.lookup(unit).is_some()
                 && !m.buffer.as_ref().is_some_and(|b| b.holds(unit))
         };
-        let last = LogicalUnit(piece.first.0 + piece.units - 1);
-        let first = (piece.first_is_partial && needs_read(piece.first)).then_some(piece.first);
-        let last = (piece.last_is_partial && needs_read(last)).then_some(last);
+        let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);
+        let first = (sub_request.first_is_partial && needs_read(sub_request.first)).then_some(sub_request.first);
+        let last = (sub_request.last_is_partial && needs_read(last)).then_some(last);
         first.into_iter().chain(last)
     }
 
-    /// Writes a piece to flash, after the reads that it needs.
-    fn write(&mut self, member: usize, id: RequestId, piece: Piece) {
-        let mut txn = self.txn(Role::Write, id, piece.first, piece.units);
-        let reads = self.units_to_update(member, piece);
+    /// Writes a sub_request to flash, after the reads that it needs.
+    fn write(&mut self, member: usize, id: RequestId, sub_request: SubRequest) {
+        let mut txn = self.txn(Role::Write, id, sub_request.first, sub_request.units);
+        let reads = self.units_to_update(member, sub_request);
         let reads: (Option<LogicalUnit>, Option<LogicalUnit>) = {
             let mut reads = reads;
             (reads.next(), reads.next())
@@ -243,7 +248,7 @@ impl Simulation<'_> {
         self.requests[id].open += 1;
         let drive = &mut self.members[member].drive;
         if txn.waits_for == 0 {
-            let place = drive.place(piece.first);
+            let place = drive.place(sub_request.first);
             (txn.die, txn.plane) = (place.die, place.plane);
             let txn = drive.add_txn(txn);
             drive.submit(txn, &mut self.events);

@@ -1,5 +1,5 @@
 //! Garbage collection: when it runs, what it collects, and how it shares a die.
 
+pub mod granularity;
+pub mod preemption;
 pub mod trigger;
-pub mod unit;
-pub mod r#yield;

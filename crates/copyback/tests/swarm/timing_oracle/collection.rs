@@ -3,15 +3,15 @@
 
 use super::commands::Part;
 use super::{Oracle, Place};
-use copyback::config::Level;
+use copyback::config::ShareOrCount;
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::victim::VictimConfig;
 use copyback::observe::report::GcEvent;
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
+use copyback::tasks::gc::granularity::GranularityConfig;
 use copyback::tasks::gc::trigger::TriggerConfig;
 use copyback::tasks::gc::trigger::watermark::{Count, When};
-use copyback::tasks::gc::unit::UnitConfig;
 
 /// For whom a page is programmed.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,7 +26,7 @@ pub(super) struct Plane {
     pub free: Vec<usize>,
     /// Blocks that are being filled and their next pages.
     pub open: [Option<(usize, usize)>; 2],
-    /// Which of them is set apart for programs in company.
+    /// Which of them is set apart for paired programs.
     pub apart: Option<usize>,
     full: Vec<usize>,
     pages_per_block: usize,
@@ -37,17 +37,17 @@ pub(super) struct Plane {
     has_job: bool,
     /// Whether collection was put off until a request waits.
     waits_for_request: bool,
-    /// Pages promised to writes in their die's queue.
-    pub promised: usize,
+    /// Pages reserved for writes in their die's queue.
+    pub reserved: usize,
     /// Writes that wait for a page.
     pub waiting: Vec<usize>,
 }
 
-/// A round of collection. Moves are a unit and where it was when the round began.
+/// A collection. Moves are a unit and where it was when the collection began.
 pub(super) struct Job {
     pub sequence: usize,
     pub plane: usize,
-    round: Option<GcEvent>,
+    collection: Option<GcEvent>,
     pub to_read: Vec<(usize, Place)>,
     in_controller: Vec<(usize, Place)>,
     /// Units that were programmed.
@@ -55,10 +55,10 @@ pub(super) struct Job {
     /// Whether anything went before one of its steps.
     pub was_preempted: bool,
     /// Whether requests went with its commands.
-    pub had_company: bool,
+    pub was_paired: bool,
 }
 
-/// What a round does next.
+/// What a collection does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
     Read,
@@ -69,7 +69,7 @@ pub(super) enum Step {
 impl Plane {
     /// `programmed`: pages of the block that takes host data.
     pub fn new(config: &RunConfig, is_limited: bool, programmed: usize) -> Self {
-        // A drive with a past has blocks of its own: those that are opened later must have other numbers.
+        // A drive with a preconditioning has blocks of its own: those that are opened later must have other numbers.
         let is_new = matches!(config.precondition, PreconditionConfig::Empty {});
         let free = if is_new { (0..config.geometry.blocks_per_plane as usize).collect() } else { vec![1 << 20] };
         let open = (programmed > 0).then_some(((1 << 20) - 1, programmed));
@@ -83,7 +83,7 @@ impl Plane {
             is_limited,
             has_job: false,
             waits_for_request: false,
-            promised: 0,
+            reserved: 0,
             waiting: Vec::new(),
         }
     }
@@ -126,27 +126,27 @@ impl Plane {
 }
 
 impl Oracle<'_> {
-    /// Pages of a plane that can be promised to another write.
-    pub(super) fn room(&self, plane: usize) -> usize {
+    /// Pages of a plane that can be reserved for another write.
+    pub(super) fn reservable(&self, plane: usize) -> usize {
         let p = &self.planes[plane];
         if !p.is_limited {
             return usize::MAX;
         }
         let die = plane / self.config.geometry.planes_per_die as usize;
-        let job = self.dies[die].lease.as_ref().filter(|job| job.plane == plane);
+        let job = self.dies[die].reserved_by.as_ref().filter(|job| job.plane == plane);
         let moves = job.map_or(0, |job| job.to_read.len() + job.in_controller.len());
         let own = moves.div_ceil(self.config.geometry.units_per_page() as usize);
-        p.host_pages().saturating_sub(own).saturating_sub(p.promised)
+        p.host_pages().saturating_sub(own).saturating_sub(p.reserved)
     }
 
     /// Writes wait for space: once no page is left, their plane is collected, if that frees a page.
     pub(super) fn collect_for_space(&mut self, plane: usize) {
-        if self.planes[plane].host_pages() == 0 && !self.planes[plane].has_job && self.can_gain(plane) {
+        if self.planes[plane].host_pages() == 0 && !self.planes[plane].has_job && self.is_reclaimable(plane) {
             self.start_job(plane);
         }
     }
 
-    fn can_gain(&self, plane: usize) -> bool {
+    fn is_reclaimable(&self, plane: usize) -> bool {
         let per_page = self.config.geometry.units_per_page() as usize;
         let per_block = per_page * self.planes[plane].pages_per_block;
         self.planes[plane].full.iter().any(|&block| self.valid_units(plane, block).len() + per_page <= per_block)
@@ -162,7 +162,7 @@ impl Oracle<'_> {
     }
 
     /// A page of the plane was bound for the host: those who wait for one are let in as far as pages reach, and collection
-    /// starts where the level asks for it.
+    /// starts where the watermark asks for it.
     pub(super) fn page_was_taken(&mut self, plane: usize) {
         if !self.planes[plane].is_limited {
             return;
@@ -172,13 +172,14 @@ impl Oracle<'_> {
         self.collect_below(plane, trigger.soft);
     }
 
-    /// Collection of a plane that is below a level starts; where the trigger waits for requests, when one waits at the die.
-    fn collect_below(&mut self, plane: usize, level: Level) {
+    /// Collection of a plane that is below a watermark starts; where the trigger waits for requests, when one waits at
+    /// the die.
+    fn collect_below(&mut self, plane: usize, watermark: ShareOrCount) {
         let TriggerConfig::Watermark(trigger) = &self.config.trigger;
         let g = &self.config.geometry;
-        // The levels of a die's planes may lie apart.
+        // The watermarks of a die's planes may lie apart.
         let above = (plane as u32 % g.planes_per_die) * trigger.stagger;
-        let blocks = (level.of(g.blocks_per_plane) + above) as usize;
+        let blocks = (watermark.of(g.blocks_per_plane) + above) as usize;
         if self.planes[plane].has_job || !self.planes[plane].is_below(blocks, trigger.count) {
             return;
         }
@@ -196,8 +197,8 @@ impl Oracle<'_> {
         d.is_arriving || for_space || [&d.reads, &d.writes, &d.outside].iter().any(|queue| !queue.is_empty())
     }
 
-    /// A transaction comes to a die: collection that waited for one starts, as far as it is still below the level at which
-    /// it would stop.
+    /// A transaction comes to a die: collection that waited for one starts, as far as it is still below the watermark
+    /// at which it would stop.
     pub(super) fn collect_for_request(&mut self, die: usize) {
         let TriggerConfig::Watermark(trigger) = &self.config.trigger;
         self.dies[die].is_arriving = true;
@@ -210,7 +211,7 @@ impl Oracle<'_> {
     }
 
     fn let_waiting_in(&mut self, plane: usize) {
-        while self.room(plane) > 0 && !self.planes[plane].waiting.is_empty() {
+        while self.reservable(plane) > 0 && !self.planes[plane].waiting.is_empty() {
             let txn = self.planes[plane].waiting.remove(0);
             self.admit(txn);
         }
@@ -220,7 +221,7 @@ impl Oracle<'_> {
     }
 
     /// Where blocks with equally few valid units are matched with the reads that wait for the plane's partners, each block
-    /// takes a look.
+    /// takes a poll.
     fn choice_ns(&self, die: usize, plane: usize) -> u64 {
         let VictimConfig::ReadMatch(params) = &self.config.victim else { return 0 };
         let waiting = self.dies[die].reads.iter().take(self.gc_scan_max());
@@ -231,7 +232,7 @@ impl Oracle<'_> {
         let full: Vec<usize> = self.planes[plane].full.iter().map(|&b| self.valid_units(plane, b).len()).collect();
         let fewest = full.iter().min();
         let candidates = full.iter().filter(|&valid| Some(valid) == fewest).count().min(params.candidates as usize);
-        candidates as u64 * params.look.0
+        candidates as u64 * params.scan.0
     }
 
     fn start_job(&mut self, plane: usize) {
@@ -241,12 +242,12 @@ impl Oracle<'_> {
         let job = Job {
             sequence,
             plane,
-            round: None,
+            collection: None,
             to_read: Vec::new(),
             in_controller: Vec::new(),
             programmed: 0,
             was_preempted: false,
-            had_company: false,
+            was_paired: false,
         };
         let die = plane / self.config.geometry.planes_per_die as usize;
         self.dies[die].waiting_jobs.push(job);
@@ -260,10 +261,14 @@ impl Oracle<'_> {
     pub(super) fn begin_job(&mut self, die: usize) {
         let mut job = self.dies[die].waiting_jobs.remove(0);
         self.dies[die].inside += 1;
-        let is_this = |round: &GcEvent| round.plane as usize == job.plane && round.start_ns == self.now_ns;
+        let is_this =
+            |collection: &GcEvent| collection.plane as usize == job.plane && collection.start_ns == self.now_ns;
         let Some(at) = self.given.iter().position(is_this) else {
             let (plane, now_ns) = (job.plane, self.now_ns);
-            assert!(!self.can_gain(plane), "by the timing oracle plane {plane} collects at {now_ns} ns, and did not");
+            assert!(
+                !self.is_reclaimable(plane),
+                "by the timing oracle plane {plane} collects at {now_ns} ns, and did not"
+            );
             self.retire(die, &job);
             return;
         };
@@ -274,18 +279,18 @@ impl Oracle<'_> {
         let plane = &mut self.planes[job.plane];
         plane.full.retain(|&full| full != block);
         let (units_valid, free_blocks) = (job.to_read.len() as u32, plane.free.len() as u32);
-        job.round = Some(GcEvent { start_ns: self.now_ns, die: die as u32, units_valid, free_blocks, ..given });
+        job.collection = Some(GcEvent { start_ns: self.now_ns, die: die as u32, units_valid, free_blocks, ..given });
         let plane = job.plane;
-        self.dies[die].came_before_round = self.sequences;
-        self.dies[die].lease = Some(job);
+        self.dies[die].came_before_collection = self.sequences;
+        self.dies[die].reserved_by = Some(job);
         self.set_blocks_apart(plane);
         self.fill_window(die);
     }
 
-    /// What the round of a die does next: a page's worth of units that were read is programmed, else the next page is read,
-    /// and the block is erased when all were moved.
+    /// What the collection of a die does next: a page's worth of units that were read is programmed, else the next page
+    /// is read, and the block is erased when all were moved.
     pub(super) fn step_of(&self, die: usize) -> Step {
-        let job = self.dies[die].lease.as_ref().expect("a job has the die");
+        let job = self.dies[die].reserved_by.as_ref().expect("a job has the die");
         let is_full = job.in_controller.len() >= self.config.geometry.units_per_page() as usize;
         if !is_full && job.to_read.iter().any(|(unit, place)| self.place_of.get(unit) == Some(place)) {
             Step::Read
@@ -298,7 +303,7 @@ impl Oracle<'_> {
 
     /// The same, when the controller looks at it: what the host has trimmed or written meanwhile is not read.
     pub(super) fn next_step(&mut self, die: usize) -> Step {
-        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+        let job = self.dies[die].reserved_by.as_mut().expect("a job has the die");
         if job.in_controller.len() < self.config.geometry.units_per_page() as usize {
             // Up to the end of the page that is next; what is stale behind it still counts as a page to come.
             let is_there = |(unit, place): &(usize, Place)| self.place_of.get(unit) == Some(place);
@@ -316,20 +321,20 @@ impl Oracle<'_> {
             Step::Read => {
                 self.put_wanted_first(die);
                 self.next_step(die);
-                self.read_for_round(die);
+                self.read_for_collection(die);
             }
-            Step::Program => self.program_for_round(die),
+            Step::Program => self.program_for_collection(die),
             Step::Erase => self.start_erase(die),
         }
     }
 
-    fn read_for_round(&mut self, die: usize) {
-        let UnitConfig::Block(unit) = &self.config.unit;
-        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+    fn read_for_collection(&mut self, die: usize) {
+        let GranularityConfig::Block(granularity) = &self.config.granularity;
+        let job = self.dies[die].reserved_by.as_mut().expect("a job has the die");
         let first = job.to_read[0].1;
         let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
         let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
-        if unit.copyback {
+        if granularity.copyback {
             let plane = job.plane;
             let at = self.block_alone(plane, Stream::Move);
             let page = self.place_moves(die, &units, at).page;
@@ -337,80 +342,80 @@ impl Oracle<'_> {
         } else {
             job.in_controller.extend(units);
             let mut parts = vec![Part { units: count, txns: Vec::new() }];
-            parts.extend(self.reads_with_round(die, first));
+            parts.extend(self.reads_with_collection(die, first));
             self.start_read(die, true, first, parts);
         }
     }
 
-    fn program_for_round(&mut self, die: usize) {
+    fn program_for_collection(&mut self, die: usize) {
         let per_page = self.config.geometry.units_per_page() as usize;
-        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+        let job = self.dies[die].reserved_by.as_mut().expect("a job has the die");
         let count = job.in_controller.len().min(per_page);
         let units: Vec<(usize, Place)> = job.in_controller.drain(..count).collect();
         let plane = job.plane;
         if self.planes[plane].apart.is_none() {
             self.set_blocks_apart(plane);
         }
-        let (at, is_apart) = self.block_for_round(plane, &self.partners_in_wait(plane));
+        let (at, is_apart) = self.block_for_collection(plane, &self.partners_in_wait(plane));
         let merged = self.take_merged_writes(die, &units);
         let has_merged = !merged.is_empty();
         let place = self.place_moves(die, &units, at);
         let (mut planes, mut parts) = (Vec::new(), vec![Part { units: per_page, txns: merged }]);
-        for (plane, part) in self.writes_with_round(die, place, is_apart) {
+        for (plane, part) in self.writes_with_collection(die, place, is_apart) {
             planes.push(plane);
             parts.push(part);
         }
         self.start_program(die, true, place.page, parts);
         planes.into_iter().for_each(|plane| self.page_was_taken(plane));
         if has_merged {
-            // They give back the pages that they were promised.
+            // They give back the pages that were reserved for them.
             self.page_was_taken(plane);
         }
     }
 
-    /// The units that the next program of the round of a die will hold.
+    /// The units that the next program of the collection of a die will hold.
     pub(super) fn next_to_program(&self, die: usize) -> &[(usize, Place)] {
         let per_page = self.config.geometry.units_per_page() as usize;
-        let held = &self.dies[die].lease.as_ref().expect("a job has the die").in_controller;
+        let held = &self.dies[die].reserved_by.as_ref().expect("a job has the die").in_controller;
         &held[..held.len().min(per_page)]
     }
 
-    /// Where the next page lies that the round of a die reads.
+    /// Where the next page lies that the collection of a die reads.
     pub(super) fn next_to_read(&self, die: usize) -> Place {
-        self.dies[die].lease.as_ref().expect("a job has the die").to_read[0].1
+        self.dies[die].reserved_by.as_ref().expect("a job has the die").to_read[0].1
     }
 
     /// Binds a page for moved units; what was trimmed meanwhile is stale there.
     fn place_moves(&mut self, die: usize, units: &[(usize, Place)], at: usize) -> Place {
-        let job = self.dies[die].lease.as_mut().expect("a job has the die");
+        let job = self.dies[die].reserved_by.as_mut().expect("a job has the die");
         job.programmed += units.len();
         let plane = job.plane;
         let (block, page) = self.planes[plane].next_page(at);
-        for (slot, (unit, from)) in units.iter().enumerate() {
+        for (offset, (unit, from)) in units.iter().enumerate() {
             if self.place_of.get(unit) == Some(from) {
-                self.place_of.insert(*unit, Place { plane, block, page, slot });
+                self.place_of.insert(*unit, Place { plane, block, page, offset });
             }
         }
-        Place { plane, block, page, slot: 0 }
+        Place { plane, block, page, offset: 0 }
     }
 
     /// The block is erased.
     pub(super) fn end_job(&mut self, die: usize) {
-        self.dies[die].owes = self.will_owe(die);
-        self.dies[die].waited_before = self.dies[die].came_before_round;
-        let job = self.dies[die].lease.take().expect("a job has the die");
-        let round = job.round.expect("it has a block");
-        self.planes[job.plane].free.push((round.block % self.config.geometry.blocks_per_plane) as usize);
+        self.dies[die].defers = self.will_defer(die);
+        self.dies[die].waited_before = self.dies[die].came_before_collection;
+        let job = self.dies[die].reserved_by.take().expect("a job has the die");
+        let collection = job.collection.expect("it has a block");
+        self.planes[job.plane].free.push((collection.block % self.config.geometry.blocks_per_plane) as usize);
         self.result.foretold.preempted += u64::from(job.was_preempted);
-        self.result.foretold.paired += u64::from(job.had_company);
-        self.result.rounds.push(GcEvent { end_ns: self.now_ns, ..round });
+        self.result.foretold.paired += u64::from(job.was_paired);
+        self.result.collections.push(GcEvent { end_ns: self.now_ns, ..collection });
         self.retire(die, &job);
     }
 
     fn retire(&mut self, die: usize, job: &Job) {
         self.planes[job.plane].has_job = false;
         let TriggerConfig::Watermark(trigger) = &self.config.trigger;
-        if job.round.is_some() {
+        if job.collection.is_some() {
             self.collect_below(job.plane, trigger.stop.unwrap_or(trigger.soft));
         }
         self.free_slot(die);

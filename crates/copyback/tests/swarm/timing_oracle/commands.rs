@@ -22,16 +22,16 @@ pub(super) enum Kind {
 pub(super) struct Part {
     /// Read: how many units leave the die.
     pub units: usize,
-    /// The transactions that end with it; none where it is the round's own.
+    /// The transactions that end with it; none where it is the collection's own.
     pub txns: Vec<usize>,
 }
 
 /// A command of a die.
 pub(super) struct Command {
     pub kind: Kind,
-    /// Where the round's page lies that a step reads.
+    /// Where the collection's page lies that a step reads.
     pub page: Option<Place>,
-    /// Whether it is a step of the die's round.
+    /// Whether it is a step of the die's collection.
     pub is_step: bool,
     pub parts: Vec<Part>,
     pub array_ns: u64,
@@ -73,10 +73,11 @@ pub(super) struct Channel {
 
 impl Oracle<'_> {
     /// A second command enters a die through the cache register alone, behind one of the host of the same kind: a program
-    /// behind one in the array, a read behind one whose data is leaving. Where a round has the die, `pipeline` allows it.
+    /// behind one in the array, a read behind one whose data is leaving. Where a collection has the die, `pipeline`
+    /// allows it.
     pub(super) fn takes(&self, die: usize) -> Takes {
         let ComposeConfig::List(compose) = &self.config.compose;
-        let has_cache = match self.dies[die].lease {
+        let has_cache = match self.dies[die].reserved_by {
             Some(_) => self.pipelines(),
             None => compose.builders.contains(&BuilderName::Cache),
         };
@@ -136,7 +137,7 @@ impl Oracle<'_> {
         let transfer_ns = self.transfer_ns(&command);
         self.result.counts.multi_plane += u64::from(command.parts.len() > 1);
         self.result.counts.cached += u64::from(follows);
-        self.result.foretold.pipelined += u64::from(follows && self.dies[die].lease.is_some());
+        self.result.foretold.pipelined += u64::from(follows && self.dies[die].reserved_by.is_some());
         self.dies[die].commands.push(command);
         let at = self.dies[die].commands.len() - 1;
         if follows && is_read {

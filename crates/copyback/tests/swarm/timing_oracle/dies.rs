@@ -15,15 +15,15 @@ impl Oracle<'_> {
         if takes == Takes::Nothing {
             return false;
         }
-        if self.dies[number].lease.is_some() {
+        if self.dies[number].reserved_by.is_some() {
             return self.share(number, takes);
         }
-        if self.dies[number].owes && self.pay(number, takes) {
+        if self.dies[number].defers && self.serve_urgent(number, takes) {
             return true;
         }
         let die = &self.dies[number];
         let came = |queue: &[usize]| queue.first().map(|&txn| self.txns[txn].sequence);
-        let job = die.waiting_jobs.first().filter(|_| self.has_slot(number) && !die.owes).map(|job| job.sequence);
+        let job = die.waiting_jobs.first().filter(|_| self.has_slot(number) && !die.defers).map(|job| job.sequence);
         let heads = [job, came(&die.reads), came(&die.writes)];
         let in_turn = match &self.config.order {
             OrderConfig::Fifo(_) => {
@@ -33,7 +33,7 @@ impl Oracle<'_> {
             OrderConfig::Priority(p) => {
                 let classes = if p.first == First::GcReadWrite { [0, 1, 2] } else { [1, 2, 0] };
                 let is_put_off = p.next_collection == NextCollection::AfterWaiting && job.is_some();
-                // What waited for the whole of the last round goes before the next.
+                // What waited for the whole of the last collection goes before the next.
                 let waited = |class: &usize| heads[*class].is_some_and(|came| came < die.waited_before);
                 let waited = classes.into_iter().filter(|&class| is_put_off && class != 0).find(waited);
                 waited.or_else(|| classes.into_iter().find(|&class| heads[class].is_some()))
@@ -62,7 +62,7 @@ impl Oracle<'_> {
         let mut parts = vec![part];
         let ComposeConfig::List(compose) = &self.config.compose;
         if compose.builders.contains(&BuilderName::MultiPlane) {
-            parts.extend(self.take_reads_beside(die, place, compose.scan_max as usize));
+            parts.extend(self.take_partner_reads(die, place, compose.scan_max as usize));
         }
         self.start_read(die, false, place, parts);
     }
@@ -98,18 +98,18 @@ impl Oracle<'_> {
 
     /// Reads of other planes at the offset of a page, among so many of the queue, in its order: each has to go with all
     /// before it.
-    pub(super) fn take_reads_beside(&mut self, die: usize, lead: Place, scan_max: usize) -> Vec<Part> {
-        let found = self.reads_beside(die, lead, scan_max);
+    pub(super) fn take_partner_reads(&mut self, die: usize, lead: Place, scan_max: usize) -> Vec<Part> {
+        let found = self.partner_reads(die, lead, scan_max);
         self.result.counts.page_reads += found.len() as u64;
         found.into_iter().filter_map(|txn| Some(self.bind_read(die, txn)?.1)).collect()
     }
 
-    pub(super) fn reads_beside(&self, die: usize, lead: Place, scan_max: usize) -> Vec<usize> {
+    pub(super) fn partner_reads(&self, die: usize, lead: Place, scan_max: usize) -> Vec<usize> {
         let (mut found, mut places) = (Vec::new(), vec![lead]);
         for &txn in self.dies[die].reads.iter().take(scan_max) {
             let Some(&place) = self.place_of.get(&self.txns[txn].units[0]) else { continue };
-            let is_barred = self.bars_partner(die, place.plane, false);
-            if !is_barred && places.iter().all(|other| self.go_together(*other, place)) {
+            let is_excluded = self.excludes_partner(die, place.plane, false);
+            if !is_excluded && places.iter().all(|other| self.go_together(*other, place)) {
                 found.push(txn);
                 places.push(place);
             }
@@ -145,7 +145,7 @@ impl Oracle<'_> {
         let (mut planes, mut parts) = (vec![plane], vec![part]);
         let ComposeConfig::List(compose) = &self.config.compose;
         if compose.builders.contains(&BuilderName::MultiPlane) {
-            for (partner, part) in self.take_writes_beside(die, place, false, compose.scan_max as usize) {
+            for (partner, part) in self.take_partner_writes(die, place, false, compose.scan_max as usize) {
                 planes.push(partner);
                 parts.push(part);
             }
@@ -155,7 +155,7 @@ impl Oracle<'_> {
     }
 
     /// Writes of other planes, those in order, whose next page is at the offset of a page: each has to go with all before it.
-    pub(super) fn take_writes_beside(
+    pub(super) fn take_partner_writes(
         &mut self,
         die: usize,
         lead: Place,
@@ -163,10 +163,11 @@ impl Oracle<'_> {
         scan_max: usize,
     ) -> Vec<(usize, Part)> {
         let (mut found, mut places) = (Vec::new(), vec![lead]);
-        for partner in self.planes_of(die).filter(|&plane| !self.bars_partner(die, plane, true)).collect::<Vec<_>>() {
-            let Some(at) = self.block_beside(partner, lead.page, is_apart) else { continue };
+        for partner in self.planes_of(die).filter(|&plane| !self.excludes_partner(die, plane, true)).collect::<Vec<_>>()
+        {
+            let Some(at) = self.partner_block(partner, lead.page, is_apart) else { continue };
             let Some((block, page)) = self.planes[partner].peek(at) else { continue };
-            let place = Place { plane: partner, block, page, slot: 0 };
+            let place = Place { plane: partner, block, page, offset: 0 };
             let first = self.first_write_for(die, partner, scan_max);
             if places.iter().all(|other| self.go_together(*other, place))
                 && let Some(first) = first
@@ -195,22 +196,22 @@ impl Oracle<'_> {
             txns.push(write);
             next = if used < room { self.first_write_for(die, plane, compose.scan_max as usize) } else { None };
         }
-        self.planes[plane].promised -= txns.len();
+        self.planes[plane].reserved -= txns.len();
         self.result.counts.page_programs += 1;
         let (block, page) = self.planes[plane].next_page(at);
-        let mut slot = 0;
+        let mut offset = 0;
         for &txn in &txns {
             let sequence = self.txns[txn].sequence;
             for unit in self.txns[txn].units.clone() {
-                // What a newer write or a trim has overtaken takes its place, and is stale there.
+                // What a newer write or a trim has superseded takes its place, and is stale there.
                 let newest = self.newest.entry(unit).or_insert(sequence);
                 if *newest <= sequence {
                     *newest = sequence;
-                    self.place_of.insert(unit, Place { plane, block, page, slot });
+                    self.place_of.insert(unit, Place { plane, block, page, offset });
                 }
-                slot += 1;
+                offset += 1;
             }
         }
-        (Place { plane, block, page, slot: 0 }, Part { units: room, txns })
+        (Place { plane, block, page, offset: 0 }, Part { units: room, txns })
     }
 }

@@ -9,15 +9,15 @@ use copyback::host::config::HostMode;
 use copyback::observe::report::{GcEvent, Report};
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
+use copyback::tasks::gc::granularity::GranularityConfig;
+use copyback::tasks::gc::granularity::block::Destination;
+use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::tasks::gc::trigger::TriggerConfig;
 use copyback::tasks::gc::trigger::watermark::Scope;
-use copyback::tasks::gc::unit::UnitConfig;
-use copyback::tasks::gc::unit::block::Destination;
-use copyback::tasks::gc::r#yield::YieldConfig;
 use std::collections::HashMap;
 
 /// What a drive holds before the first request.
-pub struct Past {
+pub struct Preconditioning {
     /// Where each unit's data is.
     pub place_of: HashMap<usize, Place>,
     /// Of each plane, how many pages of the block are programmed that takes host data.
@@ -29,8 +29,8 @@ pub fn understands(config: &RunConfig) -> bool {
     matches!(config.allocation, AllocationConfig::Static(_)) && matches!(config.buffer, BufferConfig::None(_))
 }
 
-/// Whether a drive can be, and is likely to be foretold: it collects as the oracle knows, or has a past and no level below
-/// which it would collect.
+/// Whether a drive can be, and is likely to be foretold: it collects as the oracle knows, or has a preconditioning and
+/// no watermark below which it would collect.
 pub fn is_known(config: &RunConfig) -> bool {
     let TriggerConfig::Watermark(trigger) = &config.trigger;
     let is_new = matches!(config.precondition, PreconditionConfig::Empty {});
@@ -38,26 +38,26 @@ pub fn is_known(config: &RunConfig) -> bool {
     config.check().is_ok() && understands(config) && (collects_late || knows_collection(config))
 }
 
-/// Whether it is one of those whose rounds share their dies, and there are others to share them with.
+/// Whether it is one of those whose collections share their dies, and there are others to share them with.
 pub fn is_known_to_share(config: &RunConfig) -> bool {
     let ComposeConfig::List(compose) = &config.compose;
     let limit = match config.host.mode {
         HostMode::Open => config.host.outstanding_max,
         HostMode::Closed => config.host.queue_depth,
     };
-    let shares = config.yield_.lets_host_first() || !compose.gc.is_empty();
+    let shares = config.preemption.lets_host_first() || !compose.gc.is_empty();
     shares && limit > 1 && is_known(config) && knows_collection(config)
 }
 
 /// Whether it knows how the drive collects, too.
 pub(super) fn knows_collection(config: &RunConfig) -> bool {
     let TriggerConfig::Watermark(trigger) = &config.trigger;
-    let UnitConfig::Block(unit) = &config.unit;
+    let GranularityConfig::Block(granularity) = &config.granularity;
     matches!(config.precondition, PreconditionConfig::Empty {})
-        && !matches!(config.yield_, YieldConfig::Ideal(_))
+        && !matches!(config.preemption, PreemptionConfig::Ideal(_))
         && trigger.scope == Scope::Plane
         && trigger.idle.is_none()
-        && unit.destination == Destination::Local
+        && granularity.destination == Destination::Local
 }
 
 /// Whether commands of the host may take other planes along.
@@ -72,8 +72,8 @@ fn has_partners(config: &RunConfig) -> bool {
 pub struct Prediction {
     /// When each request ends.
     pub end_ns: Vec<u64>,
-    /// Rounds of collection, in the order of their ends.
-    pub rounds: Vec<GcEvent>,
+    /// Collections, in the order of their ends.
+    pub collections: Vec<GcEvent>,
     /// Whether collection was foretold, too.
     pub collects: bool,
     /// What was done, as far as the report counts it.
@@ -94,16 +94,16 @@ pub struct Counts {
     pub multi_plane: u64,
     /// Commands that followed another through the cache register.
     pub cached: u64,
-    /// Looks at a queue that took time.
-    pub looks: u64,
-    /// Commands that went before a round's next step.
+    /// Queue polls that took time.
+    pub polls: u64,
+    /// Commands that went before a collection's next step.
     pub preemptions: u64,
-    /// Requests that were served with pages that rounds moved.
+    /// Requests that were served with pages that collections moved.
     pub merged_reads: u64,
     pub merged_writes: u64,
-    /// Pages of the host that shared a command with a round's.
-    pub reads_beside: u64,
-    pub programs_beside: u64,
+    /// Pages of the host that shared a command with a collection's.
+    pub reads_paired: u64,
+    pub programs_paired: u64,
 }
 
 impl Counts {
@@ -115,12 +115,12 @@ impl Counts {
             page_programs: flash.host_page_programs,
             multi_plane: flash.multi_plane_commands,
             cached: flash.cached_commands,
-            looks: flash.queue_looks,
+            polls: flash.queue_polls,
             preemptions: flash.preemptions,
             merged_reads: flash.merged_reads,
             merged_writes: flash.merged_writes,
-            reads_beside: flash.reads_beside_gc,
-            programs_beside: flash.programs_beside_gc,
+            reads_paired: flash.reads_paired_with_gc,
+            programs_paired: flash.programs_paired_with_gc,
         }
     }
 }
@@ -134,11 +134,12 @@ impl Prediction {
         }
         let g = &config.geometry;
         let is_uniform = config.timing.read.list().len() == 1 && config.timing.program.list().len() == 1;
-        let (no_rounds, whole_pages) = (report.gc.rounds == 0, g.units_per_page() == 1);
+        let (no_collections, whole_pages) = (report.gc.collections == 0, g.units_per_page() == 1);
         let is_new = matches!(config.precondition, PreconditionConfig::Empty {});
         let moves_do_not_show =
-            no_rounds || (report.gc.die_time_ns == 0 && whole_pages && is_uniform && !has_partners(config));
-        // Which blocks a drive with a past opens next is not known, only how far those are filled that are open.
+            no_collections || (report.gc.die_time_ns == 0 && whole_pages && is_uniform && !has_partners(config));
+        // Which blocks a drive with a preconditioning opens next is not known, only how far those are filled that are
+        // open.
         let has_two_blocks = matches!(config.frontier, FrontierConfig::SecondActive(_));
         let blocks_are_known = !has_partners(config) || (!has_two_blocks && (is_new || !config.commands.same_block));
         // One free block is kept for moves; the others are what queued writes may count on, at least.
@@ -154,13 +155,13 @@ pub struct Foretold {
     pub multi_plane: u64,
     /// Commands through the cache register.
     pub cached: u64,
-    /// Rounds of collection.
-    pub rounds: u64,
-    /// Rounds that let the host go first.
+    /// Collections.
+    pub collections: u64,
+    /// Collections that let the host go first.
     pub preempted: u64,
-    /// Commands that followed another through the cache register while a round had the die.
+    /// Commands that followed another through the cache register while a collection had the die.
     pub pipelined: u64,
-    /// Rounds whose commands took requests along.
+    /// Collections whose commands took requests along.
     pub paired: u64,
     /// Requests that were served with moved pages.
     pub merged: u64,
@@ -171,10 +172,10 @@ impl Foretold {
         [
             ("commands of several planes", self.multi_plane),
             ("cached commands", self.cached),
-            ("rounds", self.rounds),
-            ("preempted rounds", self.preempted),
+            ("collections", self.collections),
+            ("preempted collections", self.preempted),
             ("pipelined commands", self.pipelined),
-            ("rounds in company", self.paired),
+            ("paired collections", self.paired),
             ("merged requests", self.merged),
         ]
     }

@@ -1,4 +1,4 @@
-//! Rounds that serve the host with the very pages that they move (ispass11 Section III-B).
+//! Collections that serve the host with the very pages that they move (ispass11 Section III-B).
 
 use super::collection::Step;
 use super::{Oracle, Place};
@@ -14,9 +14,9 @@ impl Oracle<'_> {
         self.txns[txn].units.iter().find_map(|unit| self.place_of.get(unit).copied())
     }
 
-    /// The page that a round reads next because a read, else a write, wants it: the first of them.
+    /// The page that a collection reads next because a read, else a write, wants it: the first of them.
     fn wanted(&self, die: usize) -> Option<Place> {
-        let (job, d) = (self.dies[die].lease.as_ref()?, &self.dies[die]);
+        let (job, d) = (self.dies[die].reserved_by.as_ref()?, &self.dies[die]);
         let scan_max = self.gc_scan_max();
         let waiting = d.reads.iter().take(scan_max).chain(d.writes.iter().take(scan_max));
         let mut places = waiting.filter(|_| self.merges()).filter_map(|&txn| self.place_of_txn(txn));
@@ -26,13 +26,13 @@ impl Oracle<'_> {
     /// That page goes before the others; where nobody wants one, they keep their order.
     pub(super) fn put_wanted_first(&mut self, die: usize) {
         let Some(wanted) = self.wanted(die) else { return };
-        let job = self.dies[die].lease.as_mut().expect("a round has the die");
+        let job = self.dies[die].reserved_by.as_mut().expect("a collection has the die");
         let is_wanted = |(_, place): &(usize, Place)| place.is_in_page_of(wanted);
         let (first, others): (Vec<_>, Vec<_>) = job.to_read.iter().partition(|m| is_wanted(m));
         job.to_read = first.into_iter().chain(others).collect();
     }
 
-    /// The page of which the next read of the round will be.
+    /// The page of which the next read of the collection will be.
     pub(super) fn page_to_read(&self, die: usize) -> Place {
         self.wanted(die).unwrap_or_else(|| self.next_to_read(die))
     }
@@ -83,7 +83,7 @@ impl Oracle<'_> {
                 self.newest.insert(unit, self.txns[txn].sequence);
             }
             let plane = self.txns[txn].plane;
-            self.planes[plane].promised -= 1;
+            self.planes[plane].reserved -= 1;
         }
         self.result.counts.merged_writes += merged.len() as u64;
         merged

@@ -6,8 +6,8 @@
 //! ([`understands`]): dynamic allocation and buffers.
 //!
 //! On a drive that was new at first, planes collect by themselves: the oracle is told which blocks were collected, as
-//! victims are the policies' own, and foretells when ([`collection`]), whether rounds block their dies, let the host go
-//! first ([`preemption`]), or take it along ([`pairing`], [`merging`]). On other drives collection must
+//! victims are the policies' own, and foretells when ([`collection`]), whether collections block their dies, let the
+//! host go first ([`preemption`]), or take it along ([`pairing`], [`merging`]). On other drives collection must
 //! not have happened, or have taken no time ([`Prediction::counts_for`]).
 
 mod collection;
@@ -26,17 +26,17 @@ use copyback::host::config::HostMode;
 use copyback::observe::report::GcEvent;
 use copyback::run::config::RunConfig;
 use copyback::workload::Request;
-pub use known::{Counts, Foretold, Past, Prediction, Timed, is_known, is_known_to_share, understands};
-use preemption::Pause;
+pub use known::{Counts, Foretold, Preconditioning, Prediction, Timed, is_known, is_known_to_share, understands};
+use preemption::PreemptionPoint;
 use std::collections::HashMap;
 
-/// Where a unit's data is. Blocks count inside their plane, pages inside their block, slots inside their page.
+/// Where a unit's data is. Blocks count inside their plane, pages inside their block, offsets inside their page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub plane: usize,
     pub block: usize,
     pub page: usize,
-    pub slot: usize,
+    pub offset: usize,
 }
 
 impl Place {
@@ -77,16 +77,16 @@ struct Die {
     inside: usize,
     waiting_jobs: Vec<Job>,
     /// The job that has the die.
-    lease: Option<Job>,
-    pause: Pause,
-    /// What the choice of its block adds to the job's first look.
+    reserved_by: Option<Job>,
+    point: PreemptionPoint,
+    /// What the choice of its block adds to the job's first queue poll.
     choice_ns: u64,
     /// A write of high priority goes before the next job.
-    owes: bool,
+    defers: bool,
     /// A transaction is about to enter its queue.
     is_arriving: bool,
     /// What has a smaller number had come when its job began; the same of the last job that ended.
-    came_before_round: usize,
+    came_before_collection: usize,
     waited_before: usize,
 }
 
@@ -111,14 +111,19 @@ struct Oracle<'a> {
     /// The newest write or trim of each unit that took effect.
     newest: HashMap<usize, usize>,
     planes: Vec<Plane>,
-    /// Rounds of collection that are to come, as the drive has had them.
+    /// Collections that are to come, as the drive has had them.
     given: Vec<GcEvent>,
     result: Prediction,
 }
 
-/// Says when each request ends. Of the `rounds` of collection only which block each took is looked at, and that there was
-/// one to take when it began.
-pub fn predict(config: &RunConfig, past: Past, requests: &[Request], rounds: &[GcEvent]) -> Prediction {
+/// Says when each request ends. Of the `collections` of collection only which block each took is looked at, and that
+/// there was one to take when it began.
+pub fn predict(
+    config: &RunConfig,
+    preconditioning: Preconditioning,
+    requests: &[Request],
+    collections: &[GcEvent],
+) -> Prediction {
     let g = &config.geometry;
     let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
     let collects = known::knows_collection(config);
@@ -135,26 +140,30 @@ pub fn predict(config: &RunConfig, past: Past, requests: &[Request], rounds: &[G
         dies: (0..dies).map(|_| Die::default()).collect(),
         channels: (0..g.channels).map(|_| Channel::default()).collect(),
         changed: Vec::new(),
-        place_of: past.place_of,
+        place_of: preconditioning.place_of,
         newest: HashMap::new(),
-        planes: past.programmed.into_iter().map(|programmed| Plane::new(config, collects, programmed)).collect(),
-        given: rounds.to_vec(),
+        planes: preconditioning
+            .programmed
+            .into_iter()
+            .map(|programmed| Plane::new(config, collects, programmed))
+            .collect(),
+        given: collections.to_vec(),
         result: Prediction {
             end_ns: vec![u64::MAX; requests.len()],
-            rounds: Vec::new(),
+            collections: Vec::new(),
             collects,
             counts: Counts::default(),
             foretold: Foretold::default(),
             queued_max: 0,
         },
     };
-    oracle.settle();
+    oracle.dispatch();
     while oracle.step() {
-        oracle.settle();
+        oracle.dispatch();
     }
-    let (counts, rounds) = (oracle.result.counts, oracle.result.rounds.len() as u64);
+    let (counts, collections) = (oracle.result.counts, oracle.result.collections.len() as u64);
     let foretold = &mut oracle.result.foretold;
-    (foretold.rounds, foretold.multi_plane, foretold.cached) = (rounds, counts.multi_plane, counts.cached);
+    (foretold.collections, foretold.multi_plane, foretold.cached) = (collections, counts.multi_plane, counts.cached);
     foretold.merged = counts.merged_reads + counts.merged_writes;
     oracle.result
 }
@@ -170,7 +179,7 @@ impl Oracle<'_> {
             }
         }
         for (number, die) in self.dies.iter().enumerate() {
-            if let Pause::Looking(end_ns) = die.pause {
+            if let PreemptionPoint::Polling(end_ns) = die.point {
                 events.push((end_ns, 1, number));
             }
             for command in &die.commands {
@@ -190,7 +199,7 @@ impl Oracle<'_> {
         self.now_ns = time_ns;
         match kind {
             0 => {}
-            1 if matches!(self.dies[number].pause, Pause::Looking(_)) => self.open_pause(number),
+            1 if matches!(self.dies[number].point, PreemptionPoint::Polling(_)) => self.open_point(number),
             1 => self.array_ends(number),
             _ if std::mem::take(&mut self.channels[number].is_held) => self.grant(number),
             _ => self.transfer_ends(number),
@@ -199,7 +208,7 @@ impl Oracle<'_> {
     }
 
     /// Requests begin and dies take commands until nothing more happens at this moment.
-    fn settle(&mut self) {
+    fn dispatch(&mut self) {
         loop {
             while self.begin_next() {}
             if self.changed.is_empty() {

@@ -1,5 +1,5 @@
 //! Which of a plane's open blocks takes a page: one for all, one each for the host and for moves, or two of which one is set
-//! apart for programs in company (hpdc18 Section 4.2).
+//! apart for paired programs (hpdc18 Section 4.2).
 
 use super::Oracle;
 use super::collection::Stream;
@@ -29,7 +29,7 @@ impl Oracle<'_> {
         self.planes[plane].free.len() > 1
     }
 
-    /// The block for a page that goes without company.
+    /// The block for a page that goes without a partner.
     pub(super) fn block_alone(&self, plane: usize, stream: Stream) -> usize {
         let Some(unpaired) = self.unpaired() else {
             let is_split = matches!(self.config.frontier, FrontierConfig::Split(_));
@@ -57,7 +57,7 @@ impl Oracle<'_> {
     }
 
     /// The block of a plane whose next page can go beside a program at this page, `is_apart` one of a block set apart.
-    pub(super) fn block_beside(&self, plane: usize, page: usize, is_apart: bool) -> Option<usize> {
+    pub(super) fn partner_block(&self, plane: usize, page: usize, is_apart: bool) -> Option<usize> {
         let Some(unpaired) = self.unpaired() else {
             let at = self.block_alone(plane, Stream::Host);
             return (self.offset(plane, at) == page).then_some(at);
@@ -74,16 +74,16 @@ impl Oracle<'_> {
         found.or(is_fresh.then_some(0))
     }
 
-    /// The block for the next page of a round, and whether it is the one set apart: if a write waits for a plane whose block
-    /// set apart is as full.
-    pub(super) fn block_for_round(&self, plane: usize, waiting: &[usize]) -> (usize, bool) {
+    /// The block for the next page of a collection, and whether it is the one set apart: if a write waits for a plane
+    /// whose block set apart is as full.
+    pub(super) fn block_for_collection(&self, plane: usize, waiting: &[usize]) -> (usize, bool) {
         let apart = self.planes[plane].apart;
-        let has_company = waiting.iter().any(|&other| self.is_aligned(plane, other));
-        let at = apart.filter(|_| has_company).unwrap_or_else(|| self.block_alone(plane, Stream::Move));
+        let has_partner = waiting.iter().any(|&other| self.is_aligned(plane, other));
+        let at = apart.filter(|_| has_partner).unwrap_or_else(|| self.block_alone(plane, Stream::Move));
         (at, Some(at) == apart)
     }
 
-    /// Partners of a plane for which a write waits that a round of it may take along.
+    /// Partners of a plane for which a write waits that a collection of it may take along.
     pub(super) fn partners_in_wait(&self, plane: usize) -> Vec<usize> {
         let die = plane / self.config.geometry.planes_per_die as usize;
         let waits = |other: &usize| self.first_write_for(die, *other, self.gc_scan_max()).is_some();
@@ -113,7 +113,7 @@ impl Oracle<'_> {
         [0, 1].into_iter().filter(|&at| self.is_open(plane, at)).collect()
     }
 
-    /// A round begins, or goes on without a block set apart: one is set apart on its plane and on each partner.
+    /// A collection begins, or goes on without a block set apart: one is set apart on its plane and on each partner.
     pub(super) fn set_blocks_apart(&mut self, plane: usize) {
         let Some(unpaired) = self.unpaired() else { return };
         let partners = self.partners(plane);

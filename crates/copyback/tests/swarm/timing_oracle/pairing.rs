@@ -1,4 +1,4 @@
-//! Rounds whose commands take requests of the host along on other planes (hpdc18 Algorithm 2).
+//! Collections whose commands take requests of the host along on other planes (hpdc18 Algorithm 2).
 
 use super::collection::Step;
 use super::commands::Part;
@@ -17,65 +17,65 @@ impl Oracle<'_> {
         compose.gc_scan_max as usize
     }
 
-    /// Reads of the host that go with a read of the round.
-    pub(super) fn reads_with_round(&mut self, die: usize, lead: Place) -> Vec<Part> {
+    /// Reads of the host that go with a read of the collection.
+    pub(super) fn reads_with_collection(&mut self, die: usize, lead: Place) -> Vec<Part> {
         if !self.pairs() {
             return Vec::new();
         }
-        let parts = self.take_reads_beside(die, lead, self.gc_scan_max());
-        self.result.counts.reads_beside += parts.len() as u64;
-        self.note_company(die, parts.len());
+        let parts = self.take_partner_reads(die, lead, self.gc_scan_max());
+        self.result.counts.reads_paired += parts.len() as u64;
+        self.note_paired(die, parts.len());
         parts
     }
 
-    /// Writes of the host, by their planes, that go with a program of the round. Where rounds let the host go first, those
-    /// that may not do so consume no free blocks in company either.
-    pub(super) fn writes_with_round(&mut self, die: usize, lead: Place, is_apart: bool) -> Vec<(usize, Part)> {
-        if !self.pairs() || !self.may_write_with_round(die) {
+    /// Writes of the host, by their planes, that go with a program of the collection. Where collections let the host go
+    /// first, those that may not do so consume no free blocks as partners either.
+    pub(super) fn writes_with_collection(&mut self, die: usize, lead: Place, is_apart: bool) -> Vec<(usize, Part)> {
+        if !self.pairs() || !self.may_write_with_collection(die) {
             return Vec::new();
         }
-        let parts = self.take_writes_beside(die, lead, is_apart, self.gc_scan_max());
-        self.result.counts.programs_beside += parts.len() as u64;
-        self.note_company(die, parts.len());
+        let parts = self.take_partner_writes(die, lead, is_apart, self.gc_scan_max());
+        self.result.counts.programs_paired += parts.len() as u64;
+        self.note_paired(die, parts.len());
         parts
     }
 
-    fn may_write_with_round(&self, die: usize) -> bool {
-        !self.yields() || self.state(die) == State::All
+    fn may_write_with_collection(&self, die: usize) -> bool {
+        !self.is_preemptive() || self.state(die) == State::All
     }
 
-    fn note_company(&mut self, die: usize, count: usize) {
-        self.dies[die].lease.as_mut().expect("a round has the die").had_company |= count > 0;
+    fn note_paired(&mut self, die: usize, count: usize) {
+        self.dies[die].reserved_by.as_mut().expect("a collection has the die").was_paired |= count > 0;
     }
 
     /// Whether a transaction does not go first because it will go with the very step.
-    pub(super) fn is_left_to_round(&self, die: usize, txn: usize, step: Step) -> bool {
+    pub(super) fn is_left_to_collection(&self, die: usize, txn: usize, step: Step) -> bool {
         if !self.pairs() {
             return false;
         }
         let t = &self.txns[txn];
         match step {
-            Step::Read => self.reads_beside(die, self.page_to_read(die), self.gc_scan_max()).contains(&txn),
-            Step::Program => !t.is_read && self.may_write_with_round(die) && self.has_page_beside(die, t.plane),
+            Step::Read => self.partner_reads(die, self.page_to_read(die), self.gc_scan_max()).contains(&txn),
+            Step::Program => !t.is_read && self.may_write_with_collection(die) && self.has_partner_page(die, t.plane),
             Step::Erase => false,
         }
     }
 
-    /// Whether the next page of a plane can stand in one command with the round's next, if a write waits for it alone. Where
-    /// a block has still to be set apart nobody knows.
-    fn has_page_beside(&self, die: usize, plane: usize) -> bool {
-        let own = self.dies[die].lease.as_ref().expect("a round has the die").plane;
+    /// Whether the next page of a plane can stand in one command with the collection's next, if a write waits for it
+    /// alone. Where a block has still to be set apart nobody knows.
+    fn has_partner_page(&self, die: usize, plane: usize) -> bool {
+        let own = self.dies[die].reserved_by.as_ref().expect("a collection has the die").plane;
         let has_two_blocks = matches!(self.config.frontier, FrontierConfig::SecondActive(_));
         if has_two_blocks && self.planes[own].apart.is_none() {
             return false;
         }
         let next = |plane: usize, at: usize| {
             let (block, page) = self.planes[plane].peek(at)?;
-            Some(Place { plane, block, page, slot: 0 })
+            Some(Place { plane, block, page, offset: 0 })
         };
-        let (at, is_apart) = self.block_for_round(own, &[plane]);
+        let (at, is_apart) = self.block_for_collection(own, &[plane]);
         let Some(lead) = next(own, at) else { return false };
-        let beside = self.block_beside(plane, lead.page, is_apart).and_then(|at| next(plane, at));
-        beside.is_some_and(|beside| self.go_together(lead, beside))
+        let partner = self.partner_block(plane, lead.page, is_apart).and_then(|at| next(plane, at));
+        partner.is_some_and(|partner| self.go_together(lead, partner))
     }
 }

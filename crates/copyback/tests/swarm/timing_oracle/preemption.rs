@@ -1,4 +1,4 @@
-//! Rounds that let the host go before their steps: by points (ispass11) and by slack (HIOS).
+//! Collections that let the host go before their steps: by points (ispass11) and by deadline (HIOS).
 
 use super::collection::Step;
 use super::commands::Takes;
@@ -6,19 +6,19 @@ use super::{Oracle, time_of};
 use copyback::dispatch::compose::{ComposeConfig, GcBuilderName};
 use copyback::dispatch::order::OrderConfig;
 use copyback::ftl::victim::VictimConfig;
+use copyback::tasks::gc::preemption::deadline;
+use copyback::tasks::gc::preemption::points::AtRegister;
+use copyback::tasks::gc::preemption::{AtHard, Fence, PreemptionConfig};
 use copyback::tasks::gc::trigger::TriggerConfig;
-use copyback::tasks::gc::r#yield::points::AtRegister;
-use copyback::tasks::gc::r#yield::slack;
-use copyback::tasks::gc::r#yield::{AtHard, Fence, YieldConfig};
 
-/// How far a die has come between two steps of its round.
+/// How far a die has come between two steps of its collection.
 #[derive(Clone, Copy, Default)]
-pub(super) enum Pause {
-    /// The queue was not looked at yet.
+pub(super) enum PreemptionPoint {
+    /// The queue was not polled yet.
     #[default]
     Closed,
-    /// The controller looks at it until then.
-    Looking(u64),
+    /// The controller polls it until then.
+    Polling(u64),
     /// Whoever may goes first.
     Open {
         /// What has this number or a later one came when the point had opened.
@@ -35,8 +35,8 @@ pub(super) enum State {
 }
 
 impl Oracle<'_> {
-    pub(super) fn yields(&self) -> bool {
-        self.config.yield_.lets_host_first()
+    pub(super) fn is_preemptive(&self) -> bool {
+        self.config.preemption.lets_host_first()
     }
 
     pub(super) fn has_gc_builder(&self, name: GcBuilderName) -> bool {
@@ -44,7 +44,8 @@ impl Oracle<'_> {
         compose.gc.contains(&name)
     }
 
-    /// Whether commands of a round and of the host that goes before it follow each other through the cache register.
+    /// Whether commands of a collection and of the host that goes before it follow each other through the cache
+    /// register.
     pub(super) fn pipelines(&self) -> bool {
         self.has_gc_builder(GcBuilderName::Pipeline)
     }
@@ -52,48 +53,48 @@ impl Oracle<'_> {
     /// Whether nothing may come between two steps, not even time.
     pub(super) fn steps_follow_at_once(&self) -> bool {
         let has_choice = matches!(self.config.victim, VictimConfig::ReadMatch(_));
-        !self.yields() && self.look_ns(Step::Read) == 0 && !has_choice
+        !self.is_preemptive() && self.queue_poll_ns(Step::Read) == 0 && !has_choice
     }
 
-    /// Time of the look at the queue before a step.
-    fn look_ns(&self, step: Step) -> u64 {
+    /// Time of the queue poll before a step.
+    fn queue_poll_ns(&self, step: Step) -> u64 {
         let ComposeConfig::List(compose) = &self.config.compose;
-        let poll_ns = match &self.config.yield_ {
-            YieldConfig::Points(p) => p.poll.0,
-            YieldConfig::Slack(p) => p.poll.0,
-            YieldConfig::Never(_) | YieldConfig::Ideal(_) => 0,
+        let poll_ns = match &self.config.preemption {
+            PreemptionConfig::Points(p) => p.poll.0,
+            PreemptionConfig::Deadline(p) => p.poll.0,
+            PreemptionConfig::None(_) | PreemptionConfig::Ideal(_) => 0,
         };
         let looks_for_partners = step == Step::Read && self.has_gc_builder(GcBuilderName::GcHost);
         poll_ns + if looks_for_partners { compose.gc_scan.0 } else { 0 }
     }
 
-    /// The die of a round can take a command: one of the host that goes first, or the round's next step. Whether something
-    /// changed.
+    /// The die of a collection can take a command: one of the host that goes first, or the collection's next step.
+    /// Whether something changed.
     pub(super) fn share(&mut self, die: usize, takes: Takes) -> bool {
         if self.steps_follow_at_once() {
             self.take_step(die);
             return true;
         }
         let step = self.next_step(die);
-        match self.dies[die].pause {
-            Pause::Looking(_) => false,
-            Pause::Closed if takes != Takes::Anything => false,
-            Pause::Closed => {
-                let look_ns = self.look_ns(step) + std::mem::take(&mut self.dies[die].choice_ns);
-                if look_ns > 0 {
-                    self.result.counts.looks += 1;
-                    self.dies[die].pause = Pause::Looking(self.now_ns + look_ns);
+        match self.dies[die].point {
+            PreemptionPoint::Polling(_) => false,
+            PreemptionPoint::Closed if takes != Takes::Anything => false,
+            PreemptionPoint::Closed => {
+                let queue_poll_ns = self.queue_poll_ns(step) + std::mem::take(&mut self.dies[die].choice_ns);
+                if queue_poll_ns > 0 {
+                    self.result.counts.polls += 1;
+                    self.dies[die].point = PreemptionPoint::Polling(self.now_ns + queue_poll_ns);
                 } else {
-                    self.open_pause(die);
+                    self.open_point(die);
                 }
                 true
             }
-            Pause::Open { before } => self.go_on(die, step, before, takes),
+            PreemptionPoint::Open { before } => self.go_on(die, step, before, takes),
         }
     }
 
-    pub(super) fn open_pause(&mut self, die: usize) {
-        self.dies[die].pause = Pause::Open { before: self.sequences };
+    pub(super) fn open_point(&mut self, die: usize) {
+        self.dies[die].point = PreemptionPoint::Open { before: self.sequences };
         self.change(die);
     }
 
@@ -102,7 +103,7 @@ impl Oracle<'_> {
             let fits = takes == Takes::Anything || takes == if is_read { Takes::Read } else { Takes::Program };
             if fits {
                 self.result.counts.preemptions += 1;
-                self.dies[die].lease.as_mut().expect("a round has the die").was_preempted = true;
+                self.dies[die].reserved_by.as_mut().expect("a collection has the die").was_preempted = true;
                 if is_read { self.issue_read(die, txn) } else { self.issue_write(die, txn) }
             }
             return fits;
@@ -114,7 +115,7 @@ impl Oracle<'_> {
             Takes::Nothing => false,
         };
         if follows {
-            self.dies[die].pause = Pause::Closed;
+            self.dies[die].point = PreemptionPoint::Closed;
             self.take_step(die);
         }
         follows
@@ -137,13 +138,13 @@ impl Oracle<'_> {
         heads.first().copied()
     }
 
-    /// Whether it came when the point had opened and has to wait for the next one. Below the hard level, and where a write
-    /// waits for space, all that came later has to.
+    /// Whether it came when the point had opened and has to wait for the next one. Below the hard watermark, and where
+    /// a write waits for space, all that came later has to.
     fn is_fenced(&self, die: usize, txn: usize, before: usize) -> bool {
-        let fence = match &self.config.yield_ {
-            YieldConfig::Points(points) => points.fence,
-            YieldConfig::Slack(slack) => slack.fence,
-            YieldConfig::Never(_) | YieldConfig::Ideal(_) => Fence::All,
+        let fence = match &self.config.preemption {
+            PreemptionConfig::Points(points) => points.fence,
+            PreemptionConfig::Deadline(deadline) => deadline.fence,
+            PreemptionConfig::None(_) | PreemptionConfig::Ideal(_) => Fence::All,
         };
         let waits_for_space = self.planes_of(die).any(|plane| !self.planes[plane].waiting.is_empty());
         let is_closed = waits_for_space || self.state(die) != State::All;
@@ -163,12 +164,12 @@ impl Oracle<'_> {
             State::Nothing => false,
         };
         is_allowed
-            && !self.is_left_to_round(die, txn, step)
+            && !self.is_left_to_collection(die, txn, step)
             && !self.will_be_merged(die, txn, step)
-            && match &self.config.yield_ {
-                YieldConfig::Points(_) => !self.is_barred(die, self.plane_now(txn), is_write, step),
-                YieldConfig::Slack(params) => self.would_be_late(die, txn, step, params),
-                YieldConfig::Never(_) | YieldConfig::Ideal(_) => false,
+            && match &self.config.preemption {
+                PreemptionConfig::Points(_) => !self.is_excluded(die, self.plane_now(txn), is_write, step),
+                PreemptionConfig::Deadline(params) => self.would_be_late(die, txn, step, params),
+                PreemptionConfig::None(_) | PreemptionConfig::Ideal(_) => false,
             }
     }
 
@@ -179,9 +180,9 @@ impl Oracle<'_> {
     }
 
     /// Point (1): a page waits between its read and its program, and its plane is not free for all.
-    fn is_barred(&self, die: usize, plane: Option<usize>, is_write: bool, step: Step) -> bool {
-        let own = self.dies[die].lease.as_ref().map(|job| job.plane);
-        let YieldConfig::Points(points) = &self.config.yield_ else { return false };
+    fn is_excluded(&self, die: usize, plane: Option<usize>, is_write: bool, step: Step) -> bool {
+        let own = self.dies[die].reserved_by.as_ref().map(|job| job.plane);
+        let PreemptionConfig::Points(points) = &self.config.preemption else { return false };
         let is_open_for = match points.at_register {
             AtRegister::OtherPlanes => false,
             AtRegister::Writes => is_write,
@@ -191,20 +192,21 @@ impl Oracle<'_> {
     }
 
     /// The same for a partner of what goes first.
-    pub(super) fn bars_partner(&self, die: usize, plane: usize, is_write: bool) -> bool {
-        let is_open = matches!(self.dies[die].pause, Pause::Open { .. });
-        is_open && self.is_barred(die, Some(plane), is_write, self.step_of(die))
+    pub(super) fn excludes_partner(&self, die: usize, plane: usize, is_write: bool) -> bool {
+        let is_open = matches!(self.dies[die].point, PreemptionPoint::Open { .. });
+        is_open && self.is_excluded(die, Some(plane), is_write, self.step_of(die))
     }
 
-    /// By slack: after the next chunk of the round, its own command would end behind its deadline. Times are those of a
-    /// block's first page.
-    fn would_be_late(&self, die: usize, txn: usize, step: Step, params: &slack::Params) -> bool {
+    /// By deadline: after the next chunk of the collection, its own command would end behind its deadline. Times are
+    /// those of a block's first page.
+    fn would_be_late(&self, die: usize, txn: usize, step: Step, params: &deadline::Params) -> bool {
         let timing = &self.config.timing;
         let per_page = self.config.geometry.units_per_page() as usize;
         let on_channel_ns = timing.command.0 + self.data_ns(per_page);
         let read_ns = time_of(&timing.read.list(), 0) + on_channel_ns;
         let write_ns = time_of(&timing.program.list(), 0) + on_channel_ns;
-        let pages_moved = self.dies[die].lease.as_ref().expect("a round has the die").programmed.div_ceil(per_page);
+        let pages_moved =
+            self.dies[die].reserved_by.as_ref().expect("a collection has the die").programmed.div_ceil(per_page);
         let next_ns = match step {
             Step::Erase => timing.command.0 + timing.erase.0,
             Step::Read if pages_moved.is_multiple_of(params.chunk as usize) => {
@@ -219,7 +221,8 @@ impl Oracle<'_> {
         self.now_ns + next_ns + own_ns > t.arrival_ns.saturating_add(time_ns)
     }
 
-    // ---- the hard level -------------------------------------------------------------------------------------------
+    // ---- the hard watermark
+    // -------------------------------------------------------------------------------------------
 
     /// The lowest plane of the die decides.
     pub(super) fn state(&self, die: usize) -> State {
@@ -227,8 +230,8 @@ impl Oracle<'_> {
         let soft = trigger.soft.of(self.config.geometry.blocks_per_plane);
         let hard = (trigger.hard * f64::from(soft)).ceil() as usize;
         let is_low = self.planes_of(die).any(|plane| self.planes[plane].is_below(hard, trigger.count));
-        let stops_all = match &self.config.yield_ {
-            YieldConfig::Points(points) => points.at_hard == AtHard::All,
+        let stops_all = match &self.config.preemption {
+            PreemptionConfig::Points(points) => points.at_hard == AtHard::All,
             _ => true,
         };
         match is_low {
@@ -250,23 +253,25 @@ impl Oracle<'_> {
         self.txns[txn].is_urgent && !self.txns[txn].is_read
     }
 
-    /// Whether the round that ends held up everybody while a write of high priority waits: that goes before the next.
-    pub(super) fn will_owe(&self, die: usize) -> bool {
-        self.yields() && self.state(die) == State::Nothing && self.urgent_write_waits(die)
+    /// Whether the collection that ends held up everybody while a write of high priority waits: that goes before the
+    /// next.
+    pub(super) fn will_defer(&self, die: usize) -> bool {
+        self.is_preemptive() && self.state(die) == State::Nothing && self.urgent_write_waits(die)
     }
 
-    /// The write that is owed its turn takes it; whether it did. Where it waits for space, only a round can help it.
-    pub(super) fn pay(&mut self, die: usize, takes: Takes) -> bool {
+    /// The write to which collection defers takes its turn; whether it did. Where it waits for space, only a collection
+    /// can help it.
+    pub(super) fn serve_urgent(&mut self, die: usize, takes: Takes) -> bool {
         let d = &self.dies[die];
-        let Some(owed) = d.writes.iter().copied().find(|&txn| self.is_urgent_write(txn)) else {
-            self.dies[die].owes = d.outside.iter().any(|&txn| self.is_urgent_write(txn));
+        let Some(urgent) = d.writes.iter().copied().find(|&txn| self.is_urgent_write(txn)) else {
+            self.dies[die].defers = d.outside.iter().any(|&txn| self.is_urgent_write(txn));
             return false;
         };
         if takes != Takes::Anything {
             return false;
         }
-        self.dies[die].owes = false;
-        self.issue_write(die, owed);
+        self.dies[die].defers = false;
+        self.issue_write(die, urgent);
         true
     }
 }

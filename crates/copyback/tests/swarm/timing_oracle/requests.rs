@@ -23,17 +23,17 @@ impl Oracle<'_> {
         self.began_ns[self.next] = self.now_ns;
         self.next += 1;
         self.under_way += 1;
-        self.cut(self.next - 1);
+        self.split(self.next - 1);
         true
     }
 
     /// A request becomes parts of one logical page each.
-    fn cut(&mut self, number: usize) {
+    fn split(&mut self, number: usize) {
         let request = &self.requests[number];
         let unit_bytes = self.config.geometry.unit_bytes();
         let per_page = self.config.geometry.units_per_page() as usize;
         let (start, end) = (request.offset_bytes, request.offset_bytes + request.len_bytes);
-        // While it is being cut it cannot end.
+        // While it is being split it cannot end.
         self.open[number] = 1;
         if request.op == Op::Trim {
             let sequence = self.sequences;
@@ -44,11 +44,11 @@ impl Oracle<'_> {
             }
         } else {
             let units: Vec<usize> = (start / unit_bytes..end.div_ceil(unit_bytes)).map(|u| u as usize).collect();
-            for piece in units.chunk_by(|a, b| a / per_page == b / per_page) {
+            for sub_request in units.chunk_by(|a, b| a / per_page == b / per_page) {
                 if request.op == Op::Read {
-                    self.read(number, piece);
+                    self.read(number, sub_request);
                 } else {
-                    self.write(number, piece, start, end);
+                    self.write(number, sub_request, start, end);
                 }
             }
         }
@@ -56,16 +56,17 @@ impl Oracle<'_> {
     }
 
     /// Units that lie in one physical page are read together; those without data need nothing.
-    fn read(&mut self, number: usize, piece: &[usize]) {
-        let found: Vec<(usize, Place)> = piece.iter().filter_map(|u| Some((*u, *self.place_of.get(u)?))).collect();
+    fn read(&mut self, number: usize, sub_request: &[usize]) {
+        let found: Vec<(usize, Place)> =
+            sub_request.iter().filter_map(|u| Some((*u, *self.place_of.get(u)?))).collect();
         for group in found.chunk_by(|(a, at_a), (b, at_b)| a + 1 == *b && at_a.is_in_page_of(*at_b)) {
             let txn = self.add(number, true, group.iter().map(|(unit, _)| *unit).collect());
             self.submit(txn);
         }
     }
 
-    fn write(&mut self, number: usize, piece: &[usize], start: u64, end: u64) {
-        let txn = self.add(number, false, piece.to_vec());
+    fn write(&mut self, number: usize, sub_request: &[usize], start: u64, end: u64) {
+        let txn = self.add(number, false, sub_request.to_vec());
         let unit_bytes = self.config.geometry.unit_bytes();
         let is_partial = |&unit: &usize| {
             let first = unit as u64 * unit_bytes;
@@ -73,7 +74,7 @@ impl Oracle<'_> {
         };
         let has_data = |unit: &usize| self.place_of.contains_key(unit);
         let merges = self.config.host.subpage_writes == SubpageWrites::ReadModifyWrite;
-        let rest: Vec<usize> = piece.iter().copied().filter(|u| merges && is_partial(u) && has_data(u)).collect();
+        let rest: Vec<usize> = sub_request.iter().copied().filter(|u| merges && is_partial(u) && has_data(u)).collect();
         self.txns[txn].waits_for = rest.len();
         if rest.is_empty() {
             self.submit(txn);
@@ -148,7 +149,7 @@ impl Oracle<'_> {
 
     pub(super) fn admit(&mut self, txn: usize) {
         let (die, plane) = (self.die_of(txn), self.txns[txn].plane);
-        if !self.txns[txn].is_read && self.room(plane) == 0 {
+        if !self.txns[txn].is_read && self.reservable(plane) == 0 {
             self.planes[plane].waiting.push(txn);
             self.collect_for_space(plane);
             return;
@@ -162,8 +163,8 @@ impl Oracle<'_> {
             self.dies[die].reads.push(txn);
         } else {
             self.dies[die].writes.push(txn);
-            self.planes[plane].promised += 1;
-            self.result.queued_max = self.result.queued_max.max(self.planes[plane].promised);
+            self.planes[plane].reserved += 1;
+            self.result.queued_max = self.result.queued_max.max(self.planes[plane].reserved);
         }
         self.change(die);
     }
@@ -191,7 +192,7 @@ impl Oracle<'_> {
     pub(super) fn free_slot(&mut self, die: usize) {
         self.dies[die].inside -= 1;
         let d = &self.dies[die];
-        if d.waiting_jobs.is_empty() || d.lease.is_some() || d.owes {
+        if d.waiting_jobs.is_empty() || d.reserved_by.is_some() || d.defers {
             self.fill_window(die);
         }
     }

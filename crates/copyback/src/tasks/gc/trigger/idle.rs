@@ -1,10 +1,10 @@
 //! Idle time: collection also runs while the drive has nothing to do, ahead of need.
 //!
 //! Source: ispass11 Section IV-A: "in the idle-time GC scheme the GC process is triggered when there are no new incoming
-//! requests and all queued requests are already serviced". The reactive levels stay as they are beside it.
+//! requests and all queued requests are already serviced". The reactive watermarks stay as they are beside it.
 
 use super::watermark;
-use crate::config::{GeometryConfig, KeyError, Level};
+use crate::config::{GeometryConfig, KeyError, ShareOrCount};
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub struct Params {
     pub after: Nanos,
     /// Collection stops where so many blocks are free (default: twice `trigger.soft`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Level>,
+    pub stop: Option<ShareOrCount>,
 }
 
 impl Default for Params {
@@ -26,9 +26,9 @@ impl Default for Params {
 }
 
 impl Params {
-    /// The level at which idle collection stops, in blocks of the scope.
+    /// The watermark at which idle collection stops, in blocks of the scope.
     fn stop_blocks(&self, scope_blocks: u32, soft_blocks: u32) -> u32 {
-        self.stop.map_or(2 * soft_blocks, |level| level.of(scope_blocks))
+        self.stop.map_or(2 * soft_blocks, |watermark| watermark.of(scope_blocks))
     }
 
     /// The same in blocks of each plane.
@@ -44,8 +44,11 @@ impl Params {
         if (reactive..blocks).contains(&stop) {
             return Ok(());
         }
-        Err(KeyError::new("trigger.idle.stop", format!("{stop} of {blocks} blocks are no level for idle collection"))
-            .with_help(format!("use a level from {reactive} blocks, where the reactive collection stops, upwards")))
+        Err(KeyError::new(
+            "trigger.idle.stop",
+            format!("{stop} of {blocks} blocks are no watermark for idle collection"),
+        )
+        .with_help(format!("use a watermark from {reactive} blocks, where the reactive collection stops, upwards")))
     }
 }
 
@@ -54,19 +57,19 @@ impl Params {
 pub struct Idle {
     /// The drive has had nothing to do for so long.
     pub after_ns: u64,
-    /// Planes below this level are collected.
-    pub stop_level: u32,
+    /// Planes below this watermark are collected.
+    pub stop_watermark: u32,
 }
 
 impl Idle {
-    /// For a scope of so many blocks and planes; `level` makes a level of a number of blocks.
+    /// For a scope of so many blocks and planes; `watermark` makes a watermark of a number of blocks.
     pub(super) fn new(
         params: &Params,
         soft_blocks: u32,
         (blocks, planes): (u32, u32),
-        level: impl Fn(u32) -> u32,
+        watermark: impl Fn(u32) -> u32,
     ) -> Self {
         let stop_blocks = params.stop_blocks(blocks, soft_blocks);
-        Self { after_ns: params.after.0, stop_level: level(stop_blocks.div_ceil(planes)) }
+        Self { after_ns: params.after.0, stop_watermark: watermark(stop_blocks.div_ceil(planes)) }
     }
 }

@@ -1,7 +1,7 @@
 //! Trigger: when does garbage collection start and stop?
 //!
-//! Contract: the engine asks a trigger whenever the free level of a plane changed and whenever a round ended. A trigger
-//! sees levels only; it answers, and the engine starts jobs.
+//! Contract: the engine asks a trigger whenever the free blocks of a plane changed and whenever a collection ended. A
+//! trigger sees counts of free blocks only; it answers, and the engine starts jobs.
 
 pub mod idle;
 pub mod watermark;
@@ -34,7 +34,7 @@ impl TriggerConfig {
         p.blocks_per_plane(geometry)
     }
 
-    /// Blocks by which the levels of a die's second plane lie above those of its first, and so on.
+    /// Blocks by which the watermarks of a die's second plane lie above those of its first, and so on.
     pub fn stagger_blocks(&self) -> u32 {
         let Self::Watermark(p) = self;
         p.stagger

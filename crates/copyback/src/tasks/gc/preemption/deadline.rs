@@ -1,4 +1,4 @@
-//! By slack: collection goes on as long as the requests that wait for its die can still meet their deadlines.
+//! By deadline: collection goes on as long as the requests that wait for its die can still meet their deadlines.
 //!
 //! Source: `hios` of hpdc18 Fig. 4c (HIOS, Jung et al. 2014): "the entire GC operations are divided into multiple chunks
 //! and each of them is processed using the slack of each I/O request". A request has a deadline after its arrival. Between
@@ -16,7 +16,7 @@
 //! - `read_deadline` (default `"5 ms"`), `write_deadline` (default `"20 ms"`): time that a request may take. Own: hpdc18
 //!   states none.
 //! - `chunk` (default 1): pages that are moved in a chunk.
-//! - `poll` (default `"600 ns"`): time of a look at the queue; one before each step, as under `points`.
+//! - `poll` (default `"600 ns"`): time of a queue poll; one before each step, as under `points`.
 //! - `fence` (default `"none"`): what waits for the next step, of that which comes while others go first, as under `points`.
 
 use super::{Candidate, Fence, NextStep, View};
@@ -36,7 +36,7 @@ pub struct Params {
     pub write_deadline: Nanos,
     /// Pages of a chunk.
     pub chunk: u32,
-    /// Time of a look at the queue.
+    /// Time of a queue poll.
     pub poll: Nanos,
     /// What comes while others go first.
     pub fence: Fence,
@@ -54,7 +54,7 @@ impl Params {
         if self.chunk > 0 {
             return Ok(());
         }
-        Err(KeyError::new("yield.chunk", "a chunk of no page moves nothing").with_help("use 1 or more pages"))
+        Err(KeyError::new("preemption.chunk", "a chunk of no page moves nothing").with_help("use 1 or more pages"))
     }
 }
 

@@ -1,47 +1,48 @@
-//! Yield: when does garbage collection let host work onto its die?
+//! Preemption: when does garbage collection let host work onto its die?
 //!
-//! Contract: a policy is asked at the start of a round whether the round takes time at all, and between any two steps of
-//! a round, with the die free, whether a request that waits there may go first. It looks; the engine leases the die.
+//! Contract: a policy is asked at the start of a collection whether the collection takes time at all, and between any
+//! two steps of a collection, with the die free, whether a request that waits there may go first. It looks; the engine
+//! reserves the die.
 //!
 //! What comes to the die while others go first may follow them, as far as the policy's `fence` lets it. Where free blocks are
-//! below the hard level, or a write waits at the die for a page to land on, nothing that comes meanwhile may: so a point
-//! ends, however many come, and the round that makes free blocks goes on.
+//! below the hard watermark, or a write waits at the die for a page to land on, nothing that comes meanwhile may: so a
+//! point ends, however many come, and the collection that makes free blocks goes on.
 //!
-//! How far free blocks have fallen is a state of collection (ispass11 Fig. 7), which policies that yield have in common:
-//! from 0, no collection, to 3, in which nothing goes before it.
+//! How far free blocks have fallen is a state of collection (ispass11 Fig. 7), which preemptive policies have in
+//! common: from 0, no collection, to 3, in which nothing goes before it.
 
+pub mod deadline;
 pub mod ideal;
-pub mod never;
+pub mod none;
 pub mod points;
-pub mod slack;
 
 use crate::config::{KeyError, axis};
 use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
 
 axis! {
-    /// `[yield]`
-    YieldConfig, "yield", "when does garbage collection let host work onto its die?", default Never,
-    { "never" => never: Never, "points" => points: Points, "slack" => slack: Slack, "ideal" => ideal: Ideal }
+    /// `[preemption]`
+    PreemptionConfig, "preemption", "when does garbage collection let host work onto its die?", default None,
+    { "none" => none: None, "points" => points: Points, "deadline" => deadline: Deadline, "ideal" => ideal: Ideal }
 }
 
-impl YieldConfig {
+impl PreemptionConfig {
     /// Checks the parameters.
     pub fn check(&self) -> Result<(), KeyError> {
         match self {
-            Self::Never(_) | Self::Ideal(_) | Self::Points(_) => Ok(()),
-            Self::Slack(p) => p.check(),
+            Self::None(_) | Self::Ideal(_) | Self::Points(_) => Ok(()),
+            Self::Deadline(p) => p.check(),
         }
     }
 
-    /// Whether rounds take no time.
+    /// Whether collections take no time.
     pub fn is_timeless(&self) -> bool {
         matches!(self, Self::Ideal(_))
     }
 
-    /// Whether a round may let requests go before its steps.
+    /// Whether a collection may let requests go before its steps.
     pub fn lets_host_first(&self) -> bool {
-        matches!(self, Self::Points(_) | Self::Slack(_))
+        matches!(self, Self::Points(_) | Self::Deadline(_))
     }
 }
 
@@ -58,18 +59,18 @@ pub enum NextStep {
     Elsewhere,
 }
 
-/// The state of collection on a plane: ispass11 Fig. 7. State 0, no collection, is that no round has the die.
+/// The state of collection on a plane: ispass11 Fig. 7. State 0, no collection, is that no collection has the die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// 1: all requests may go first.
     AllAllowed,
-    /// 2: free blocks are below the hard level. Requests that consume them may not go first.
+    /// 2: free blocks are below the hard watermark. Requests that consume them may not go first.
     WritesProhibited,
-    /// 3: and a write of high priority waits. Nothing may go first until the round is over and that write served.
+    /// 3: and a write of high priority waits. Nothing may go first until the collection is over and that write served.
     AllProhibited,
 }
 
-/// The state that follows from the free blocks and from who waits; `at_hard` says what the hard level prohibits.
+/// The state that follows from the free blocks and from who waits; `at_hard` says what the hard watermark prohibits.
 pub fn state_of(is_below_hard: bool, high_priority_write_waits: bool, at_hard: AtHard) -> State {
     match (is_below_hard, at_hard) {
         (false, _) => State::AllAllowed,
@@ -78,7 +79,7 @@ pub fn state_of(is_below_hard: bool, high_priority_write_waits: bool, at_hard: A
     }
 }
 
-/// What the hard level prohibits.
+/// What the hard watermark prohibits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtHard {
@@ -114,12 +115,12 @@ impl Fence {
     }
 }
 
-/// A request that waits at the die of a round.
+/// A request that waits at the die of a collection.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
     /// Whether it is a write.
     pub is_write: bool,
-    /// Whether it goes to the plane on which the round is at work.
+    /// Whether it goes to the plane on which the collection is at work.
     pub is_on_its_plane: bool,
     /// When its request arrived.
     pub arrival_ns: u64,
@@ -130,9 +131,9 @@ pub struct Candidate {
 pub struct View {
     /// The state of collection.
     pub state: State,
-    /// What the round does next.
+    /// What the collection does next.
     pub step: NextStep,
-    /// Whole pages that the round has moved.
+    /// Whole pages that the collection has moved.
     pub pages_moved: u32,
     /// The clock.
     pub now_ns: u64,
@@ -140,29 +141,29 @@ pub struct View {
 
 /// The policy of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Yield {
+pub enum Preemption {
     /// Blocking.
-    Never,
+    None,
     /// Semi-preemptive.
     Points(points::Policy),
     /// As long as deadlines hold.
-    Slack(slack::Policy),
+    Deadline(deadline::Policy),
     /// Without time.
     Ideal,
 }
 
-impl Yield {
+impl Preemption {
     /// The policy that a configuration asks for.
-    pub fn new(config: &YieldConfig, timing: &Timing, units_per_page: u32) -> Self {
+    pub fn new(config: &PreemptionConfig, timing: &Timing, units_per_page: u32) -> Self {
         match config {
-            YieldConfig::Never(_) => Self::Never,
-            YieldConfig::Points(p) => Self::Points(points::Policy::new(p)),
-            YieldConfig::Slack(p) => Self::Slack(slack::Policy::new(p, timing, units_per_page)),
-            YieldConfig::Ideal(_) => Self::Ideal,
+            PreemptionConfig::None(_) => Self::None,
+            PreemptionConfig::Points(p) => Self::Points(points::Policy::new(p)),
+            PreemptionConfig::Deadline(p) => Self::Deadline(deadline::Policy::new(p, timing, units_per_page)),
+            PreemptionConfig::Ideal(_) => Self::Ideal,
         }
     }
 
-    /// Whether a round is done in no time at all.
+    /// Whether a collection is done in no time at all.
     #[inline(always)]
     pub fn is_timeless(&self) -> bool {
         *self == Self::Ideal
@@ -170,16 +171,16 @@ impl Yield {
 
     /// Whether anything may ever go between two steps.
     #[inline(always)]
-    pub fn yields(&self) -> bool {
-        matches!(self, Self::Points(_) | Self::Slack(_))
+    pub fn is_preemptive(&self) -> bool {
+        matches!(self, Self::Points(_) | Self::Deadline(_))
     }
 
-    /// How long the controller looks at the queue before each step.
-    pub fn look_ns(&self) -> u64 {
+    /// How long the controller polls the queue before each step.
+    pub fn poll_ns(&self) -> u64 {
         match self {
             Self::Points(p) => p.poll_ns,
-            Self::Slack(p) => p.poll_ns,
-            Self::Never | Self::Ideal => 0,
+            Self::Deadline(p) => p.poll_ns,
+            Self::None | Self::Ideal => 0,
         }
     }
 
@@ -187,20 +188,20 @@ impl Yield {
     pub fn fence(&self) -> Fence {
         match self {
             Self::Points(p) => p.fence,
-            Self::Slack(p) => p.fence,
-            Self::Never | Self::Ideal => Fence::All,
+            Self::Deadline(p) => p.fence,
+            Self::None | Self::Ideal => Fence::All,
         }
     }
 
-    /// What the hard level prohibits.
+    /// What the hard watermark prohibits.
     pub fn at_hard(&self) -> AtHard {
         match self {
             Self::Points(p) => p.at_hard,
-            Self::Slack(_) | Self::Never | Self::Ideal => AtHard::All,
+            Self::Deadline(_) | Self::None | Self::Ideal => AtHard::All,
         }
     }
 
-    /// Whether a request may go before the round's next step.
+    /// Whether a request may go before the collection's next step.
     #[inline]
     pub fn admits(&self, view: View, candidate: Candidate) -> bool {
         let is_prohibited = match view.state {
@@ -211,17 +212,18 @@ impl Yield {
         !is_prohibited
             && match self {
                 Self::Points(p) => p.admits(view, candidate),
-                Self::Slack(p) => p.admits(view, candidate),
-                Self::Never | Self::Ideal => false,
+                Self::Deadline(p) => p.admits(view, candidate),
+                Self::None | Self::Ideal => false,
             }
     }
 
-    /// Whether a command that leads with another plane may take a page of this plane along, before the round's next step.
+    /// Whether a command that leads with another plane may take a page of this plane along, before the collection's
+    /// next step.
     #[inline]
-    pub fn bars_plane(&self, step: NextStep, is_write: bool) -> bool {
+    pub fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
         match self {
-            Self::Points(p) => p.bars_plane(step, is_write),
-            Self::Slack(_) | Self::Never | Self::Ideal => false,
+            Self::Points(p) => p.excludes_plane(step, is_write),
+            Self::Deadline(_) | Self::None | Self::Ideal => false,
         }
     }
 }
@@ -230,11 +232,12 @@ impl Yield {
 mod tests {
     use super::*;
 
-    /// Does each row of ispass11 Fig. 7 hold? States 0 and 1 differ by the soft level, which starts and ends rounds.
+    /// Does each row of ispass11 Fig. 7 hold? States 0 and 1 differ by the soft watermark, which starts and ends
+    /// collections.
     #[test]
     fn states_follow_the_diagram() {
         let rows = [
-            // below T_hard, high-priority write, what the hard level prohibits: state
+            // below T_hard, high-priority write, what the hard watermark prohibits: state
             (false, false, AtHard::Writes, State::AllAllowed),
             (false, true, AtHard::Writes, State::AllAllowed),
             (true, false, AtHard::Writes, State::WritesProhibited),

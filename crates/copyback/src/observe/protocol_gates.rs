@@ -1,9 +1,9 @@
 //! Is a command, a transfer, an array time legal at t, and illegal at t - 1?
 //!
-//! The watcher is shown sequences by hand. Each gate is one moment of a sequence that is legal as it stands: shifted by a
-//! nanosecond towards what comes before, it must be refused, under the name of the rule that it breaks.
+//! The protocol checker is shown sequences by hand. Each gate is one moment of a sequence that is legal as it stands:
+//! shifted by a nanosecond towards what comes before, it must be refused, under the name of the rule that it breaks.
 
-use super::onfi::Watcher;
+use super::protocol::ProtocolChecker;
 use crate::flash::Carries;
 use crate::flash::command::FlashOp::{self, Copyback, Erase, Program, Read};
 use crate::run::config::RunConfig;
@@ -24,7 +24,7 @@ const PAGES_PER_BLOCK: u32 = 8;
 const BLOCKS_PER_PLANE: u32 = 8;
 
 /// A channel with two dies of four planes; the first three pages of each plane's block 1 are programmed.
-fn watcher(commands: &str) -> Watcher {
+fn protocol_checker(commands: &str) -> ProtocolChecker {
     let config: RunConfig = toml::from_str(&format!(
         r#"
         capacity = {{ over_provisioning = 1.0 }}
@@ -35,7 +35,7 @@ fn watcher(commands: &str) -> Watcher {
     ))
     .expect("the test's configuration parses");
     let programmed = (0..8 * BLOCKS_PER_PLANE).map(|block| if block % BLOCKS_PER_PLANE == 1 { 3 } else { 0 });
-    Watcher::new(&config.device(), programmed.collect())
+    ProtocolChecker::new(&config.device(), programmed.collect())
 }
 
 /// A page by plane, block of the plane, and offset.
@@ -44,21 +44,21 @@ fn page(plane: u32, block: u32, offset: u32) -> (PlaneId, PageId) {
 }
 
 /// The rule that a sequence breaks.
-fn broken(commands: &str, sequence: impl Fn(&mut Watcher)) -> Option<Invariant> {
-    let mut watcher = watcher(commands);
-    let panic = catch_unwind(AssertUnwindSafe(|| sequence(&mut watcher))).err()?;
+fn broken(commands: &str, sequence: impl Fn(&mut ProtocolChecker)) -> Option<Invariant> {
+    let mut protocol_checker = protocol_checker(commands);
+    let panic = catch_unwind(AssertUnwindSafe(|| sequence(&mut protocol_checker))).err()?;
     let text = panic.downcast_ref::<String>().expect("a broken invariant says so");
     Some(Invariant::named_in(text).unwrap_or_else(|| panic!("`{text}` names no invariant")))
 }
 
 /// The sequence is legal where `early_ns` is 0, and breaks the rule where it is 1.
-fn gate(expected: Invariant, sequence: impl Fn(&mut Watcher, u64)) {
+fn gate(expected: Invariant, sequence: impl Fn(&mut ProtocolChecker, u64)) {
     assert_eq!(broken("", |w| sequence(w, 0)), None, "{expected:?} at t");
     assert_eq!(broken("", |w| sequence(w, 1)), Some(expected), "{expected:?} at t - 1");
 }
 
 /// A read of one page by die 0 in its place 0, from time 0 to the end of its array time, which is returned.
-fn sense(w: &mut Watcher) -> u64 {
+fn sense(w: &mut ProtocolChecker) -> u64 {
     w.on_command(0, 0, 0, Read, &[page(0, 1, 0)]);
     w.on_transfer(0, 0, Carries::Cycles, 0, CYCLES_NS);
     w.on_array(0, 0, CYCLES_NS, CYCLES_NS + READ_NS);
@@ -66,7 +66,7 @@ fn sense(w: &mut Watcher) -> u64 {
 }
 
 /// A program of page 3 by die 0 in its place 0, from time 0; returns when data is in and when the array ends.
-fn program(w: &mut Watcher) -> (u64, u64) {
+fn program(w: &mut ProtocolChecker) -> (u64, u64) {
     let in_ns = CYCLES_NS + PAGE_NS;
     w.on_command(0, 0, 0, Program, &[page(0, 1, 3)]);
     w.on_transfer(0, 0, Carries::DataIn, 0, in_ns);
@@ -199,7 +199,7 @@ fn a_die_works_on_one_command_at_a_time() {
 #[test]
 fn a_device_without_cache_commands_gets_none() {
     for (commands, op) in [("cache_read = false", Read), ("cache_program = false", Program)] {
-        let second = |w: &mut Watcher| {
+        let second = |w: &mut ProtocolChecker| {
             if op == Read {
                 sense(w);
                 w.on_command(0, 1, CYCLES_NS + READ_NS, Read, &[page(1, 1, 0)]);
@@ -262,7 +262,7 @@ fn cached_reads_rest_between_pages_and_leave_in_turn() {
         let start_ns = came_ns + CYCLES_NS - early_ns;
         w.on_array(0, 1, start_ns, start_ns + READ_NS);
     });
-    let overtaking = broken("", |w| {
+    let out_of_order = broken("", |w| {
         let end_ns = sense(w);
         w.on_command(0, 1, end_ns, Read, &[page(0, 1, 1)]);
         let start_ns = end_ns + CYCLES_NS + REST_NS;
@@ -270,7 +270,7 @@ fn cached_reads_rest_between_pages_and_leave_in_turn() {
         let out_ns = start_ns + READ_NS;
         w.on_transfer(0, 1, Carries::DataOut { units: 2 }, out_ns, out_ns + PAGE_NS);
     });
-    assert_eq!(overtaking, Some(Invariant::OnfiRegister));
+    assert_eq!(out_of_order, Some(Invariant::OnfiRegister));
 }
 
 #[test]

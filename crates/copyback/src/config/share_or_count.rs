@@ -1,19 +1,19 @@
-//! A level of free blocks.
+//! A share or a count of blocks.
 
 use serde::{Deserialize, Serialize};
 
-/// A level of free blocks: a share (`0.05`) or a count (`128`).
+/// A number of blocks: a share (`0.05`) or a count (`128`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Level {
+pub enum ShareOrCount {
     /// So many blocks.
     Blocks(u32),
     /// This share of the blocks, between 0 and 1.
     Share(f64),
 }
 
-impl Level {
-    /// The level in blocks, of `blocks` in all, rounded up.
+impl ShareOrCount {
+    /// The number of blocks, of `blocks` in all, rounded up.
     pub fn of(self, blocks: u32) -> u32 {
         match self {
             Self::Blocks(count) => count,
@@ -21,7 +21,7 @@ impl Level {
         }
     }
 
-    /// Whether it is a level at all.
+    /// Whether it is a share or a count at all.
     pub fn is_possible(self) -> bool {
         match self {
             Self::Blocks(_) => true,

@@ -1,4 +1,4 @@
-//! Company: which of the requests that wait at a die does its round serve with the very step that it takes next?
+//! Pairing: which of the requests that wait at a die does its collection serve with the very step that it takes next?
 //!
 //! They are left to it, and do not go before it. What depends on the step alone is found out once, when it is first asked
 //! for: hundreds of requests may wait.
@@ -9,32 +9,32 @@ use crate::sim::index::{DieId, JobId, PageId, TxnId};
 use crate::tasks::job::Step;
 use std::cell::OnceCell;
 
-/// What the next step of a round will serve.
-pub(crate) struct Company<'a> {
+/// What the next step of a collection will serve.
+pub(crate) struct Pairing<'a> {
     drive: &'a Drive,
     die: DieId,
     job: JobId,
-    /// None: the round's step is under way elsewhere.
+    /// None: the collection's step is under way elsewhere.
     step: Option<Step>,
     /// The page that merging puts first, where it does.
     wanted: OnceCell<Option<PageId>>,
     /// The reads that join the next read, and how many they are.
-    beside: OnceCell<([TxnId; 3], usize)>,
+    partners: OnceCell<([TxnId; 3], usize)>,
     /// Whether writes to this plane of the die join the next program; last: to any.
     joins: [OnceCell<bool>; PLANES_MAX as usize + 1],
 }
 
-impl<'a> Company<'a> {
-    /// Of the round that has a die.
+impl<'a> Pairing<'a> {
+    /// Of the collection that has a die.
     pub(crate) fn of(drive: &'a Drive, die: DieId, step: Option<Step>) -> Self {
-        let job = drive.dies[die.at()].lease;
+        let job = drive.dies[die.at()].reserved_by;
         Self {
             drive,
             die,
             job,
             step,
             wanted: OnceCell::new(),
-            beside: OnceCell::new(),
+            partners: OnceCell::new(),
             joins: [const { OnceCell::new() }; PLANES_MAX as usize + 1],
         }
     }
@@ -52,8 +52,8 @@ impl<'a> Company<'a> {
         *self.wanted.get_or_init(find)
     }
 
-    /// Whether it asks for data that the round moves: the page that is read next, or the whole of units that the next
-    /// program holds.
+    /// Whether it asks for data that the collection moves: the page that is read next, or the whole of units that the
+    /// next program holds.
     fn is_merged(&self, txn: TxnId, step: Step) -> bool {
         let drive = self.drive;
         match step {
@@ -68,16 +68,16 @@ impl<'a> Company<'a> {
         }
     }
 
-    /// Whether it joins the command that the round issues next. Of writes to a plane only the first does; those behind it keep
-    /// their order and are left to the round, too.
+    /// Whether it joins the command that the collection issues next. Of writes to a plane only the first does; those
+    /// behind it keep their order and are left to the collection, too.
     fn joins(&self, txn: TxnId, step: Step) -> bool {
         let (drive, job) = (self.drive, &self.drive.jobs[self.job.at()]);
         match step {
             Step::Read { .. } => {
-                let (found, count) = self.beside.get_or_init(|| {
+                let (found, count) = self.partners.get_or_init(|| {
                     let next = || drive.geometry.page_of(job.moves[job.next].from);
                     let lead = self.wanted_page().unwrap_or_else(next);
-                    drive.reads_beside(self.die, lead, drive.settings.gc_scan_max)
+                    drive.partner_reads(self.die, lead, drive.settings.gc_scan_max)
                 });
                 found[..*count].contains(&txn)
             }

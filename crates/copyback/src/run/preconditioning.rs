@@ -14,19 +14,19 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A drive in its functional half only: what writes it and what collects it.
-pub struct Ager {
+pub struct Preconditioner {
     /// The drive.
     pub ftl: Ftl,
     soft_blocks: u32,
     stop_blocks: u32,
-    /// Blocks between the levels of a die's planes.
+    /// Blocks between the watermarks of a die's planes.
     stagger_blocks: u32,
     written: u64,
 }
 
-impl Ager {
-    /// A fresh drive whose planes collect at the levels of the configuration's trigger; levels of a die or a device are
-    /// shared out among its planes.
+impl Preconditioner {
+    /// A fresh drive whose planes collect at the watermarks of the configuration's trigger; watermarks of a die or a
+    /// device are shared out among its planes.
     pub fn new(config: &RunConfig, seed: u64) -> Self {
         let ftl = Ftl::new(&config.ftl(), seed);
         let (soft, stop) = config.trigger.blocks_per_plane(&config.geometry);
@@ -36,7 +36,7 @@ impl Ager {
         Self { ftl, soft_blocks: soft.max(least), stop_blocks: stop.max(least), stagger_blocks, written: 0 }
     }
 
-    /// Writes one unit and collects where that brought its plane below its level.
+    /// Writes one unit and collects where that brought its plane below its watermark.
     #[inline]
     pub fn write(&mut self, unit: LogicalUnit) -> Result<(), KeyError> {
         let mut plane = self.ftl.timeless_plane(unit);
@@ -69,20 +69,20 @@ impl Ager {
 
     #[cold]
     fn collect(&mut self, plane: PlaneId) -> Result<(), KeyError> {
-        // A policy that does not look at what is valid may gain nothing for a while, but not for ever.
-        let mut rounds_left = 4 * self.ftl.geometry.blocks_per_plane;
+        // A policy that does not look at what is valid may free nothing for a while, but not for ever.
+        let mut collections_left = 4 * self.ftl.geometry.blocks_per_plane;
         let stop_blocks = self.stop_blocks + self.stagger_blocks * self.ftl.geometry.plane_offset(plane);
         while self.ftl.free_blocks_of(plane) < stop_blocks {
-            let block = self.ftl.pick_collectable(plane, 1, self.written).filter(|_| rounds_left > 0);
+            let block = self.ftl.pick_collectable(plane, 1, self.written).filter(|_| collections_left > 0);
             let Some(block) = block else {
                 return Err(KeyError::new(
                     "capacity",
                     format!("collection on plane {} cannot keep {stop_blocks} blocks free", plane.0),
                 )
-                .with_help("raise `capacity.over_provisioning`, or lower the trigger's levels"));
+                .with_help("raise `capacity.over_provisioning`, or lower the trigger's watermarks"));
             };
             self.ftl.collect(block, self.written);
-            rounds_left -= 1;
+            collections_left -= 1;
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Ager {
     }
 
     /// Fills each plane to a random share of its pages and lets the stated share of them hold valid data.
-    fn age(&mut self, aged: Aged, seed: u64) -> Result<(), KeyError> {
+    fn fill_as_aged(&mut self, aged: Aged, seed: u64) -> Result<(), KeyError> {
         let Aged { used_min, used_max, valid, spread } = aged;
         let mut stream = rng::stream(seed, "precondition.aged");
         let geometry = self.ftl.geometry.clone();
@@ -196,7 +196,7 @@ impl Ager {
             let message =
                 format!("`aged` fills every plane, but none of the drive's logical pages is on plane {plane}");
             return Err(KeyError::new("precondition.mode", message)
-                .with_help("give the drive at least one logical page for each plane, or another past"));
+                .with_help("give the drive at least one logical page for each plane, or another mode"));
         }
         let (units_per_page, mut in_second) = (geometry.units_per_page as usize, 0);
         let mut seconds = rng::stream(seed, "precondition.second-active");
@@ -204,8 +204,8 @@ impl Ager {
         let plane_units = f64::from(geometry.blocks_per_plane) * f64::from(geometry.units_per_block);
         for (plane, units) in of_plane.iter_mut().enumerate() {
             let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;
-            // What is unwritten of a second active block counts as used: the plane is as far above its level as one without.
-            // Those of a die are aligned, and as full as any moment of their lives would find them.
+            // What is unwritten of a second active block counts as used: the plane is as far above its watermark as one
+            // without. Those of a die are aligned, and as full as any moment of their lives would find them.
             if (plane as u32).is_multiple_of(geometry.planes_per_die) {
                 in_second = seconds.random_range(0..geometry.pages_per_block) as usize * units_per_page;
             }
@@ -262,40 +262,40 @@ fn writes_spread_by_age(units: &[LogicalUnit], count: usize, stream: &mut Xoshir
     writes
 }
 
-/// A drive with the past that the configuration asks for.
-pub fn aged(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
-    let mut ager = Ager::new(config, seed);
-    if ager.ftl.has_second_active() && !matches!(config.precondition, PreconditionConfig::Empty {}) {
-        ager.ftl.open_second_blocks();
+/// A drive that is preconditioned as the configuration asks.
+pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
+    let mut preconditioner = Preconditioner::new(config, seed);
+    if preconditioner.ftl.has_second_active() && !matches!(config.precondition, PreconditionConfig::Empty {}) {
+        preconditioner.ftl.open_second_blocks();
     }
-    let logical_units = ager.ftl.geometry.logical_units;
+    let logical_units = preconditioner.ftl.geometry.logical_units;
     let share = |fill: f64| (f64::from(logical_units) * fill) as u32;
     match config.precondition {
         PreconditionConfig::Empty {} => {}
-        PreconditionConfig::Sequential { fill } => ager.fill(share(fill))?,
+        PreconditionConfig::Sequential { fill } => preconditioner.fill(share(fill))?,
         PreconditionConfig::Random { fill, footprint, overwrites, steady } => {
-            ager.fill(share(fill).max(1))?;
+            preconditioner.fill(share(fill).max(1))?;
             let units = ((f64::from(share(fill)) * footprint) as u32).max(1);
             let mut stream = rng::stream(seed, "precondition.random");
             match overwrites {
-                Some(times) => ager.overwrite(units, (f64::from(units) * times) as u64, &mut stream)?,
-                None => ager.overwrite_until_steady(units, steady, &mut stream)?,
+                Some(times) => preconditioner.overwrite(units, (f64::from(units) * times) as u64, &mut stream)?,
+                None => preconditioner.overwrite_until_steady(units, steady, &mut stream)?,
             }
         }
         PreconditionConfig::Snia { round } => {
             let mut stream = rng::stream(seed, "precondition.snia");
-            ager.precondition_as_snia(round, &mut stream)?;
+            preconditioner.precondition_as_snia(round, &mut stream)?;
         }
         PreconditionConfig::Aged { used_min, used_max, valid, spread, seed: own } => {
-            ager.age(Aged { used_min, used_max, valid, spread }, own.unwrap_or(seed))?;
+            preconditioner.fill_as_aged(Aged { used_min, used_max, valid, spread }, own.unwrap_or(seed))?;
         }
     }
-    for plane in (0..ager.ftl.geometry.planes).map(PlaneId) {
+    for plane in (0..preconditioner.ftl.geometry.planes).map(PlaneId) {
         for origin in [Origin::Host, Origin::Move] {
-            ager.ftl.seal_page(plane, origin, ager.written);
+            preconditioner.ftl.seal_page(plane, origin, preconditioner.written);
         }
     }
-    Ok(ager.ftl)
+    Ok(preconditioner.ftl)
 }
 
 #[cfg(test)]
@@ -312,7 +312,7 @@ mod tests {
              precondition = {{ mode = \"aged\", used_min = 0.9, used_max = 0.9, valid = 0.6, spread = \"{spread}\" }}"
         );
         let config: RunConfig = toml::from_str(&table).unwrap();
-        let ftl = aged(&config, 1).unwrap();
+        let ftl = preconditioned(&config, 1).unwrap();
         let valid: Vec<f64> = (0..900).map(|b| f64::from(ftl.blocks()[crate::sim::index::BlockId(b)].valid)).collect();
         [0, 300, 600].map(|from| {
             let third = &valid[from..from + 300];
@@ -331,19 +331,20 @@ mod tests {
     }
 
     #[test]
-    fn a_past_leaves_each_plane_at_its_own_level() {
+    fn preconditioning_leaves_each_plane_at_its_own_watermark() {
         let table = "capacity = { over_provisioning = 0.5 }
             timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
             geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 4, blocks_per_plane = 64, pages_per_block = 8, page_size = \"4 KiB\" }
             precondition = { mode = \"random\", overwrites = 3.0 }
             trigger = { policy = \"watermark\", soft = 4, stagger = 3 }";
-        let ftl = aged(&toml::from_str(table).unwrap(), 1).unwrap();
+        let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
         assert_eq!([0, 1, 2, 3].map(|p| ftl.free_blocks_of(PlaneId(p))), [4, 7, 10, 13]);
     }
 
-    /// A unit has one write and, on average, 2/3 more, all at random places. A write at the share t of the past is its unit's
-    /// last with the probability t e^(-2/3 (1 - t)) if it is one of the overwrites, whose first write must have come before,
-    /// and e^(-2/3 (1 - t)) if it is the first: (0.6 + 0.4 t) e^(-2/3 (1 - t)), from 31 % at t = 0 to all at t = 1.
+    /// A unit has one write and, on average, 2/3 more, all at random places. A write at the share t of the
+    /// preconditioning is its unit's last with the probability t e^(-2/3 (1 - t)) if it is one of the overwrites, whose
+    /// first write must have come before, and e^(-2/3 (1 - t)) if it is the first: (0.6 + 0.4 t) e^(-2/3 (1 - t)), from
+    /// 31 % at t = 0 to all at t = 1.
     #[test]
     fn a_spread_by_age_leaves_old_blocks_emptier_than_young_ones() {
         let share = |t: f64| (0.6 + 0.4 * t) * (-(1.0 - t) / 1.5).exp();
@@ -356,24 +357,24 @@ mod tests {
     }
 
     #[test]
-    fn a_past_that_never_becomes_steady_is_refused() {
+    fn preconditioning_that_never_becomes_steady_is_refused() {
         let table = "capacity = { over_provisioning = 0.2 }
             timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
             geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 250, pages_per_block = 64, page_size = \"4 KiB\" }
             precondition = { mode = \"random\", steady = 1e-6 }";
-        let refused = aged(&toml::from_str(table).unwrap(), 1).err().expect("no two rounds are so alike");
+        let refused = preconditioned(&toml::from_str(table).unwrap(), 1).err().expect("no two rounds are so alike");
         assert_eq!(refused.key, "precondition.steady");
     }
 
     /// What is set apart in the second block is a part of a block; the rest goes to the first.
     #[test]
-    fn a_past_fills_both_active_blocks() {
+    fn preconditioning_fills_both_active_blocks() {
         let table = "capacity = { over_provisioning = 0.5 }
             timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
             geometry = { channels = 4, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 64, page_size = \"4 KiB\" }
             frontier = { policy = \"second-active\" }
             precondition = { mode = \"aged\", valid = 0.6 }";
-        let ftl = aged(&toml::from_str(table).unwrap(), 1).unwrap();
+        let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
         for plane in (0..8).map(PlaneId) {
             let written: Vec<u16> = ftl.open_blocks(plane).map(|block| ftl.blocks()[block].written).collect();
             assert!(written.len() == 2 && written.iter().all(|&pages| (1..64).contains(&pages)), "{written:?}");

@@ -7,22 +7,22 @@ use crate::ssd::drive::Drive;
 
 /// The state of one drive when it was last asked.
 #[derive(Clone, Copy, Default)]
-struct Level {
+struct DriveTotals {
     free_blocks: u64,
     free_blocks_min: u32,
-    dies_leased: u32,
+    dies_reserved: u32,
     flash_units: u64,
     erases: u64,
     is_stale: bool,
 }
 
-impl Level {
+impl DriveTotals {
     fn of(drive: &Drive) -> Self {
         let free = (0..drive.geometry().planes).map(|p| drive.ftl.free_blocks_of(PlaneId(p)));
         let (sum, min) = free.fold((0, u32::MAX), |(sum, min), free| (sum + u64::from(free), min.min(free)));
         let (flash_units, erases) = Self::work_of(drive);
-        let dies_leased = drive.dies_leased();
-        Self { free_blocks: sum, free_blocks_min: min, dies_leased, flash_units, erases, is_stale: false }
+        let dies_reserved = drive.dies_reserved();
+        Self { free_blocks: sum, free_blocks_min: min, dies_reserved, flash_units, erases, is_stale: false }
     }
 
     /// Units that a drive has programmed, and blocks that it has erased.
@@ -33,31 +33,31 @@ impl Level {
 }
 
 /// The state of all drives.
-pub(super) struct Levels {
-    of: Vec<Level>,
+pub(super) struct Totals {
+    of: Vec<DriveTotals>,
     stale: Vec<u32>,
     planes: u64,
     free_blocks: u64,
     free_blocks_min: u32,
-    dies_leased: u32,
+    dies_reserved: u32,
     flash_units: u64,
     erases: u64,
 }
 
-impl Levels {
+impl Totals {
     pub(super) fn new(members: &[Member]) -> Self {
-        let mut levels = Self {
-            of: vec![Level::default(); members.len()],
+        let mut totals = Self {
+            of: vec![DriveTotals::default(); members.len()],
             stale: Vec::with_capacity(members.len()),
             planes: members.iter().map(|m| u64::from(m.drive.geometry().planes)).sum(),
             free_blocks: 0,
             free_blocks_min: u32::MAX,
-            dies_leased: 0,
+            dies_reserved: 0,
             flash_units: 0,
             erases: 0,
         };
-        (0..members.len()).for_each(|member| levels.note(member));
-        levels
+        (0..members.len()).for_each(|member| totals.note(member));
+        totals
     }
 
     /// Something happened to a drive.
@@ -72,10 +72,10 @@ impl Levels {
     pub(super) fn refresh(&mut self, members: &[Member]) {
         let mut had_fewest = false;
         for member in self.stale.drain(..) {
-            let now = Level::of(&members[member as usize].drive);
+            let now = DriveTotals::of(&members[member as usize].drive);
             let before = std::mem::replace(&mut self.of[member as usize], now);
             self.free_blocks = self.free_blocks - before.free_blocks + now.free_blocks;
-            self.dies_leased = self.dies_leased - before.dies_leased + now.dies_leased;
+            self.dies_reserved = self.dies_reserved - before.dies_reserved + now.dies_reserved;
             self.flash_units += now.flash_units - before.flash_units;
             self.erases += now.erases - before.erases;
             had_fewest |=
@@ -84,7 +84,7 @@ impl Levels {
         }
         // One that had the fewest may have more now; then another has the fewest.
         if had_fewest {
-            self.free_blocks_min = self.of.iter().map(|level| level.free_blocks_min).min().unwrap_or(u32::MAX);
+            self.free_blocks_min = self.of.iter().map(|drive| drive.free_blocks_min).min().unwrap_or(u32::MAX);
         }
     }
 
@@ -98,15 +98,15 @@ impl Levels {
         self.free_blocks as f64 / self.planes as f64
     }
 
-    /// Dies that are leased to jobs.
-    pub(super) fn dies_leased(&self) -> u32 {
-        self.dies_leased
+    /// Dies that are reserved for jobs.
+    pub(super) fn dies_reserved(&self) -> u32 {
+        self.dies_reserved
     }
 
     /// Units that the drives have programmed, and blocks that they have erased, at this moment.
     pub(super) fn work(&self, members: &[Member]) -> (u64, u64) {
         self.stale.iter().fold((self.flash_units, self.erases), |(units, erases), &member| {
-            let (now, before) = (Level::work_of(&members[member as usize].drive), &self.of[member as usize]);
+            let (now, before) = (DriveTotals::work_of(&members[member as usize].drive), &self.of[member as usize]);
             (units + now.0 - before.flash_units, erases + now.1 - before.erases)
         })
     }

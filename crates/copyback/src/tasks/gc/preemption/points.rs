@@ -1,15 +1,15 @@
-//! Semi-preemptive: between the steps of a round, requests that wait at its die go first.
+//! Semi-preemptive: between the steps of a collection, requests that wait at its die go first.
 //!
 //! Source: `pgc` of ispass11 (Section III). A page move has two preemption points: (1) between its read and its program,
-//! (2) before it. The last point (2) stands before the erase. At each the controller looks at the queue, lets everything
+//! (2) before it. The last point (2) stands before the erase. At each the controller polls the queue, lets everything
 //! that waits there go first, and goes on when nothing waits any more. No command under way is interrupted.
 //!
-//! At point (1) a page waits in a register of the round's plane, so that nothing is served there. Where free blocks of
-//! the trigger's scope have fallen below `trigger.hard`, writes may not go first (state 2 of Fig. 7); while a write of
-//! high priority waits there, nothing may (state 3), until the round is over and that write is served.
+//! At point (1) a page waits in a register of the collection's plane, so that nothing is served there. Where free
+//! blocks of the trigger's scope have fallen below `trigger.hard`, writes may not go first (state 2 of Fig. 7); while a
+//! write of high priority waits there, nothing may (state 3), until the collection is over and that write is served.
 //!
-//! Below that level, and where a write waits for a page to land on, a point lets go only what waited when it opened, so that
-//! the round goes on.
+//! Below that watermark, and where a write waits for a page to land on, a point lets go only what waited when it
+//! opened, so that the collection goes on.
 //!
 //! A copyback is one command and has no point (1).
 //!
@@ -21,16 +21,16 @@
 //! ```
 //!
 //! Parameters:
-//! - `poll` (default `"600 ns"`): time of a look at the queue; one before each step. ispass11 Section III-A: 20
-//!   instructions and 5 memory accesses, two looks a move are 0.53 % of 225 us.
+//! - `poll` (default `"600 ns"`): time of a queue poll; one before each step. ispass11 Section III-A: 20
+//!   instructions and 5 memory accesses, two polls a move are 0.53 % of 225 us.
 //! - `at_register` (default `"other-planes"`): what may be served at point (1): `"other-planes"`, requests for them;
-//!   `"writes"`, those and writes to the round's plane (its page has left for the controller; the paper bars reads only);
-//!   `"all"`.
+//!   `"writes"`, those and writes to the collection's plane (its page has left for the controller; the paper excludes
+//!   reads only); `"all"`.
 //! - `fence` (default `"none"`): what waits for the next point, of that which comes while others go first: `"none"` of it
 //!   ("all incoming requests are allowed" in state 1, and "continuous GC preemption" can use up the free blocks, which is
 //!   what T_hard is for: Sections III-D, IV-B4); `"writes"`; `"all"` of it, so that every point ends with what it found.
-//! - `at_hard` (default `"writes"`): what the hard level prohibits: `"writes"`, as Fig. 7 has it, or `"all"`, as Section
-//!   IV-B4 has it.
+//! - `at_hard` (default `"writes"`): what the hard watermark prohibits: `"writes"`, as Fig. 7 has it, or `"all"`, as
+//!   Section IV-B4 has it.
 
 use super::{AtHard, Candidate, Fence, NextStep, View};
 use copyback_workload::units::Nanos;
@@ -40,13 +40,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Time of a look at the queue.
+    /// Time of a queue poll.
     pub poll: Nanos,
     /// What may be served at point (1).
     pub at_register: AtRegister,
     /// What comes while others go first.
     pub fence: Fence,
-    /// What the hard level prohibits.
+    /// What the hard watermark prohibits.
     pub at_hard: AtHard,
 }
 
@@ -57,7 +57,7 @@ pub enum AtRegister {
     /// Requests for other planes.
     #[default]
     OtherPlanes,
-    /// Those, and writes to the round's plane.
+    /// Those, and writes to the collection's plane.
     Writes,
     /// All.
     All,
@@ -86,10 +86,10 @@ impl Policy {
     }
 
     pub(super) fn admits(&self, view: View, candidate: Candidate) -> bool {
-        !candidate.is_on_its_plane || !self.bars_plane(view.step, candidate.is_write)
+        !candidate.is_on_its_plane || !self.excludes_plane(view.step, candidate.is_write)
     }
 
-    pub(super) fn bars_plane(&self, step: NextStep, is_write: bool) -> bool {
+    pub(super) fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
         step == NextStep::Program
             && match self.at_register {
                 AtRegister::OtherPlanes => true,

@@ -1,4 +1,4 @@
-//! Unit: what does one round of garbage collection collect, and where does what is valid go?
+//! Granularity: what does one collection collect, and where does what is valid go?
 //!
 //! Contract: a unit names the blocks of one job and the place for what is moved. The engine asks it when a trigger has
 //! named the plane; it looks, and the engine takes the blocks.
@@ -10,12 +10,12 @@ use crate::config::{Device, KeyError, axis};
 pub use block::Destination;
 
 axis! {
-    /// `[unit]`
-    UnitConfig, "unit", "what does one round collect, and where does it go?", default Block,
+    /// `[granularity]`
+    GranularityConfig, "granularity", "what does one collection collect, and where does it go?", default Block,
     { "block" => block: Block }
 }
 
-impl UnitConfig {
+impl GranularityConfig {
     /// Where moves go.
     pub fn destination(&self) -> Destination {
         let Self::Block(p) = self;

@@ -1,10 +1,12 @@
-//! Overtaking: of two writes of a unit under way at once the one that arrived later counts, whichever is bound first.
+//! Write ordering: of two writes of a unit under way at once the one that arrived later counts, whichever is bound
+//! first.
 //!
-//! Writes of a unit stay in order where they wait in one queue. They overtake each other where dies are chosen late, where
-//! a write of a part of a unit waits for the read of the rest, and where some wait for space and others for a slot of the
-//! window; a write of high priority goes before others, and one that a round's program holds before one that it holds only in
-//! part; and a trim, which takes effect at once, overtakes every write that waits. When one of these first happens, the
-//! drive begins to remember for each unit which write was bound last, at the cost of four bytes a unit.
+//! Writes of a unit stay in order where they wait in one queue. They are bound in another order where dies are chosen
+//! late, where a write of a part of a unit waits for the read of the rest, and where some wait for space and others for
+//! a slot of the window; a write of high priority goes before others, and one that a collection's program holds before
+//! one that it holds only in part; and a trim, which takes effect at once, goes before every write that waits. When one
+//! of these first happens, the drive begins to remember for each unit which write was bound last, at the cost of four
+//! bytes a unit.
 
 use crate::sim::index::LogicalUnit;
 
@@ -14,19 +16,19 @@ const APART_MAX: u32 = 1 << 24;
 /// The newest write of each unit.
 pub struct Newest {
     /// Low half of the sequence of the newest write or trim of each unit; 0, which no sequence has, where there was none. Empty as long as
-    /// nothing can have been overtaken.
+    /// all are in order.
     sequences: Vec<u32>,
     units: usize,
 }
 
 impl Newest {
-    /// A drive of `units` units on which nothing was overtaken yet.
+    /// A drive of `units` units on which all writes were bound in order so far.
     pub fn new(units: u32) -> Self {
         Self { sequences: Vec::new(), units: units as usize }
     }
 
-    /// From now on writes may overtake each other.
-    pub fn watch(&mut self) {
+    /// From now on writes may be bound out of order.
+    pub fn track(&mut self) {
         if self.sequences.is_empty() {
             self.sequences = vec![0; self.units];
         }
@@ -67,8 +69,8 @@ mod tests {
     fn the_later_one_counts() {
         let mut newest = Newest::new(2);
         let (a, b) = (LogicalUnit(0), LogicalUnit(1));
-        assert!(newest.is_newest(a, 7) && newest.is_newest(a, 3), "nothing can be overtaken yet");
-        newest.watch();
+        assert!(newest.is_newest(a, 7) && newest.is_newest(a, 3), "all are in order so far");
+        newest.track();
         assert!(newest.is_newest(a, 7) && !newest.is_newest(a, 3) && newest.is_newest(a, 8));
         assert!(newest.is_newest(b, 1) && newest.is_newest(b, 2) && !newest.is_newest(b, 1));
     }
@@ -76,7 +78,7 @@ mod tests {
     #[test]
     fn round_the_corner_of_32_bits() {
         let mut newest = Newest::new(2);
-        newest.watch();
+        newest.track();
         let (a, b, corner) = (LogicalUnit(0), LogicalUnit(1), 1u64 << 32);
         assert!(newest.is_newest(a, corner + 5) && !newest.is_newest(a, corner - 5) && newest.is_newest(a, corner + 6));
         // A write of long ago does not count as one that is to come.

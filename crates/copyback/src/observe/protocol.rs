@@ -1,8 +1,8 @@
 //! Is what the engine tells the flash legal for the flash, and does it take as long as it has to?
 //!
-//! The watcher sees commands, transfers and array times as a logic analyser on the pins would, keeps its own books of
-//! registers, buses and pages, and computes every time from the device's description, by formulas of its own. It shares
-//! nothing with the code that composes commands and times them; so it can tell when that code is wrong.
+//! The protocol checker sees commands, transfers and array times as a logic analyser on the pins would, keeps its own
+//! books of registers, buses and pages, and computes every time from the device's description, by formulas of its own.
+//! It shares nothing with the code that composes commands and times them; so it can tell when that code is wrong.
 //!
 //! Source of the rules: ONFI 5.1, read, page program, block erase, copyback, multi-plane and cache operations; which of
 //! them a device has, and how it pairs planes, is its description's `[commands]`. A die works on one command at a time: a
@@ -59,8 +59,8 @@ struct Die {
     array_until_ns: u64,
 }
 
-/// The watcher of one drive.
-pub struct Watcher {
+/// The protocol checker of one drive.
+pub struct ProtocolChecker {
     dies_per_channel: u32,
     planes_per_die: u32,
     blocks_per_plane: u32,
@@ -80,7 +80,7 @@ pub struct Watcher {
     commands_seen: u64,
 }
 
-impl Watcher {
+impl ProtocolChecker {
     /// A drive at rest. `pages_programmed` says of each block how many of its pages are, from the first on.
     pub fn new(device: &Device<'_>, pages_programmed: Vec<u32>) -> Self {
         let (g, t) = (device.geometry, device.timing);

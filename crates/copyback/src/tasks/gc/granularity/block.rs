@@ -2,8 +2,8 @@
 //!
 //! Source: Algorithm 1 of hpdc18, Fig. 3 of ispass11. Local collection keeps a move inside its plane (hpdc18 Section
 //! 2.2.1); global collection moves pages to other dies: to planes with
-//! more room than the victim's, on dies that run no round and have no other move to program. Where there is none, they stay
-//! at home.
+//! more room than the victim's, on dies that run no collection and have no other move to program. Where there is none,
+//! they stay at home.
 //!
 //! Where mapping units are smaller than pages, the units of several pages are gathered in the controller and programmed
 //! a page at a time; what is left when the block is read is programmed padded.
@@ -42,9 +42,10 @@ impl Params {
         if !self.copyback {
             return Ok(());
         }
-        let refuse = |why: &str| Err(KeyError::new("unit.copyback", why).with_help("set `unit.copyback = false`"));
+        let refuse =
+            |why: &str| Err(KeyError::new("granularity.copyback", why).with_help("set `granularity.copyback = false`"));
         if self.destination == Destination::Global {
-            return refuse("a copyback cannot leave its plane, but `unit.destination` is \"global\"");
+            return refuse("a copyback cannot leave its plane, but `granularity.destination` is \"global\"");
         }
         if !device.commands.copyback {
             return refuse("this device has no copyback command (`commands.copyback = false`)");

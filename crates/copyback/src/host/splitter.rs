@@ -1,14 +1,14 @@
-//! The cutter: from a request's bytes to transactions of mapping units.
+//! The request splitter: from a request's bytes to transactions of mapping units.
 //!
 //! A transaction covers units of one logical page; a read's units also share a physical page when it is made. A request
-//! of many pages is cut as far as the controller has room, and the rest when there is room again.
+//! of many pages is split as far as the controller has room, and the rest when there is room again.
 
 use crate::sim::index::LogicalUnit;
 use copyback_workload::{Op, Request};
 
-/// The part of a request that was not cut yet.
+/// The part of a request that was not split yet.
 #[derive(Clone, Copy, Debug)]
-pub struct Cutter {
+pub struct Splitter {
     op: Op,
     units_per_page: u32,
     unit_bytes: u64,
@@ -20,7 +20,7 @@ pub struct Cutter {
 
 /// Units of one logical page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct SubRequest {
     /// The first.
     pub first: LogicalUnit,
     /// How many.
@@ -31,7 +31,7 @@ pub struct Piece {
     pub last_is_partial: bool,
 }
 
-impl Cutter {
+impl Splitter {
     /// The whole request. A trim covers only the units that lie wholly inside it.
     pub fn new(request: &Request, unit_bytes: u32, units_per_page: u32) -> Self {
         let unit_bytes = u64::from(unit_bytes);
@@ -62,10 +62,10 @@ impl Cutter {
     }
 }
 
-impl Iterator for Cutter {
-    type Item = Piece;
+impl Iterator for Splitter {
+    type Item = SubRequest;
 
-    fn next(&mut self) -> Option<Piece> {
+    fn next(&mut self) -> Option<SubRequest> {
         if self.next_unit >= self.end_unit {
             return None;
         }
@@ -76,7 +76,7 @@ impl Iterator for Cutter {
         let starts_inside = self.offset_bytes > u64::from(first) * self.unit_bytes;
         let ends_inside = self.end_bytes < u64::from(end) * self.unit_bytes;
         let is_one = end - first == 1;
-        Some(Piece {
+        Some(SubRequest {
             first: LogicalUnit(first),
             units: end - first,
             first_is_partial: starts_inside || (is_one && ends_inside),
@@ -90,24 +90,24 @@ mod tests {
     use super::*;
     use copyback_workload::Priority;
 
-    fn cut(op: Op, offset_bytes: u64, len_bytes: u64) -> Vec<(u32, u32, bool, bool)> {
+    fn split(op: Op, offset_bytes: u64, len_bytes: u64) -> Vec<(u32, u32, bool, bool)> {
         let request = Request { arrival_ns: 0, offset_bytes, len_bytes, device: 0, op, priority: Priority::Normal };
-        Cutter::new(&request, 4096, 4).map(|p| (p.first.0, p.units, p.first_is_partial, p.last_is_partial)).collect()
+        Splitter::new(&request, 4096, 4).map(|p| (p.first.0, p.units, p.first_is_partial, p.last_is_partial)).collect()
     }
 
     #[test]
-    fn pieces_end_at_logical_pages_and_know_their_partial_units() {
-        assert_eq!(cut(Op::Write, 0, 4096), [(0, 1, false, false)]);
-        assert_eq!(cut(Op::Write, 512, 512), [(0, 1, true, false)]);
-        assert_eq!(cut(Op::Write, 0, 512), [(0, 1, true, false)]);
-        assert_eq!(cut(Op::Write, 2048, 8192), [(0, 3, true, true)]);
-        assert_eq!(cut(Op::Write, 12_288, 8192), [(3, 1, false, false), (4, 1, false, false)]);
-        assert_eq!(cut(Op::Read, 8192, 40_960), [(2, 2, false, false), (4, 4, false, false), (8, 4, false, false)]);
+    fn sub_requests_end_at_logical_pages_and_know_their_partial_units() {
+        assert_eq!(split(Op::Write, 0, 4096), [(0, 1, false, false)]);
+        assert_eq!(split(Op::Write, 512, 512), [(0, 1, true, false)]);
+        assert_eq!(split(Op::Write, 0, 512), [(0, 1, true, false)]);
+        assert_eq!(split(Op::Write, 2048, 8192), [(0, 3, true, true)]);
+        assert_eq!(split(Op::Write, 12_288, 8192), [(3, 1, false, false), (4, 1, false, false)]);
+        assert_eq!(split(Op::Read, 8192, 40_960), [(2, 2, false, false), (4, 4, false, false), (8, 4, false, false)]);
     }
 
     #[test]
     fn a_trim_covers_whole_units_only() {
-        assert_eq!(cut(Op::Trim, 1, 8191), [(1, 1, false, false)]);
-        assert_eq!(cut(Op::Trim, 1, 4096), []);
+        assert_eq!(split(Op::Trim, 1, 8191), [(1, 1, false, false)]);
+        assert_eq!(split(Op::Trim, 1, 4096), []);
     }
 }

@@ -1,4 +1,5 @@
-//! Blocking: a round leases its die from its first command to its last, and requests for any plane of the die wait.
+//! Blocking: a collection reserves its die from its first command to its last, and requests for any plane of the die
+//! wait.
 //!
 //! Source: the baseline of hpdc18 (Section 3.2, Fig. 5a) and `npgc` of ispass11.
 //!
