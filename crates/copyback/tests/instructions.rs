@@ -6,8 +6,8 @@
 
 use copyback::flash::geometry::Geometry;
 use copyback::host::config::HostConfig;
-use copyback::run::preconditioning;
 use copyback::run::config::RunConfig;
+use copyback::run::preconditioning;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::{Op, Priority, Request};
 use std::process::Command;

@@ -6,12 +6,12 @@ use super::precondition::PreconditionConfig;
 use crate::config::KeyError;
 use crate::dispatch::compose::GcBuilderName;
 use crate::ftl::GC_RESERVE_BLOCKS;
-use crate::tasks::gc::granularity::Destination;
+use crate::tasks::gc::granularity::GranularityPolicy;
 
 impl RunConfig {
     /// Whether moves of other dies keep off the pages of writes that can go nowhere else.
     pub(super) fn check_allocation(&self) -> Result<(), KeyError> {
-        if self.allocation.binds_die_only() && self.granularity.destination() == Destination::Global {
+        if self.allocation.binds_die_only() && self.granularity.build().leaves_plane() {
             let why = "writes are bound to a die, which moves of other dies (`granularity.destination = \"global\"`) \
                  might fill";
             return Err(KeyError::new("allocation.policy", why)
@@ -34,7 +34,7 @@ impl RunConfig {
     pub(super) fn check_moves(&self) -> Result<(), KeyError> {
         let has = |name| self.compose.gc_builders().contains(&name);
         let refuse = |why: &str, help: &str| Err(KeyError::new("compose.gc", why).with_help(help));
-        if self.granularity.copyback() {
+        if self.granularity.build().copies_back() {
             let help = "set `granularity.copyback = false`, or leave the builder out";
             if has(GcBuilderName::Merge) {
                 return refuse("`merge` needs the transfer of a moved page, which copyback leaves out", help);
@@ -69,7 +69,9 @@ impl RunConfig {
 
     /// Whether an aged drive keeps the block that collection needs.
     pub(super) fn check_preconditioning(&self) -> Result<(), KeyError> {
-        let PreconditionConfig::Aged { used_max, .. } = self.precondition else { return Ok(()) };
+        let PreconditionConfig::Aged { used_max, .. } = self.precondition else {
+            return Ok(());
+        };
         let blocks = self.geometry.blocks_per_plane;
         let used_blocks = (f64::from(blocks) * used_max).ceil() as u32;
         if used_blocks + GC_RESERVE_BLOCKS > blocks {

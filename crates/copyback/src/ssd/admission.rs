@@ -11,6 +11,7 @@ use crate::observe::clocks::charge;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
+use crate::tasks::gc::granularity::GranularityPolicy;
 
 /// The dies' loads as an allocation policy sees them.
 struct Loads<'a>(&'a Drive);
@@ -91,7 +92,7 @@ impl Drive {
             self.newest.track();
             self.dies[die.at()].waiting_for_space += 1;
             self.waiting_for_space += 1;
-            if self.settings.global && self.waiting_for_space == 1 {
+            if self.granularity.leaves_plane() && self.waiting_for_space == 1 {
                 self.start_all_awaited_collection(events);
             }
             self.collect_for_space(die, plane, events);
@@ -220,7 +221,9 @@ impl Drive {
         let reserved = self.pages_reserved[self.account(die, bound)];
         let left = self.left_beside_reserve(self.incoming_moves[plane.at()] + 1, plane);
         let left = left.and_then(|left| left.checked_sub(self.own_moves(plane)));
-        let moved = |p: PlaneId| if p == beginning { self.geometry.pages_per_block } else { 0 };
+        let moved = |p: PlaneId| {
+            if p == beginning { self.geometry.pages_per_block } else { 0 }
+        };
         let others = self.geometry.planes_of(die).filter(|&p| p != plane && bound.is_none());
         let reservable_of_others: u32 = others.map(|p| self.reservable_of_plane(p).saturating_sub(moved(p))).sum();
         left.is_some_and(|left| left + reservable_of_others >= reserved)
@@ -246,7 +249,9 @@ impl Drive {
     pub(crate) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Window);
         while self.dies[die.at()].slots_used < self.settings.slots {
-            let Some(id) = self.queues.pop_front(list) else { return };
+            let Some(id) = self.queues.pop_front(list) else {
+                return;
+            };
             self.admit(TxnId(id), events);
         }
     }
@@ -256,7 +261,9 @@ impl Drive {
         let plane = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
         let list = self.space_queue(die, plane);
         while self.reservable(die, plane) > 0 {
-            let Some(id) = self.queues.pop_front(list) else { return };
+            let Some(id) = self.queues.pop_front(list) else {
+                return;
+            };
             self.dies[die.at()].waiting_for_space -= 1;
             self.waiting_for_space -= 1;
             self.admit(TxnId(id), events);

@@ -9,20 +9,10 @@ use crate::observe::report::GcEvent;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
+use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::preemption::State;
-use crate::tasks::gc::trigger::watermark::{Count, Scope, When};
+use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy, Wanted};
 use crate::tasks::job::Job;
-
-/// Why a collection starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Start {
-    /// The trigger's scope is below its watermark, or writes wait for space.
-    Watermark,
-    /// The drive has been idle for long enough.
-    Idle,
-    /// Somebody outside the drive asks for it.
-    Told,
-}
 
 impl Drive {
     /// A page was bound on a plane: whoever waits for one there is looked at again, and collection starts where the
@@ -30,13 +20,13 @@ impl Drive {
     #[inline]
     pub(crate) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
-        if self.settings.global && self.waiting_for_space > 0 {
+        if self.granularity.leaves_plane() && self.waiting_for_space > 0 {
             self.admit_waiters_everywhere(events);
         } else if self.dies[die.at()].waiting_for_space > 0 {
             // Writes that share a page give back what was reserved for the others.
             self.admit_waiters(die, plane, events);
         }
-        match self.trigger.scope {
+        match self.trigger.scope() {
             Scope::Plane => {
                 let is_collecting = self.job_of_plane[plane.at()].is_some();
                 if !is_collecting && self.wants_plane(plane, false) {
@@ -85,10 +75,7 @@ impl Drive {
     /// What a plane has free, as the trigger counts it.
     #[inline(always)]
     pub(crate) fn free_of(&self, plane: PlaneId) -> u32 {
-        match self.trigger.count {
-            Count::Blocks => self.ftl.free_blocks_of(plane),
-            Count::Pages => self.ftl.free_pages_of(plane),
-        }
+        self.trigger.free_of(&self.ftl, plane)
     }
 
     /// What the planes of a die have free, as the trigger counts it.
@@ -103,7 +90,9 @@ impl Drive {
             return true;
         }
         let reclaimable = self.geometry.planes_of(die).filter(|&p| self.is_reclaimable(p));
-        let Some(lowest) = reclaimable.min_by_key(|&p| self.free_of(p)) else { return false };
+        let Some(lowest) = reclaimable.min_by_key(|&p| self.free_of(p)) else {
+            return false;
+        };
         self.start_collection(lowest, Start::Watermark, events);
         true
     }
@@ -121,7 +110,7 @@ impl Drive {
     /// Watermarks alone are no reason, nor are writes that may go where the data would: planes that are full of valid
     /// data would send it round.
     fn can_leave(&self, plane: PlaneId) -> bool {
-        self.settings.global
+        self.granularity.leaves_plane()
             && self.ftl.allocation.is_static()
             && !self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), plane))
             && self.ftl.is_reclaimable(plane, 0)
@@ -143,7 +132,7 @@ impl Drive {
         } else if self.job_of_plane[plane.at()].is_none() {
             if self.is_reclaimable(plane) || self.can_leave(plane) {
                 self.start_collection(plane, Start::Watermark, events);
-            } else if self.settings.global && self.job_of_plane.iter().all(|j| j.is_none()) {
+            } else if self.granularity.leaves_plane() && self.job_of_plane.iter().all(|j| j.is_none()) {
                 // None is reclaimable where pages are reserved that were not bound yet; who binds them comes back here.
                 if let Some(reclaimable) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.is_reclaimable(p)) {
                     self.start_collection(reclaimable, Start::Watermark, events);
@@ -164,7 +153,9 @@ impl Drive {
             let others = || (0..self.geometry.dies).map(DieId).filter(|&d| d != die);
             let may_reclaim = |d: DieId| self.geometry.planes_of(d).any(|p| self.is_reclaimable(p));
             let with_pages = others().find(|&d| self.reservable(d, PlaneId::NONE) > 0);
-            let Some(to) = with_pages.or_else(|| others().find(|&d| self.has_job(d) || may_reclaim(d))) else { return };
+            let Some(to) = with_pages.or_else(|| others().find(|&d| self.has_job(d) || may_reclaim(d))) else {
+                return;
+            };
             self.queues.remove(list, id.0);
             self.dies[die.at()].waiting_for_space -= 1;
             self.waiting_for_space -= 1;
@@ -179,8 +170,9 @@ impl Drive {
     pub(crate) fn start_collection(&mut self, plane: PlaneId, start: Start, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
         // A write that waits for space waits at its die; where data goes to other dies, it may wait for any of them.
-        let may_put_off = self.dies[die.at()].waiting == 0 && !(self.settings.global && self.waiting_for_space > 0);
-        if start == Start::Watermark && self.trigger.when == When::Waiting && may_put_off {
+        let waits_anywhere = self.granularity.leaves_plane() && self.waiting_for_space > 0;
+        let request_waits = self.dies[die.at()].waiting > 0 || waits_anywhere;
+        if !self.trigger.starts_now(Wanted { start, request_waits }) {
             self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
             return;
         }
@@ -432,14 +424,14 @@ impl Drive {
         self.collect_while_idle(die, events);
         // Those who still wait may have to be helped elsewhere where this plane gave nothing.
         self.admit_waiters(die, plane, events);
-        if self.settings.global {
+        if self.granularity.leaves_plane() {
             self.admit_waiters_everywhere(events);
         }
     }
 
     fn collect_further(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
-        match self.trigger.scope {
+        match self.trigger.scope() {
             Scope::Plane => {
                 if self.wants_plane(plane, true) {
                     self.start_collection(plane, Start::Watermark, events);
@@ -464,7 +456,7 @@ impl Drive {
                 return;
             }
             let die = self.geometry.die_of(plane);
-            let goes_on = match self.trigger.scope {
+            let goes_on = match self.trigger.scope() {
                 Scope::Plane => self.wants_plane(plane, true),
                 Scope::Die => {
                     let free = self.free_of_die(die);
@@ -482,7 +474,9 @@ impl Drive {
     }
 
     fn collect_block_timelessly(&mut self, plane: PlaneId, stamp: u64) -> bool {
-        let Some(block) = self.ftl.pick_collectable(plane, self.geometry.units_per_page, stamp) else { return false };
+        let Some(block) = self.ftl.pick_collectable(plane, self.geometry.units_per_page, stamp) else {
+            return false;
+        };
         let moves = self.shadow.is_some().then(|| self.ftl.valid_units(block));
         let pages_read = self.ftl.valid_pages(block);
         let units = self.ftl.collect(block, stamp);

@@ -15,7 +15,7 @@ pub struct DriveConfig<'a> {
     pub device: Device<'a>,
     /// When does GC start and stop?
     pub trigger: &'a TriggerConfig,
-    /// What does one collection collect, and where does it go?
+    /// What does one collection take, and where does it go?
     pub granularity: &'a GranularityConfig,
     /// When does GC let host work onto its die?
     pub preemption: &'a PreemptionConfig,

@@ -24,9 +24,9 @@ use crate::observe::shadow::Shadow;
 use crate::sim::index::{ChannelId, DieId, JobId, PlaneId, RequestId, TxnId};
 use crate::sim::lists::Lists;
 use crate::sim::queue::{EventQueue, Timer};
-use crate::tasks::gc::granularity::Destination;
+use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
 use crate::tasks::gc::preemption::{AtHard, NextStep, Preemption};
-use crate::tasks::gc::trigger::Trigger;
+use crate::tasks::gc::trigger::{Trigger, TriggerPolicy};
 use crate::tasks::job::Job;
 use std::collections::VecDeque;
 
@@ -128,8 +128,6 @@ pub(crate) struct Settings {
     pub scan_max: usize,
     pub gc_scan_max: usize,
     pub slots: u32,
-    pub copyback: bool,
-    pub global: bool,
     /// Pages of a plane below which its collection starts.
     pub watermark_pages: u32,
     pub keep_gc_events: bool,
@@ -170,8 +168,6 @@ impl Settings {
             scan_max,
             gc_scan_max,
             slots: config.admit.slots(),
-            copyback: config.granularity.copyback(),
-            global: config.granularity.destination() == Destination::Global,
             watermark_pages: config.trigger.blocks_per_plane(config.device.geometry).0 * ftl.geometry.pages_per_block,
             keep_gc_events,
             decisions_max: 1 << 18,
@@ -181,7 +177,7 @@ impl Settings {
 
     /// Whether the steps of collection can follow each other in place: one plane each, nothing joins them or goes between.
     fn may_step_alone(&self) -> bool {
-        self.is_collection_alone && self.steps_at_once && !self.global && !self.copyback && !self.hears_reads
+        self.is_collection_alone && self.steps_at_once && !self.hears_reads
     }
 }
 
@@ -234,6 +230,7 @@ pub struct Drive {
     pub(crate) order: Order,
     pub(crate) preemption: Preemption,
     pub(crate) trigger: Trigger,
+    pub(crate) granularity: Granularity,
     pub(crate) dies: Vec<Die>,
     pub(crate) txns: Txns,
     pub(crate) queues: Lists,
@@ -293,7 +290,9 @@ impl Drive {
         if check {
             flash.observe(Box::new(Observers::watching(ProtocolChecker::new(&config.device, ftl.pages_programmed()))));
         }
-        let steps_alone = settings.may_step_alone() && flash.has_lone_commands();
+        let granularity = config.granularity.build();
+        let is_simple = !granularity.leaves_plane() && !granularity.copies_back();
+        let steps_alone = settings.may_step_alone() && is_simple && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.logical_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;
         if !ftl.allocation.is_static() || merges_parts {
@@ -307,6 +306,7 @@ impl Drive {
             order: Order::new(config.order),
             preemption,
             trigger: config.trigger.build(&geometry),
+            granularity,
             dies: (0..geometry.dies).map(|_| Die::new()).collect(),
             txns: Txns::new(64),
             queues: Lists::new(lists, 64),

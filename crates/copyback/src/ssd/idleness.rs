@@ -4,16 +4,18 @@
 //! says, on each die the plane with the fewest free blocks first, and goes on collection after collection until the
 //! watermark is reached or a request arrives. The collection under way then goes on as it would at any other time.
 
-use super::collection::Start;
 use super::drive::Drive;
 use crate::sim::index::{DieId, PlaneId};
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::trigger::idle::Idle;
+use crate::tasks::gc::trigger::{Start, TriggerPolicy};
 
 impl Drive {
     /// Something changed: the drive may have fallen idle, or have been woken.
     pub(crate) fn time_idleness(&mut self, events: &mut EventQueue) {
-        let Some(idle) = self.trigger.idle else { return };
+        let Some(idle) = self.trigger.idle() else {
+            return;
+        };
         let timer = self.idle_timer();
         if self.txns.live() > 0 {
             if self.idle_since_ns.take().is_some() && events.is_pending(timer) {
@@ -21,7 +23,7 @@ impl Drive {
             }
         } else if self.idle_since_ns.is_none() && !self.is_host_done {
             self.idle_since_ns = Some(events.now_ns());
-            events.schedule(timer, events.now_ns() + idle.after_ns);
+            events.schedule(timer, idle.begins_ns(events.now_ns()));
         }
     }
 
@@ -43,16 +45,20 @@ impl Drive {
 
     /// Whether the drive has been idle for as long as the trigger asks for.
     fn is_idle(&self, idle: Idle, now_ns: u64) -> bool {
-        self.txns.live() == 0 && self.idle_since_ns.is_some_and(|since_ns| now_ns >= since_ns + idle.after_ns)
+        self.txns.live() == 0 && self.idle_since_ns.is_some_and(|since_ns| now_ns >= idle.begins_ns(since_ns))
     }
 
     /// Starts collection on the plane of a die that needs it most, where the drive is idle and the die collects nothing.
     pub(crate) fn collect_while_idle(&mut self, die: DieId, events: &mut EventQueue) {
-        let Some(idle) = self.trigger.idle.filter(|&idle| self.is_idle(idle, events.now_ns())) else { return };
-        let wants = |drive: &Self, p: PlaneId| drive.free_of(p) < idle.stop_watermark && drive.is_reclaimable(p);
+        let Some(idle) = self.trigger.idle().filter(|&idle| self.is_idle(idle, events.now_ns())) else {
+            return;
+        };
+        let wants = |drive: &Self, p: PlaneId| idle.wants_plane(drive.free_of(p)) && drive.is_reclaimable(p);
         while !self.has_job(die) {
             let planes = self.geometry.planes_of(die).filter(|&p| wants(self, p));
-            let Some(lowest) = planes.min_by_key(|&p| self.free_of(p)) else { return };
+            let Some(lowest) = planes.min_by_key(|&p| self.free_of(p)) else {
+                return;
+            };
             let free = self.free_of(lowest);
             self.start_collection(lowest, Start::Idle, events);
             // Collection without time is done already, and goes on while it gains.

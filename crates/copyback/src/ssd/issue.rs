@@ -11,6 +11,7 @@ use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
+use crate::tasks::gc::trigger::TriggerPolicy;
 
 /// What a die could take now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl Drive {
             self.update_clock(die, events.now_ns());
         }
         self.marked.clear();
-        if self.trigger.idle.is_some() {
+        if self.trigger.idle().is_some() {
             self.time_idleness(events);
         }
     }
@@ -140,7 +141,9 @@ impl Drive {
     pub(crate) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
         self.queues.remove(list, lead.0);
-        let Some(part) = self.bind_read(lead, die, events) else { return };
+        let Some(part) = self.bind_read(lead, die, events) else {
+            return;
+        };
         let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
         self.add_read(&mut command, part, events.now_ns());
         for at in 0..self.settings.builders.len() {

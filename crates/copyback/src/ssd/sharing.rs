@@ -14,8 +14,9 @@ use crate::flash::command::{Command, FlashOp, Source};
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
+use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::preemption::{Candidate, Fence, NextStep, State, View, state_of};
-use crate::tasks::gc::trigger::watermark::Scope;
+use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
 use crate::tasks::job::{Job, Step};
 
 /// How far a die has come between two steps of its collection.
@@ -86,8 +87,9 @@ impl Drive {
     /// that goes may overwrite all that the collection had still to read, and its next step is then another one.
     fn exclude_planes(&mut self, die: DieId, id: JobId, step: Step) {
         let plane = self.jobs[id.at()].plane;
-        let excluded =
-            |is_write| if self.preemption.excludes_plane(kind(step), is_write) { plane } else { PlaneId::NONE };
+        let excluded = |is_write| {
+            if self.preemption.excludes_plane(kind(step), is_write) { plane } else { PlaneId::NONE }
+        };
         self.dies[die.at()].excluded = [excluded(false), excluded(true)];
     }
 
@@ -110,7 +112,9 @@ impl Drive {
             self.exclude_planes(die, id, step);
             let view = self.view(die, id, kind(step), events.now_ns());
             let fence = self.fence(die, &view);
-            let before = |is_write| if fence.holds_back(is_write) { since } else { u64::MAX };
+            let before = |is_write| {
+                if fence.holds_back(is_write) { since } else { u64::MAX }
+            };
             let read = self.first_admitted(die, Queue::Read, &view, before(false), Some(step));
             let write = self.first_admitted(die, Queue::Write, &view, before(true), Some(step));
             if let Some(class) = self.order.pick(self.heads_of(read, write)) {
@@ -122,7 +126,7 @@ impl Drive {
         let follows = match readiness {
             Readiness::Ready => true,
             Readiness::CachedRead => matches!(step, Step::Read { .. }),
-            Readiness::CachedProgram => matches!(step, Step::Program { .. }) && !self.settings.global,
+            Readiness::CachedProgram => matches!(step, Step::Program { .. }) && !self.granularity.leaves_plane(),
             Readiness::Busy => false,
         };
         if follows {
@@ -137,7 +141,8 @@ impl Drive {
     /// prohibits, wait for its end. Where data goes to other dies, writes that wait anywhere may wait for this
     /// collection, and other collections for the moves that come here.
     fn fence(&self, die: DieId, view: &View) -> Fence {
-        let moves_wait = self.settings.global && (self.waiting_for_space > 0 || self.head(die, Queue::Move).is_some());
+        let moves_wait =
+            self.granularity.leaves_plane() && (self.waiting_for_space > 0 || self.head(die, Queue::Move).is_some());
         let is_needed = view.state != State::AllAllowed || self.dies[die.at()].waiting_for_space > 0 || moves_wait;
         if is_needed { Fence::All } else { self.preemption.fence() }
     }
@@ -254,7 +259,7 @@ impl Drive {
 
     /// What is free in the scope of a die that collects.
     fn free_of_collection(&self, die: DieId) -> u32 {
-        match self.trigger.scope {
+        match self.trigger.scope() {
             Scope::Plane => self.geometry.planes_of(die).map(|p| self.free_of(p)).min().unwrap_or(0),
             Scope::Die => self.free_of_die(die),
             Scope::Device => self.ftl.free_blocks() as u32,

@@ -15,6 +15,7 @@ use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
+use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::job::Step;
 
 /// Moves whose map entries are fetched together.
@@ -96,7 +97,7 @@ impl Drive {
     }
 
     fn issue_job_program(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
-        let to = if self.settings.global { self.destination_of(id) } else { self.jobs[id.at()].plane };
+        let to = if self.granularity.leaves_plane() { self.destination_of(id) } else { self.jobs[id.at()].plane };
         if self.geometry.die_of(to) != die {
             self.send_move(id, to, units);
         } else if to != self.jobs[id.at()].plane || !self.settings.is_collection_alone {
@@ -285,7 +286,7 @@ impl Drive {
             _ => self.work.other_page_reads += 1,
         }
         let mut part = CommandPlane { plane, page: self.geometry.page_of(from), units: units as u32, txn: TxnId::NONE };
-        if !ALONE && self.settings.copyback {
+        if !ALONE && self.granularity.copies_back() {
             let write_point = self.ftl.write_point(plane, Origin::Move);
             part.page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
             self.count_program(source, 1);

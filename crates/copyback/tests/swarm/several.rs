@@ -5,12 +5,13 @@
 
 use crate::knobs::Mark;
 use crate::runs::{self, run_together};
+use copyback::flash::geometry::Geometry;
 use copyback::ftl::core::Ftl;
 use copyback::host::config::HostConfig;
 use copyback::observe::report::RequestRecord;
-use copyback::run::preconditioning;
 use copyback::run::config::RunConfig;
-use copyback::tasks::gc::trigger::TriggerConfig;
+use copyback::run::preconditioning;
+use copyback::tasks::gc::trigger::TriggerPolicy;
 use copyback::workload::Request;
 use proptest::prelude::*;
 
@@ -32,8 +33,7 @@ impl Case {
 }
 
 fn collects_while_idle(config: &RunConfig) -> bool {
-    let TriggerConfig::Watermark(trigger) = &config.trigger;
-    trigger.idle.is_some()
+    config.trigger.build(&Geometry::new(&config.device())).idle().is_some()
 }
 
 /// Up to five drives, of which some are refused.
@@ -47,7 +47,9 @@ pub fn holds(case: &Case) -> Result<bool, TestCaseError> {
         Some((d.config.clone(), preconditioning::preconditioned(&d.config, d.seed).ok()?, d.asked().to_vec()))
     };
     let drives: Vec<(RunConfig, Ftl, Vec<Request>)> = case.accepted().filter_map(aged).take(3).collect();
-    let [first, _, ..] = &drives[..] else { return Ok(false) };
+    let [first, _, ..] = &drives[..] else {
+        return Ok(false);
+    };
     let subpage_writes = first.0.host.subpage_writes;
     let host = HostConfig { subpage_writes, ..HostConfig::default() };
     let numbered = |(device, (_, _, asked)): (u32, &(RunConfig, Ftl, Vec<Request>))| -> Vec<Request> {

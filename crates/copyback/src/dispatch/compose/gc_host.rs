@@ -9,6 +9,7 @@ use crate::flash::command::Command;
 use crate::sim::index::{BlockId, DieId, PageId, PlaneId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
+use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::preemption::State;
 
 /// Queued reads of other planes at the offset of the collection's page join its read.
@@ -40,7 +41,7 @@ impl Drive {
     /// Whether writes to a plane, or to any where none is named, can join the program that a collection issues next.
     pub(crate) fn joins_of_writes(&self, die: DieId, partner: PlaneId, plane: PlaneId) -> bool {
         let is_allowed = self.collection_state(die) == State::AllAllowed;
-        if !is_allowed || self.settings.global || self.ftl.needs_pairing(plane) {
+        if !is_allowed || self.granularity.leaves_plane() || self.ftl.needs_pairing(plane) {
             return false;
         }
         let (partners, count) = self.partners_of(plane);

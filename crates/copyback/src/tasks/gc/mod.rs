@@ -1,5 +1,6 @@
 //! Garbage collection: when it runs, what it collects, and how it shares a die.
 
+pub mod destination;
 pub mod granularity;
 pub mod preemption;
 pub mod trigger;

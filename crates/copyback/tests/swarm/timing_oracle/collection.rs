@@ -2,6 +2,7 @@
 //! first command to its last.
 
 use super::commands::Part;
+use super::known::{trigger_of, unit_of};
 use super::{Oracle, Place};
 use copyback::config::ShareOrCount;
 use copyback::ftl::frontier::FrontierConfig;
@@ -9,8 +10,6 @@ use copyback::ftl::victim::VictimConfig;
 use copyback::observe::report::GcEvent;
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
-use copyback::tasks::gc::granularity::GranularityConfig;
-use copyback::tasks::gc::trigger::TriggerConfig;
 use copyback::tasks::gc::trigger::watermark::{Count, When};
 
 /// For whom a page is programmed.
@@ -168,14 +167,14 @@ impl Oracle<'_> {
             return;
         }
         self.let_waiting_in(plane);
-        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        let trigger = trigger_of(&self.config);
         self.collect_below(plane, trigger.soft);
     }
 
     /// Collection of a plane that is below a watermark starts; where the trigger waits for requests, when one waits at
     /// the die.
     fn collect_below(&mut self, plane: usize, watermark: ShareOrCount) {
-        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        let trigger = trigger_of(&self.config);
         let g = &self.config.geometry;
         // The watermarks of a die's planes may lie apart.
         let above = (plane as u32 % g.planes_per_die) * trigger.stagger;
@@ -200,7 +199,7 @@ impl Oracle<'_> {
     /// A transaction comes to a die: collection that waited for one starts, as far as it is still below the watermark
     /// at which it would stop.
     pub(super) fn collect_for_request(&mut self, die: usize) {
-        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        let trigger = trigger_of(&self.config);
         self.dies[die].is_arriving = true;
         for plane in self.planes_of(die) {
             if std::mem::take(&mut self.planes[plane].waits_for_request) {
@@ -223,7 +222,9 @@ impl Oracle<'_> {
     /// Where blocks with equally few valid units are matched with the reads that wait for the plane's partners, each block
     /// takes a poll.
     fn choice_ns(&self, die: usize, plane: usize) -> u64 {
-        let VictimConfig::ReadMatch(params) = &self.config.victim else { return 0 };
+        let VictimConfig::ReadMatch(params) = &self.config.victim else {
+            return 0;
+        };
         let waiting = self.dies[die].reads.iter().take(self.gc_scan_max());
         let mut places = waiting.filter_map(|&txn| self.place_of.get(&self.txns[txn].units[0]));
         if !places.any(|place| self.partners(plane).contains(&place.plane)) {
@@ -329,12 +330,11 @@ impl Oracle<'_> {
     }
 
     fn read_for_collection(&mut self, die: usize) {
-        let GranularityConfig::Block(granularity) = &self.config.granularity;
         let job = self.dies[die].reserved_by.as_mut().expect("a job has the die");
         let first = job.to_read[0].1;
         let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
         let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
-        if granularity.copyback {
+        if unit_of(&self.config).copyback {
             let plane = job.plane;
             let at = self.block_alone(plane, Stream::Move);
             let page = self.place_moves(die, &units, at).page;
@@ -414,7 +414,7 @@ impl Oracle<'_> {
 
     fn retire(&mut self, die: usize, job: &Job) {
         self.planes[job.plane].has_job = false;
-        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        let trigger = trigger_of(&self.config);
         if job.collection.is_some() {
             self.collect_below(job.plane, trigger.stop.unwrap_or(trigger.soft));
         }

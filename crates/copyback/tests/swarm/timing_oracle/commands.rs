@@ -3,8 +3,8 @@
 //! A die has one command, or two where the second follows through the cache register: then one has the channel and the
 //! other the array, or waits for it.
 
+use super::known::compose_of;
 use super::{Oracle, Place, time_of};
-use copyback::dispatch::compose::ComposeConfig;
 use copyback::dispatch::compose::list::BuilderName;
 use copyback::dispatch::order::OrderConfig;
 use copyback::dispatch::order::priority::First;
@@ -76,7 +76,7 @@ impl Oracle<'_> {
     /// behind one in the array, a read behind one whose data is leaving. Where a collection has the die, `pipeline`
     /// allows it.
     pub(super) fn takes(&self, die: usize) -> Takes {
-        let ComposeConfig::List(compose) = &self.config.compose;
+        let compose = compose_of(&self.config);
         let has_cache = match self.dies[die].reserved_by {
             Some(_) => self.pipelines(),
             None => compose.builders.contains(&BuilderName::Cache),
@@ -234,7 +234,7 @@ impl Oracle<'_> {
     /// Whether something may follow when the transfer of a die ends: data of a read has arrived, or a program is loaded
     /// behind which another may be.
     fn is_heard(&self, die: usize) -> bool {
-        let ComposeConfig::List(compose) = &self.config.compose;
+        let compose = compose_of(&self.config);
         let has_cache = compose.builders.contains(&BuilderName::Cache) || self.pipelines();
         let command = self.on_channel(die);
         let is_load = command.kind == Kind::Program && command.stage == Stage::In;

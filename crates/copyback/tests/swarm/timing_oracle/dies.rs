@@ -2,8 +2,8 @@
 
 use super::collection::Stream;
 use super::commands::{Part, Takes};
+use super::known::compose_of;
 use super::{Oracle, Place};
-use copyback::dispatch::compose::ComposeConfig;
 use copyback::dispatch::compose::list::BuilderName;
 use copyback::dispatch::order::OrderConfig;
 use copyback::dispatch::order::priority::{First, NextCollection};
@@ -57,10 +57,12 @@ impl Oracle<'_> {
     // ---- reads ----------------------------------------------------------------------------------------------------
 
     pub(super) fn issue_read(&mut self, die: usize, txn: usize) {
-        let Some((place, part)) = self.bind_read(die, txn) else { return };
+        let Some((place, part)) = self.bind_read(die, txn) else {
+            return;
+        };
         self.result.counts.page_reads += 1;
         let mut parts = vec![part];
-        let ComposeConfig::List(compose) = &self.config.compose;
+        let compose = compose_of(&self.config);
         if compose.builders.contains(&BuilderName::MultiPlane) {
             parts.extend(self.take_partner_reads(die, place, compose.scan_max as usize));
         }
@@ -107,7 +109,9 @@ impl Oracle<'_> {
     pub(super) fn partner_reads(&self, die: usize, lead: Place, scan_max: usize) -> Vec<usize> {
         let (mut found, mut places) = (Vec::new(), vec![lead]);
         for &txn in self.dies[die].reads.iter().take(scan_max) {
-            let Some(&place) = self.place_of.get(&self.txns[txn].units[0]) else { continue };
+            let Some(&place) = self.place_of.get(&self.txns[txn].units[0]) else {
+                continue;
+            };
             let is_excluded = self.excludes_partner(die, place.plane, false);
             if !is_excluded && places.iter().all(|other| self.go_together(*other, place)) {
                 found.push(txn);
@@ -143,7 +147,7 @@ impl Oracle<'_> {
         let at = self.block_alone(plane, Stream::Host);
         let (place, part) = self.fill_page(die, first, at);
         let (mut planes, mut parts) = (vec![plane], vec![part]);
-        let ComposeConfig::List(compose) = &self.config.compose;
+        let compose = compose_of(&self.config);
         if compose.builders.contains(&BuilderName::MultiPlane) {
             for (partner, part) in self.take_partner_writes(die, place, false, compose.scan_max as usize) {
                 planes.push(partner);
@@ -165,8 +169,12 @@ impl Oracle<'_> {
         let (mut found, mut places) = (Vec::new(), vec![lead]);
         for partner in self.planes_of(die).filter(|&plane| !self.excludes_partner(die, plane, true)).collect::<Vec<_>>()
         {
-            let Some(at) = self.partner_block(partner, lead.page, is_apart) else { continue };
-            let Some((block, page)) = self.planes[partner].peek(at) else { continue };
+            let Some(at) = self.partner_block(partner, lead.page, is_apart) else {
+                continue;
+            };
+            let Some((block, page)) = self.planes[partner].peek(at) else {
+                continue;
+            };
             let place = Place { plane: partner, block, page, offset: 0 };
             let first = self.first_write_for(die, partner, scan_max);
             if places.iter().all(|other| self.go_together(*other, place))
@@ -186,7 +194,7 @@ impl Oracle<'_> {
 
     /// A page of an open block takes a write and those for the same plane behind it that still fit.
     fn fill_page(&mut self, die: usize, first: usize, at: usize) -> (Place, Part) {
-        let ComposeConfig::List(compose) = &self.config.compose;
+        let compose = compose_of(&self.config);
         let room = self.config.geometry.units_per_page() as usize;
         let plane = self.txns[first].plane;
         let (mut txns, mut used, mut next) = (Vec::new(), 0, Some(first));

@@ -2,18 +2,17 @@
 
 use super::Place;
 use copyback::buffer::BufferConfig;
-use copyback::dispatch::compose::{BuilderName, ComposeConfig};
+use copyback::dispatch::compose::{BuilderName, ComposeConfig, list};
 use copyback::ftl::allocation::AllocationConfig;
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::host::config::HostMode;
 use copyback::observe::report::{GcEvent, Report};
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
-use copyback::tasks::gc::granularity::GranularityConfig;
-use copyback::tasks::gc::granularity::block::Destination;
+use copyback::tasks::gc::destination::Destination;
+use copyback::tasks::gc::granularity::{GranularityConfig, block};
 use copyback::tasks::gc::preemption::PreemptionConfig;
-use copyback::tasks::gc::trigger::TriggerConfig;
-use copyback::tasks::gc::trigger::watermark::Scope;
+use copyback::tasks::gc::trigger::{Scope, TriggerConfig, watermark};
 use std::collections::HashMap;
 
 /// What a drive holds before the first request.
@@ -24,6 +23,27 @@ pub struct Preconditioning {
     pub programmed: Vec<usize>,
 }
 
+/// The trigger; another one than this is for [`understands`] to refuse.
+pub fn trigger_of(config: &RunConfig) -> &watermark::Params {
+    match &config.trigger {
+        TriggerConfig::Watermark(params) => params,
+    }
+}
+
+/// The unit of collection; as above.
+pub(super) fn unit_of(config: &RunConfig) -> &block::Params {
+    match &config.granularity {
+        GranularityConfig::Block(params) => params,
+    }
+}
+
+/// The builders of commands; as above.
+pub(super) fn compose_of(config: &RunConfig) -> &list::Params {
+    match &config.compose {
+        ComposeConfig::List(params) => params,
+    }
+}
+
 /// Whether the oracle knows what a drive with this configuration does, collection apart.
 pub fn understands(config: &RunConfig) -> bool {
     matches!(config.allocation, AllocationConfig::Static(_)) && matches!(config.buffer, BufferConfig::None(_))
@@ -32,7 +52,7 @@ pub fn understands(config: &RunConfig) -> bool {
 /// Whether a drive can be, and is likely to be foretold: it collects as the oracle knows, or has a preconditioning and
 /// no watermark below which it would collect.
 pub fn is_known(config: &RunConfig) -> bool {
-    let TriggerConfig::Watermark(trigger) = &config.trigger;
+    let trigger = trigger_of(config);
     let is_new = matches!(config.precondition, PreconditionConfig::Empty {});
     let collects_late = !is_new && trigger.soft.of(config.geometry.blocks_per_plane) == 0;
     config.check().is_ok() && understands(config) && (collects_late || knows_collection(config))
@@ -40,7 +60,7 @@ pub fn is_known(config: &RunConfig) -> bool {
 
 /// Whether it is one of those whose collections share their dies, and there are others to share them with.
 pub fn is_known_to_share(config: &RunConfig) -> bool {
-    let ComposeConfig::List(compose) = &config.compose;
+    let compose = compose_of(config);
     let limit = match config.host.mode {
         HostMode::Open => config.host.outstanding_max,
         HostMode::Closed => config.host.queue_depth,
@@ -51,18 +71,18 @@ pub fn is_known_to_share(config: &RunConfig) -> bool {
 
 /// Whether it knows how the drive collects, too.
 pub(super) fn knows_collection(config: &RunConfig) -> bool {
-    let TriggerConfig::Watermark(trigger) = &config.trigger;
-    let GranularityConfig::Block(granularity) = &config.granularity;
+    let trigger = trigger_of(config);
+    let unit = unit_of(config);
     matches!(config.precondition, PreconditionConfig::Empty {})
         && !matches!(config.preemption, PreemptionConfig::Ideal(_))
         && trigger.scope == Scope::Plane
         && trigger.idle.is_none()
-        && granularity.destination == Destination::Local
+        && unit.destination == Destination::Local
 }
 
 /// Whether commands of the host may take other planes along.
 fn has_partners(config: &RunConfig) -> bool {
-    let ComposeConfig::List(compose) = &config.compose;
+    let compose = compose_of(config);
     compose.builders.contains(&BuilderName::MultiPlane)
         && config.commands.multi_plane
         && config.geometry.planes_per_die > 1

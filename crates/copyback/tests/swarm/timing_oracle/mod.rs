@@ -195,7 +195,9 @@ impl Oracle<'_> {
                 events.push((self.now_ns, 2, number));
             }
         }
-        let Some(&(time_ns, kind, number)) = events.iter().min() else { return false };
+        let Some(&(time_ns, kind, number)) = events.iter().min() else {
+            return false;
+        };
         self.now_ns = time_ns;
         match kind {
             0 => {}

@@ -2,9 +2,10 @@
 
 use super::collection::Step;
 use super::commands::Part;
+use super::known::compose_of;
 use super::preemption::State;
 use super::{Oracle, Place};
-use copyback::dispatch::compose::{ComposeConfig, GcBuilderName};
+use copyback::dispatch::compose::GcBuilderName;
 use copyback::ftl::frontier::FrontierConfig;
 
 impl Oracle<'_> {
@@ -13,7 +14,7 @@ impl Oracle<'_> {
     }
 
     pub(super) fn gc_scan_max(&self) -> usize {
-        let ComposeConfig::List(compose) = &self.config.compose;
+        let compose = compose_of(&self.config);
         compose.gc_scan_max as usize
     }
 
@@ -74,7 +75,9 @@ impl Oracle<'_> {
             Some(Place { plane, block, page, offset: 0 })
         };
         let (at, is_apart) = self.block_for_collection(own, &[plane]);
-        let Some(lead) = next(own, at) else { return false };
+        let Some(lead) = next(own, at) else {
+            return false;
+        };
         let partner = self.partner_block(plane, lead.page, is_apart).and_then(|at| next(plane, at));
         partner.is_some_and(|partner| self.go_together(lead, partner))
     }

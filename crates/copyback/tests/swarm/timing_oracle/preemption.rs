@@ -2,14 +2,14 @@
 
 use super::collection::Step;
 use super::commands::Takes;
+use super::known::{compose_of, trigger_of};
 use super::{Oracle, time_of};
-use copyback::dispatch::compose::{ComposeConfig, GcBuilderName};
+use copyback::dispatch::compose::GcBuilderName;
 use copyback::dispatch::order::OrderConfig;
 use copyback::ftl::victim::VictimConfig;
 use copyback::tasks::gc::preemption::deadline;
 use copyback::tasks::gc::preemption::points::AtRegister;
 use copyback::tasks::gc::preemption::{AtHard, Fence, PreemptionConfig};
-use copyback::tasks::gc::trigger::TriggerConfig;
 
 /// How far a die has come between two steps of its collection.
 #[derive(Clone, Copy, Default)]
@@ -40,7 +40,7 @@ impl Oracle<'_> {
     }
 
     pub(super) fn has_gc_builder(&self, name: GcBuilderName) -> bool {
-        let ComposeConfig::List(compose) = &self.config.compose;
+        let compose = compose_of(&self.config);
         compose.gc.contains(&name)
     }
 
@@ -58,7 +58,7 @@ impl Oracle<'_> {
 
     /// Time of the queue poll before a step.
     fn queue_poll_ns(&self, step: Step) -> u64 {
-        let ComposeConfig::List(compose) = &self.config.compose;
+        let compose = compose_of(&self.config);
         let poll_ns = match &self.config.preemption {
             PreemptionConfig::Points(p) => p.poll.0,
             PreemptionConfig::Deadline(p) => p.poll.0,
@@ -123,7 +123,7 @@ impl Oracle<'_> {
 
     /// The first read or the first write that may go before the step, in the order of the classes.
     fn goes_first(&self, die: usize, step: Step, before: usize) -> Option<(bool, usize)> {
-        let ComposeConfig::List(compose) = &self.config.compose;
+        let compose = compose_of(&self.config);
         let d = &self.dies[die];
         let first = |queue: &[usize]| {
             let mut seen = queue.iter().copied().take(compose.gc_scan_max as usize);
@@ -182,7 +182,9 @@ impl Oracle<'_> {
     /// Point (1): a page waits between its read and its program, and its plane is not free for all.
     fn is_excluded(&self, die: usize, plane: Option<usize>, is_write: bool, step: Step) -> bool {
         let own = self.dies[die].reserved_by.as_ref().map(|job| job.plane);
-        let PreemptionConfig::Points(points) = &self.config.preemption else { return false };
+        let PreemptionConfig::Points(points) = &self.config.preemption else {
+            return false;
+        };
         let is_open_for = match points.at_register {
             AtRegister::OtherPlanes => false,
             AtRegister::Writes => is_write,
@@ -226,7 +228,7 @@ impl Oracle<'_> {
 
     /// The lowest plane of the die decides.
     pub(super) fn state(&self, die: usize) -> State {
-        let TriggerConfig::Watermark(trigger) = &self.config.trigger;
+        let trigger = trigger_of(&self.config);
         let soft = trigger.soft.of(self.config.geometry.blocks_per_plane);
         let hard = (trigger.hard * f64::from(soft)).ceil() as usize;
         let is_low = self.planes_of(die).any(|plane| self.planes[plane].is_below(hard, trigger.count));

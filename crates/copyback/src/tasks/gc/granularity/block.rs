@@ -13,7 +13,10 @@
 //! - `copyback` (default false): move with the copyback command, which does not use the channel. Needs a local
 //!   destination, a mapping unit of a whole page, and a device that has the command.
 
+use super::{GranularityPolicy, Parameters};
 use crate::config::{Device, KeyError};
+use crate::sim::index::PlaneId;
+use crate::tasks::gc::destination::{Destination, Planes};
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -26,19 +29,8 @@ pub struct Params {
     pub copyback: bool,
 }
 
-/// Where moves go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Destination {
-    /// The victim's plane.
-    #[default]
-    Local,
-    /// A plane with more room, chosen page by page.
-    Global,
-}
-
-impl Params {
-    pub(super) fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+impl Parameters for Params {
+    fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
         if !self.copyback {
             return Ok(());
         }
@@ -54,5 +46,35 @@ impl Params {
             return refuse("a copyback moves whole pages, but mapping units are smaller than a page");
         }
         Ok(())
+    }
+}
+
+/// The policy of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    destination: Destination,
+    copyback: bool,
+}
+
+impl Policy {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { destination: params.destination, copyback: params.copyback }
+    }
+}
+
+impl GranularityPolicy for Policy {
+    #[inline(always)]
+    fn leaves_plane(&self) -> bool {
+        self.destination == Destination::Global
+    }
+
+    #[inline(always)]
+    fn copies_back(&self) -> bool {
+        self.copyback
+    }
+
+    #[inline]
+    fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId {
+        self.destination.of_page(home, has_to_leave, drive)
     }
 }

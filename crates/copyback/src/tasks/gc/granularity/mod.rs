@@ -1,4 +1,4 @@
-//! Granularity: what does one collection collect, and where does what is valid go?
+//! Granularity: what does one collection take, and where does what is valid go?
 //!
 //! Contract: a unit names the blocks of one job and the place for what is moved. The engine asks it when a trigger has
 //! named the plane; it looks, and the engine takes the blocks.
@@ -6,31 +6,68 @@
 pub mod block;
 
 use crate::config::{Device, KeyError, axis};
+use crate::sim::index::PlaneId;
+use crate::tasks::gc::destination::Planes;
 
-pub use block::Destination;
-
-axis! {
-    /// `[granularity]`
-    GranularityConfig, "granularity", "what does one collection collect, and where does it go?", default Block,
-    { "block" => block: Block }
+/// See the module's contract.
+pub trait GranularityPolicy {
+    /// Whether moves may go to other planes than the victim's.
+    fn leaves_plane(&self) -> bool;
+    /// Whether moves stay off the channel: each is one command.
+    fn copies_back(&self) -> bool;
+    /// The plane to which a page of a victim on `home` goes; whether it gains nothing there, and has to leave.
+    fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId;
 }
 
-impl GranularityConfig {
-    /// Where moves go.
-    pub fn destination(&self) -> Destination {
-        let Self::Block(p) = self;
-        p.destination
-    }
+/// What a configuration says of a granularity.
+pub trait Parameters {
+    /// Checks the values against the device.
+    fn check(&self, device: &Device<'_>) -> Result<(), KeyError>;
+}
 
-    /// Whether moves stay off the channel.
-    pub fn copyback(&self) -> bool {
-        let Self::Block(p) = self;
-        p.copyback
-    }
+/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
+macro_rules! granularities {
+    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+        axis! {
+            /// `[granularity]`
+            GranularityConfig, "granularity", "what does one collection take, and where does it go?", default Block,
+            { $( $name => $module: $variant ),+ }
+        }
 
-    /// Checks the parameters.
-    pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
-        let Self::Block(p) = self;
-        p.check(device)
-    }
+        impl GranularityConfig {
+            /// Checks the parameters.
+            pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+                match self { $( Self::$variant(p) => p.check(device) ),+ }
+            }
+
+            /// The policy that a configuration asks for.
+            pub fn build(&self) -> Granularity {
+                match self { $( Self::$variant(p) => Granularity::$variant($module::Policy::new(p)) ),+ }
+            }
+        }
+
+        /// The policy of a run.
+        #[derive(Clone, Copy, Debug)]
+        #[allow(missing_docs)]
+        pub enum Granularity { $( $variant($module::Policy) ),+ }
+
+        impl GranularityPolicy for Granularity {
+            #[inline(always)]
+            fn leaves_plane(&self) -> bool {
+                match self { $( Self::$variant(p) => p.leaves_plane() ),+ }
+            }
+            #[inline(always)]
+            fn copies_back(&self) -> bool {
+                match self { $( Self::$variant(p) => p.copies_back() ),+ }
+            }
+            #[inline]
+            fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId {
+                match self { $( Self::$variant(p) => p.destination(home, has_to_leave, drive) ),+ }
+            }
+        }
+    };
+}
+
+granularities! {
+    "block" => block: Block,
 }

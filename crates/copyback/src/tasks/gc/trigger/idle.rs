@@ -55,13 +55,23 @@ impl Params {
 /// The idle trigger of a drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
-    /// The drive has had nothing to do for so long.
-    pub after_ns: u64,
-    /// Planes below this watermark are collected.
-    pub stop_watermark: u32,
+    after_ns: u64,
+    stop_watermark: u32,
 }
 
 impl Idle {
+    /// When a drive that has nothing to do since then is idle.
+    #[inline]
+    pub fn begins_ns(&self, since_ns: u64) -> u64 {
+        since_ns + self.after_ns
+    }
+
+    /// Whether a plane at such a watermark is collected in idle time.
+    #[inline]
+    pub fn wants_plane(&self, free: u32) -> bool {
+        free < self.stop_watermark
+    }
+
     /// For a scope of so many blocks and planes; `watermark` makes a watermark of a number of blocks.
     pub(super) fn new(
         params: &Params,

@@ -1,50 +1,179 @@
 //! Trigger: when does garbage collection start and stop?
 //!
-//! Contract: the engine asks a trigger whenever the free blocks of a plane changed and whenever a collection ended. A
-//! trigger sees counts of free blocks only; it answers, and the engine starts jobs.
+//! Contract: the engine asks a trigger whenever the free blocks of a plane changed and whenever a collection ended
+//! ([`TriggerPolicy::wants_plane`], or [`TriggerPolicy::wants_collection`] where more than a plane is its scope), and when a
+//! collection that is wanted is about to start ([`TriggerPolicy::starts_now`]). A trigger sees watermarks, as it counts
+//! them itself ([`TriggerPolicy::free_of`]), and who waits; it answers, and the engine starts jobs.
 
 pub mod idle;
 pub mod watermark;
 
 use crate::config::{GeometryConfig, KeyError, axis};
 use crate::flash::geometry::Geometry;
+use crate::ftl::core::Ftl;
+use crate::sim::index::PlaneId;
+use idle::Idle;
+use serde::{Deserialize, Serialize};
 
-axis! {
-    /// `[trigger]`
-    TriggerConfig, "trigger", "when does garbage collection start and stop?", default Watermark,
-    { "watermark" => watermark: Watermark }
+/// Whose free blocks are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// Each plane's own.
+    #[default]
+    Plane,
+    /// Those of a die's planes together.
+    Die,
+    /// All.
+    Device,
+}
+
+/// Why a collection starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The trigger's scope is below its watermark, or writes wait for space.
+    Watermark,
+    /// The drive has been idle for long enough.
+    Idle,
+    /// Somebody outside the drive asks for it.
+    Told,
+}
+
+/// A collection of a plane that is about to start.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Why.
+    pub start: Start,
+    /// Whether a request waits that it may serve: at the die, or for space that it may make elsewhere.
+    pub request_waits: bool,
+}
+
+/// See the module's contract.
+pub trait TriggerPolicy {
+    /// Whose free blocks are counted.
+    fn scope(&self) -> Scope;
+    /// What a plane has free, as the trigger counts it.
+    fn free_of(&self, ftl: &Ftl, plane: PlaneId) -> u32;
+    /// Whether a plane with so many free must collect, where planes are the scope: the plane of that number on its die.
+    fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool) -> bool;
+    /// Whether a scope with so many free must collect; `is_collecting` says whether it already does.
+    fn wants_collection(&self, free: u32, is_collecting: bool) -> bool;
+    /// Whether a collection that is wanted starts now; if not, it does with the next request that comes to the die.
+    fn starts_now(&self, _wanted: Wanted) -> bool {
+        true
+    }
+    /// The watermark below which collections may hardly be held up any more.
+    fn hard_watermark(&self) -> u32 {
+        0
+    }
+    /// Whether collections of a scope with so many free may hardly be held up any more.
+    #[inline]
+    fn is_below_hard(&self, free: u32) -> bool {
+        free < self.hard_watermark()
+    }
+    /// Collection in idle time, too.
+    fn idle(&self) -> Option<Idle> {
+        None
+    }
+}
+
+/// What a configuration says of a trigger.
+pub trait Parameters {
+    /// Checks the values.
+    fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError>;
+    /// Free blocks of each plane below which collection starts, and at which it stops: for a preconditioning in which
+    /// each plane collects by itself. The same of a die's second plane lie above those of its first by
+    /// [`Parameters::stagger_blocks`].
+    fn blocks_per_plane(&self, geometry: &GeometryConfig) -> (u32, u32);
+    /// See there.
+    fn stagger_blocks(&self) -> u32 {
+        0
+    }
+    /// The most free blocks that a plane has when collection stops.
+    fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32;
+}
+
+/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
+macro_rules! triggers {
+    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+        axis! {
+            /// `[trigger]`
+            TriggerConfig, "trigger", "when does garbage collection start and stop?", default Watermark,
+            { $( $name => $module: $variant ),+ }
+        }
+
+        impl TriggerConfig {
+            /// The trigger of a drive.
+            pub fn build(&self, geometry: &Geometry) -> Trigger {
+                match self { $( Self::$variant(p) => Trigger::$variant($module::Policy::new(p, geometry)) ),+ }
+            }
+
+            /// What the configuration says of it.
+            fn parameters(&self) -> &dyn Parameters {
+                match self { $( Self::$variant(p) => p ),+ }
+            }
+        }
+
+        /// The policy of a run.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum Trigger { $( $variant($module::Policy) ),+ }
+
+        impl TriggerPolicy for Trigger {
+            #[inline(always)]
+            fn scope(&self) -> Scope {
+                match self { $( Self::$variant(p) => p.scope() ),+ }
+            }
+            #[inline(always)]
+            fn free_of(&self, ftl: &Ftl, plane: PlaneId) -> u32 {
+                match self { $( Self::$variant(p) => p.free_of(ftl, plane) ),+ }
+            }
+            #[inline(always)]
+            fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool) -> bool {
+                match self { $( Self::$variant(p) => p.wants_plane(free, plane_offset, is_collecting) ),+ }
+            }
+            #[inline(always)]
+            fn wants_collection(&self, free: u32, is_collecting: bool) -> bool {
+                match self { $( Self::$variant(p) => p.wants_collection(free, is_collecting) ),+ }
+            }
+            #[inline]
+            fn starts_now(&self, wanted: Wanted) -> bool {
+                match self { $( Self::$variant(p) => p.starts_now(wanted) ),+ }
+            }
+            #[inline(always)]
+            fn hard_watermark(&self) -> u32 {
+                match self { $( Self::$variant(p) => p.hard_watermark() ),+ }
+            }
+            #[inline(always)]
+            fn idle(&self) -> Option<Idle> {
+                match self { $( Self::$variant(p) => p.idle() ),+ }
+            }
+        }
+    };
+}
+
+triggers! {
+    "watermark" => watermark: Watermark,
 }
 
 impl TriggerConfig {
-    /// The trigger of a drive.
-    pub fn build(&self, geometry: &Geometry) -> Trigger {
-        let Self::Watermark(p) = self;
-        Trigger::new(p, geometry)
-    }
-
     /// Checks the parameters.
     pub fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
-        let Self::Watermark(p) = self;
-        p.check(geometry)
+        self.parameters().check(geometry)
     }
 
-    /// Free blocks of each plane below which collection starts, and at which it stops.
+    /// See [`Parameters::blocks_per_plane`].
     pub fn blocks_per_plane(&self, geometry: &GeometryConfig) -> (u32, u32) {
-        let Self::Watermark(p) = self;
-        p.blocks_per_plane(geometry)
+        self.parameters().blocks_per_plane(geometry)
     }
 
-    /// Blocks by which the watermarks of a die's second plane lie above those of its first, and so on.
+    /// See [`Parameters::blocks_per_plane`].
     pub fn stagger_blocks(&self) -> u32 {
-        let Self::Watermark(p) = self;
-        p.stagger
+        self.parameters().stagger_blocks()
     }
 
-    /// Free blocks that a plane has when collection stops.
+    /// The most free blocks that a plane has when collection stops.
     pub fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32 {
-        let Self::Watermark(p) = self;
-        p.stop_blocks_per_plane(geometry)
+        self.parameters().stop_blocks_per_plane(geometry)
     }
 }
-
-pub use watermark::Watermark as Trigger;

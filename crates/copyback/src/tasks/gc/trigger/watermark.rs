@@ -29,8 +29,11 @@
 //!   only to what consumes no free block (`preemption`). ispass11 Sections III-D and IV-B4: 80 to 20 % of T_soft.
 
 use super::idle::{self, Idle};
+use super::{Parameters, Scope, Start, TriggerPolicy, Wanted};
 use crate::config::{GeometryConfig, KeyError, ShareOrCount};
 use crate::flash::geometry::Geometry;
+use crate::ftl::core::Ftl;
+use crate::sim::index::PlaneId;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -58,19 +61,6 @@ pub struct Params {
     /// Collection in idle time, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<idle::Params>,
-}
-
-/// Whose free blocks are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scope {
-    /// Each plane's own.
-    #[default]
-    Plane,
-    /// Those of a die's planes together.
-    Die,
-    /// All.
-    Device,
 }
 
 /// What is counted against the watermarks.
@@ -130,7 +120,26 @@ impl Params {
         (planes * g.blocks_per_plane, planes)
     }
 
-    pub(super) fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
+    /// Collection would never stop at a watermark that all blocks of the scope do not exceed.
+    fn no_watermark(&self, key: &str, watermark: ShareOrCount, scope_blocks: u32) -> KeyError {
+        let scope = match self.scope {
+            Scope::Plane => "a plane",
+            Scope::Die => "a die",
+            Scope::Device => "the drive",
+        };
+        let watermark = match watermark {
+            ShareOrCount::Blocks(count) => format!("{count} blocks"),
+            ShareOrCount::Share(share) => format!("a share of {share}"),
+        };
+        let message =
+            format!("{watermark} is no possible watermark of free blocks: {scope} has {scope_blocks} blocks in all");
+        let help = format!("use a share such as 0.05, or a number of blocks: fewer than the {scope_blocks} of {scope}");
+        KeyError::new(format!("trigger.{key}"), message).with_help(help)
+    }
+}
+
+impl Parameters for Params {
+    fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
         let stop = self.stop.unwrap_or(self.soft);
         let scope_blocks = self.scope_blocks(geometry).0;
         for (key, watermark) in [("soft", self.soft), ("stop", stop)] {
@@ -168,31 +177,17 @@ impl Params {
         self.idle.as_ref().map_or(Ok(()), |idle| idle.check(self, geometry))
     }
 
-    /// Collection would never stop at a watermark that all blocks of the scope do not exceed.
-    fn no_watermark(&self, key: &str, watermark: ShareOrCount, scope_blocks: u32) -> KeyError {
-        let scope = match self.scope {
-            Scope::Plane => "a plane",
-            Scope::Die => "a die",
-            Scope::Device => "the drive",
-        };
-        let watermark = match watermark {
-            ShareOrCount::Blocks(count) => format!("{count} blocks"),
-            ShareOrCount::Share(share) => format!("a share of {share}"),
-        };
-        let message =
-            format!("{watermark} is no possible watermark of free blocks: {scope} has {scope_blocks} blocks in all");
-        let help = format!("use a share such as 0.05, or a number of blocks: fewer than the {scope_blocks} of {scope}");
-        KeyError::new(format!("trigger.{key}"), message).with_help(help)
-    }
-
-    /// Free blocks of each plane below which collection starts, and at which it stops.
-    pub fn blocks_per_plane(&self, geometry: &GeometryConfig) -> (u32, u32) {
+    fn blocks_per_plane(&self, geometry: &GeometryConfig) -> (u32, u32) {
         let (blocks, planes) = self.scope_blocks(geometry);
         let share = |watermark: ShareOrCount| watermark.of(blocks).div_ceil(planes);
         (share(self.soft), share(self.stop.unwrap_or(self.soft)))
     }
 
-    pub(super) fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32 {
+    fn stagger_blocks(&self) -> u32 {
+        self.stagger
+    }
+
+    fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32 {
         let apart = self.stagger * (geometry.planes_per_die - 1);
         let reactive = self.blocks_per_plane(geometry).1 + apart;
         self.idle.as_ref().map_or(reactive, |idle| idle.stop_blocks_per_plane(self, geometry).max(reactive))
@@ -201,22 +196,18 @@ impl Params {
 
 /// The watermarks, in what is counted.
 #[derive(Clone, Copy, Debug)]
-pub struct Watermark {
-    /// Whose free blocks or pages are counted.
-    pub scope: Scope,
-    /// What is counted.
-    pub count: Count,
-    /// What starts a collection below its watermark.
-    pub when: When,
+pub struct Policy {
+    scope: Scope,
+    count: Count,
+    when: When,
     soft_watermark: u32,
     stop_watermark: u32,
     hard_watermark: u32,
     stagger: u32,
-    /// Collection in idle time, too.
-    pub idle: Option<Idle>,
+    idle: Option<Idle>,
 }
 
-impl Watermark {
+impl Policy {
     /// The watermarks for a drive.
     pub fn new(params: &Params, geometry: &Geometry) -> Self {
         let planes = match params.scope {
@@ -242,32 +233,48 @@ impl Watermark {
         }
     }
 
-    /// The watermark below which collections may hardly be held up any more.
-    pub fn hard_watermark(&self) -> u32 {
-        self.hard_watermark
-    }
-
-    /// Whether collections of a scope with so many free may hardly be held up any more.
-    #[inline]
-    pub fn is_below_hard(&self, free: u32) -> bool {
-        free < self.hard_watermark
-    }
-
-    /// Whether a plane with so many free must collect, where planes are the scope: the plane of that number on its die.
-    #[inline(always)]
-    pub fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool) -> bool {
-        free < self.watermark(is_collecting) + plane_offset * self.stagger
-    }
-
-    /// Whether a scope with so many free must collect; `is_collecting` says whether it already does.
-    #[inline(always)]
-    pub fn wants_collection(&self, free: u32, is_collecting: bool) -> bool {
-        free < self.watermark(is_collecting)
-    }
-
     #[inline(always)]
     fn watermark(&self, is_collecting: bool) -> u32 {
         if is_collecting { self.stop_watermark } else { self.soft_watermark }
+    }
+}
+
+impl TriggerPolicy for Policy {
+    #[inline(always)]
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    #[inline(always)]
+    fn free_of(&self, ftl: &Ftl, plane: PlaneId) -> u32 {
+        match self.count {
+            Count::Blocks => ftl.free_blocks_of(plane),
+            Count::Pages => ftl.free_pages_of(plane),
+        }
+    }
+
+    #[inline(always)]
+    fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool) -> bool {
+        free < self.watermark(is_collecting) + plane_offset * self.stagger
+    }
+
+    #[inline(always)]
+    fn wants_collection(&self, free: u32, is_collecting: bool) -> bool {
+        free < self.watermark(is_collecting)
+    }
+
+    fn starts_now(&self, wanted: Wanted) -> bool {
+        wanted.start != Start::Watermark || self.when == When::Below || wanted.request_waits
+    }
+
+    #[inline(always)]
+    fn hard_watermark(&self) -> u32 {
+        self.hard_watermark
+    }
+
+    #[inline(always)]
+    fn idle(&self) -> Option<Idle> {
+        self.idle
     }
 }
 
@@ -278,7 +285,7 @@ mod tests {
     /// Watermarks of planes lie apart by what `stagger` says, also above a first one of 0.
     #[test]
     fn each_plane_starts_below_its_own_watermark() {
-        let watermarks = |soft| Watermark {
+        let watermarks = |soft| Policy {
             scope: Scope::Plane,
             count: Count::Blocks,
             when: When::Below,
@@ -299,6 +306,23 @@ mod tests {
                     "plane {plane} of a drive with watermark {soft}"
                 );
             }
+        }
+    }
+
+    /// Only a watermark waits for a request: neither idle time nor whoever asks for a collection does.
+    #[test]
+    fn a_collection_that_waits_starts_with_a_request() {
+        let table = "[geometry]\nchannels = 1\nchips_per_channel = 1\ndies_per_chip = 1\nplanes_per_die = 1\n\
+                     blocks_per_plane = 16\npages_per_block = 8\npage_size = 4096\n[capacity]\nreserved = 0.2\n\
+                     [timing]\nread = \"1 us\"\nprogram = \"1 us\"\nerase = \"1 us\"\nchannel = \"1 MB/s\"\n";
+        let config: crate::run::config::RunConfig = toml::from_str(table).unwrap();
+        let geometry = Geometry::new(&config.device());
+        let starts = |when, start, request_waits| {
+            Policy::new(&Params { when, ..Params::default() }, &geometry).starts_now(Wanted { start, request_waits })
+        };
+        for start in [Start::Watermark, Start::Idle, Start::Told] {
+            assert!(starts(When::Below, start, false) && starts(When::Waiting, start, true), "{start:?}");
+            assert_eq!(starts(When::Waiting, start, false), start != Start::Watermark, "{start:?}");
         }
     }
 
