@@ -8,6 +8,7 @@ pub mod core;
 pub mod frontier;
 pub mod mapping;
 mod second_active_blocks;
+pub mod space;
 pub mod victim;
 pub mod write_ordering;
 

@@ -69,9 +69,7 @@ impl RunConfig {
 
     /// Whether an aged drive keeps the block that collection needs.
     pub(super) fn check_preconditioning(&self) -> Result<(), KeyError> {
-        let PreconditionConfig::Aged { used_max, .. } = self.precondition else {
-            return Ok(());
-        };
+        let PreconditionConfig::Aged { used_max, .. } = self.precondition else { return Ok(()) };
         let blocks = self.geometry.blocks_per_plane;
         let used_blocks = (f64::from(blocks) * used_max).ceil() as u32;
         if used_blocks + GC_RESERVE_BLOCKS > blocks {

@@ -4,9 +4,8 @@
 
 use super::drive::{Drive, Queue};
 use crate::dispatch::txn::Role;
-use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::allocation::{Load, Place};
-use crate::ftl::frontier::Origin;
+use crate::ftl::space::{Moves, OwnMoves};
 use crate::observe::clocks::charge;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
@@ -27,6 +26,23 @@ impl Load for Loads<'_> {
     }
     fn free_pages(&self, die: DieId) -> u32 {
         self.0.reservable(die, PlaneId::NONE)
+    }
+}
+
+/// The jobs of planes as space sees them.
+struct PlaneJobs<'a>(&'a Drive);
+
+impl Moves for PlaneJobs<'_> {
+    #[inline]
+    fn own(&self, plane: PlaneId) -> OwnMoves {
+        let drive = self.0;
+        let id = drive.job_of_plane[plane.at()];
+        if id.is_none() {
+            return OwnMoves::default();
+        }
+        let job = &drive.jobs[id.at()];
+        let pages = (job.moves_left() as u32).div_ceil(drive.geometry.units_per_page);
+        OwnMoves { pages, has_begun: drive.dies[job.die.at()].reserved_by == id }
     }
 }
 
@@ -106,8 +122,7 @@ impl Drive {
         }
         self.dies[die.at()].slots_used += 1;
         let queue = if Self::is_write(role) {
-            let account = self.account(die, plane);
-            self.pages_reserved[account] += 1;
+            self.space.reserve(&self.geometry, die, plane);
             Queue::Write
         } else {
             Queue::Read
@@ -117,95 +132,19 @@ impl Drive {
         self.mark_ready(die);
     }
 
-    /// Who keeps the account of reserved pages.
-    #[inline(always)]
-    pub(crate) fn account(&self, die: DieId, plane: PlaneId) -> usize {
-        if plane.is_some() { plane.at() } else { die.at() * self.geometry.planes_per_die as usize }
-    }
-
     /// Pages that can still be reserved for host writes on a plane, or on a die where the plane is open.
     #[inline]
     pub(crate) fn reservable(&self, die: DieId, plane: PlaneId) -> u32 {
-        let reserved = self.pages_reserved[self.account(die, plane)];
-        if plane.is_some() {
-            return self.reservable_of_plane(plane).saturating_sub(reserved);
-        }
-        self.geometry.planes_of(die).map(|p| self.reservable_of_plane(p)).sum::<u32>().saturating_sub(reserved)
-    }
-
-    /// Pages of a plane that no move counts on, neither of its own job nor of another plane's, and that are not kept for
-    /// the moves of its next job.
-    #[inline]
-    pub(crate) fn reservable_of_plane(&self, plane: PlaneId) -> u32 {
-        let left = self.left_beside_reserve(self.incoming_moves[plane.at()], plane);
-        left.unwrap_or(0).saturating_sub(self.own_moves(plane))
+        self.space.reservable(&self.ftl, &PlaneJobs(self), die, plane)
     }
 
     /// Pages of a plane onto which host writes that were admitted can go now.
     #[inline]
     pub(crate) fn host_pages_left(&self, plane: PlaneId) -> u32 {
-        self.left_beside(self.incoming_moves[plane.at()], plane).unwrap_or(0)
+        self.space.host_pages_left(&self.ftl, &PlaneJobs(self), plane)
     }
 
-    /// Pages that the job of a plane has still to program.
-    #[inline]
-    fn own_moves(&self, plane: PlaneId) -> u32 {
-        let job = self.job_of_plane[plane.at()];
-        if job.is_none() {
-            return 0;
-        }
-        (self.jobs[job.at()].moves_left() as u32).div_ceil(self.geometry.units_per_page)
-    }
-
-    /// Pages onto which host writes can go on a plane to which so many pages of other planes' moves are to come; none where
-    /// there is no room for those. When one of them comes, or one of the plane's own, or its job begins or ends, this never
-    /// falls: what was reserved stays there.
-    #[inline]
-    fn left_beside(&self, incoming: u32, plane: PlaneId) -> Option<u32> {
-        // What is kept for the moves of a collection is theirs only as far as they still need it.
-        if !self.has_begun(plane) {
-            return self.left_beside_reserve(incoming, plane);
-        }
-        if self.ftl.shares_block() {
-            return self.ftl.pages_left(plane, Origin::Move).checked_sub(self.own_moves(plane) + incoming);
-        }
-        self.ftl.host_pages_left_with(plane, self.blocks_for_moves(incoming, plane))
-    }
-
-    /// The same where the reserve is kept whole for moves of the plane's own.
-    #[inline]
-    fn left_beside_reserve(&self, incoming: u32, plane: PlaneId) -> Option<u32> {
-        let left = self.ftl.pages_left(plane, Origin::Host);
-        if incoming == 0 {
-            return Some(left);
-        }
-        if self.ftl.shares_block() {
-            return left.checked_sub(incoming);
-        }
-        let blocks = self.blocks_for_moves(incoming, plane);
-        if blocks > self.ftl.free_blocks_of(plane) {
-            return None;
-        }
-        left.checked_sub(blocks.saturating_sub(GC_RESERVE_BLOCKS) * self.geometry.pages_per_block)
-    }
-
-    /// Whether the job of a plane has its die.
-    #[inline]
-    fn has_begun(&self, plane: PlaneId) -> bool {
-        let job = self.job_of_plane[plane.at()];
-        job.is_some() && self.dies[self.geometry.die_of(plane).at()].reserved_by == job
-    }
-
-    /// Erased blocks of a plane that moves will open where they have a block of their own: moves of other planes, and those
-    /// of its job, or, before that begins, of the block that it might take.
-    fn blocks_for_moves(&self, incoming: u32, plane: PlaneId) -> u32 {
-        let pages_per_block = self.geometry.pages_per_block;
-        let own = if self.has_begun(plane) { self.own_moves(plane) } else { pages_per_block };
-        let in_open = self.ftl.pages_left(plane, Origin::Move) - self.ftl.free_blocks_of(plane) * pages_per_block;
-        (own + incoming).saturating_sub(in_open).div_ceil(pages_per_block)
-    }
-
-    /// Whether a plane takes another page of another plane's job and still has what it reserved.
+    /// Whether a plane takes another page of another plane's job and still has what is reserved on it.
     pub(crate) fn accepts_move(&self, plane: PlaneId) -> bool {
         self.would_accept_move(plane, PlaneId::NONE)
     }
@@ -213,20 +152,9 @@ impl Drive {
     /// The same when the job of another plane, if it is one, has begun to move a whole block.
     pub(crate) fn would_accept_move(&self, plane: PlaneId, beginning: PlaneId) -> bool {
         let bound = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
-        let die = self.geometry.die_of(plane);
-        if !self.queues.is_empty(self.space_queue(die, bound)) {
-            // Room that it makes is for its own writes: planes that give theirs away send data round in a ring.
-            return false;
-        }
-        let reserved = self.pages_reserved[self.account(die, bound)];
-        let left = self.left_beside_reserve(self.incoming_moves[plane.at()] + 1, plane);
-        let left = left.and_then(|left| left.checked_sub(self.own_moves(plane)));
-        let moved = |p: PlaneId| {
-            if p == beginning { self.geometry.pages_per_block } else { 0 }
-        };
-        let others = self.geometry.planes_of(die).filter(|&p| p != plane && bound.is_none());
-        let reservable_of_others: u32 = others.map(|p| self.reservable_of_plane(p).saturating_sub(moved(p))).sum();
-        left.is_some_and(|left| left + reservable_of_others >= reserved)
+        // Room that it makes is for its own writes: planes that give theirs away send data round in a ring.
+        self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), bound))
+            && self.space.accepts_move(&self.ftl, &PlaneJobs(self), plane, bound, beginning)
     }
 
     /// A slot of a die's window became free: jobs first, then whoever waits.
@@ -249,9 +177,7 @@ impl Drive {
     pub(crate) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Window);
         while self.dies[die.at()].slots_used < self.settings.slots {
-            let Some(id) = self.queues.pop_front(list) else {
-                return;
-            };
+            let Some(id) = self.queues.pop_front(list) else { return };
             self.admit(TxnId(id), events);
         }
     }
@@ -261,9 +187,7 @@ impl Drive {
         let plane = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
         let list = self.space_queue(die, plane);
         while self.reservable(die, plane) > 0 {
-            let Some(id) = self.queues.pop_front(list) else {
-                return;
-            };
+            let Some(id) = self.queues.pop_front(list) else { return };
             self.dies[die.at()].waiting_for_space -= 1;
             self.waiting_for_space -= 1;
             self.admit(TxnId(id), events);

@@ -20,7 +20,7 @@ impl Drive {
     /// A page that was reserved for a host write is there, or a job is making it.
     fn check_reservations(&self) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
-            let reserved = self.pages_reserved[plane.at()];
+            let reserved = self.space.reserved(plane);
             let left = self.ftl.pages_left(plane, Origin::Host);
             let is_collecting = self.job_of_plane[plane.at()].is_some();
             hold!(
@@ -51,8 +51,7 @@ impl Drive {
             let is_at_rest = self.flash.is_ready(DieId(die as u32)) && d.reserved_by.is_none();
             hold!(left == 0 && is_at_rest, AllReturned, "die {die} is not at rest: {}", self.describe_waiting());
         }
-        let pages: u32 = self.pages_reserved.iter().sum();
-        let moves: u32 = self.incoming_moves.iter().sum();
+        let (pages, moves) = self.space.totals();
         let jobs = self.job_of_plane.iter().filter(|j| j.is_some()).count();
         let (txns, dies) = (self.txns.live(), self.dies_reserved);
         hold!(

@@ -5,6 +5,7 @@
 use super::drive::Drive;
 use crate::dispatch::txn::{Role, Txn};
 use crate::ftl::frontier::Origin;
+use crate::ftl::space::Space;
 use crate::observe::clocks::Occupant;
 use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
@@ -48,8 +49,9 @@ fn write(drive: &mut Drive, die: u32, events: &mut EventQueue) -> TxnId {
 /// Reserves all pages of a die for others.
 fn reserve_all(drive: &mut Drive, die: u32) {
     let die = DieId(die);
-    let account = drive.account(die, PlaneId::NONE);
-    drive.pages_reserved[account] += drive.reservable(die, PlaneId::NONE);
+    while drive.reservable(die, PlaneId::NONE) > 0 {
+        drive.space.reserve(&drive.geometry, die, PlaneId::NONE);
+    }
 }
 
 /// The first die in order is no better than any other unless it has room.
@@ -86,13 +88,15 @@ const GLOBAL: &str = "granularity = { policy = \"block\", destination = \"global
 #[test]
 fn a_plane_takes_moves_as_far_as_its_die_keeps_what_it_reserved() {
     let (mut drive, _) = drive(2, 2, GLOBAL);
-    let account = drive.account(DieId(0), PlaneId::NONE);
     let mut most_reserved = |beginning: PlaneId| {
-        let accepts = |reserved: &u32| {
-            drive.pages_reserved[account] = *reserved;
-            drive.would_accept_move(PlaneId(0), beginning)
-        };
-        (0..1_000).take_while(accepts).last().expect("a drive that reserved nothing takes moves")
+        drive.space = Space::new(&drive.geometry);
+        let mut reserved = 0;
+        while drive.would_accept_move(PlaneId(0), beginning) {
+            drive.space.reserve(&drive.geometry, DieId(0), PlaneId::NONE);
+            reserved += 1;
+        }
+        assert!(reserved > 0, "a drive that reserved nothing takes moves");
+        reserved
     };
     assert_eq!(most_reserved(PlaneId::NONE) - most_reserved(PlaneId(1)), drive.geometry.pages_per_block);
 }
@@ -106,7 +110,7 @@ fn a_page_that_is_on_its_way_to_a_plane_takes_one_page_from_the_host() {
     drive.begin_job(DieId(0), &mut events);
     assert!(drive.jobs[drive.dies[0].reserved_by.at()].moves_left() > 0);
     let left = drive.host_pages_left(PlaneId(0));
-    drive.incoming_moves[0] += 1;
+    drive.space.expect_move(PlaneId(0));
     assert_eq!(drive.host_pages_left(PlaneId(0)), left - 1);
 }
 

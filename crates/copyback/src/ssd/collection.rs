@@ -90,9 +90,7 @@ impl Drive {
             return true;
         }
         let reclaimable = self.geometry.planes_of(die).filter(|&p| self.is_reclaimable(p));
-        let Some(lowest) = reclaimable.min_by_key(|&p| self.free_of(p)) else {
-            return false;
-        };
+        let Some(lowest) = reclaimable.min_by_key(|&p| self.free_of(p)) else { return false };
         self.start_collection(lowest, Start::Watermark, events);
         true
     }
@@ -153,9 +151,7 @@ impl Drive {
             let others = || (0..self.geometry.dies).map(DieId).filter(|&d| d != die);
             let may_reclaim = |d: DieId| self.geometry.planes_of(d).any(|p| self.is_reclaimable(p));
             let with_pages = others().find(|&d| self.reservable(d, PlaneId::NONE) > 0);
-            let Some(to) = with_pages.or_else(|| others().find(|&d| self.has_job(d) || may_reclaim(d))) else {
-                return;
-            };
+            let Some(to) = with_pages.or_else(|| others().find(|&d| self.has_job(d) || may_reclaim(d))) else { return };
             self.queues.remove(list, id.0);
             self.dies[die.at()].waiting_for_space -= 1;
             self.waiting_for_space -= 1;
@@ -474,9 +470,7 @@ impl Drive {
     }
 
     fn collect_block_timelessly(&mut self, plane: PlaneId, stamp: u64) -> bool {
-        let Some(block) = self.ftl.pick_collectable(plane, self.geometry.units_per_page, stamp) else {
-            return false;
-        };
+        let Some(block) = self.ftl.pick_collectable(plane, self.geometry.units_per_page, stamp) else { return false };
         let moves = self.shadow.is_some().then(|| self.ftl.valid_units(block));
         let pages_read = self.ftl.valid_pages(block);
         let units = self.ftl.collect(block, stamp);

@@ -30,7 +30,7 @@ impl Planes for Drive {
     fn is_die_idle(&self, plane: PlaneId) -> bool {
         let die = self.geometry.die_of(plane);
         let d = &self.dies[die.at()];
-        let expects_moves = || self.geometry.planes_of(die).any(|p| self.incoming_moves[p.at()] > 0);
+        let expects_moves = || self.geometry.planes_of(die).any(|p| self.space.expects_moves(p));
         d.reserved_by.is_none() && d.waiting_jobs_count == 0 && !expects_moves()
     }
 

@@ -14,6 +14,7 @@ use crate::flash::command::{Rules, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use crate::ftl::core::{Counts, Ftl};
+use crate::ftl::space::Space;
 use crate::ftl::write_ordering::Newest;
 use crate::observe::clocks::{Clocks, Occupant};
 use crate::observe::commands::{CommandFilter, CommandRecord};
@@ -237,14 +238,12 @@ pub struct Drive {
     pub(crate) jobs: Vec<Job>,
     pub(crate) free_jobs: Vec<JobId>,
     pub(crate) job_of_plane: Vec<JobId>,
-    /// Pages that are reserved for admitted writes, by plane where the address decides it, else by die.
-    pub(crate) pages_reserved: Vec<u32>,
+    /// Which pages are free for whom.
+    pub(crate) space: Space,
     /// Room for the page offsets that the victim policy looks at.
     pub(crate) read_offsets: Vec<u32>,
     /// Collections of each plane, the last in a row, that freed no page.
     pub(crate) fruitless_collections: Vec<u32>,
-    /// Pages of other planes' jobs that are on their way to a plane.
-    pub(crate) incoming_moves: Vec<u32>,
     /// Which write of each unit is the newest that was bound.
     pub(crate) newest: Newest,
     /// What every place in flash holds, under `--check`.
@@ -313,10 +312,9 @@ impl Drive {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
-            pages_reserved: vec![0; geometry.planes as usize],
+            space: Space::new(&geometry),
             read_offsets: Vec::new(),
             fruitless_collections: vec![0; geometry.planes as usize],
-            incoming_moves: vec![0; geometry.planes as usize],
             newest,
             shadow: check.then(|| Shadow::new(&ftl)),
             is_collecting_device: false,

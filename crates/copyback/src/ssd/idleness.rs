@@ -13,9 +13,7 @@ use crate::tasks::gc::trigger::{Start, TriggerPolicy};
 impl Drive {
     /// Something changed: the drive may have fallen idle, or have been woken.
     pub(crate) fn time_idleness(&mut self, events: &mut EventQueue) {
-        let Some(idle) = self.trigger.idle() else {
-            return;
-        };
+        let Some(idle) = self.trigger.idle() else { return };
         let timer = self.idle_timer();
         if self.txns.live() > 0 {
             if self.idle_since_ns.take().is_some() && events.is_pending(timer) {
@@ -50,15 +48,11 @@ impl Drive {
 
     /// Starts collection on the plane of a die that needs it most, where the drive is idle and the die collects nothing.
     pub(crate) fn collect_while_idle(&mut self, die: DieId, events: &mut EventQueue) {
-        let Some(idle) = self.trigger.idle().filter(|&idle| self.is_idle(idle, events.now_ns())) else {
-            return;
-        };
+        let Some(idle) = self.trigger.idle().filter(|&idle| self.is_idle(idle, events.now_ns())) else { return };
         let wants = |drive: &Self, p: PlaneId| idle.wants_plane(drive.free_of(p)) && drive.is_reclaimable(p);
         while !self.has_job(die) {
             let planes = self.geometry.planes_of(die).filter(|&p| wants(self, p));
-            let Some(lowest) = planes.min_by_key(|&p| self.free_of(p)) else {
-                return;
-            };
+            let Some(lowest) = planes.min_by_key(|&p| self.free_of(p)) else { return };
             let free = self.free_of(lowest);
             self.start_collection(lowest, Start::Idle, events);
             // Collection without time is done already, and goes on while it gains.

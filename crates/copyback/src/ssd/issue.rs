@@ -141,9 +141,7 @@ impl Drive {
     pub(crate) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
         self.queues.remove(list, lead.0);
-        let Some(part) = self.bind_read(lead, die, events) else {
-            return;
-        };
+        let Some(part) = self.bind_read(lead, die, events) else { return };
         let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
         self.add_read(&mut command, part, events.now_ns());
         for at in 0..self.settings.builders.len() {
@@ -293,8 +291,7 @@ impl Drive {
             self.queues.remove(list, id.0);
             used = self.put_units(id, &mut units, used);
             self.stop_waiting(id, now_ns);
-            let account = self.account(die, self.txns[id].plane);
-            self.pages_reserved[account] -= 1;
+            self.space.release(&self.geometry, die, self.txns[id].plane);
             if last.is_some() {
                 self.txns[last].chain = id;
             }

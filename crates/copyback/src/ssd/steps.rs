@@ -35,7 +35,7 @@ impl Drive {
         let list = self.queue(die, Queue::Move);
         let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
-        self.incoming_moves[plane.at()] -= 1;
+        self.space.take_move(plane);
         let (write_point, is_paired) = match self.settings.is_collection_alone {
             true => (self.ftl.write_point(plane, Origin::Move), false),
             false => self.write_point_of_shared_program(die, plane),
@@ -335,7 +335,7 @@ impl Drive {
     /// Hands a page of moved data to another die.
     fn send_move(&mut self, id: JobId, to: PlaneId, units: usize) {
         let die = self.geometry.die_of(to);
-        self.incoming_moves[to.at()] += 1;
+        self.space.expect_move(to);
         let mut txn = Txn::new(Role::Move, LogicalUnit::NONE, units as u32, die, to);
         txn.job = id;
         let id = self.txns.add(txn);

@@ -221,9 +221,7 @@ const ROWS: &[Row] = &[
         is_busy
     }),
     row!(LegalCommand, "", reads, |drive, events| {
-        let Some(die) = a_die_at_rest(drive) else {
-            return false;
-        };
+        let Some(die) = a_die_at_rest(drive) else { return false };
         let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
         let plane = drive.geometry.planes_of(die).next().unwrap();
         let beyond = PageId((plane.0 + 1) * drive.geometry.blocks_per_plane * drive.geometry.pages_per_block);
@@ -232,16 +230,12 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(PageRoom, "", writes, |drive, _| {
-        let Some(block) = an_open_block(drive) else {
-            return false;
-        };
+        let Some(block) = an_open_block(drive) else { return false };
         drive.ftl.inside().blocks[block].written += 1;
         true
     }),
     row!(FreeBlock, "", writes, |drive, _| {
-        let Some(block) = block_in(drive, BlockState::Free) else {
-            return false;
-        };
+        let Some(block) = block_in(drive, BlockState::Free) else { return false };
         drive.ftl.inside().blocks[block].state = BlockState::Closed;
         true
     }),
@@ -260,9 +254,7 @@ const ROWS: &[Row] = &[
     }),
     row!(VictimRoom, "", writes, |drive, _| {
         let first = |d: DieId| (drive.dies[d.at()].waiting_jobs_count > 0).then(|| drive.dies[d.at()].waiting_jobs[0]);
-        let Some(job) = dies(drive).find_map(first) else {
-            return false;
-        };
+        let Some(job) = dies(drive).find_map(first) else { return false };
         let plane = drive.jobs[job.at()].plane;
         let (full, page) = (drive.geometry.units_per_block, drive.geometry.units_per_page);
         let open: Vec<_> = drive.ftl.open_blocks(plane).collect();
@@ -271,17 +263,13 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(VictimEmpty, "", writes, |drive, _| {
-        let Some(job) = job_with_moves(drive, 1) else {
-            return false;
-        };
+        let Some(job) = job_with_moves(drive, 1) else { return false };
         drive.shadow = None;
         drive.jobs[job.at()].moves.pop();
         true
     }),
     row!(OneJob, "", writes, |drive, _| {
-        let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_some()) else {
-            return false;
-        };
+        let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_some()) else { return false };
         let first = drive.ftl.blocks().id(plane, 0);
         drive.start_relocation(first, Source::Wear);
         true
@@ -329,32 +317,24 @@ const ROWS: &[Row] = &[
             let urgent = drive.queues.iter(drive.queue(d, Queue::Write)).any(|id| drive.txns[TxnId(id)].high_priority);
             urgent && die.point == PreemptionPoint::Polling && drive.head(d, Queue::Read).is_some()
         };
-        let Some(die) = dies(drive).find(polls_in_state_3) else {
-            return false;
-        };
+        let Some(die) = dies(drive).find(polls_in_state_3) else { return false };
         drive.dies[die.at()].high_priority_waiting = 0;
         true
     }),
     row!(TimeExplained, "", both, |drive, _| {
-        let Some((_, txn)) = queued(drive, Queue::Read) else {
-            return false;
-        };
+        let Some((_, txn)) = queued(drive, Queue::Read) else { return false };
         drive.txns[txn].breakdown_ns[0] += 1;
         true
     }),
     // Work that was faster than its parts.
     row!(TimeExplained, "", reads, |drive, _| {
-        let Some(d) = drive.flash.inside().dies.iter_mut().find(|d| d.array != NO_COMMAND) else {
-            return false;
-        };
+        let Some(d) = drive.flash.inside().dies.iter_mut().find(|d| d.array != NO_COMMAND) else { return false };
         d.commands[d.array as usize].array_end_ns += 100_000;
         true
     }),
     // The only part of a request that came at time 0 ends twice.
     row!(RequestOnce, "", reads_of_a_unit, |drive, events| {
-        let Some((_, txn)) = queued(drive, Queue::Read) else {
-            return false;
-        };
+        let Some((_, txn)) = queued(drive, Queue::Read) else { return false };
         drive.txns[txn].breakdown_ns = [0; CAUSES];
         drive.txns[txn].breakdown_ns[0] = events.now_ns() + 50_000;
         let is_next = events.now_ns() == 0;
@@ -364,9 +344,7 @@ const ROWS: &[Row] = &[
         is_next
     }),
     row!(Window, "", both, |drive, _| {
-        let Some(die) = dies(drive).find(|d| drive.dies[d.at()].slots_used > 0) else {
-            return false;
-        };
+        let Some(die) = dies(drive).find(|d| drive.dies[d.at()].slots_used > 0) else { return false };
         drive.dies[die.at()].slots_used = 0;
         true
     }),
@@ -383,9 +361,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(RunEnds, "", both, |drive, _| {
-        let Some((list, txn)) = queued(drive, Queue::Read) else {
-            return false;
-        };
+        let Some((list, txn)) = queued(drive, Queue::Read) else { return false };
         drive.queues.remove(list, txn.0);
         true
     }),
@@ -400,7 +376,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(AllReturned, "", writes, |drive, _| {
-        drive.pages_reserved[0] += 1;
+        drive.space.break_reservation(PlaneId(0), 1);
         true
     }),
     row!(ProgramsAddUp, "", writes, |drive, _| {
@@ -424,9 +400,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(BlocksAddUp, "", reads, |drive, _| {
-        let Some(block) = block_in(drive, BlockState::Closed) else {
-            return false;
-        };
+        let Some(block) = block_in(drive, BlockState::Closed) else { return false };
         drive.ftl.inside().blocks[block].written -= 1;
         true
     }),
@@ -437,18 +411,14 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(MapBothWays, "", reads, |drive, _| {
-        let Some(block) = block_in(drive, BlockState::Closed) else {
-            return false;
-        };
+        let Some(block) = block_in(drive, BlockState::Closed) else { return false };
         drive.ftl.inside().blocks[block].valid ^= 1;
         drive.check_all();
         true
     }),
     row!(ReservationsCovered, "", writes, |drive, _| {
-        let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_none()) else {
-            return false;
-        };
-        drive.pages_reserved[plane.at()] += 1_000;
+        let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_none()) else { return false };
+        drive.space.break_reservation(plane, 1_000);
         drive.check_all();
         true
     }),
@@ -465,9 +435,7 @@ const ROWS: &[Row] = &[
         false
     }),
     row!(NewestMoved, "", writes, |drive, _| {
-        let Some(job) = job_with_moves(drive, 1) else {
-            return false;
-        };
+        let Some(job) = job_with_moves(drive, 1) else { return false };
         let from = drive.jobs[job.at()].moves.last().unwrap().from;
         let other = drive.ftl.lookup(LogicalUnit(0));
         if drive.jobs[job.at()].moves.last().unwrap().unit == LogicalUnit(0) || other.is_none() {
@@ -479,9 +447,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(ProgrammedOnce, "", writes, |drive, _| {
-        let Some(block) = an_open_block(drive) else {
-            return false;
-        };
+        let Some(block) = an_open_block(drive) else { return false };
         drive.ftl.inside().blocks[block].written -= drive.geometry.units_per_page as u16;
         true
     }),
@@ -569,31 +535,23 @@ const ROWS: &[Row] = &[
                 && d.commands[d.bus as usize].planes == 2
                 && d.commands[d.bus as usize].out == 0
         };
-        let Some(d) = drive.flash.inside().dies.iter_mut().find(leaves) else {
-            return false;
-        };
+        let Some(d) = drive.flash.inside().dies.iter_mut().find(leaves) else { return false };
         d.commands[d.bus as usize].planes = 1;
         true
     }),
     row!(OnfiPageOrder, "", writes, |drive, _| {
-        let Some(block) = an_open_block(drive) else {
-            return false;
-        };
+        let Some(block) = an_open_block(drive) else { return false };
         drive.ftl.inside().blocks[block].written += drive.geometry.units_per_page as u16;
         true
     }),
     row!(OnfiEraseFirst, "", writes, |drive, _| {
-        let Some(block) = an_open_block(drive) else {
-            return false;
-        };
+        let Some(block) = an_open_block(drive) else { return false };
         drive.shadow = None;
         drive.ftl.inside().blocks[block].written -= drive.geometry.units_per_page as u16;
         true
     }),
     row!(OnfiReadProgrammed, "", reads, |drive, _| {
-        let Some(block) = block_in(drive, BlockState::Free) else {
-            return false;
-        };
+        let Some(block) = block_in(drive, BlockState::Free) else { return false };
         drive.shadow = None;
         let place: PhysicalUnit = drive.geometry.first_unit(block);
         drive.ftl.inside().map.set(LogicalUnit(0), place);

@@ -47,9 +47,7 @@ pub fn holds(case: &Case) -> Result<bool, TestCaseError> {
         Some((d.config.clone(), preconditioning::preconditioned(&d.config, d.seed).ok()?, d.asked().to_vec()))
     };
     let drives: Vec<(RunConfig, Ftl, Vec<Request>)> = case.accepted().filter_map(aged).take(3).collect();
-    let [first, _, ..] = &drives[..] else {
-        return Ok(false);
-    };
+    let [first, _, ..] = &drives[..] else { return Ok(false) };
     let subpage_writes = first.0.host.subpage_writes;
     let host = HostConfig { subpage_writes, ..HostConfig::default() };
     let numbered = |(device, (_, _, asked)): (u32, &(RunConfig, Ftl, Vec<Request>))| -> Vec<Request> {

@@ -144,8 +144,7 @@ impl Drive {
             }
         }
         self.stop_waiting(id, now_ns);
-        let account = self.account(die, self.txns[id].plane);
-        self.pages_reserved[account] -= 1;
+        self.space.release(&self.geometry, die, self.txns[id].plane);
         self.work.merged_writes += 1;
     }
 }

@@ -222,9 +222,7 @@ impl Oracle<'_> {
     /// Where blocks with equally few valid units are matched with the reads that wait for the plane's partners, each block
     /// takes a poll.
     fn choice_ns(&self, die: usize, plane: usize) -> u64 {
-        let VictimConfig::ReadMatch(params) = &self.config.victim else {
-            return 0;
-        };
+        let VictimConfig::ReadMatch(params) = &self.config.victim else { return 0 };
         let waiting = self.dies[die].reads.iter().take(self.gc_scan_max());
         let mut places = waiting.filter_map(|&txn| self.place_of.get(&self.txns[txn].units[0]));
         if !places.any(|place| self.partners(plane).contains(&place.plane)) {

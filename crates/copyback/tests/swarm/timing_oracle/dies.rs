@@ -57,9 +57,7 @@ impl Oracle<'_> {
     // ---- reads ----------------------------------------------------------------------------------------------------
 
     pub(super) fn issue_read(&mut self, die: usize, txn: usize) {
-        let Some((place, part)) = self.bind_read(die, txn) else {
-            return;
-        };
+        let Some((place, part)) = self.bind_read(die, txn) else { return };
         self.result.counts.page_reads += 1;
         let mut parts = vec![part];
         let compose = compose_of(&self.config);
@@ -109,9 +107,7 @@ impl Oracle<'_> {
     pub(super) fn partner_reads(&self, die: usize, lead: Place, scan_max: usize) -> Vec<usize> {
         let (mut found, mut places) = (Vec::new(), vec![lead]);
         for &txn in self.dies[die].reads.iter().take(scan_max) {
-            let Some(&place) = self.place_of.get(&self.txns[txn].units[0]) else {
-                continue;
-            };
+            let Some(&place) = self.place_of.get(&self.txns[txn].units[0]) else { continue };
             let is_excluded = self.excludes_partner(die, place.plane, false);
             if !is_excluded && places.iter().all(|other| self.go_together(*other, place)) {
                 found.push(txn);
@@ -169,12 +165,8 @@ impl Oracle<'_> {
         let (mut found, mut places) = (Vec::new(), vec![lead]);
         for partner in self.planes_of(die).filter(|&plane| !self.excludes_partner(die, plane, true)).collect::<Vec<_>>()
         {
-            let Some(at) = self.partner_block(partner, lead.page, is_apart) else {
-                continue;
-            };
-            let Some((block, page)) = self.planes[partner].peek(at) else {
-                continue;
-            };
+            let Some(at) = self.partner_block(partner, lead.page, is_apart) else { continue };
+            let Some((block, page)) = self.planes[partner].peek(at) else { continue };
             let place = Place { plane: partner, block, page, offset: 0 };
             let first = self.first_write_for(die, partner, scan_max);
             if places.iter().all(|other| self.go_together(*other, place))

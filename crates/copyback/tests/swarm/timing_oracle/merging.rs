@@ -25,9 +25,7 @@ impl Oracle<'_> {
 
     /// That page goes before the others; where nobody wants one, they keep their order.
     pub(super) fn put_wanted_first(&mut self, die: usize) {
-        let Some(wanted) = self.wanted(die) else {
-            return;
-        };
+        let Some(wanted) = self.wanted(die) else { return };
         let job = self.dies[die].reserved_by.as_mut().expect("a collection has the die");
         let is_wanted = |(_, place): &(usize, Place)| place.is_in_page_of(wanted);
         let (first, others): (Vec<_>, Vec<_>) = job.to_read.iter().partition(|m| is_wanted(m));

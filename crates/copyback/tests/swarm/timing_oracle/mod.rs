@@ -195,9 +195,7 @@ impl Oracle<'_> {
                 events.push((self.now_ns, 2, number));
             }
         }
-        let Some(&(time_ns, kind, number)) = events.iter().min() else {
-            return false;
-        };
+        let Some(&(time_ns, kind, number)) = events.iter().min() else { return false };
         self.now_ns = time_ns;
         match kind {
             0 => {}

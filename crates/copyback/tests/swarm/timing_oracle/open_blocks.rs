@@ -115,9 +115,7 @@ impl Oracle<'_> {
 
     /// A collection begins, or goes on without a block set apart: one is set apart on its plane and on each partner.
     pub(super) fn set_blocks_apart(&mut self, plane: usize) {
-        let Some(unpaired) = self.unpaired() else {
-            return;
-        };
+        let Some(unpaired) = self.unpaired() else { return };
         let partners = self.partners(plane);
         if partners.iter().any(|&other| self.is_aligned(plane, other)) {
             // They stay together. A further plane without one takes a fresh block, which catches up.

@@ -75,9 +75,7 @@ impl Oracle<'_> {
             Some(Place { plane, block, page, offset: 0 })
         };
         let (at, is_apart) = self.block_for_collection(own, &[plane]);
-        let Some(lead) = next(own, at) else {
-            return false;
-        };
+        let Some(lead) = next(own, at) else { return false };
         let partner = self.partner_block(plane, lead.page, is_apart).and_then(|at| next(plane, at));
         partner.is_some_and(|partner| self.go_together(lead, partner))
     }

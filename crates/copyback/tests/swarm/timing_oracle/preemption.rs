@@ -182,9 +182,7 @@ impl Oracle<'_> {
     /// Point (1): a page waits between its read and its program, and its plane is not free for all.
     fn is_excluded(&self, die: usize, plane: Option<usize>, is_write: bool, step: Step) -> bool {
         let own = self.dies[die].reserved_by.as_ref().map(|job| job.plane);
-        let PreemptionConfig::Points(points) = &self.config.preemption else {
-            return false;
-        };
+        let PreemptionConfig::Points(points) = &self.config.preemption else { return false };
         let is_open_for = match points.at_register {
             AtRegister::OtherPlanes => false,
             AtRegister::Writes => is_write,

@@ -12,9 +12,7 @@ impl Oracle<'_> {
 
     pub(super) fn begin_next(&mut self) -> bool {
         let host = &self.config.host;
-        let Some(request) = self.requests.get(self.next) else {
-            return false;
-        };
+        let Some(request) = self.requests.get(self.next) else { return false };
         let (limit, arrival_ns) = match host.mode {
             HostMode::Open => (host.outstanding_max, request.arrival_ns),
             HostMode::Closed => (host.queue_depth, 0),

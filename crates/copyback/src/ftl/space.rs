@@ -1,0 +1,180 @@
+//! Space: the pages of each plane that nobody counts on yet.
+//!
+//! Host writes that were admitted have a page reserved each: on their plane where the address decides it, on their die where
+//! it does not. Moves count on pages of their own plane, or, sent by another plane's job, on pages of this one. What is
+//! reserved stays there: nothing that is asked here takes it away.
+
+use super::GC_RESERVE_BLOCKS;
+use super::core::Ftl;
+use super::frontier::Origin;
+use crate::flash::geometry::Geometry;
+use crate::sim::index::{DieId, PlaneId};
+
+/// What the job of a plane has still to program there; nothing where it has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnMoves {
+    /// Pages.
+    pub pages: u32,
+    /// Whether the job has begun.
+    pub has_begun: bool,
+}
+
+/// The jobs of planes, as far as space goes.
+pub trait Moves {
+    /// What the job of a plane has still to program.
+    fn own(&self, plane: PlaneId) -> OwnMoves;
+}
+
+/// Reservations of a drive's pages. Only its own functions change them.
+pub struct Space {
+    /// Pages reserved for admitted writes, by plane where the address decides it, else by the die's first plane.
+    reserved: Vec<u32>,
+    /// Pages of other planes' jobs that are on their way to a plane.
+    incoming: Vec<u32>,
+}
+
+impl Space {
+    /// Nothing is reserved.
+    pub fn new(geometry: &Geometry) -> Self {
+        Self { reserved: vec![0; geometry.planes as usize], incoming: vec![0; geometry.planes as usize] }
+    }
+
+    // ---- changes ----------------------------------------------------------------------------------------------------
+
+    /// Reserves a page for a write that is admitted.
+    #[inline(always)]
+    pub fn reserve(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.reserved[account(geometry, die, plane)] += 1;
+    }
+
+    /// The page of a write is bound, or the write needs none any more.
+    #[inline(always)]
+    pub fn release(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.reserved[account(geometry, die, plane)] -= 1;
+    }
+
+    /// Another plane's job sends a page.
+    pub fn expect_move(&mut self, plane: PlaneId) {
+        self.incoming[plane.at()] += 1;
+    }
+
+    /// A page that another plane's job sent is bound.
+    pub fn take_move(&mut self, plane: PlaneId) {
+        self.incoming[plane.at()] -= 1;
+    }
+
+    // ---- questions --------------------------------------------------------------------------------------------------
+
+    /// Pages reserved on a plane, or on a die whose first plane this is.
+    pub fn reserved(&self, plane: PlaneId) -> u32 {
+        self.reserved[plane.at()]
+    }
+
+    /// Whether another plane's job has pages on their way to a plane.
+    pub fn expects_moves(&self, plane: PlaneId) -> bool {
+        self.incoming[plane.at()] > 0
+    }
+
+    /// All pages reserved, and all moves on their way to another plane.
+    pub fn totals(&self) -> (u32, u32) {
+        (self.reserved.iter().sum(), self.incoming.iter().sum())
+    }
+
+    /// Pages that can still be reserved for host writes on a plane, or on a die where the plane is open.
+    #[inline]
+    pub fn reservable(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId, plane: PlaneId) -> u32 {
+        let reserved = self.reserved[account(&ftl.geometry, die, plane)];
+        if plane.is_some() {
+            return self.reservable_of_plane(ftl, jobs, plane).saturating_sub(reserved);
+        }
+        let planes = ftl.geometry.planes_of(die);
+        planes.map(|p| self.reservable_of_plane(ftl, jobs, p)).sum::<u32>().saturating_sub(reserved)
+    }
+
+    /// Pages of a plane that no move counts on, neither of its own job nor of another plane's, and that are not kept for
+    /// the moves of its next job.
+    #[inline]
+    fn reservable_of_plane(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
+        let own = jobs.own(plane);
+        left_beside_reserve(ftl, self.incoming[plane.at()], plane, own).unwrap_or(0).saturating_sub(own.pages)
+    }
+
+    /// Pages of a plane onto which host writes that were admitted can go now; none where there is no room for the moves
+    /// that are to come from other planes. When one of those comes, or one of the plane's own, or its job begins or ends,
+    /// this never falls.
+    #[inline]
+    pub fn host_pages_left(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
+        let (own, incoming) = (jobs.own(plane), self.incoming[plane.at()]);
+        // What is kept for the moves of a collection is theirs only as far as they still need it.
+        let left = if !own.has_begun {
+            left_beside_reserve(ftl, incoming, plane, own)
+        } else if ftl.shares_block() {
+            ftl.pages_left(plane, Origin::Move).checked_sub(own.pages + incoming)
+        } else {
+            ftl.host_pages_left_with(plane, blocks_for_moves(ftl, incoming, plane, own))
+        };
+        left.unwrap_or(0)
+    }
+
+    /// Whether a plane takes another page of another plane's job and still has what is reserved on it. `bound`: the plane
+    /// itself where addresses decide planes, none where writes to its die may go to any of the die's. `beginning`: a plane
+    /// whose job, if it is one, has begun to move a whole block.
+    pub fn accepts_move(
+        &self,
+        ftl: &Ftl,
+        jobs: &impl Moves,
+        plane: PlaneId,
+        bound: PlaneId,
+        beginning: PlaneId,
+    ) -> bool {
+        let geometry = &ftl.geometry;
+        let die = geometry.die_of(plane);
+        let reserved = self.reserved[account(geometry, die, bound)];
+        let own = jobs.own(plane);
+        let left = left_beside_reserve(ftl, self.incoming[plane.at()] + 1, plane, own);
+        let left = left.and_then(|left| left.checked_sub(own.pages));
+        let moved = |p: PlaneId| if p == beginning { geometry.pages_per_block } else { 0 };
+        let others = geometry.planes_of(die).filter(|&p| p != plane && bound.is_none());
+        let of_others: u32 = others.map(|p| self.reservable_of_plane(ftl, jobs, p).saturating_sub(moved(p))).sum();
+        left.is_some_and(|left| left + of_others >= reserved)
+    }
+}
+
+/// Where the reservations of a plane are counted, or those of a die where the plane is open.
+#[inline(always)]
+fn account(geometry: &Geometry, die: DieId, plane: PlaneId) -> usize {
+    if plane.is_some() { plane.at() } else { die.at() * geometry.planes_per_die as usize }
+}
+
+/// Pages left for the host where the reserve is kept whole for moves of the plane's own, and so many come from others.
+#[inline]
+fn left_beside_reserve(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> Option<u32> {
+    let left = ftl.pages_left(plane, Origin::Host);
+    if incoming == 0 {
+        return Some(left);
+    }
+    if ftl.shares_block() {
+        return left.checked_sub(incoming);
+    }
+    let blocks = blocks_for_moves(ftl, incoming, plane, own);
+    if blocks > ftl.free_blocks_of(plane) {
+        return None;
+    }
+    left.checked_sub(blocks.saturating_sub(GC_RESERVE_BLOCKS) * ftl.geometry.pages_per_block)
+}
+
+/// Erased blocks of a plane that moves will open where they have a block of their own: moves of other planes, and those
+/// of its job, or, before that begins, of the block that it might take.
+fn blocks_for_moves(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> u32 {
+    let pages_per_block = ftl.geometry.pages_per_block;
+    let own = if own.has_begun { own.pages } else { pages_per_block };
+    let in_open = ftl.pages_left(plane, Origin::Move) - ftl.free_blocks_of(plane) * pages_per_block;
+    (own + incoming).saturating_sub(in_open).div_ceil(pages_per_block)
+}
+
+#[cfg(test)]
+impl Space {
+    pub(crate) fn break_reservation(&mut self, plane: PlaneId, pages: u32) {
+        self.reserved[plane.at()] += pages;
+    }
+}
