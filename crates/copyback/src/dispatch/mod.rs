@@ -2,5 +2,7 @@
 
 pub mod admit;
 pub mod compose;
+pub(crate) mod index;
 pub mod order;
+pub(crate) mod queues;
 pub mod txn;

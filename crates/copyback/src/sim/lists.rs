@@ -46,6 +46,21 @@ impl Lists {
         self.ends[list].prev = item;
     }
 
+    /// Puts an item that is on no list behind another one of a list, or first.
+    pub fn insert_behind(&mut self, list: usize, before: Option<u32>, item: u32) {
+        let next = before.map_or(self.ends[list].next, |before| self.links[before as usize].next);
+        self.links[item as usize] = Link { next, prev: before.unwrap_or(NONE) };
+        match before {
+            Some(before) => self.links[before as usize].next = item,
+            None => self.ends[list].next = item,
+        }
+        if next == NONE {
+            self.ends[list].prev = item;
+        } else {
+            self.links[next as usize].prev = item;
+        }
+    }
+
     /// Takes an item off the list that it is on.
     #[inline]
     pub fn remove(&mut self, list: usize, item: u32) {
@@ -86,6 +101,20 @@ impl Lists {
         (next != NONE).then_some(next)
     }
 
+    /// The last item.
+    #[inline]
+    pub fn last(&self, list: usize) -> Option<u32> {
+        let item = self.ends[list].prev;
+        (item != NONE).then_some(item)
+    }
+
+    /// The item before another one of its list.
+    #[inline]
+    pub fn prev(&self, item: u32) -> Option<u32> {
+        let prev = self.links[item as usize].prev;
+        (prev != NONE).then_some(prev)
+    }
+
     /// Whether the list holds nothing.
     #[inline]
     pub fn is_empty(&self, list: usize) -> bool {
@@ -112,14 +141,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agree_with_vectors(operations in proptest::collection::vec((0usize..3, 0u32..8), 0..200)) {
+        fn agree_with_vectors(operations in proptest::collection::vec((0usize..3, 0u32..8, 0usize..16), 0..200)) {
             let mut lists = Lists::new(3, 8);
             let mut naive: Vec<Vec<u32>> = vec![vec![]; 3];
-            for (list, item) in operations {
+            for (list, item, place) in operations {
                 match naive.iter().position(|l| l.contains(&item)) {
                     Some(at) => {
                         lists.remove(at, item);
                         naive[at].retain(|&i| i != item);
+                    }
+                    None if place <= naive[list].len() => {
+                        let before = place.checked_sub(1).map(|before| naive[list][before]);
+                        lists.insert_behind(list, before, item);
+                        naive[list].insert(place, item);
                     }
                     None => {
                         lists.push_back(list, item);
@@ -129,6 +163,8 @@ mod tests {
                 for (at, expected) in naive.iter().enumerate() {
                     prop_assert_eq!(&lists.iter(at).collect::<Vec<_>>(), expected);
                     prop_assert_eq!(lists.is_empty(at), expected.is_empty());
+                    let backwards = std::iter::successors(lists.last(at), |&item| lists.prev(item));
+                    prop_assert_eq!(&backwards.collect::<Vec<_>>(), &expected.iter().rev().copied().collect::<Vec<_>>());
                 }
             }
         }

@@ -69,6 +69,7 @@ impl Drive {
         for unit in (first.0..first.0 + units).map(LogicalUnit) {
             self.newest.is_newest(unit, sequence);
             self.ftl.trim(unit);
+            self.on_moved(unit);
             if let Some(shadow) = &mut self.shadow {
                 shadow.trim(unit, sequence);
             }

@@ -1,6 +1,6 @@
 //! Collection: when jobs start, begin and end.
 
-use super::drive::{Drive, Queue, WAITING_JOBS_MAX};
+use super::drive::{Drive, WAITING_JOBS_MAX};
 use super::steps::MOVES_AHEAD;
 use crate::flash::command::{Command, FlashOp, Source};
 use crate::ftl::blocks::BlockState;
@@ -322,14 +322,15 @@ impl Drive {
         let mut offsets = std::mem::take(&mut self.read_offsets);
         offsets.clear();
         let die = self.geometry.die_of(plane);
-        for id in self.queues.iter(self.queue(die, Queue::Read)).map(TxnId).take(self.settings.gc_scan_max) {
-            let place = self.ftl.lookup(self.txns[id].first);
-            if place.is_none() {
-                continue;
-            }
-            let block = self.geometry.block_of(place);
-            if self.flash.rules().may_pair(&self.geometry, plane, self.geometry.plane_of(block)) {
-                offsets.push(self.geometry.block_and_offset(self.geometry.page_of(place)).1);
+        let index = self.queues.index();
+        let reads_its_first = |id: TxnId| self.ftl.lookup(self.txns[id].first).is_some();
+        for partner in self.geometry.planes_of(die).filter(|&p| self.flash.rules().may_pair(&self.geometry, plane, p)) {
+            let is_asked_for = |&offset: &u32| index.reads_at(die, partner, offset).any(|(id, _)| reads_its_first(id));
+            offsets.extend((0..self.geometry.pages_per_block).filter(is_asked_for));
+        }
+        for (_, page) in index.reads_elsewhere(die).filter(|&(id, _)| reads_its_first(id)) {
+            if self.flash.rules().may_pair(&self.geometry, plane, self.geometry.plane_of_page(page)) {
+                offsets.push(self.geometry.block_and_offset(page).1);
             }
         }
         // Several reads of one offset share one page.

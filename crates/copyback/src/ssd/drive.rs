@@ -7,7 +7,10 @@
 use super::config::DriveConfig;
 use super::sharing::{NO_PLANES, PreemptionPoint};
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
+use crate::dispatch::index::Asked;
 use crate::dispatch::order::{Order, OrderConfig};
+pub(crate) use crate::dispatch::queues::Queue;
+use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Role, Txn, Txns};
 use crate::flash::Flash;
 use crate::flash::command::{Rules, Source};
@@ -23,7 +26,6 @@ use crate::observe::protocol::ProtocolChecker;
 use crate::observe::report::{FlashWork, GcEvent};
 use crate::observe::shadow::Shadow;
 use crate::sim::index::{ChannelId, DieId, JobId, PlaneId, RequestId, TxnId};
-use crate::sim::lists::Lists;
 use crate::sim::queue::{EventQueue, Timer};
 use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
 use crate::tasks::gc::preemption::{AtHard, NextStep, Preemption};
@@ -182,20 +184,14 @@ impl Settings {
     }
 }
 
-/// Queues of a die, by class; see [`Drive::queue`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub(crate) enum Queue {
-    /// Moves of jobs of other dies.
-    Move,
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-    /// Whatever waits for a slot of the window.
-    Window,
+impl Settings {
+    /// What collections ask about what waits at their die, if anything.
+    fn asks_of_queues(&self, preemption: &Preemption, ftl: &Ftl) -> Option<Asked> {
+        let pairs = self.gc_host || ftl.victim_matches_reads();
+        let asked = Asked { scan_max: self.gc_scan_max, pairs, merges: self.merge };
+        (asked.pairs || asked.merges || preemption.is_preemptive()).then_some(asked)
+    }
 }
-const QUEUES: usize = 4;
 
 /// Time and work that collection took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -234,7 +230,7 @@ pub struct Drive {
     pub(crate) granularity: Granularity,
     pub(crate) dies: Vec<Die>,
     pub(crate) txns: Txns,
-    pub(crate) queues: Lists,
+    pub(crate) queues: Queues,
     pub(crate) jobs: Vec<Job>,
     pub(crate) free_jobs: Vec<JobId>,
     pub(crate) job_of_plane: Vec<JobId>,
@@ -280,7 +276,6 @@ impl Drive {
     pub fn new(config: &DriveConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
         let geometry = ftl.geometry.clone();
         let urgent_first = matches!(config.order, OrderConfig::Priority(p) if p.first == crate::dispatch::order::priority::First::GcReadWrite);
-        let lists = geometry.dies as usize * (QUEUES + 1) + geometry.planes as usize;
         let timing = Timing::new(config.device.timing, geometry.unit_bytes, geometry.units_per_page);
         let preemption = Preemption::new(config.preemption, &timing, geometry.units_per_page);
         let settings = Settings::new(config, &ftl, &preemption, keep_gc_events);
@@ -297,6 +292,7 @@ impl Drive {
         if !ftl.allocation.is_static() || merges_parts {
             newest.track();
         }
+        let queues = Queues::new(&geometry, settings.asks_of_queues(&preemption, &ftl));
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
         Self {
             flash,
@@ -308,7 +304,7 @@ impl Drive {
             granularity,
             dies: (0..geometry.dies).map(|_| Die::new()).collect(),
             txns: Txns::new(64),
-            queues: Lists::new(lists, 64),
+            queues,
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
@@ -364,21 +360,20 @@ impl Drive {
     /// The list that holds a die's queue.
     #[inline(always)]
     pub(crate) fn queue(&self, die: DieId, queue: Queue) -> usize {
-        die.at() * QUEUES + queue as usize
+        self.queues.of_die(die, queue)
     }
 
     /// The list of transactions that wait for space where `plane` is, or on the die where the plane is open.
     #[inline(always)]
     pub(crate) fn space_queue(&self, die: DieId, plane: PlaneId) -> usize {
-        let first = self.geometry.dies as usize * QUEUES;
-        if plane.is_some() { first + plane.at() } else { first + self.geometry.planes as usize + die.at() }
+        self.queues.for_space(die, plane)
     }
 
     /// Appends a transaction to a list.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, list: usize, txn: TxnId) {
-        self.queues.grow(self.txns.entries());
-        self.queues.push_back(list, txn.0);
+        let ftl = &self.ftl;
+        self.queues.push_back(list, txn, &self.txns, |unit| ftl.lookup(unit));
     }
 
     /// Adds a transaction that has not begun to wait anywhere.

@@ -246,13 +246,21 @@ impl Drive {
         }
     }
 
+    /// The data of a unit is elsewhere now, or gone.
+    pub(crate) fn on_moved(&mut self, unit: LogicalUnit) {
+        let ftl = &self.ftl;
+        self.queues.on_moved(std::iter::once(unit), &self.txns, |unit| ftl.lookup(unit));
+    }
+
     /// The plane of a write: its own, or of an open one the next in turn that has room. In turn, for a plane that were
     /// preferred as long as it has room would be collected again and again, and fill up with valid data.
     pub(crate) fn plane_for(&self, id: TxnId, die: DieId) -> PlaneId {
         let plane = self.txns[id].plane;
-        if plane.is_some() {
-            return plane;
-        }
+        if plane.is_some() { plane } else { self.open_plane(die) }
+    }
+
+    /// The plane of a write that is bound to none.
+    pub(crate) fn open_plane(&self, die: DieId) -> PlaneId {
         let d = &self.dies[die.at()];
         let (first, planes) = (die.0 * self.geometry.planes_per_die, self.geometry.planes_per_die);
         let in_turn = || (0..planes).map(|i| PlaneId(first + (u32::from(d.next_plane) + i) % planes));
@@ -262,9 +270,9 @@ impl Drive {
         beside.or_else(|| in_turn().find(has_room)).unwrap_or(PlaneId(first))
     }
 
-    /// The first queued write that goes to a plane, among so many.
-    pub(crate) fn first_write_for(&self, die: DieId, plane: PlaneId, scan_max: usize) -> Option<TxnId> {
-        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(scan_max).map(TxnId);
+    /// The first queued write that goes to a plane, among as many as are looked at.
+    pub(crate) fn first_write_for(&self, die: DieId, plane: PlaneId) -> Option<TxnId> {
+        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.settings.scan_max).map(TxnId);
         queued.into_iter().find(|&id| self.txns[id].plane.is_none() || self.txns[id].plane == plane)
     }
 
@@ -299,7 +307,7 @@ impl Drive {
             next = TxnId::NONE;
             if used < room {
                 // Writes of one plane keep their order, so the first that does not fit ends the page.
-                if let Some(follower) = self.first_write_for(die, plane, self.settings.scan_max)
+                if let Some(follower) = self.first_write_for(die, plane)
                     && used + self.txns[follower].units <= room
                 {
                     next = follower;
@@ -312,6 +320,9 @@ impl Drive {
         if let Some(shadow) = &mut self.shadow {
             shadow.write_page(page, &units[..used as usize]);
         }
+        let ftl = &self.ftl;
+        let bound = units[..used as usize].iter().copied().filter(|unit| unit.is_some());
+        self.queues.on_moved(bound, &self.txns, |unit| ftl.lookup(unit));
         self.after_bind(plane);
         command.push(CommandPlane { plane, page, units: room, txn: lead });
     }

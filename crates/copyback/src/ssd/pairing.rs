@@ -5,7 +5,7 @@
 
 use super::drive::Drive;
 use crate::config::device::PLANES_MAX;
-use crate::sim::index::{DieId, JobId, PageId, TxnId};
+use crate::sim::index::{DieId, JobId, PageId, PlaneId, TxnId};
 use crate::tasks::job::Step;
 use std::cell::OnceCell;
 
@@ -39,6 +39,17 @@ impl<'a> Pairing<'a> {
         }
     }
 
+    /// Whether all writes to a plane of the die, or to any where none is named, are left to the step.
+    pub(crate) fn takes_writes_to(&self, plane: PlaneId) -> bool {
+        let drive = self.drive;
+        if !drive.settings.gc_host || !matches!(self.step, Some(Step::Program { .. })) {
+            return false;
+        }
+        let at = if plane.is_some() { drive.geometry.plane_offset(plane) as usize } else { PLANES_MAX as usize };
+        let join = || drive.joins_of_writes(self.die, plane, drive.jobs[self.job.at()].plane);
+        *self.joins[at].get_or_init(join)
+    }
+
     /// Whether a request that waits at the die is served with the step.
     pub(crate) fn takes(&self, txn: TxnId) -> bool {
         let settings = &self.drive.settings;
@@ -59,7 +70,7 @@ impl<'a> Pairing<'a> {
         match step {
             Step::Read { .. } => {
                 let wanted = self.wanted_page();
-                wanted.is_some() && drive.page_of_waiting(txn) == wanted
+                wanted.is_some() && drive.queues.index().page_of(txn) == wanted
             }
             Step::Program { units } => {
                 Drive::is_write(drive.txns[txn].role) && drive.units_in_program(txn, self.job, units).is_some()
@@ -77,16 +88,12 @@ impl<'a> Pairing<'a> {
                 let (found, count) = self.partners.get_or_init(|| {
                     let next = || drive.geometry.page_of(job.moves[job.next].from);
                     let lead = self.wanted_page().unwrap_or_else(next);
-                    drive.partner_reads(self.die, lead, drive.settings.gc_scan_max)
+                    drive.reads_beside_round(self.die, lead)
                 });
                 found[..*count].contains(&txn)
             }
             Step::Program { .. } => {
-                let plane = drive.txns[txn].plane;
-                let at =
-                    if plane.is_some() { drive.geometry.plane_offset(plane) as usize } else { PLANES_MAX as usize };
-                let join = || drive.joins_of_writes(self.die, plane, job.plane);
-                Drive::is_write(drive.txns[txn].role) && *self.joins[at].get_or_init(join)
+                Drive::is_write(drive.txns[txn].role) && self.takes_writes_to(drive.txns[txn].plane)
             }
             Step::Erase => false,
         }

@@ -9,9 +9,10 @@
 use super::drive::{Drive, Queue};
 use super::issue::Readiness;
 use super::pairing::Pairing;
+use crate::dispatch::index::place_of;
 use crate::dispatch::order::{Class, Heads};
 use crate::flash::command::{Command, FlashOp, Source};
-use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::index::{DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
@@ -31,6 +32,16 @@ pub(crate) enum PreemptionPoint {
         /// The place in the order of arrival from which on requests came while it was open.
         since: u64,
     },
+}
+
+/// What is asked about those that wait: who of them goes first.
+struct Asked<'a> {
+    view: &'a View,
+    /// The plane on which the collection is at work.
+    own_plane: PlaneId,
+    /// Only those of a smaller sequence number.
+    before: u64,
+    pairing: Pairing<'a>,
 }
 
 /// No plane is excluded.
@@ -230,8 +241,7 @@ impl Drive {
         if free >= self.settings.hard_watermark {
             return;
         }
-        let mut queued = self.queues.iter(self.queue(die, Queue::Write)).map(TxnId).take(self.settings.gc_scan_max);
-        let is_urgent = queued.any(|id| self.txns[id].high_priority);
+        let is_urgent = self.queues.index().has_urgent_write(die);
         hold!(
             !(is_write || is_urgent || self.settings.hard_stops_all),
             HardWatermark,
@@ -276,42 +286,66 @@ impl Drive {
             return None;
         }
         let own_plane = self.jobs[self.dies[die.at()].reserved_by.at()].plane;
-        let is_write = queue == Queue::Write;
-        // Where no plane is excluded, it makes no difference where a read's data is.
-        let minds_planes = is_write || self.preemption.excludes_plane(view.step, is_write);
         let pairing = Pairing::of(self, die, step);
-        let queued = self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.gc_scan_max);
+        let asked = Asked { view, own_plane, before, pairing };
+        if queue == Queue::Write {
+            self.first_write_admitted(die, &asked)
+        } else {
+            self.first_read_admitted(die, &asked)
+        }
+    }
+
+    fn first_read_admitted(&self, die: DieId, asked: &Asked) -> Option<TxnId> {
+        // Where no plane is excluded, it makes no difference where a read's data is.
+        let minds_planes = self.preemption.excludes_plane(asked.view.step, false);
+        let queued = self.queues.iter(self.queue(die, Queue::Read)).map(TxnId).take(self.settings.gc_scan_max);
         queued.into_iter().find(|&id| {
-            let txn = &self.txns[id];
-            if txn.sequence >= before {
-                return false;
-            }
-            let plane = if minds_planes { self.plane_of_waiting(id, die, queue) } else { Some(PlaneId::NONE) };
-            let Some(plane) = plane else { return false };
-            let candidate = Candidate { is_write, is_on_its_plane: plane == own_plane, arrival_ns: txn.arrival_ns };
-            self.preemption.admits(*view, candidate) && !pairing.takes(id)
+            let plane = if minds_planes { self.plane_of_read(id) } else { PlaneId::NONE };
+            self.txns[id].sequence < asked.before && self.may_go_first(id, false, plane, asked)
         })
     }
 
-    /// The plane that a request which waits at a die would use now. A read whose data is gone or has left the die uses
-    /// none, and counts as one of a plane that nobody excludes.
-    fn plane_of_waiting(&self, id: TxnId, die: DieId, queue: Queue) -> Option<PlaneId> {
-        if queue == Queue::Write {
-            let plane = self.plane_for(id, die);
-            return (self.txns[id].plane.is_some() || self.host_pages_left(plane) > 0).then_some(plane);
+    /// The same of writes, by their planes: what holds back one write to a plane mostly holds back all.
+    fn first_write_admitted(&self, die: DieId, asked: &Asked) -> Option<TxnId> {
+        let index = self.queues.index();
+        let mut first: Option<TxnId> = None;
+        for bound_to in self.geometry.planes_of(die).chain(std::iter::once(PlaneId::NONE)) {
+            let mut writes = index.writes_to(die, bound_to).peekable();
+            if writes.peek().is_none() {
+                continue;
+            }
+            let plane = if bound_to.is_some() { bound_to } else { self.open_plane(die) };
+            let has_room = || bound_to.is_some() || self.host_pages_left(plane) > 0;
+            if !has_room() || asked.pairing.takes_writes_to(bound_to) {
+                continue;
+            }
+            let mut writes = writes.take_while(|&id| first.is_none_or(|first| index.turn(id) < index.turn(first)));
+            let found =
+                writes.find(|&id| self.txns[id].sequence < asked.before && self.may_go_first(id, true, plane, asked));
+            first = found.or(first);
         }
-        let txn = &self.txns[id];
-        let place =
-            (txn.first.0..txn.first.0 + txn.units).map(|u| self.ftl.lookup(LogicalUnit(u))).find(|p| p.is_some());
-        Some(place.map_or(PlaneId::NONE, |place| self.geometry.plane_of(self.geometry.block_of(place))))
+        first
+    }
+
+    /// Whether the policy lets a request that uses a plane go first, and the collection's next step will not serve it.
+    fn may_go_first(&self, id: TxnId, is_write: bool, plane: PlaneId, asked: &Asked) -> bool {
+        let is_on_its_plane = plane == asked.own_plane;
+        let candidate = Candidate { is_write, is_on_its_plane, arrival_ns: self.txns[id].arrival_ns };
+        self.preemption.admits(*asked.view, candidate) && !asked.pairing.takes(id)
+    }
+
+    /// The plane that a read which waits would use now. One whose data is gone or has left the die uses none, and counts as
+    /// one of a plane that nobody bars.
+    fn plane_of_read(&self, id: TxnId) -> PlaneId {
+        let place = place_of(&self.txns[id], |unit| self.ftl.lookup(unit));
+        place.map_or(PlaneId::NONE, |place| self.geometry.plane_of(self.geometry.block_of(place)))
     }
 
     /// A collection ended in a state in which nothing might go before it: the write of high priority that asked for
     /// that goes before the next collection. Whether there was one.
     #[inline(never)]
     pub(crate) fn serve_high_priority(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
-        let queued = self.queues.iter(self.queue(die, Queue::Write)).map(TxnId);
-        let Some(id) = queued.into_iter().find(|&id| self.txns[id].high_priority) else {
+        let Some(id) = self.queues.index().first_urgent_write(die) else {
             // It may stand in front of the window still; where it waits for space, only a collection can help it.
             let in_front = self.queues.iter(self.queue(die, Queue::Window)).map(TxnId);
             self.dies[die.at()].defers_to_high_priority =

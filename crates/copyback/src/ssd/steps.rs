@@ -239,9 +239,7 @@ impl Drive {
         if self.settings.gc_builders.contains(&GcBuilderName::GcHost) {
             for at in 0..count {
                 let partner = partners[at];
-                if self.host_pages_left(partner) > 0
-                    && self.first_write_for(die, partner, self.settings.gc_scan_max).is_some()
-                {
+                if self.host_pages_left(partner) > 0 && self.queues.index().first_write_for(die, partner).is_some() {
                     partners[waiting] = partner;
                     waiting += 1;
                 }
@@ -328,6 +326,8 @@ impl Drive {
         } else {
             self.ftl.move_page(plane, write_point, moves, merged_units, stamp)
         };
+        let ftl = &self.ftl;
+        self.queues.on_moved(moves.iter().map(|m| m.unit), &self.txns, |unit| ftl.lookup(unit));
         self.after_bind(plane);
         page
     }

@@ -139,8 +139,8 @@ pub const KNOBS: &[&[Setting]] = &[
         "preemption.policy = \"none\"",
         "preemption.policy = \"none\"",
         "preemption.policy = \"none\"\ncompose.gc = [\"gc+host\"]",
-        "preemption.policy = \"none\"\ncompose.gc_scan = \"0 ns\"\ncompose.gc = [\"gc+host\"]",
-        "preemption.policy = \"none\"\ncompose.gc = [\"merge\"]",
+        "preemption.policy = \"none\"\ncompose.gc_scan = \"0 ns\"\ncompose.gc_scan_max = 3\ncompose.gc = [\"gc+host\"]",
+        "preemption.policy = \"none\"\ncompose.gc_scan_max = 2\ncompose.gc = [\"merge\"]",
         "preemption.policy = \"ideal\"",
         "preemption.policy = \"points\"",
         "preemption.policy = \"points\"\npreemption.poll = \"0 ns\"\npreemption.at_hard = \"all\"\n\

@@ -6,7 +6,7 @@
 //! those that "miss".
 
 use crate::flash::command::Command;
-use crate::sim::index::{BlockId, DieId, PageId, PlaneId};
+use crate::sim::index::{BlockId, DieId, PageId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
 use crate::tasks::gc::granularity::GranularityPolicy;
@@ -15,7 +15,8 @@ use crate::tasks::gc::preemption::State;
 /// Queued reads of other planes at the offset of the collection's page join its read.
 #[inline(never)]
 pub(crate) fn join_gc_read(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
-    drive.join_reads_of_other_planes(die, command, drive.settings.gc_scan_max, events);
+    let partners = drive.reads_beside_round(die, command.parts[0].page);
+    drive.join_reads_of_other_planes(die, command, partners, events);
     drive.work.reads_paired_with_gc += u64::from(command.planes) - 1;
 }
 
@@ -33,11 +34,36 @@ pub(crate) fn join_gc_program(
     if drive.preemption.is_preemptive() && drive.collection_state(die) != State::AllAllowed {
         return;
     }
-    drive.join_writes_of_other_planes(die, command, (drive.settings.gc_scan_max, is_paired), events);
+    drive.join_writes_of_other_planes(die, command, Some(is_paired), events);
     drive.work.programs_paired_with_gc += u64::from(command.planes) - 1;
 }
 
 impl Drive {
+    /// The queued reads that can share a command with the read of a page by a collection, and how many they are: of
+    /// each other plane the first, in the order of their queue.
+    pub(crate) fn reads_beside_round(&self, die: DieId, lead: PageId) -> ([TxnId; 3], usize) {
+        let index = self.queues.index();
+        let (lead_block, offset) = self.geometry.block_and_offset(lead);
+        let (lead_plane, excluded) = (self.geometry.plane_of(lead_block), self.dies[die.at()].excluded[0]);
+        let (mut found, mut count) = ([TxnId::NONE; 3], 0);
+        for plane in self.geometry.planes_of(die) {
+            if plane == excluded || !self.flash.rules().may_pair(&self.geometry, lead_plane, plane) {
+                continue;
+            }
+            // What joins is read from its first unit on.
+            let fits = |&(id, page): &(TxnId, PageId)| {
+                self.flash.rules().go_together(&self.geometry, lead, page)
+                    && self.ftl.lookup(self.txns[id].first).is_some()
+            };
+            if let Some((id, _)) = index.reads_at(die, plane, offset).find(fits) {
+                found[count] = id;
+                count += 1;
+            }
+        }
+        found[..count].sort_unstable_by_key(|&id| index.turn(id));
+        (found, count)
+    }
+
     /// Whether writes to a plane, or to any where none is named, can join the program that a collection issues next.
     pub(crate) fn joins_of_writes(&self, die: DieId, partner: PlaneId, plane: PlaneId) -> bool {
         let is_allowed = self.collection_state(die) == State::AllAllowed;

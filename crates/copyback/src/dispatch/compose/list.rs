@@ -21,9 +21,12 @@
 //! - `builders` (default `["multi-plane"]`): which are tried. None excludes another, so their order makes no difference.
 //! - `gc` (default `[]`): which builders for commands of collection are tried. A key of its own, so that a scheme can name
 //!   them and leave a device's way with host commands alone.
-//! - `scan_max` (default 16): transactions of a queue that are looked at for a partner.
+//! - `scan_max` (default 16): transactions of a queue that are looked at for a partner. The controller's: how far ahead it
+//!   decodes requests when it builds a command.
 //! - `gc_scan_max` (default 1024): the same for a collection: requests for its own plane may stand in front of its
-//!   partners for as long as it lasts. Also what a preemption point of a collection looks at (`preemption`).
+//!   partners for as long as it lasts. Also what a preemption point of a collection looks at (`preemption`). The
+//!   controller's, too: what it gets through in the time of a look (`preemption.poll`, `gc_scan`). The simulator has an
+//!   index and needs no limit: 65536 costs it no more.
 //! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a collection.
 //!   hpdc18 Section 4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.
 

@@ -6,7 +6,7 @@
 //! matter". Where collections are preemptible, such requests are left to the collection, and do not go before it.
 
 use crate::flash::command::CommandPlane;
-use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PhysicalUnit, TxnId};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::{Drive, Queue};
 
@@ -25,37 +25,25 @@ impl Merged {
 }
 
 impl Drive {
-    /// Where the first unit of a transaction that holds data is.
-    fn place_of(&self, id: TxnId) -> Option<PhysicalUnit> {
-        let txn = &self.txns[id];
-        let mut places = (txn.first.0..txn.first.0 + txn.units).map(|u| self.ftl.lookup(LogicalUnit(u)));
-        places.find(|place| place.is_some())
-    }
-
-    fn queued(&self, die: DieId, queue: Queue) -> impl Iterator<Item = TxnId> + '_ {
-        self.queues.iter(self.queue(die, queue)).map(TxnId).take(self.settings.gc_scan_max)
-    }
-
-    /// Where among a collection's pending moves the page begins for which a request waits longest.
+    /// Where among a collection's pending moves the page begins for which a request waits longest, of reads before that
+    /// of writes.
     fn wanted_move(&self, die: DieId, id: JobId) -> Option<usize> {
         let job = &self.jobs[id.at()];
-        let is_in_victim = |&place: &PhysicalUnit| self.geometry.block_of(place) == job.block;
-        let waiting = self.queued(die, Queue::Read).chain(self.queued(die, Queue::Write));
-        let wanted =
-            waiting.filter_map(|txn| self.place_of(txn)).filter(is_in_victim).map(|p| self.geometry.page_of(p));
         let pending = &job.moves[job.next..];
-        wanted.filter_map(|page| pending.iter().position(|m| self.geometry.page_of(m.from) == page)).next()
+        let start_of = |page| pending.iter().position(|m| self.geometry.page_of(m.from) == page);
+        let waiting = |is_write| self.queues.index().of_block(die, job.block, is_write);
+        let mut looked_for = PageId::NONE;
+        waiting(false).chain(waiting(true)).find_map(|(_, page)| {
+            // Many may wait for one page, which is looked for once.
+            let is_new = std::mem::replace(&mut looked_for, page) != page;
+            if is_new { start_of(page) } else { None }
+        })
     }
 
     /// The page that a collection reads next because a request waits for it.
     pub(crate) fn wanted_page(&self, die: DieId, id: JobId) -> Option<PageId> {
         let job = &self.jobs[id.at()];
         self.wanted_move(die, id).map(|start| self.geometry.page_of(job.moves[job.next + start].from))
-    }
-
-    /// The page that a request which waits would read, or write anew.
-    pub(crate) fn page_of_waiting(&self, txn: TxnId) -> Option<PageId> {
-        self.place_of(txn).map(|place| self.geometry.page_of(place))
     }
 
     /// Puts the page of the victim for which a request waits longest before the other moves.
@@ -72,17 +60,20 @@ impl Drive {
     /// A page of the victim is in the controller: queued reads of it end.
     pub(crate) fn serve_reads_of(&mut self, die: DieId, page: PageId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
-        let mut looked_at = 0;
-        let mut next = self.queues.first(list).map(TxnId);
-        while let Some(id) = next.filter(|_| looked_at < self.settings.gc_scan_max) {
-            looked_at += 1;
-            let is_of_page = self.page_of_waiting(id) == Some(page);
-            // A read that is split leaves its rest at the end of the queue.
-            next = self.queues.next(id.0).map(TxnId);
-            if is_of_page {
-                self.queues.remove(list, id.0);
-                let part = self.bind_read(id, die, events).expect("it was just translated");
-                self.end_merged_read(part, events);
+        let block = self.geometry.block_and_offset(page).0;
+        let (mut from, to) = (0, self.queues.index().end_of_long_walk(die, false));
+        loop {
+            let index = self.queues.index();
+            let is_next = |&(id, at): &(TxnId, PageId)| at == page && (from..to).contains(&index.turn(id));
+            let Some((id, _)) = index.of_block(die, block, false).find(is_next) else { return };
+            from = index.turn(id) + 1;
+            let is_last = self.queues.next(id.0).is_none();
+            self.queues.remove(list, id.0);
+            let part = self.bind_read(id, die, events).expect("it was just translated");
+            self.end_merged_read(part, events);
+            if is_last {
+                // What its end lets in, and what is left of it where it is split, came behind the queue poll.
+                return;
             }
         }
     }
@@ -98,11 +89,12 @@ impl Drive {
     /// Queued writes of nothing but data that the next program of the collection holds: they go into that program.
     pub(crate) fn take_merged_writes(&mut self, die: DieId, job: JobId, units: usize, now_ns: u64) -> Merged {
         let list = self.queue(die, Queue::Write);
-        let (mut merged, mut last, mut looked_at) = (Merged::NONE, TxnId::NONE, 0);
-        let mut next = self.queues.first(list).map(TxnId);
-        while let Some(id) = next.filter(|_| looked_at < self.settings.gc_scan_max) {
-            looked_at += 1;
-            next = self.queues.next(id.0).map(TxnId);
+        let block = self.jobs[job.at()].block;
+        let (mut merged, mut last) = (Merged::NONE, TxnId::NONE);
+        let to = self.queues.index().end_of_walk(die, true);
+        let mut next = self.queues.index().of_block(die, block, true).next();
+        while let Some((id, _)) = next.filter(|&(id, _)| self.queues.index().turn(id) < to) {
+            next = self.queues.index().of_block_behind(id, die, block, true).next();
             let Some(covered) = self.units_in_program(id, job, units).filter(|c| c & merged.units == 0) else {
                 continue;
             };

@@ -12,7 +12,8 @@ use crate::ssd::drive::{Drive, Queue};
 #[inline(always)]
 pub(crate) fn join_reads(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
     if drive.head(die, Queue::Read).is_some() {
-        drive.join_reads_of_other_planes(die, command, drive.settings.scan_max, events);
+        let partners = drive.partner_reads(die, command.parts[0].page);
+        drive.join_reads_of_other_planes(die, command, partners, events);
     }
 }
 
@@ -20,21 +21,21 @@ pub(crate) fn join_reads(drive: &mut Drive, die: DieId, command: &mut Command, e
 #[inline(always)]
 pub(crate) fn join_writes(drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
     if drive.head(die, Queue::Write).is_some() {
-        drive.join_writes_of_other_planes(die, command, (drive.settings.scan_max, false), events);
+        drive.join_writes_of_other_planes(die, command, None, events);
     }
 }
 
 impl Drive {
-    /// Queued reads of other planes at the same offset join the command.
+    /// Queued reads join a command.
+    #[inline(always)]
     pub(crate) fn join_reads_of_other_planes(
         &mut self,
         die: DieId,
         command: &mut Command,
-        scan_max: usize,
+        (found, count): ([TxnId; 3], usize),
         events: &mut EventQueue,
     ) {
         let list = self.queue(die, Queue::Read);
-        let (found, count) = self.partner_reads(die, command.parts[0].page, scan_max);
         for &id in &found[..count] {
             self.queues.remove(list, id.0);
             let part = self.bind_read(id, die, events).expect("the partner was just translated");
@@ -44,13 +45,13 @@ impl Drive {
 
     /// The queued reads that can share a command with the read of a page, and how many they are.
     #[inline(always)]
-    pub(crate) fn partner_reads(&self, die: DieId, lead: PageId, scan_max: usize) -> ([TxnId; 3], usize) {
+    fn partner_reads(&self, die: DieId, lead: PageId) -> ([TxnId; 3], usize) {
         let list = self.queue(die, Queue::Read);
         let mut found = [TxnId::NONE; 3];
         let mut count = 0;
         let mut pages = [lead; 4];
         let offset = self.geometry.block_and_offset(lead).1;
-        for id in self.queues.iter(list).take(scan_max).map(TxnId) {
+        for id in self.queues.iter(list).take(self.settings.scan_max).map(TxnId) {
             if count + 1 == self.geometry.planes_per_die as usize {
                 break;
             }
@@ -76,19 +77,22 @@ impl Drive {
         (found, count)
     }
 
-    /// Queued writes join on planes whose next page has the lead's offset.
+    /// Queued writes join on planes whose next page has the lead's offset; beside a collection's, where the answer says
+    /// whether its page is in the block that its plane has set apart for paired programs.
     pub(crate) fn join_writes_of_other_planes(
         &mut self,
         die: DieId,
         command: &mut Command,
-        (scan_max, is_paired): (usize, bool),
+        beside_round: Option<bool>,
         events: &mut EventQueue,
     ) {
         let lead = command.parts[0];
         let offset = self.geometry.block_and_offset(lead.page).1;
         let excluded = self.dies[die.at()].excluded[1];
         for partner in self.geometry.planes_of(die).filter(|&p| p != lead.plane && p != excluded) {
-            let Some(write_point) = self.ftl.write_point_at(partner, offset, is_paired) else { continue };
+            let Some(write_point) = self.ftl.write_point_at(partner, offset, beside_round == Some(true)) else {
+                continue;
+            };
             if self.host_pages_left(partner) == 0 {
                 continue;
             }
@@ -97,7 +101,11 @@ impl Drive {
             if !command.parts().iter().all(|s| self.flash.rules().go_together(&self.geometry, s.page, page)) {
                 continue;
             }
-            if let Some(id) = self.first_write_for(die, partner, scan_max) {
+            let first = match beside_round {
+                Some(_) => self.queues.index().first_write_for(die, partner),
+                None => self.first_write_for(die, partner),
+            };
+            if let Some(id) = first {
                 self.bind_write(die, (partner, write_point), id, command, events.now_ns());
             }
         }

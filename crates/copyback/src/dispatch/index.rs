@@ -1,0 +1,368 @@
+//! An index over what waits at the dies, so that a collection finds who goes with its steps without a look at all that
+//! wait.
+//!
+//! It answers what a walk over the first `compose.gc_scan_max` of a queue would answer, in the order of that walk: each
+//! request knows its turn in its queue, and each queue the last request that such a walk would reach. Writes stand in a list
+//! for each plane; reads, and where pages are merged writes, too, under the page that holds their data. Whoever moves a
+//! unit's data says so, and those that wait for it are entered anew.
+
+use super::txn::{Txn, Txns};
+use crate::flash::geometry::Geometry;
+use crate::sim::index::{BlockId, DieId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TxnId};
+use crate::sim::lists::Lists;
+
+#[cfg(test)]
+mod tests;
+
+/// Lists of transactions by a hash of their logical page, and of the block that holds their data.
+const HASHED: u32 = 1 << 14;
+const NONE: u32 = u32::MAX;
+
+/// What a drive's scheme asks the index for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    /// Transactions of a queue that are looked at for a collection.
+    pub scan_max: usize,
+    /// Reads by plane and page offset.
+    pub pairs: bool,
+    /// Reads and writes by block.
+    pub merges: bool,
+}
+
+/// How far a walk over a queue reaches.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// The last transaction that it looks at.
+    last: u32,
+    /// How many it looks at.
+    count: usize,
+    /// How many have entered the queue so far.
+    entered: u64,
+}
+
+/// Where a transaction stands.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// Its turn among all that ever entered its queue.
+    turn: u64,
+    /// The page under which it is entered.
+    page: PageId,
+    /// Its list in `writes`.
+    by_plane: u32,
+    /// Its list in `urgent`.
+    by_urgency: u32,
+    /// Its list in `by_unit`.
+    by_unit: u32,
+}
+
+const NO_ENTRY: Entry = Entry { turn: 0, page: PageId::NONE, by_plane: NONE, by_urgency: NONE, by_unit: NONE };
+
+/// See the head of the file.
+pub(crate) struct Index {
+    asked: Asked,
+    geometry: Geometry,
+    entries: Vec<Entry>,
+    /// Of each die its reads' and its writes' queue.
+    reaches: Vec<Reach>,
+    /// By plane; behind those, by die, what is bound to no plane.
+    writes: Lists,
+    /// Writes of high priority, by die.
+    urgent: Lists,
+    /// By a hash of the logical page.
+    by_unit: Lists,
+    /// Reads by plane and page offset; behind those, by die, reads whose data is on another die.
+    pairs: Lists,
+    /// By a hash of the block, reads and writes apart.
+    merges: Lists,
+}
+
+impl Index {
+    /// An empty index.
+    pub fn new(asked: Asked, geometry: &Geometry) -> Self {
+        let hashed = |is_asked: bool, lists: u32| Lists::new(if is_asked { lists as usize } else { 0 }, 0);
+        let (dies, planes) = (geometry.dies, geometry.planes);
+        Self {
+            asked,
+            geometry: geometry.clone(),
+            entries: Vec::new(),
+            reaches: vec![Reach { last: NONE, count: 0, entered: 0 }; 2 * dies as usize],
+            writes: Lists::new((planes + dies) as usize, 0),
+            urgent: Lists::new(dies as usize, 0),
+            by_unit: hashed(asked.pairs || asked.merges, HASHED),
+            pairs: hashed(asked.pairs, planes * geometry.pages_per_block + dies),
+            merges: hashed(asked.merges, 2 * HASHED),
+        }
+    }
+
+    /// Whether anybody asks where the data of a transaction is.
+    #[inline(always)]
+    fn minds_places(&self, is_write: bool) -> bool {
+        self.asked.merges || (self.asked.pairs && !is_write)
+    }
+
+    /// Makes room for the transactions below `slots`.
+    fn grow(&mut self, slots: usize) {
+        if slots > self.entries.len() {
+            self.entries.resize(slots, NO_ENTRY);
+            for lists in [&mut self.writes, &mut self.urgent, &mut self.by_unit, &mut self.pairs, &mut self.merges] {
+                lists.grow(slots);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn queue(die: DieId, is_write: bool) -> usize {
+        2 * die.at() + usize::from(is_write)
+    }
+
+    /// A transaction has entered the end of its queue.
+    pub fn enter(&mut self, id: TxnId, is_write: bool, txns: &Txns, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) {
+        self.grow(txns.entries());
+        let (txn, at) = (&txns[id], id.0);
+        let reach = &mut self.reaches[Self::queue(txn.die, is_write)];
+        let mut entry = Entry { turn: reach.entered, ..NO_ENTRY };
+        reach.entered += 1;
+        if reach.count < self.asked.scan_max {
+            (reach.last, reach.count) = (at, reach.count + 1);
+        }
+        if is_write {
+            entry.by_plane = self.writes_list(txn.die, txn.plane) as u32;
+            self.writes.push_back(entry.by_plane as usize, at);
+            if txn.high_priority {
+                entry.by_urgency = txn.die.0;
+                self.urgent.push_back(txn.die.at(), at);
+            }
+        }
+        let minds_places = self.minds_places(is_write);
+        if minds_places {
+            entry.by_unit = self.unit_list(txn.first) as u32;
+            self.by_unit.push_back(entry.by_unit as usize, at);
+        }
+        self.entries[id.at()] = entry;
+        if minds_places {
+            self.enter_place(id, is_write, txn, place_of(txn, lookup));
+        }
+    }
+
+    /// A transaction leaves its queue; `lists` still has it.
+    pub fn leave(&mut self, id: TxnId, die: DieId, is_write: bool, lists: &Lists) {
+        let entry = self.entries[id.at()];
+        let reach = &mut self.reaches[Self::queue(die, is_write)];
+        if reach.count > 0 && entry.turn <= self.entries[reach.last as usize].turn {
+            match lists.next(reach.last) {
+                Some(next) => reach.last = next,
+                None => {
+                    reach.count -= 1;
+                    if reach.last == id.0 {
+                        reach.last = lists.prev(id.0).unwrap_or(NONE);
+                    }
+                }
+            }
+        }
+        for (lists, list) in [
+            (&mut self.writes, entry.by_plane),
+            (&mut self.urgent, entry.by_urgency),
+            (&mut self.by_unit, entry.by_unit),
+        ] {
+            if list != NONE {
+                lists.remove(list as usize, id.0);
+            }
+        }
+        self.leave_place(id, die, is_write);
+    }
+
+    /// The data of a unit is elsewhere now, or gone: those that wait for it stand elsewhere, too.
+    #[inline]
+    pub fn on_moved(&mut self, unit: LogicalUnit, txns: &Txns, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) {
+        if !(self.asked.pairs || self.asked.merges) {
+            return;
+        }
+        let mut next = self.by_unit.first(self.unit_list(unit));
+        while let Some(at) = next {
+            next = self.by_unit.next(at);
+            let txn = &txns[TxnId(at)];
+            if (txn.first.0..txn.first.0 + txn.units).contains(&unit.0) {
+                let is_write = self.entries[at as usize].by_plane != NONE;
+                self.leave_place(TxnId(at), txn.die, is_write);
+                self.enter_place(TxnId(at), is_write, txn, place_of(txn, &lookup));
+            }
+        }
+    }
+
+    fn enter_place(&mut self, id: TxnId, is_write: bool, txn: &Txn, place: Option<PhysicalUnit>) {
+        let page = place.map_or(PageId::NONE, |place| self.geometry.page_of(place));
+        self.entries[id.at()].page = page;
+        if let Some(list) = self.pairs_list(txn.die, page, is_write) {
+            insert(&mut self.pairs, list, id.0, &self.entries);
+        }
+        if let Some(list) = self.merges_list(txn.die, page, is_write) {
+            insert(&mut self.merges, list, id.0, &self.entries);
+        }
+    }
+
+    fn leave_place(&mut self, id: TxnId, die: DieId, is_write: bool) {
+        let page = self.entries[id.at()].page;
+        if let Some(list) = self.pairs_list(die, page, is_write) {
+            self.pairs.remove(list, id.0);
+        }
+        if let Some(list) = self.merges_list(die, page, is_write) {
+            self.merges.remove(list, id.0);
+        }
+    }
+
+    #[inline(always)]
+    fn writes_list(&self, die: DieId, plane: PlaneId) -> usize {
+        if plane.is_some() { plane.at() } else { (self.geometry.planes + die.0) as usize }
+    }
+
+    #[inline(always)]
+    fn unit_list(&self, unit: LogicalUnit) -> usize {
+        let page = self.geometry.page_of(PhysicalUnit(unit.0));
+        (page.0 % HASHED) as usize
+    }
+
+    fn pairs_list(&self, die: DieId, page: PageId, is_write: bool) -> Option<usize> {
+        if !self.asked.pairs || is_write || page.is_none() {
+            return None;
+        }
+        let g = &self.geometry;
+        let (block, offset) = g.block_and_offset(page);
+        let plane = g.plane_of(block);
+        let is_here = g.die_of(plane) == die;
+        let list = if is_here { plane.0 * g.pages_per_block + offset } else { g.planes * g.pages_per_block + die.0 };
+        Some(list as usize)
+    }
+
+    /// None for those whose data is on another die: no collection of theirs moves it.
+    fn merges_list(&self, die: DieId, page: PageId, is_write: bool) -> Option<usize> {
+        if !self.asked.merges || page.is_none() {
+            return None;
+        }
+        let (block, _) = self.geometry.block_and_offset(page);
+        (self.geometry.die_of(self.geometry.plane_of(block)) == die).then(|| Self::block_list(block, is_write))
+    }
+
+    #[inline(always)]
+    fn block_list(block: BlockId, is_write: bool) -> usize {
+        2 * (block.0 % HASHED) as usize + usize::from(is_write)
+    }
+
+    // ---- questions ------------------------------------------------------------------------------------------------
+
+    /// The turn of a waiting transaction in its queue.
+    #[inline]
+    pub fn turn(&self, id: TxnId) -> u64 {
+        self.entries[id.at()].turn
+    }
+
+    /// The page that holds the data of a waiting transaction.
+    #[inline]
+    pub fn page_of(&self, id: TxnId) -> Option<PageId> {
+        Some(self.entries[id.at()].page).filter(|page| page.is_some())
+    }
+
+    /// The turn from which on a walk over a queue looks at nobody.
+    #[inline]
+    pub fn end_of_walk(&self, die: DieId, is_write: bool) -> u64 {
+        let reach = &self.reaches[Self::queue(die, is_write)];
+        if reach.count == 0 { 0 } else { self.entries[reach.last as usize].turn + 1 }
+    }
+
+    /// The turn from which on a walk that begins now would look at nobody, with all that may come meanwhile.
+    pub fn end_of_long_walk(&self, die: DieId, is_write: bool) -> u64 {
+        let reach = &self.reaches[Self::queue(die, is_write)];
+        let left = self.asked.scan_max - reach.count;
+        if left == 0 { self.end_of_walk(die, is_write) } else { reach.entered + left as u64 }
+    }
+
+    /// The items of a list as far as a walk reaches, in their order.
+    fn reached<'a>(
+        &'a self,
+        lists: &'a Lists,
+        list: usize,
+        die: DieId,
+        is_write: bool,
+    ) -> impl Iterator<Item = TxnId> + 'a {
+        let end = self.end_of_walk(die, is_write);
+        lists.iter(list).map(TxnId).take_while(move |&id| self.turn(id) < end)
+    }
+
+    /// Queued writes that are bound to a plane, or to none.
+    pub fn writes_to(&self, die: DieId, plane: PlaneId) -> impl Iterator<Item = TxnId> + '_ {
+        self.reached(&self.writes, self.writes_list(die, plane), die, true)
+    }
+
+    /// The first queued write that goes to a plane.
+    pub fn first_write_for(&self, die: DieId, plane: PlaneId) -> Option<TxnId> {
+        let heads = [self.writes_to(die, plane).next(), self.writes_to(die, PlaneId::NONE).next()];
+        heads.into_iter().flatten().min_by_key(|&id| self.turn(id))
+    }
+
+    /// Whether a write of high priority waits in the queue.
+    pub fn has_urgent_write(&self, die: DieId) -> bool {
+        self.reached(&self.urgent, die.at(), die, true).next().is_some()
+    }
+
+    /// The first write of high priority in the queue, however far behind.
+    pub fn first_urgent_write(&self, die: DieId) -> Option<TxnId> {
+        self.urgent.first(die.at()).map(TxnId)
+    }
+
+    /// Queued reads of data that is at an offset in a plane of the die, with their pages.
+    pub fn reads_at(&self, die: DieId, plane: PlaneId, offset: u32) -> impl Iterator<Item = (TxnId, PageId)> + '_ {
+        let list = plane.0 * self.geometry.pages_per_block + offset;
+        self.reached(&self.pairs, list as usize, die, false).map(|id| (id, self.entries[id.at()].page))
+    }
+
+    /// Queued reads of data that has left the die, with their pages.
+    pub fn reads_elsewhere(&self, die: DieId) -> impl Iterator<Item = (TxnId, PageId)> + '_ {
+        let list = self.geometry.planes * self.geometry.pages_per_block + die.0;
+        self.reached(&self.pairs, list as usize, die, false).map(|id| (id, self.entries[id.at()].page))
+    }
+
+    /// Queued reads, or writes, of data in a block of the die, with their pages.
+    pub fn of_block(&self, die: DieId, block: BlockId, is_write: bool) -> impl Iterator<Item = (TxnId, PageId)> + '_ {
+        self.of_block_from(self.merges.first(Self::block_list(block, is_write)), die, block, is_write)
+    }
+
+    /// Those of them that came behind one of them.
+    pub fn of_block_behind(
+        &self,
+        id: TxnId,
+        die: DieId,
+        block: BlockId,
+        is_write: bool,
+    ) -> impl Iterator<Item = (TxnId, PageId)> + '_ {
+        self.of_block_from(self.merges.next(id.0), die, block, is_write)
+    }
+
+    fn of_block_from(
+        &self,
+        first: Option<u32>,
+        die: DieId,
+        block: BlockId,
+        is_write: bool,
+    ) -> impl Iterator<Item = (TxnId, PageId)> + '_ {
+        let end = self.end_of_walk(die, is_write);
+        std::iter::successors(first, |&at| self.merges.next(at))
+            .map(|at| (TxnId(at), self.entries[at as usize].page))
+            .take_while(move |&(id, _)| self.turn(id) < end)
+            .filter(move |&(_, page)| self.geometry.block_and_offset(page).0 == block)
+    }
+}
+
+/// Where the first unit of a transaction that holds data is.
+pub(crate) fn place_of(txn: &Txn, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) -> Option<PhysicalUnit> {
+    let mut places = (txn.first.0..txn.first.0 + txn.units).map(|u| lookup(LogicalUnit(u)));
+    places.find(|place| place.is_some())
+}
+
+/// Puts a transaction into a list that is in the order of turns.
+fn insert(lists: &mut Lists, list: usize, id: u32, entries: &[Entry]) {
+    let turn = entries[id as usize].turn;
+    let mut before = lists.last(list);
+    while let Some(other) = before.filter(|&other| entries[other as usize].turn > turn) {
+        before = lists.prev(other);
+    }
+    lists.insert_behind(list, before, id);
+}

@@ -1,0 +1,159 @@
+//! Who waits where: the queues of each die, and those that wait for a page to land on.
+//!
+//! Where a scheme's collections look at what waits, an [`Index`] stands beside the queues of reads and writes. It knows
+//! all that enters and leaves them; who changes where data is tells it (`Queues::on_moved`).
+
+use super::index::{Asked, Index};
+use super::txn::Txns;
+use crate::flash::geometry::Geometry;
+use crate::sim::index::{DieId, LogicalUnit, PhysicalUnit, PlaneId, TxnId};
+use crate::sim::lists::Lists;
+
+/// Queues of a die, by class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(crate) enum Queue {
+    /// Moves of jobs of other dies.
+    Move,
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Whatever waits for a slot of the window.
+    Window,
+}
+const QUEUES: usize = 4;
+
+/// See the head of the file.
+pub(crate) struct Queues {
+    lists: Lists,
+    /// Lists of dies, before those of planes and dies that wait for space.
+    die_lists: usize,
+    planes: usize,
+    index: Option<Box<Index>>,
+}
+
+impl Queues {
+    /// Empty queues of a drive; with an index where somebody asks for one.
+    pub fn new(geometry: &Geometry, asked: Option<Asked>) -> Self {
+        let (dies, planes) = (geometry.dies as usize, geometry.planes as usize);
+        Self {
+            lists: Lists::new(dies * (QUEUES + 1) + planes, 64),
+            die_lists: dies * QUEUES,
+            planes,
+            index: asked.map(|asked| Box::new(Index::new(asked, geometry))),
+        }
+    }
+
+    /// The list that holds a die's queue.
+    #[inline(always)]
+    pub fn of_die(&self, die: DieId, queue: Queue) -> usize {
+        die.at() * QUEUES + queue as usize
+    }
+
+    /// The list of transactions that wait for space on a plane, or on the die where the plane is open.
+    #[inline(always)]
+    pub fn for_space(&self, die: DieId, plane: PlaneId) -> usize {
+        if plane.is_some() { self.die_lists + plane.at() } else { self.die_lists + self.planes + die.at() }
+    }
+
+    /// The die and the class of a list that the index knows: whether it is one of writes.
+    #[inline(always)]
+    fn indexed(&self, list: usize) -> Option<(DieId, bool)> {
+        let (die, queue) = (DieId((list / QUEUES) as u32), list % QUEUES);
+        let is_write = queue == Queue::Write as usize;
+        (list < self.die_lists && (is_write || queue == Queue::Read as usize)).then_some((die, is_write))
+    }
+
+    /// Appends a transaction to a list; `lookup` says where a unit's data is.
+    #[inline(always)]
+    pub fn push_back(&mut self, list: usize, id: TxnId, txns: &Txns, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) {
+        self.lists.grow(txns.entries());
+        self.lists.push_back(list, id.0);
+        if self.index.is_some() {
+            self.enter_index(list, id, txns, lookup);
+        }
+    }
+
+    #[inline(never)]
+    fn enter_index(&mut self, list: usize, id: TxnId, txns: &Txns, lookup: impl Fn(LogicalUnit) -> PhysicalUnit) {
+        let place = self.indexed(list);
+        if let (Some((die, is_write)), Some(index)) = (place, &mut self.index) {
+            debug_assert_eq!(die, txns[id].die, "a transaction waits at another die than its own");
+            index.enter(id, is_write, txns, lookup);
+        }
+    }
+
+    /// Takes a transaction off the list that it is on.
+    #[inline(always)]
+    pub fn remove(&mut self, list: usize, id: u32) {
+        if self.index.is_some() {
+            self.leave_index(list, id);
+        }
+        self.lists.remove(list, id);
+    }
+
+    #[inline(never)]
+    fn leave_index(&mut self, list: usize, id: u32) {
+        let place = self.indexed(list);
+        if let (Some((die, is_write)), Some(index)) = (place, &mut self.index) {
+            index.leave(TxnId(id), die, is_write, &self.lists);
+        }
+    }
+
+    /// Takes the first transaction off a list.
+    #[inline]
+    pub fn pop_front(&mut self, list: usize) -> Option<u32> {
+        let id = self.lists.first(list)?;
+        self.remove(list, id);
+        Some(id)
+    }
+
+    /// The first transaction of a list.
+    #[inline(always)]
+    pub fn first(&self, list: usize) -> Option<u32> {
+        self.lists.first(list)
+    }
+
+    /// The transaction behind another one of its list.
+    #[inline(always)]
+    pub fn next(&self, id: u32) -> Option<u32> {
+        self.lists.next(id)
+    }
+
+    /// Whether a list holds nothing.
+    #[inline(always)]
+    pub fn is_empty(&self, list: usize) -> bool {
+        self.lists.is_empty(list)
+    }
+
+    /// The transactions of a list in order.
+    #[inline(always)]
+    pub fn iter(&self, list: usize) -> impl Iterator<Item = u32> + '_ {
+        self.lists.iter(list)
+    }
+
+    /// The index.
+    ///
+    /// # Panics
+    /// Where the scheme asks for none.
+    #[inline(always)]
+    pub fn index(&self) -> &Index {
+        self.index.as_ref().expect("collections of this scheme look at what waits")
+    }
+
+    /// The data of units is elsewhere now, or gone.
+    #[inline(always)]
+    pub fn on_moved(
+        &mut self,
+        units: impl Iterator<Item = LogicalUnit>,
+        txns: &Txns,
+        lookup: impl Fn(LogicalUnit) -> PhysicalUnit,
+    ) {
+        if let Some(index) = &mut self.index {
+            for unit in units {
+                index.on_moved(unit, txns, &lookup);
+            }
+        }
+    }
+}
