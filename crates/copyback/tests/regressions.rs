@@ -279,7 +279,7 @@ fn whoever_waits_for_a_slot_goes_before_who_arrives() {
     run_with_seed(2, &lines, &requests);
 }
 
-/// Blocks full of valid data are relocated again and again: a scrubber has nothing to gain, and breaks no rule by it.
+/// Blocks full of valid data are relocated again and again: a scrubber frees nothing, and breaks no rule by it.
 #[test]
 fn a_scrubber_may_relocate_full_blocks_for_ever() {
     let lines = [
@@ -297,7 +297,7 @@ fn a_scrubber_may_relocate_full_blocks_for_ever() {
         Setup { host, source: &mut source, requests: None, check: true, keep_gc_events: false, keep_requests: false };
     let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
     simulation.start().expect("the request is in order");
-    // 64 collections for each block, in which nothing is gained, are taken for a policy that does not look.
+    // 64 collections for each block, which free nothing, are taken for a policy that does not look.
     for collection in 0..64 * 8 + 8 {
         let found =
             (0..8).any(|i| simulation.relocate(0, BlockId((collection + i) % 8), Source::Scrub).expect("it goes on"));

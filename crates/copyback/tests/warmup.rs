@@ -11,7 +11,7 @@ use copyback::run::warmup::Unfinished;
 use copyback::run::{Options, RunError, Warmup, precondition, simulate, warmup_end};
 use copyback::workload::{Op, Request};
 
-/// Four dies with a preconditioning, small enough that rounds are under way all the time.
+/// Four dies with a preconditioning, small enough that collections are under way all the time.
 fn drive(more: &str) -> RunConfig {
     let geometry = "[geometry]\nchannels = 2\nchips_per_channel = 2\nblocks_per_plane = 32\n";
     config(&format!("precondition = {{ mode = \"random\", overwrites = 2.0 }}\n{more}\n{geometry}"))
@@ -118,7 +118,7 @@ fn totals_are_the_sum_of_both_parts() {
         assert_eq!(flash.preemptions, all.flash.preemptions, "{name}");
         assert_eq!(before.1 + later.gc.collections, all.gc.collections, "{name}");
         assert!(later.gc.collection_max_ns <= all.gc.collection_max_ns, "{name}");
-        // Rounds that are told of are those that count, and the last ones of the whole run.
+        // Collections that are told of are those that count, and the last ones of the whole run.
         let kept = measured.gc_events.len();
         assert_eq!(measured.gc_events, whole.gc_events[whole.gc_events.len() - kept..], "{name}");
         if name != "ideal" {
@@ -139,7 +139,7 @@ fn totals_are_the_sum_of_both_parts() {
     }
 }
 
-/// Work of the flash, and rounds, when a request begins.
+/// Work of the flash, and collections, when a request begins.
 fn counters_at(config: &RunConfig, script: &[Request], index: u64) -> (FlashWork, u64) {
     let ftl = copyback::run::preconditioning::preconditioned(config, 1).unwrap();
     let mut source = Vec::from(script).into_iter();

@@ -55,7 +55,7 @@ impl Drive {
             let Some(lowest) = planes.min_by_key(|&p| self.free_of(p)) else { return };
             let free = self.free_of(lowest);
             self.start_collection(lowest, Start::Idle, events);
-            // Collection without time is done already, and goes on while it gains.
+            // Collection without time is done already, and goes on while it frees blocks.
             if self.preemption.is_timeless() && self.free_of(lowest) <= free {
                 return;
             }

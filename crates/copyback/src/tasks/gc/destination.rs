@@ -37,7 +37,7 @@ impl Destination {
     /// Globally it leaves home for a plane with more room than its own one, on a quiet die: one that runs no collection
     /// and has no moves of others to program. A collection that waited for the die of another, which waits for a third,
     /// would hold up all, and home is free. Of such planes one that takes the page without falling to its watermark,
-    /// then the one at whose die least waits, then the roomiest.
+    /// then the one at whose die least waits, then the one with most pages left.
     ///
     /// A page that has to leave, for the plane is full of valid data and it would gain nothing at home, goes to the roomiest
     /// of all.
