@@ -2,6 +2,7 @@
 
 use crate::flat::Number;
 use copyback::config::layers::{LayerError, Located, nearest};
+use copyback::config::renamed;
 use std::collections::BTreeMap;
 
 /// Numbers of a run, by name.
@@ -100,7 +101,12 @@ impl Factor {
             Ok(_) => Err(LayerError::new(format!("`{}` is no number", factor.trim()))
                 .with_help("write a finite number, or the name of a column of the table")
                 .at(text.place.clone())),
-            Err(_) => Ok(Self::Name(factor.trim().to_owned())),
+            Err(_) => match renamed::number(factor.trim()) {
+                Some(new) => Err(LayerError::new(format!("`{}` is now `{new}`", factor.trim()))
+                    .with_help(format!("write `{new}`"))
+                    .at(text.place.clone())),
+                None => Ok(Self::Name(factor.trim().to_owned())),
+            },
         }
     }
 

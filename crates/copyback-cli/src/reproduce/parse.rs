@@ -7,6 +7,7 @@ use super::verdict::{Published, Rule};
 use crate::sweep::file::SweepFile;
 use crate::sweep::text::{Entry, Node, Table, Value};
 use copyback::config::layers::{LayerError, Located, Place, suggestion};
+use copyback::config::renamed;
 
 const KINDS: &[(&str, Kind)] =
     &[("claim", Kind::Claim), ("calibrated", Kind::Calibrated), ("construction", Kind::Construction)];
@@ -229,8 +230,11 @@ fn coordinates(table: &mut Table, key: &'static str, file: &SweepFile) -> Result
     for (name, place, node) in flat {
         let known = known_values(file, &name).ok_or_else(|| {
             let keys = ["case", "device"].into_iter().chain(file.vary.iter().map(|vary| vary.key.as_str()));
-            let error = LayerError::new(format!("no cell is told from others by `{name}`"));
-            error.with_help(suggestion(&name, "keys", keys)).at(Some(place))
+            let (message, help) = match renamed::setting(&name) {
+                Some(new) => (format!("`{name}` is now `{new}`"), format!("write `{new}`")),
+                None => (format!("no cell is told from others by `{name}`"), suggestion(&name, "keys", keys)),
+            };
+            LayerError::new(message).with_help(help).at(Some(place))
         })?;
         let nodes = node.elements().unwrap_or_default();
         for one in &nodes {

@@ -6,6 +6,7 @@ pub mod device;
 pub mod layers;
 pub mod presets;
 mod rate;
+pub mod renamed;
 pub mod share_or_count;
 
 pub(crate) use axis::axis;

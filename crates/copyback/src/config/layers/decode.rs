@@ -4,10 +4,10 @@
 //! asking again: the key at fault is the one without which the error is another.
 
 use super::merge::tag;
-use super::tree::{Node, Table, plain};
+use super::tree::{Entry, Node, Table, plain};
 use super::{Configuration, LayerError, Place, Resolved, nearest, suggestion, tables};
-use crate::config::PageTimes;
 use crate::config::presets::DEVICES;
+use crate::config::{PageTimes, renamed};
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::units::Nanos;
 use serde::Deserialize;
@@ -85,9 +85,10 @@ pub(super) fn decode_workload<C: Configuration>(root: &Table) -> Result<Workload
 /// Keys of an experiment that stand in no table: whoever reads experiments takes them out.
 const EXPERIMENT_KEYS: &[&str] = &["device", "scheme", "schemes", "seed", "requests"];
 
-/// Refuses what is no table of a configuration.
+/// Refuses what is no table of a configuration, and names of earlier versions.
 fn check_names<C: Configuration>(root: &Table) -> Result<(), LayerError> {
     for (name, entry) in root {
+        refuse_renamed(name, entry)?;
         if !tables::<C>().any(|table| table == name) {
             let help = match name.as_str() {
                 name if EXPERIMENT_KEYS.contains(&name) => {
@@ -106,6 +107,36 @@ fn check_names<C: Configuration>(root: &Table) -> Result<(), LayerError> {
             return Err(LayerError::new(format!("`{name}` is a table, not a value"))
                 .with_help(format!("write [{name}] and its keys below, or `--set {name}.key=value`"))
                 .at(seen(&entry.value)));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a table, a key or a policy that was called so before, with its new name.
+fn refuse_renamed(table: &str, entry: &Entry) -> Result<(), LayerError> {
+    let now = |old: &str, new: &str| LayerError::new(format!("`{old}` is now `{new}`"));
+    let Node::Table(inner) = &entry.node else { return Ok(()) };
+    let axis = renamed::table(table).unwrap_or(table);
+    let policy = match inner.get("policy") {
+        Some(Entry { node: Node::Leaf(toml::Value::String(old)), value, .. }) => {
+            renamed::policy(axis, old).map(|new| (old, new, value))
+        }
+        _ => None,
+    };
+    if axis != table {
+        let help = match policy {
+            Some((old, new, _)) => format!("write `{axis}.policy = \"{new}\"`: `{old}` is now `{new}`"),
+            None => format!("write [{axis}], or `{axis}.key = value`"),
+        };
+        return Err(now(table, axis).with_help(help).at(seen(&entry.key)));
+    }
+    if let Some((old, new, value)) = policy {
+        let error = LayerError::new(format!("`{axis}.policy`: `{old}` is now `{new}`"));
+        return Err(error.with_help(format!("write `{axis}.policy = \"{new}\"`")).at(seen(value)));
+    }
+    for (key, below) in inner {
+        if let Some(new) = renamed::key(table, key) {
+            return Err(now(&format!("{table}.{key}"), new).with_help(format!("write `{new}`")).at(seen(&below.key)));
         }
     }
     Ok(())

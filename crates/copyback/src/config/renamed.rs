@@ -1,0 +1,118 @@
+//! Names that this program had before and refuses now, with what they are called instead.
+//!
+//! One table for all of them: whoever reads a name that it does not know asks here before it guesses.
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A table of a configuration.
+    Table,
+    /// A key: `table.key`, under the table's new name.
+    Key,
+    /// A policy of an axis: `axis.policy`, under the axis' new name.
+    Policy,
+    /// A number of the report, as a metric and as a column; one that ends with a dot stands for all below it.
+    Number,
+}
+
+/// A name that changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Renamed {
+    /// What it stands for.
+    pub kind: Kind,
+    /// What it was.
+    pub old: &'static str,
+    /// What it is.
+    pub new: &'static str,
+}
+
+macro_rules! renamed {
+    ($($kind:ident $old:literal => $new:literal),+ $(,)?) => {
+        /// Every name that changed.
+        pub const RENAMED: &[Renamed] = &[$(Renamed { kind: Kind::$kind, old: $old, new: $new }),+];
+    };
+}
+
+renamed! {
+    Table "yield" => "preemption",
+    Table "unit" => "granularity",
+    Key "victim.look" => "victim.scan",
+    Policy "preemption.never" => "preemption.none",
+    Policy "preemption.slack" => "preemption.deadline",
+    Number "blame." => "latency_breakdown.",
+    Number "flash.programs_beside_gc" => "flash.programs_paired_with_gc",
+    Number "flash.queue_looks" => "flash.queue_polls",
+    Number "flash.reads_beside_gc" => "flash.reads_paired_with_gc",
+    Number "gc.round_max_ns" => "gc.collection_max_ns",
+    Number "gc.round_mean_ns" => "gc.collection_mean_ns",
+    Number "gc.rounds" => "gc.collections",
+    Number "max_queue_depth" => "peak_outstanding",
+    Number "utilisation." => "utilization.",
+}
+
+fn of(kind: Kind, name: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|row| row.kind == kind && row.old == name).map(|row| row.new)
+}
+
+/// What a table is called now.
+pub fn table(name: &str) -> Option<&'static str> {
+    of(Kind::Table, name)
+}
+
+/// What a key of a table is called now, table included.
+pub fn key(table: &str, key: &str) -> Option<&'static str> {
+    of(Kind::Key, &format!("{table}.{key}"))
+}
+
+/// What a policy of an axis is called now.
+pub fn policy(axis: &str, policy: &str) -> Option<&'static str> {
+    let new = of(Kind::Policy, &format!("{axis}.{policy}"))?;
+    new.split_once('.').map(|(_, policy)| policy)
+}
+
+/// What a setting is called now: a dotted path of any length.
+pub fn setting(path: &str) -> Option<String> {
+    let (old_table, rest) = path.split_once('.')?;
+    let table = table(old_table).unwrap_or(old_table);
+    let first = rest.split('.').next().unwrap_or(rest);
+    let below = &rest[first.len()..];
+    let new = key(table, first).map_or_else(|| format!("{table}.{rest}"), |new| format!("{new}{below}"));
+    (new != path).then_some(new)
+}
+
+/// What a number of the report is called now.
+pub fn number(name: &str) -> Option<String> {
+    RENAMED.iter().filter(|row| row.kind == Kind::Number).find_map(|row| {
+        let below = name.strip_prefix(row.old)?;
+        (below.is_empty() != row.old.ends_with('.')).then(|| format!("{}{below}", row.new))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_to_new_ones_and_others_to_none() {
+        assert_eq!(table("yield"), Some("preemption"));
+        assert_eq!(policy("preemption", "slack"), Some("deadline"));
+        assert_eq!(setting("yield.poll").as_deref(), Some("preemption.poll"));
+        assert_eq!(setting("victim.look").as_deref(), Some("victim.scan"));
+        assert_eq!(number("blame.read_mean_ns.gc").as_deref(), Some("latency_breakdown.read_mean_ns.gc"));
+        assert_eq!(number("gc.rounds").as_deref(), Some("gc.collections"));
+        for name in ["blame.", "gc.rounds.x", "gc.round", "gc.units_moved"] {
+            assert_eq!(number(name), None, "{name}");
+        }
+        for path in ["preemption.poll", "victim.policy", "trigger.idle.after", "yield"] {
+            assert_eq!(setting(path), None, "{path}");
+        }
+    }
+
+    /// No name that is refused is one that is in use.
+    #[test]
+    fn nothing_is_renamed_twice() {
+        for row in RENAMED {
+            assert!(RENAMED.iter().all(|other| other.kind != row.kind || other.old != row.new), "{row:?}");
+        }
+    }
+}
