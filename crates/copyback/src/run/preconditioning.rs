@@ -7,7 +7,8 @@ use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Origin;
 use crate::observe::steady::{self, LastRounds};
-use crate::sim::index::{LogicalUnit, PlaneId};
+use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
+use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
 use copyback_workload::rng;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -69,22 +70,16 @@ impl Preconditioner {
 
     #[cold]
     fn collect(&mut self, plane: PlaneId) -> Result<(), KeyError> {
+        let geometry = &self.ftl.geometry;
+        let stop_blocks = self.stop_blocks + self.stagger_blocks * geometry.plane_offset(plane);
         // A policy that does not look at what is valid may free nothing for a while, but not for ever.
-        let mut collections_left = 4 * self.ftl.geometry.blocks_per_plane;
-        let stop_blocks = self.stop_blocks + self.stagger_blocks * self.ftl.geometry.plane_offset(plane);
-        while self.ftl.free_blocks_of(plane) < stop_blocks {
-            let block = self.ftl.pick_collectable(plane, 1, self.written).filter(|_| collections_left > 0);
-            let Some(block) = block else {
-                return Err(KeyError::new(
-                    "capacity",
-                    format!("collection on plane {} cannot keep {stop_blocks} blocks free", plane.0),
-                )
-                .with_help("raise `capacity.over_provisioning`, or lower the trigger's watermarks"));
-            };
-            self.ftl.collect(block, self.written);
-            collections_left -= 1;
+        let collections_left = 4 * geometry.blocks_per_plane;
+        let mut clock = NoClock { ftl: &mut self.ftl, stamp: self.written, stop_blocks, collections_left };
+        if clock.next(plane).is_none() || walk(&mut clock, plane) == End::Reached {
+            return Ok(());
         }
-        Ok(())
+        Err(KeyError::new("capacity", format!("collection on plane {} cannot keep {stop_blocks} blocks free", plane.0))
+            .with_help("raise `capacity.over_provisioning`, or lower the trigger's watermarks"))
     }
 
     /// Writes the first `units` units in order.
@@ -222,6 +217,35 @@ impl Preconditioner {
             }
         }
         Ok(())
+    }
+}
+
+/// The clock of a walk before a run: none. A collection that frees one unit is worth it, as moves of several share their
+/// pages.
+struct NoClock<'a> {
+    ftl: &'a mut Ftl,
+    stamp: u64,
+    stop_blocks: u32,
+    collections_left: u32,
+}
+
+impl Clock for NoClock<'_> {
+    fn look(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
+        (self.ftl, Moment { least_units: 1, read_offsets: &[], stamp: self.stamp })
+    }
+
+    fn takes(&mut self, _: PlaneId, victim: Victim) -> bool {
+        victim.frees && victim.has_room && self.collections_left > 0
+    }
+
+    fn collect(&mut self, _: PlaneId, block: BlockId) -> Fate {
+        self.ftl.collect(block, self.stamp);
+        self.collections_left -= 1;
+        Fate::Collected
+    }
+
+    fn next(&mut self, plane: PlaneId) -> Option<PlaneId> {
+        (self.ftl.free_blocks_of(plane) < self.stop_blocks).then_some(plane)
     }
 }
 

@@ -1,16 +1,13 @@
-//! Collection: when jobs start, begin and end.
+//! Collection: which plane's starts, and when. What becomes of it then stands in `walks`.
 
 use super::drive::{Drive, WAITING_JOBS_MAX};
-use super::steps::MOVES_AHEAD;
-use crate::flash::command::{Command, FlashOp, Source};
+use crate::flash::command::Source;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::frontier::Origin;
-use crate::observe::report::GcEvent;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
-use crate::tasks::gc::preemption::State;
 use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy, Wanted};
 use crate::tasks::job::Job;
 
@@ -86,13 +83,20 @@ impl Drive {
     /// Starts collection on the plane of a die with the fewest free of those that are reclaimable, unless a plane
     /// of it collects already; whether the die collects.
     fn collect_lowest_of(&mut self, die: DieId, events: &mut EventQueue) -> bool {
-        if self.has_job(die) {
-            return true;
+        let lowest = self.lowest_reclaimable(die);
+        if let Some(lowest) = lowest {
+            self.start_collection(lowest, Start::Watermark, events);
         }
-        let reclaimable = self.geometry.planes_of(die).filter(|&p| self.is_reclaimable(p));
-        let Some(lowest) = reclaimable.min_by_key(|&p| self.free_of(p)) else { return false };
-        self.start_collection(lowest, Start::Watermark, events);
-        true
+        lowest.is_some() || self.has_job(die)
+    }
+
+    /// The plane of a die at the lowest watermark of those that gain by collection, unless a plane of it collects
+    /// already.
+    fn lowest_reclaimable(&self, die: DieId) -> Option<PlaneId> {
+        if self.has_job(die) {
+            return None;
+        }
+        self.geometry.planes_of(die).filter(|&p| self.is_reclaimable(p)).min_by_key(|&p| self.free_of(p))
     }
 
     pub(crate) fn has_job(&self, die: DieId) -> bool {
@@ -107,7 +111,7 @@ impl Drive {
     /// Whether the data of a plane may leave it, to make room for host writes that wait there and can go nowhere else.
     /// Watermarks alone are no reason, nor are writes that may go where the data would: planes that are full of valid
     /// data would send it round.
-    fn can_leave(&self, plane: PlaneId) -> bool {
+    pub(super) fn can_leave(&self, plane: PlaneId) -> bool {
         self.granularity.leaves_plane()
             && self.ftl.allocation.is_static()
             && !self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), plane))
@@ -198,8 +202,11 @@ impl Drive {
         let below = std::mem::take(&mut self.dies[die.at()].planes_below);
         for plane in self.geometry.planes_of(die) {
             let was_put_off = below & (1 << self.geometry.plane_offset(plane)) != 0;
-            if was_put_off && self.job_of_plane[plane.at()].is_none() {
-                self.collect_further(plane, events);
+            if !was_put_off || self.job_of_plane[plane.at()].is_some() {
+                continue;
+            }
+            if let Some(next) = self.plane_after(plane) {
+                self.start_collection(next, Start::Watermark, events);
             }
         }
     }
@@ -259,242 +266,34 @@ impl Drive {
         self.mark_ready(die);
     }
 
-    /// The job that has waited longest gets its die, and its victim is chosen now.
-    pub(crate) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
-        let now_ns = events.now_ns();
-        let d = &mut self.dies[die.at()];
-        let id = d.waiting_jobs[0];
-        d.waiting_jobs.rotate_left(1);
-        d.waiting_jobs_count -= 1;
-        d.slots_used += 1;
-        let plane = self.jobs[id.at()].plane;
-        let Some(block) = self.block_for(id, plane) else {
-            self.retire(id, events);
-            return;
-        };
-        let choice_ns = if self.jobs[id.at()].picks_victim { self.ftl.choice_ns() } else { 0 };
-        let mut moves = std::mem::take(&mut self.jobs[id.at()].moves);
-        self.ftl.take_victim(block, &mut moves);
-        for m in moves.iter().take(2 + MOVES_AHEAD) {
-            self.ftl.prefetch_entry(m.unit);
-        }
-        let job = &mut self.jobs[id.at()];
-        (job.block, job.start_ns, job.units_valid) = (block, now_ns, moves.len() as u32);
-        (job.moves, job.free_blocks) = (moves, self.ftl.free_blocks_of(plane));
-        let came_before_collection = self.txns.next_sequence();
-        let d = &mut self.dies[die.at()];
-        (d.reserved_by, d.reserved_since_ns, d.choice_ns, d.came_before_collection) =
-            (id, now_ns, choice_ns, came_before_collection);
-        self.dies_reserved += 1;
-        if !self.settings.is_collection_alone {
-            self.pair_open_blocks(plane);
-        }
-        // The reservation lets nobody else onto the die, but its window may have room for those who wait.
-        self.fill_window(die, events);
-    }
-
-    /// The job's block: named already, or the victim policy's choice, if there is room for what is valid in it and it
-    /// gains anything.
-    fn block_for(&mut self, id: JobId, plane: PlaneId) -> Option<BlockId> {
-        if !self.jobs[id.at()].picks_victim {
-            return Some(self.jobs[id.at()].block);
-        }
-        self.list_read_offsets(plane);
-        let block = self.ftl.pick_victim_for(plane, &self.read_offsets, self.ftl.counts().host_units)?;
-        let valid = u32::from(self.ftl.blocks()[block].valid);
-        let pages = valid.div_ceil(self.geometry.units_per_page);
-        let frees = pages < self.geometry.pages_per_block || self.is_reclaimable(plane);
-        self.jobs[id.at()].has_to_leave = !frees;
-        if !frees && !self.can_leave(plane) {
+    /// The plane that is collected after a collection of this one, if its scope is below the watermark at which it
+    /// stops: the plane itself, or where more than a plane is the scope, the lowest of its die.
+    pub(crate) fn plane_after(&mut self, plane: PlaneId) -> Option<PlaneId> {
+        if !self.is_still_low(plane) {
             return None;
         }
-        let left = self.ftl.pages_left(plane, Origin::Move);
-        hold!(pages <= left, VictimRoom, "{plane:?} has {left} pages for the {pages} that are valid in {block:?}");
-        Some(block)
-    }
-
-    /// Lists the page offsets of reads that wait for planes which may go with this one, where the victim policy looks at
-    /// them.
-    fn list_read_offsets(&mut self, plane: PlaneId) {
-        if !self.ftl.victim_matches_reads() {
-            return;
-        }
-        let mut offsets = std::mem::take(&mut self.read_offsets);
-        offsets.clear();
-        let die = self.geometry.die_of(plane);
-        let index = self.queues.index();
-        let reads_its_first = |id: TxnId| self.ftl.lookup(self.txns[id].first).is_some();
-        for partner in self.geometry.planes_of(die).filter(|&p| self.flash.rules().may_pair(&self.geometry, plane, p)) {
-            let is_asked_for = |&offset: &u32| index.reads_at(die, partner, offset).any(|(id, _)| reads_its_first(id));
-            offsets.extend((0..self.geometry.pages_per_block).filter(is_asked_for));
-        }
-        for (_, page) in index.reads_elsewhere(die).filter(|&(id, _)| reads_its_first(id)) {
-            if self.flash.rules().may_pair(&self.geometry, plane, self.geometry.plane_of_page(page)) {
-                offsets.push(self.geometry.block_and_offset(page).1);
-            }
-        }
-        // Several reads of one offset share one page.
-        offsets.sort_unstable();
-        offsets.dedup();
-        self.read_offsets = offsets;
-    }
-
-    /// A collection whose block's worth of pages stayed on the plane freed nothing; a policy may pick such blocks for a
-    /// while. Relocations of blocks that another task named need not free anything, and do not count.
-    fn count_fruitless_collections(&mut self, plane: PlaneId, pages_stayed: u32) {
-        let collections = &mut self.fruitless_collections[plane.at()];
-        *collections = if pages_stayed < self.geometry.pages_per_block { 0 } else { *collections + 1 };
-        hold!(
-            *collections <= self.settings.fruitless_collections_max,
-            CollectionsReclaim,
-            "the last {collections} collections of {plane:?} freed no page: the victim policy passes over blocks that \
-             would"
-        );
-    }
-
-    /// A step of the job that has the die ended.
-    pub(crate) fn on_step_end(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
-        let id = command.job;
-        self.jobs[id.at()].is_stepping = false;
-        if command.op == FlashOp::Erase {
-            self.end_job(die, id, events);
-        } else if self.dies[die.at()].reserved_by == id && self.flash.is_ready(die) {
-            // Nobody else may have the die, so the next step waits for nothing; most of a job's steps come this way.
-            if self.settings.steps_at_once {
-                self.take_step(die, id, events);
-            }
-        }
-    }
-
-    /// A page of moved data has arrived on another die: the job there goes on.
-    pub(crate) fn on_move_end(&mut self, txn: TxnId) {
-        let job = self.txns[txn].job;
-        self.txns.remove(txn);
-        self.jobs[job.at()].is_stepping = false;
-        let home = self.jobs[job.at()].die;
-        self.mark_ready(home);
-    }
-
-    /// The block is erased: the die is free again, and whoever waits for space is let in.
-    fn end_job(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
-        let now_ns = events.now_ns();
-        let job = &self.jobs[id.at()];
-        let (block, plane, source) = (job.block, job.plane, job.source);
-        let (start_ns, units_valid, free_blocks) = (job.start_ns, job.units_valid, job.free_blocks);
-        let (picks_victim, pages_stayed) = (job.picks_victim, job.pages_stayed);
-        self.work.dropped_moves += u64::from(job.dropped);
-        if picks_victim {
-            self.count_fruitless_collections(plane, pages_stayed);
-        }
-        let defers = self.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
-        self.ftl.erase(block);
-        if source == Source::Gc {
-            self.gc.collections += 1;
-            self.gc.units += u64::from(units_valid);
-            self.gc.time_ns += now_ns - start_ns;
-            self.gc.max_ns = self.gc.max_ns.max(now_ns - start_ns);
-            self.gc.reserved_ns += now_ns - self.dies[die.at()].reserved_since_ns;
-            if self.settings.keep_gc_events {
-                let (die, plane, block) = (die.0, plane.0, block.0);
-                self.gc_events.push(GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks });
-            }
-        }
-        // The clock stops for the job before anybody else can be charged.
-        let d = &mut self.dies[die.at()];
-        d.reserved_by = JobId::NONE;
-        d.waited_before = d.came_before_collection;
-        d.defers_to_high_priority = defers && d.high_priority_waiting > 0;
-        self.dies_reserved -= 1;
-        self.retire(id, events);
-    }
-
-    /// A job is over. Its plane goes on collecting where its watermark asks for it, before others are let in.
-    fn retire(&mut self, id: JobId, events: &mut EventQueue) {
-        let (die, plane) = (self.jobs[id.at()].die, self.jobs[id.at()].plane);
-        let has_reclaimed = self.jobs[id.at()].block.is_some();
-        self.free_jobs.push(id);
-        self.job_of_plane[plane.at()] = JobId::NONE;
-        if has_reclaimed {
-            self.collect_further(plane, events);
-        }
-        self.release_slot(die, events);
-        self.collect_while_idle(die, events);
-        // Those who still wait may have to be helped elsewhere where this plane gave nothing.
-        self.admit_waiters(die, plane, events);
-        if self.granularity.leaves_plane() {
-            self.admit_waiters_everywhere(events);
-        }
-    }
-
-    fn collect_further(&mut self, plane: PlaneId, events: &mut EventQueue) {
-        let die = self.geometry.die_of(plane);
         match self.trigger.scope() {
-            Scope::Plane => {
-                if self.wants_plane(plane, true) {
-                    self.start_collection(plane, Start::Watermark, events);
-                }
+            Scope::Plane => Some(plane),
+            Scope::Die | Scope::Device => self.lowest_reclaimable(self.geometry.die_of(plane)),
+        }
+    }
+
+    /// Whether the scope of a plane is below the watermark at which its collection stops.
+    pub(crate) fn is_still_low(&mut self, plane: PlaneId) -> bool {
+        match self.trigger.scope() {
+            Scope::Plane => self.wants_plane(plane, true),
+            Scope::Die => {
+                let die = self.geometry.die_of(plane);
+                let is_collecting = self.is_collecting_die[die.at()];
+                let wants = self.trigger.wants_collection(self.free_of_die(die), is_collecting);
+                self.is_collecting_die[die.at()] = wants;
+                wants
             }
-            Scope::Die => self.collect_die_if_low(die, events),
             Scope::Device => {
-                self.is_collecting_device =
-                    self.trigger.wants_collection(self.ftl.free_blocks() as u32, self.is_collecting_device);
-                if self.is_collecting_device {
-                    self.collect_lowest_of(die, events);
-                }
+                let free_blocks = self.ftl.free_blocks() as u32;
+                self.is_collecting_device = self.trigger.wants_collection(free_blocks, self.is_collecting_device);
+                self.is_collecting_device
             }
         }
-    }
-
-    /// Collects a plane in no time until its watermark is reached.
-    fn collect_timelessly(&mut self, plane: PlaneId, events: &mut EventQueue) {
-        let stamp = self.ftl.counts().host_units;
-        loop {
-            if !self.collect_block_timelessly(plane, stamp) {
-                return;
-            }
-            let die = self.geometry.die_of(plane);
-            let goes_on = match self.trigger.scope() {
-                Scope::Plane => self.wants_plane(plane, true),
-                Scope::Die => {
-                    let free = self.free_of_die(die);
-                    self.is_collecting_die[die.at()] = self.trigger.wants_collection(free, true);
-                    self.is_collecting_die[die.at()]
-                }
-                // One block of each die in turn: the caller goes round.
-                Scope::Device => false,
-            };
-            self.admit_waiters(die, plane, events);
-            if !goes_on {
-                return;
-            }
-        }
-    }
-
-    fn collect_block_timelessly(&mut self, plane: PlaneId, stamp: u64) -> bool {
-        let Some(block) = self.ftl.pick_collectable(plane, self.geometry.units_per_page, stamp) else { return false };
-        let moves = self.shadow.is_some().then(|| self.ftl.valid_units(block));
-        let pages_read = self.ftl.valid_pages(block);
-        let units = self.ftl.collect(block, stamp);
-        self.ftl.seal_page(plane, Origin::Move, stamp);
-        if let Some(shadow) = &mut self.shadow {
-            for m in moves.unwrap_or_default() {
-                shadow.copy_at_once(m, self.ftl.lookup(m.unit));
-            }
-            shadow.begin_erase(block, &self.ftl);
-        }
-        if let Some(observers) = self.flash.observer() {
-            let first = self.ftl.blocks().id(plane, 0).0;
-            for (offset, b) in self.ftl.blocks().of_plane(plane).iter().enumerate() {
-                let pages = u32::from(b.written) / self.geometry.units_per_page;
-                observers.on_timeless(BlockId(first + offset as u32), pages);
-            }
-        }
-        self.work.gc_page_reads += u64::from(pages_read);
-        self.work.gc_page_programs += u64::from(units.div_ceil(self.geometry.units_per_page));
-        self.work.gc_units += u64::from(units);
-        self.work.block_erases += 1;
-        self.gc.collections += 1;
-        self.gc.units += u64::from(units);
-        true
     }
 }

@@ -17,5 +17,6 @@ mod sharing;
 mod steps;
 #[cfg(test)]
 mod tampering;
+mod walks;
 
 pub use config::DriveConfig;

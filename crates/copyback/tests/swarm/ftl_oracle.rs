@@ -12,6 +12,7 @@ use copyback::ftl::core::{Ftl, Move};
 use copyback::ftl::frontier::Origin;
 use copyback::run::config::RunConfig;
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
+use copyback::tasks::gc::walk::{Moment, Victim, pick};
 use proptest::prelude::*;
 use std::collections::{HashMap, VecDeque};
 
@@ -246,7 +247,9 @@ impl Bench {
         if !self.may_collect(plane) {
             return;
         }
-        let Some(block) = self.ftl.pick_collectable(plane, 1, self.stamp) else { return };
+        let moment = Moment { least_units: 1, read_offsets: &[], stamp: self.stamp };
+        let victim = pick(&mut self.ftl, plane, moment).filter(|victim| victim.frees && victim.has_room);
+        let Some(Victim { block, .. }) = victim else { return };
         let owners = self.owners(block);
         assert_eq!(self.ftl.collect(block, self.stamp), owners.len() as u32);
         self.oracle.moved += owners.len() as u64;

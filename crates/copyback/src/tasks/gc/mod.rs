@@ -4,3 +4,4 @@ pub mod destination;
 pub mod granularity;
 pub mod preemption;
 pub mod trigger;
+pub mod walk;

@@ -1,0 +1,284 @@
+//! What becomes of a collection that has started. The walk over victims is that of `tasks::gc::walk`; here are its two
+//! clocks in a run. Where collections take time, each is a job of its own: it begins when it gets its die, reserves the die
+//! until its block is erased, and its end starts the next. Where collection is ideal, the whole walk is done at once.
+
+use super::drive::Drive;
+use super::steps::MOVES_AHEAD;
+use crate::flash::command::{Command, FlashOp, Source};
+use crate::ftl::core::Ftl;
+use crate::ftl::frontier::Origin;
+use crate::observe::report::GcEvent;
+use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
+use crate::sim::invariant::hold;
+use crate::sim::queue::EventQueue;
+use crate::tasks::gc::granularity::GranularityPolicy;
+use crate::tasks::gc::preemption::State;
+use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy};
+use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
+
+/// The clock of a walk whose collections are jobs.
+struct AsJob<'a> {
+    drive: &'a mut Drive,
+    id: JobId,
+    events: &'a mut EventQueue,
+}
+
+impl Clock for AsJob<'_> {
+    fn look(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>) {
+        self.drive.list_read_offsets(plane);
+        let Drive { ftl, read_offsets, geometry, .. } = &mut *self.drive;
+        let stamp = ftl.counts().host_units;
+        (ftl, Moment { least_units: geometry.units_per_page, read_offsets, stamp })
+    }
+
+    /// A victim that frees nothing is taken where its data may leave the plane; nobody promises away the room for its moves.
+    fn takes(&mut self, plane: PlaneId, victim: Victim) -> bool {
+        self.drive.jobs[self.id.at()].has_to_leave = !victim.frees;
+        if !victim.frees && !self.drive.can_leave(plane) {
+            return false;
+        }
+        let left = self.drive.ftl.pages_left(plane, Origin::Move);
+        let valid = self.drive.ftl.blocks()[victim.block].valid;
+        hold!(
+            victim.has_room,
+            VictimRoom,
+            "{plane:?} has {left} pages for the {valid} units that are valid in {:?}",
+            victim.block
+        );
+        true
+    }
+
+    fn collect(&mut self, _: PlaneId, block: BlockId) -> Fate {
+        self.drive.begin_collection(self.id, block, self.events);
+        Fate::UnderWay
+    }
+
+    fn next(&mut self, plane: PlaneId) -> Option<PlaneId> {
+        self.drive.plane_after(plane)
+    }
+}
+
+/// The clock of a walk that takes no time.
+struct AtOnce<'a> {
+    drive: &'a mut Drive,
+    stamp: u64,
+    events: &'a mut EventQueue,
+}
+
+impl Clock for AtOnce<'_> {
+    fn look(&mut self, _: PlaneId) -> (&mut Ftl, Moment<'_>) {
+        let least_units = self.drive.geometry.units_per_page;
+        (&mut self.drive.ftl, Moment { least_units, read_offsets: &[], stamp: self.stamp })
+    }
+
+    fn collect(&mut self, plane: PlaneId, block: BlockId) -> Fate {
+        self.drive.collect_at_once(plane, block, self.stamp);
+        Fate::Collected
+    }
+
+    fn next(&mut self, plane: PlaneId) -> Option<PlaneId> {
+        let drive = &mut *self.drive;
+        let die = drive.geometry.die_of(plane);
+        let goes_on = match drive.trigger.scope() {
+            Scope::Plane => drive.is_still_low(plane),
+            Scope::Die => {
+                drive.is_collecting_die[die.at()] = true;
+                drive.is_still_low(plane)
+            }
+            // One block of each die in turn: whoever started it goes round.
+            Scope::Device => false,
+        };
+        drive.admit_waiters(die, plane, self.events);
+        goes_on.then_some(plane)
+    }
+}
+
+impl Drive {
+    /// The job that has waited longest gets its die: a walk begins, or goes on, and its victim is chosen now.
+    pub(crate) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
+        let d = &mut self.dies[die.at()];
+        let id = d.waiting_jobs[0];
+        d.waiting_jobs.rotate_left(1);
+        d.waiting_jobs_count -= 1;
+        d.slots_used += 1;
+        let (plane, picks_victim) = (self.jobs[id.at()].plane, self.jobs[id.at()].picks_victim);
+        if !picks_victim {
+            let block = self.jobs[id.at()].block;
+            self.begin_collection(id, block, events);
+        } else if walk(&mut AsJob { drive: self, id, events }, plane) == End::NoVictim {
+            self.retire(id, events);
+        }
+    }
+
+    /// A job takes its block and reserves its die.
+    fn begin_collection(&mut self, id: JobId, block: BlockId, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        let (die, plane) = (self.jobs[id.at()].die, self.jobs[id.at()].plane);
+        let choice_ns = if self.jobs[id.at()].picks_victim { self.ftl.choice_ns() } else { 0 };
+        let mut moves = std::mem::take(&mut self.jobs[id.at()].moves);
+        self.ftl.take_victim(block, &mut moves);
+        for m in moves.iter().take(2 + MOVES_AHEAD) {
+            self.ftl.prefetch_entry(m.unit);
+        }
+        let job = &mut self.jobs[id.at()];
+        (job.block, job.start_ns, job.units_valid) = (block, now_ns, moves.len() as u32);
+        (job.moves, job.free_blocks) = (moves, self.ftl.free_blocks_of(plane));
+        let came_before_collection = self.txns.next_sequence();
+        let d = &mut self.dies[die.at()];
+        (d.reserved_by, d.reserved_since_ns, d.choice_ns, d.came_before_collection) =
+            (id, now_ns, choice_ns, came_before_collection);
+        self.dies_reserved += 1;
+        if !self.settings.is_collection_alone {
+            self.pair_open_blocks(plane);
+        }
+        // The reservation lets nobody else onto the die, but its window may have room for those who wait.
+        self.fill_window(die, events);
+    }
+
+    /// Lists the page offsets of reads that wait for planes which may go with this one, where the victim policy looks at
+    /// them.
+    fn list_read_offsets(&mut self, plane: PlaneId) {
+        if !self.ftl.victim_matches_reads() {
+            return;
+        }
+        let mut offsets = std::mem::take(&mut self.read_offsets);
+        offsets.clear();
+        let die = self.geometry.die_of(plane);
+        let index = self.queues.index();
+        let reads_its_first = |id: TxnId| self.ftl.lookup(self.txns[id].first).is_some();
+        for partner in self.geometry.planes_of(die).filter(|&p| self.flash.rules().may_pair(&self.geometry, plane, p)) {
+            let is_asked_for = |&offset: &u32| index.reads_at(die, partner, offset).any(|(id, _)| reads_its_first(id));
+            offsets.extend((0..self.geometry.pages_per_block).filter(is_asked_for));
+        }
+        for (_, page) in index.reads_elsewhere(die).filter(|&(id, _)| reads_its_first(id)) {
+            if self.flash.rules().may_pair(&self.geometry, plane, self.geometry.plane_of_page(page)) {
+                offsets.push(self.geometry.block_and_offset(page).1);
+            }
+        }
+        // Several reads of one offset share one page.
+        offsets.sort_unstable();
+        offsets.dedup();
+        self.read_offsets = offsets;
+    }
+
+    /// A collection whose block's worth of pages stayed on the plane freed nothing; a policy may pick such blocks for a
+    /// while. Relocations of blocks that another task named have nothing to gain, and do not count.
+    fn count_fruitless_collections(&mut self, plane: PlaneId, pages_stayed: u32) {
+        let collections = &mut self.fruitless_collections[plane.at()];
+        *collections = if pages_stayed < self.geometry.pages_per_block { 0 } else { *collections + 1 };
+        hold!(
+            *collections <= self.settings.fruitless_collections_max,
+            CollectionsReclaim,
+            "the last {collections} collections of {plane:?} freed no page: the victim policy passes over blocks that \
+             would"
+        );
+    }
+
+    /// A step of the job that has the die ended.
+    pub(crate) fn on_step_end(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        let id = command.job;
+        self.jobs[id.at()].is_stepping = false;
+        if command.op == FlashOp::Erase {
+            self.end_job(die, id, events);
+        } else if self.dies[die.at()].reserved_by == id && self.flash.is_ready(die) {
+            // Nobody else may have the die, so the next step waits for nothing; most of a job's steps come this way.
+            if self.settings.steps_at_once {
+                self.take_step(die, id, events);
+            }
+        }
+    }
+
+    /// A page of moved data has arrived on another die: the job there goes on.
+    pub(crate) fn on_move_end(&mut self, txn: TxnId) {
+        let job = self.txns[txn].job;
+        self.txns.remove(txn);
+        self.jobs[job.at()].is_stepping = false;
+        let home = self.jobs[job.at()].die;
+        self.mark_ready(home);
+    }
+
+    /// The block is erased: the die is free again, and whoever waits for space is let in.
+    fn end_job(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        let job = &self.jobs[id.at()];
+        let (block, plane, source) = (job.block, job.plane, job.source);
+        let (start_ns, units_valid, free_blocks) = (job.start_ns, job.units_valid, job.free_blocks);
+        let (picks_victim, pages_stayed) = (job.picks_victim, job.pages_stayed);
+        self.work.dropped_moves += u64::from(job.dropped);
+        if picks_victim {
+            self.count_fruitless_collections(plane, pages_stayed);
+        }
+        let defers = self.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
+        self.ftl.erase(block);
+        if source == Source::Gc {
+            self.gc.collections += 1;
+            self.gc.units += u64::from(units_valid);
+            self.gc.time_ns += now_ns - start_ns;
+            self.gc.max_ns = self.gc.max_ns.max(now_ns - start_ns);
+            self.gc.reserved_ns += now_ns - self.dies[die.at()].reserved_since_ns;
+            if self.settings.keep_gc_events {
+                let (die, plane, block) = (die.0, plane.0, block.0);
+                self.gc_events.push(GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks });
+            }
+        }
+        // The clock stops for the job before anybody else can be charged.
+        let d = &mut self.dies[die.at()];
+        d.reserved_by = JobId::NONE;
+        d.waited_before = d.came_before_collection;
+        d.defers_to_high_priority = defers && d.high_priority_waiting > 0;
+        self.dies_reserved -= 1;
+        self.retire(id, events);
+    }
+
+    /// A job is over. Its plane goes on collecting where its watermark asks for it, before others are let in.
+    fn retire(&mut self, id: JobId, events: &mut EventQueue) {
+        let (die, plane) = (self.jobs[id.at()].die, self.jobs[id.at()].plane);
+        let has_reclaimed = self.jobs[id.at()].block.is_some();
+        self.free_jobs.push(id);
+        self.job_of_plane[plane.at()] = JobId::NONE;
+        let next = if has_reclaimed { AsJob { drive: self, id, events }.next(plane) } else { None };
+        if let Some(next) = next {
+            self.start_collection(next, Start::Watermark, events);
+        }
+        self.release_slot(die, events);
+        self.collect_while_idle(die, events);
+        // Those who still wait may have to be helped elsewhere where this plane gave nothing.
+        self.admit_waiters(die, plane, events);
+        if self.granularity.leaves_plane() {
+            self.admit_waiters_everywhere(events);
+        }
+    }
+
+    /// Collects a plane in no time until its watermark is reached.
+    pub(super) fn collect_timelessly(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        let stamp = self.ftl.counts().host_units;
+        walk(&mut AtOnce { drive: self, stamp, events }, plane);
+    }
+
+    /// Collects a block in no time, and lets everybody know who watches.
+    fn collect_at_once(&mut self, plane: PlaneId, block: BlockId, stamp: u64) {
+        let moves = self.shadow.is_some().then(|| self.ftl.valid_units(block));
+        let pages_read = self.ftl.valid_pages(block);
+        let units = self.ftl.collect(block, stamp);
+        self.ftl.seal_page(plane, Origin::Move, stamp);
+        if let Some(shadow) = &mut self.shadow {
+            for m in moves.unwrap_or_default() {
+                shadow.copy_at_once(m, self.ftl.lookup(m.unit));
+            }
+            shadow.begin_erase(block, &self.ftl);
+        }
+        if let Some(observers) = self.flash.observer() {
+            let first = self.ftl.blocks().id(plane, 0).0;
+            for (offset, b) in self.ftl.blocks().of_plane(plane).iter().enumerate() {
+                let pages = u32::from(b.written) / self.geometry.units_per_page;
+                observers.on_timeless(BlockId(first + offset as u32), pages);
+            }
+        }
+        self.work.gc_page_reads += u64::from(pages_read);
+        self.work.gc_page_programs += u64::from(units.div_ceil(self.geometry.units_per_page));
+        self.work.gc_units += u64::from(units);
+        self.work.block_erases += 1;
+        self.gc.collections += 1;
+        self.gc.units += u64::from(units);
+    }
+}

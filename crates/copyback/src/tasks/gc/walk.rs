@@ -1,0 +1,94 @@
+//! The walk of collection over the victims of a plane: what is picked, when it is not worth it, what becomes of it, and
+//! when the walk ends. It is said here once, for three clocks:
+//!
+//! - the preconditioning of a drive, where nothing takes time and nobody waits (`run::preconditioning`);
+//! - a run whose collection is ideal and takes no time (`ssd::walks`);
+//! - a run whose collections are jobs: one begins when it gets its die, and the walk goes on when its block is erased
+//!   (`ssd::walks`, and the steps in `tasks::job`).
+//!
+//! A collection moves what is valid in its victim in the order of its places ([`Ftl::take_victim`] lists it), to the
+//! open block for moves of its plane or where the granularity sends it, and erases the block.
+
+use crate::ftl::core::Ftl;
+use crate::ftl::frontier::Origin;
+use crate::sim::index::{BlockId, PlaneId};
+
+/// A block that the victim policy picked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Victim {
+    /// The block.
+    pub block: BlockId,
+    /// Whether collecting it, or another block of its plane, frees as much as a collection must.
+    pub frees: bool,
+    /// Whether its plane has room for what is valid in it.
+    pub has_room: bool,
+}
+
+/// What the walk needs to know of the moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// Units that a collection must free.
+    pub least_units: u32,
+    /// Page offsets of the reads that wait beside the plane, where the victim policy looks at them.
+    pub read_offsets: &'a [u32],
+    /// Units written so far.
+    pub stamp: u64,
+}
+
+/// What becomes of a victim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was collected, and is free.
+    Collected,
+    /// It is being collected; who ends it asks [`Clock::next`], and walks on from there.
+    UnderWay,
+}
+
+/// How a walk ended, or why it stands still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Nothing asks for more.
+    Reached,
+    /// No block was worth it.
+    NoVictim,
+    /// A collection takes its time.
+    UnderWay,
+}
+
+/// Whoever drives a walk.
+pub trait Clock {
+    /// The translation layer, and the moment at which a victim of a plane is picked.
+    fn look(&mut self, plane: PlaneId) -> (&mut Ftl, Moment<'_>);
+    /// Whether a victim is collected.
+    fn takes(&mut self, _plane: PlaneId, victim: Victim) -> bool {
+        victim.frees && victim.has_room
+    }
+    /// Collects a victim.
+    fn collect(&mut self, plane: PlaneId, block: BlockId) -> Fate;
+    /// After a collection: the plane that is collected next, if any is.
+    fn next(&mut self, plane: PlaneId) -> Option<PlaneId>;
+}
+
+/// The victim policy's choice on a plane.
+pub fn pick(ftl: &mut Ftl, plane: PlaneId, moment: Moment<'_>) -> Option<Victim> {
+    let block = ftl.pick_victim_for(plane, moment.read_offsets, moment.stamp)?;
+    let valid = u32::from(ftl.blocks()[block].valid);
+    let frees_enough = valid + moment.least_units <= ftl.geometry.units_per_block;
+    let frees = frees_enough || ftl.is_reclaimable(plane, moment.least_units);
+    let has_room = valid <= ftl.pages_left(plane, Origin::Move) * ftl.geometry.units_per_page;
+    Some(Victim { block, frees, has_room })
+}
+
+/// Collects from a plane on, collection after collection, as long as they take no time.
+pub fn walk(clock: &mut impl Clock, mut plane: PlaneId) -> End {
+    loop {
+        let (ftl, moment) = clock.look(plane);
+        let victim = pick(ftl, plane, moment).filter(|&victim| clock.takes(plane, victim));
+        let Some(victim) = victim else { return End::NoVictim };
+        if clock.collect(plane, victim.block) == Fate::UnderWay {
+            return End::UnderWay;
+        }
+        let Some(next) = clock.next(plane) else { return End::Reached };
+        plane = next;
+    }
+}
