@@ -52,8 +52,8 @@ fn lines() -> Vec<Line> {
             if bare == "#[cfg(test)]" {
                 let indent = &line[..line.len() - bare.len()];
                 let item = numbered.next().map_or("", |(_, item)| item.trim());
-                if let Some(module) = item.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) {
-                    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+                if let Some((_, module)) = item.strip_suffix(';').and_then(|item| item.split_once("mod ")) {
+                    let folder = file.strip_suffix("/mod.rs").unwrap_or(&file[..file.len() - ".rs".len()]);
                     for_tests.insert(format!("{folder}/{module}.rs"));
                 } else if item.ends_with('{') {
                     numbered.by_ref().find(|(_, line)| *line == format!("{indent}}}"));

@@ -3,6 +3,12 @@
 //! Every change of the drive's contents goes through here, with or without a clock above: write, move, trim, take a
 //! victim, erase. Each operation asserts what it relies on.
 
+mod at_once;
+mod check;
+mod counts;
+#[cfg(test)]
+pub(crate) mod inside;
+
 use super::FtlConfig;
 use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
@@ -15,41 +21,7 @@ use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::lists::Lists;
 use crate::sim::table;
-
-/// Counts of what was done, in mapping units and blocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Units written for the host.
-    pub host_units: u64,
-    /// Units moved.
-    pub moved_units: u64,
-    /// Moves that came too late: the host had written a newer version.
-    pub dropped_moves: u64,
-    /// Places that were left empty in programmed pages.
-    pub padding_units: u64,
-    /// Blocks erased.
-    pub erases: u64,
-}
-
-impl Counts {
-    /// Units programmed over units that the host wrote.
-    pub fn write_amplification(&self) -> Option<f64> {
-        let flash = self.host_units + self.moved_units + self.padding_units;
-        (self.host_units > 0).then(|| flash as f64 / self.host_units as f64)
-    }
-
-    /// What was done since `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
-            host_units: self.host_units - earlier.host_units,
-            moved_units: self.moved_units - earlier.moved_units,
-            dropped_moves: self.dropped_moves - earlier.dropped_moves,
-            padding_units: self.padding_units - earlier.padding_units,
-            erases: self.erases - earlier.erases,
-        }
-    }
-}
+pub use counts::Counts;
 
 /// A valid unit of a victim: the place it is expected at, and whose data it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -493,201 +465,6 @@ impl Ftl {
         self.free_blocks += 1;
         self.counts.erases += 1;
     }
-
-    // ---- without a clock ----------------------------------------------------------------------------------------
-
-    /// The plane that a write of `unit` goes to while no time passes.
-    #[inline]
-    pub fn timeless_plane(&mut self, unit: LogicalUnit) -> PlaneId {
-        let (planes, reserve) = (&self.planes, GC_RESERVE_BLOCKS);
-        self.allocation.timeless_plane(unit, |plane| planes[plane.at()].free_blocks > reserve)
-    }
-
-    /// Writes one unit to the plane's open block, behind the last.
-    #[inline(always)]
-    pub fn append(&mut self, plane: PlaneId, unit: LogicalUnit, stamp: u64) {
-        self.append_to(plane, false, unit, stamp);
-    }
-
-    /// The same, to the plane's second active block if so told.
-    #[inline(always)]
-    pub fn append_to(&mut self, plane: PlaneId, is_second: bool, unit: LogicalUnit, stamp: u64) {
-        let write_point = if is_second { 1 } else { self.write_point(plane, Origin::Host) };
-        let (block, place) = self.append_place(plane, write_point);
-        self.point(unit, place, block);
-        self.counts.host_units += 1;
-        self.close_if_full(plane, block, write_point, stamp);
-    }
-
-    /// Ends the page that was begun on a plane by appending: what is left of it is padding. Whole pages are bound only
-    /// behind whole pages.
-    pub fn seal_page(&mut self, plane: PlaneId, origin: Origin, stamp: u64) {
-        if !self.frontier.has_second_active() {
-            self.seal_write_point(plane, self.frontier.open_block_of(origin), stamp);
-            return;
-        }
-        // Which of two blocks the next page goes to may have changed since this one was begun.
-        self.seal_write_point(plane, 0, stamp);
-        self.seal_write_point(plane, 1, stamp);
-    }
-
-    fn seal_write_point(&mut self, plane: PlaneId, write_point: usize, stamp: u64) {
-        let block = self.planes[plane.at()].open[write_point];
-        if block.is_none() {
-            return;
-        }
-        let state = &mut self.blocks[block];
-        let whole = u32::from(state.written).next_multiple_of(self.geometry.units_per_page);
-        self.counts.padding_units += u64::from(whole) - u64::from(state.written);
-        state.written = whole as u16;
-        self.close_if_full(plane, block, write_point, stamp);
-    }
-
-    #[inline(always)]
-    fn append_place(&mut self, plane: PlaneId, write_point: usize) -> (BlockId, PhysicalUnit) {
-        let block = self.open_block(plane, write_point);
-        let at = self.blocks[block].written;
-        self.blocks[block].written = at + 1;
-        (block, PhysicalUnit(block.0 * self.geometry.units_per_block + u32::from(at)))
-    }
-
-    /// The block that the victim policy would collect on a plane at once; `None` where no block of the plane gains at least
-    /// so many units, or where there is no room for what is valid in it.
-    pub fn pick_collectable(&mut self, plane: PlaneId, least_units: u32, stamp: u64) -> Option<BlockId> {
-        let block = self.pick_victim(plane, stamp)?;
-        let valid = u32::from(self.blocks[block].valid);
-        if valid + least_units > self.geometry.units_per_block && !self.is_reclaimable(plane, least_units) {
-            return None;
-        }
-        let units_left = self.pages_left(plane, Origin::Move) * self.geometry.units_per_page;
-        (valid <= units_left).then_some(block)
-    }
-
-    /// Collects one block at once: its valid units are appended to its plane's block for moves. Returns how many.
-    pub fn collect(&mut self, block: BlockId, stamp: u64) -> u32 {
-        let plane = self.geometry.plane_of(block);
-        let mut moves = std::mem::take(&mut self.moves);
-        self.take_victim(block, &mut moves);
-        const AHEAD: usize = 12;
-        for m in &moves[..moves.len().min(AHEAD)] {
-            self.map.prefetch(m.unit);
-        }
-        let mut write_point = self.write_point(plane, Origin::Move);
-        for (i, m) in moves.iter().enumerate() {
-            if let Some(next) = moves.get(i + AHEAD) {
-                self.map.prefetch(next.unit);
-            }
-            if self.frontier.has_second_active() && !self.is_within_page(plane, write_point) {
-                write_point = self.write_point(plane, Origin::Move);
-            }
-            let (to_block, place) = self.append_place(plane, write_point);
-            let old = self.map.set(m.unit, place);
-            debug_assert_eq!(old, m.from);
-            self.reverse[place.at()] = m.unit;
-            self.valid[place.at() / 64] |= 1 << (place.0 % 64);
-            self.blocks[to_block].valid += 1;
-            self.close_if_full(plane, to_block, write_point, stamp);
-        }
-        let moved = moves.len() as u32;
-        self.counts.moved_units += u64::from(moved);
-        self.moves = moves;
-        self.clear_valid(block);
-        self.erase(block);
-        moved
-    }
-
-    /// Whether an open block's last page was begun and is not full: what comes next goes there, too.
-    #[inline(always)]
-    fn is_within_page(&self, plane: PlaneId, write_point: usize) -> bool {
-        let open = self.planes[plane.at()].open[write_point];
-        open.is_some() && !u32::from(self.blocks[open].written).is_multiple_of(self.geometry.units_per_page)
-    }
-
-    /// Makes all units of a victim invalid at once.
-    fn clear_valid(&mut self, block: BlockId) {
-        let first = self.geometry.first_unit(block).0;
-        let end = first + self.geometry.units_per_block;
-        let mut at = first;
-        while at < end {
-            let in_word = (64 - at % 64).min(end - at);
-            let mask = if in_word == 64 { u64::MAX } else { ((1 << in_word) - 1) << (at % 64) };
-            self.valid[(at / 64) as usize] &= !mask;
-            at += in_word;
-        }
-        self.blocks[block].valid = 0;
-    }
-
-    // ---- checking -----------------------------------------------------------------------------------------------
-
-    /// Places that are programmed, padded, or being so, of all blocks.
-    pub fn units_programmed(&self) -> u64 {
-        self.blocks.iter().map(|b| u64::from(b.written)).sum()
-    }
-
-    /// Pages of each block that are programmed, padded, or being so, from the first on.
-    pub fn pages_programmed(&self) -> Vec<u32> {
-        self.blocks.iter().map(|b| u32::from(b.written) / self.geometry.units_per_page).collect()
-    }
-
-    /// Compares both maps, the valid bits and the blocks' counts, and the blocks among themselves. Slow: it looks at every
-    /// unit.
-    ///
-    /// # Errors
-    /// With what does not agree.
-    pub fn check_all(&self) -> Result<(), String> {
-        let g = &self.geometry;
-        let mut valid_units = 0u64;
-        for unit in (0..g.logical_units).map(LogicalUnit) {
-            let place = self.map.get(unit);
-            if place.is_none() {
-                continue;
-            }
-            valid_units += 1;
-            if self.reverse[place.at()] != unit || self.valid[place.at() / 64] >> (place.0 % 64) & 1 == 0 {
-                return Err(format!("{unit:?} is mapped to {place:?}, which holds {:?}", self.reverse[place.at()]));
-            }
-        }
-        let bits: u64 = self.valid.iter().map(|w| u64::from(w.count_ones())).sum();
-        let counted: u64 = self.blocks.iter().map(|b| u64::from(b.valid)).sum();
-        if bits != valid_units || counted != valid_units {
-            return Err(format!("{valid_units} units are mapped, {bits} bits are set, blocks count {counted}"));
-        }
-        self.check_blocks()
-    }
-
-    /// Compares each block's state with its counts, and the lists of free blocks with both. It looks at every block.
-    ///
-    /// # Errors
-    /// With what does not agree.
-    pub fn check_blocks(&self) -> Result<(), String> {
-        let free: u64 = self.planes.iter().map(|p| u64::from(p.free_blocks)).sum();
-        if free != self.free_blocks {
-            return Err(format!("planes count {free} free blocks, the drive {}", self.free_blocks));
-        }
-        (0..self.geometry.planes).map(PlaneId).try_for_each(|plane| self.check_plane(plane))
-    }
-
-    fn check_plane(&self, plane: PlaneId) -> Result<(), String> {
-        let p = &self.planes[plane.at()];
-        let listed = self.free.iter(plane.at()).count() as u32;
-        if listed != p.free_blocks {
-            return Err(format!("{plane:?} counts {} free blocks and lists {listed}", p.free_blocks));
-        }
-        for (offset, block) in self.blocks.of_plane(plane).iter().enumerate() {
-            let id = self.blocks.id(plane, offset as u32);
-            let fits = match block.state {
-                BlockState::Free => block.written == 0 && block.valid == 0,
-                BlockState::Open => p.open.contains(&id) && u32::from(block.written) < self.geometry.units_per_block,
-                BlockState::Closed | BlockState::Victim => {
-                    u32::from(block.written) == self.geometry.units_per_block && !p.open.contains(&id)
-                }
-            };
-            if !fits || block.valid > block.written {
-                return Err(format!("{id:?} cannot be in this state: {block:?}"));
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Clone for Ftl {
@@ -706,43 +483,6 @@ impl Clone for Ftl {
             counts: self.counts,
             free_blocks: self.free_blocks,
             moves: Vec::with_capacity(self.geometry.units_per_block as usize),
-        }
-    }
-}
-
-/// What tests need to break a translation layer from outside.
-#[cfg(test)]
-pub(crate) mod inside {
-    use super::{Blocks, Ftl, Lists, LogicalUnit, Mapping, PlaneId, Victim};
-
-    /// The parts of a translation layer that nobody else may change.
-    pub(crate) struct Inside<'a> {
-        pub map: &'a mut Mapping,
-        pub reverse: &'a mut Vec<LogicalUnit>,
-        pub blocks: &'a mut Blocks,
-        pub free: &'a mut Lists,
-        pub victim: &'a mut Victim,
-        pub free_blocks: &'a mut u64,
-    }
-
-    impl Ftl {
-        pub(crate) fn inside(&mut self) -> Inside<'_> {
-            Inside {
-                map: &mut self.map,
-                reverse: &mut self.reverse,
-                blocks: &mut self.blocks,
-                free: &mut self.free,
-                victim: &mut self.victim,
-                free_blocks: &mut self.free_blocks,
-            }
-        }
-
-        pub(crate) fn forget_free_blocks(&mut self, plane: PlaneId) {
-            self.planes[plane.at()].free_blocks = 0;
-        }
-
-        pub(crate) fn open_blocks(&self, plane: PlaneId) -> impl Iterator<Item = super::BlockId> + '_ {
-            self.planes[plane.at()].open.iter().copied().filter(|b| b.is_some())
         }
     }
 }

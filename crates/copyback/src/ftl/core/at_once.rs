@@ -1,0 +1,118 @@
+//! What is done in no time: writes and collections of a preconditioning, and collections of a drive that is ideal.
+//! Units are appended one by one, so that moves of several victims share their pages.
+
+use super::Ftl;
+use crate::ftl::GC_RESERVE_BLOCKS;
+use crate::ftl::frontier::Origin;
+use crate::sim::index::{BlockId, LogicalUnit, PhysicalUnit, PlaneId};
+
+impl Ftl {
+    /// The plane that a write of `unit` goes to while no time passes.
+    #[inline]
+    pub fn timeless_plane(&mut self, unit: LogicalUnit) -> PlaneId {
+        let (planes, reserve) = (&self.planes, GC_RESERVE_BLOCKS);
+        self.allocation.timeless_plane(unit, |plane| planes[plane.at()].free_blocks > reserve)
+    }
+
+    /// Writes one unit to the plane's open block, behind the last.
+    #[inline(always)]
+    pub fn append(&mut self, plane: PlaneId, unit: LogicalUnit, stamp: u64) {
+        self.append_to(plane, false, unit, stamp);
+    }
+
+    /// The same, to the plane's second active block if so told.
+    #[inline(always)]
+    pub fn append_to(&mut self, plane: PlaneId, is_second: bool, unit: LogicalUnit, stamp: u64) {
+        let slot = if is_second { 1 } else { self.write_point(plane, Origin::Host) };
+        let (block, place) = self.append_place(plane, slot);
+        self.point(unit, place, block);
+        self.counts.host_units += 1;
+        self.close_if_full(plane, block, slot, stamp);
+    }
+
+    /// Ends the page that was begun on a plane by appending: what is left of it is padding. Whole pages are bound only
+    /// behind whole pages.
+    pub fn seal_page(&mut self, plane: PlaneId, origin: Origin, stamp: u64) {
+        if !self.frontier.has_second_active() {
+            self.seal_write_point(plane, self.frontier.open_block_of(origin), stamp);
+            return;
+        }
+        // Which of two blocks the next page goes to may have changed since this one was begun.
+        self.seal_write_point(plane, 0, stamp);
+        self.seal_write_point(plane, 1, stamp);
+    }
+
+    fn seal_write_point(&mut self, plane: PlaneId, slot: usize, stamp: u64) {
+        let block = self.planes[plane.at()].open[slot];
+        if block.is_none() {
+            return;
+        }
+        let state = &mut self.blocks[block];
+        let whole = u32::from(state.written).next_multiple_of(self.geometry.units_per_page);
+        self.counts.padding_units += u64::from(whole) - u64::from(state.written);
+        state.written = whole as u16;
+        self.close_if_full(plane, block, slot, stamp);
+    }
+
+    #[inline(always)]
+    fn append_place(&mut self, plane: PlaneId, slot: usize) -> (BlockId, PhysicalUnit) {
+        let block = self.open_block(plane, slot);
+        let at = self.blocks[block].written;
+        self.blocks[block].written = at + 1;
+        (block, PhysicalUnit(block.0 * self.geometry.units_per_block + u32::from(at)))
+    }
+
+    /// Collects one block at once: its valid units are appended to its plane's block for moves. Returns how many.
+    pub fn collect(&mut self, block: BlockId, stamp: u64) -> u32 {
+        let plane = self.geometry.plane_of(block);
+        let mut moves = std::mem::take(&mut self.moves);
+        self.take_victim(block, &mut moves);
+        const AHEAD: usize = 12;
+        for m in &moves[..moves.len().min(AHEAD)] {
+            self.map.prefetch(m.unit);
+        }
+        let mut slot = self.write_point(plane, Origin::Move);
+        for (i, m) in moves.iter().enumerate() {
+            if let Some(next) = moves.get(i + AHEAD) {
+                self.map.prefetch(next.unit);
+            }
+            if self.frontier.has_second_active() && !self.is_within_page(plane, slot) {
+                slot = self.write_point(plane, Origin::Move);
+            }
+            let (to_block, place) = self.append_place(plane, slot);
+            let old = self.map.set(m.unit, place);
+            debug_assert_eq!(old, m.from);
+            self.reverse[place.at()] = m.unit;
+            self.valid[place.at() / 64] |= 1 << (place.0 % 64);
+            self.blocks[to_block].valid += 1;
+            self.close_if_full(plane, to_block, slot, stamp);
+        }
+        let moved = moves.len() as u32;
+        self.counts.moved_units += u64::from(moved);
+        self.moves = moves;
+        self.clear_valid(block);
+        self.erase(block);
+        moved
+    }
+
+    /// Whether an open block's last page was begun and is not full: what comes next goes there, too.
+    #[inline(always)]
+    fn is_within_page(&self, plane: PlaneId, slot: usize) -> bool {
+        let open = self.planes[plane.at()].open[slot];
+        open.is_some() && !u32::from(self.blocks[open].written).is_multiple_of(self.geometry.units_per_page)
+    }
+
+    /// Makes all units of a victim invalid at once.
+    fn clear_valid(&mut self, block: BlockId) {
+        let first = self.geometry.first_unit(block).0;
+        let end = first + self.geometry.units_per_block;
+        let mut at = first;
+        while at < end {
+            let in_word = (64 - at % 64).min(end - at);
+            let mask = if in_word == 64 { u64::MAX } else { ((1 << in_word) - 1) << (at % 64) };
+            self.valid[(at / 64) as usize] &= !mask;
+            at += in_word;
+        }
+        self.blocks[block].valid = 0;
+    }
+}

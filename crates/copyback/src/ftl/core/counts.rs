@@ -1,0 +1,36 @@
+//! What a translation layer has done.
+
+/// Counts of what was done, in mapping units and blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Units written for the host.
+    pub host_units: u64,
+    /// Units moved.
+    pub moved_units: u64,
+    /// Moves that came too late: the host had written a newer version.
+    pub dropped_moves: u64,
+    /// Places that were left empty in programmed pages.
+    pub padding_units: u64,
+    /// Blocks erased.
+    pub erases: u64,
+}
+
+impl Counts {
+    /// Units programmed over units that the host wrote.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let flash = self.host_units + self.moved_units + self.padding_units;
+        (self.host_units > 0).then(|| flash as f64 / self.host_units as f64)
+    }
+
+    /// What was done since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            host_units: self.host_units - earlier.host_units,
+            moved_units: self.moved_units - earlier.moved_units,
+            dropped_moves: self.dropped_moves - earlier.dropped_moves,
+            padding_units: self.padding_units - earlier.padding_units,
+            erases: self.erases - earlier.erases,
+        }
+    }
+}
