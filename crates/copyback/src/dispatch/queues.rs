@@ -133,6 +133,13 @@ impl Queues {
         self.lists.iter(list)
     }
 
+    /// The first queued write that goes to a plane, among so many.
+    #[inline]
+    pub fn first_write_for(&self, die: DieId, plane: PlaneId, scan_max: usize, txns: &Txns) -> Option<TxnId> {
+        let queued = self.iter(self.of_die(die, Queue::Write)).take(scan_max).map(TxnId);
+        queued.into_iter().find(|&id| txns[id].plane.is_none() || txns[id].plane == plane)
+    }
+
     /// The index.
     ///
     /// # Panics

@@ -3,6 +3,7 @@
 
 use super::drive::{Drive, Queue};
 use crate::config::device::UNITS_PER_PAGE_MAX;
+use crate::dispatch::compose::{JoiningReads, JoiningWrite, Room, View};
 use crate::dispatch::order::{Class, Heads};
 use crate::dispatch::txn::Role;
 use crate::flash::Follow;
@@ -11,6 +12,7 @@ use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
+use crate::tasks::gc::preemption::State;
 use crate::tasks::gc::trigger::TriggerPolicy;
 
 /// What a die could take now.
@@ -24,6 +26,13 @@ pub(crate) enum Readiness {
     CachedRead,
     /// Nothing.
     Busy,
+}
+
+impl Room for Drive {
+    #[inline(always)]
+    fn host_pages_left(&self, plane: PlaneId) -> u32 {
+        Drive::host_pages_left(self, plane)
+    }
 }
 
 impl Drive {
@@ -144,13 +153,53 @@ impl Drive {
         let Some(part) = self.bind_read(lead, die, events) else { return };
         let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
         self.add_read(&mut command, part, events.now_ns());
-        for at in 0..self.settings.builders.len() {
-            self.settings.builders[at].join_reads(self, die, &mut command, events);
+        if self.head(die, Queue::Read).is_some() {
+            for at in 0..self.settings.builders.len() {
+                let joining = self.settings.builders[at].reads(&self.view_for_builders(die), part.page);
+                self.join_reads(die, &mut command, &joining, events);
+            }
         }
         if command.planes > 1 {
             self.work.multi_plane_commands += 1;
         }
         self.issue(die, &command, events);
+    }
+
+    /// What builders look at.
+    #[inline(always)]
+    pub(crate) fn view_for_builders(&self, die: DieId) -> View<'_, Self> {
+        View {
+            die,
+            queues: &self.queues,
+            txns: &self.txns,
+            ftl: &self.ftl,
+            newest: &self.newest,
+            rules: self.flash.rules(),
+            geometry: &self.geometry,
+            excluded: self.dies[die.at()].excluded,
+            scan_max: self.settings.scan_max,
+            room: self,
+        }
+    }
+
+    /// Queued reads that a builder named join a command.
+    #[inline(always)]
+    fn join_reads(&mut self, die: DieId, command: &mut Command, joining: &JoiningReads, events: &mut EventQueue) {
+        let list = self.queue(die, Queue::Read);
+        for &id in joining.as_slice() {
+            self.queues.remove(list, id.0);
+            let part = self.bind_read(id, die, events).expect("the partner was just translated");
+            self.add_read(command, part, events.now_ns());
+        }
+    }
+
+    /// Queued reads join a read of a collection.
+    pub(crate) fn join_collection_read(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
+        for at in 0..self.settings.gc_builders.len() {
+            let joining = self.settings.gc_builders[at].reads(&self.view_for_builders(die), command.parts[0].page);
+            self.join_reads(die, command, &joining, events);
+        }
+        self.work.reads_paired_with_gc += u64::from(command.planes) - 1;
     }
 
     /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left the
@@ -231,8 +280,8 @@ impl Drive {
         let write_point = self.ftl.write_point(plane, Origin::Host);
         let mut command = Command::new(FlashOp::Program, Source::Host, JobId::NONE, events.now_ns());
         self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
-        for at in 0..self.settings.builders.len() {
-            self.settings.builders[at].join_writes(self, die, &mut command, events);
+        if self.head(die, Queue::Write).is_some() {
+            self.join_host_program(die, &mut command, events.now_ns());
         }
         let planes = u64::from(command.planes);
         self.count_program(Source::Host, planes);
@@ -270,10 +319,44 @@ impl Drive {
         beside.or_else(|| in_turn().find(has_room)).unwrap_or(PlaneId(first))
     }
 
-    /// The first queued write that goes to a plane, among as many as are looked at.
-    pub(crate) fn first_write_for(&self, die: DieId, plane: PlaneId) -> Option<TxnId> {
-        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.settings.scan_max).map(TxnId);
-        queued.into_iter().find(|&id| self.txns[id].plane.is_none() || self.txns[id].plane == plane)
+    /// Queued writes join a program of the host.
+    #[inline(never)]
+    fn join_host_program(&mut self, die: DieId, command: &mut Command, now_ns: u64) {
+        for at in 0..self.settings.builders.len() {
+            let builder = self.settings.builders[at];
+            self.join_writes(die, command, now_ns, |view, parts, plane| builder.write(view, parts, plane));
+        }
+    }
+
+    /// Queued writes join a program on those other planes for which a builder names one.
+    #[inline(always)]
+    fn join_writes(
+        &mut self,
+        die: DieId,
+        command: &mut Command,
+        now_ns: u64,
+        named: impl Fn(&View<'_, Self>, &[CommandPlane], PlaneId) -> Option<JoiningWrite>,
+    ) {
+        let (lead, excluded) = (command.parts[0].plane, self.dies[die.at()].excluded[1]);
+        for plane in self.geometry.planes_of(die).filter(|&p| p != lead && p != excluded) {
+            if let Some(joining) = named(&self.view_for_builders(die), command.parts(), plane) {
+                self.bind_write(die, (plane, joining.write_point), joining.txn, command, now_ns);
+            }
+        }
+    }
+
+    /// The same of a program of a collection; `is_paired`: which is in the block that its plane has set apart for
+    /// paired programs.
+    pub(crate) fn join_collection_program(&mut self, die: DieId, command: &mut Command, is_paired: bool, now_ns: u64) {
+        // Where collections are preemptible, writes that may not go first take no free blocks as partners either.
+        if self.preemption.is_preemptive() && self.collection_state(die) != State::AllAllowed {
+            return;
+        }
+        for at in 0..self.settings.gc_builders.len() {
+            let builder = self.settings.gc_builders[at];
+            self.join_writes(die, command, now_ns, |view, parts, p| builder.write(view, parts, p, is_paired));
+        }
+        self.work.programs_paired_with_gc += u64::from(command.planes) - 1;
     }
 
     /// Binds the next page of one of a plane's open blocks for a queued write, and for the writes behind it that fill the
@@ -307,7 +390,7 @@ impl Drive {
             next = TxnId::NONE;
             if used < room {
                 // Writes of one plane keep their order, so the first that does not fit ends the page.
-                if let Some(follower) = self.first_write_for(die, plane)
+                if let Some(follower) = self.queues.first_write_for(die, plane, self.settings.scan_max, &self.txns)
                     && used + self.txns[follower].units <= room
                 {
                     next = follower;

@@ -11,6 +11,7 @@ pub mod drive;
 mod flow;
 mod idleness;
 mod issue;
+mod merging;
 mod pairing;
 pub mod reading;
 mod sharing;

@@ -5,7 +5,10 @@
 
 use super::drive::Drive;
 use crate::config::device::PLANES_MAX;
+use crate::dispatch::compose::{JoiningReads, gc_host};
 use crate::sim::index::{DieId, JobId, PageId, PlaneId, TxnId};
+use crate::tasks::gc::granularity::GranularityPolicy;
+use crate::tasks::gc::preemption::State;
 use crate::tasks::job::Step;
 use std::cell::OnceCell;
 
@@ -18,8 +21,8 @@ pub(crate) struct Pairing<'a> {
     step: Option<Step>,
     /// The page that merging puts first, where it does.
     wanted: OnceCell<Option<PageId>>,
-    /// The reads that join the next read, and how many they are.
-    partners: OnceCell<([TxnId; 3], usize)>,
+    /// The reads that join the next read.
+    partners: OnceCell<JoiningReads>,
     /// Whether writes to this plane of the die join the next program; last: to any.
     joins: [OnceCell<bool>; PLANES_MAX as usize + 1],
 }
@@ -46,7 +49,9 @@ impl<'a> Pairing<'a> {
             return false;
         }
         let at = if plane.is_some() { drive.geometry.plane_offset(plane) as usize } else { PLANES_MAX as usize };
-        let join = || drive.joins_of_writes(self.die, plane, drive.jobs[self.job.at()].plane);
+        let may_join = || drive.collection_state(self.die) == State::AllAllowed && !drive.granularity.leaves_plane();
+        let own_plane = drive.jobs[self.job.at()].plane;
+        let join = || may_join() && gc_host::joins_of_writes(&drive.view_for_builders(self.die), plane, own_plane);
         *self.joins[at].get_or_init(join)
     }
 
@@ -85,12 +90,12 @@ impl<'a> Pairing<'a> {
         let (drive, job) = (self.drive, &self.drive.jobs[self.job.at()]);
         match step {
             Step::Read { .. } => {
-                let (found, count) = self.partners.get_or_init(|| {
+                let found = self.partners.get_or_init(|| {
                     let next = || drive.geometry.page_of(job.moves[job.next].from);
                     let lead = self.wanted_page().unwrap_or_else(next);
-                    drive.reads_beside_round(self.die, lead)
+                    gc_host::reads(&drive.view_for_builders(self.die), lead)
                 });
-                found[..*count].contains(&txn)
+                found.as_slice().contains(&txn)
             }
             Step::Program { .. } => {
                 Drive::is_write(drive.txns[txn].role) && self.takes_writes_to(drive.txns[txn].plane)

@@ -188,9 +188,7 @@ impl Drive {
 
     /// Issues a program of moved data with the writes that join it.
     fn join_and_issue_program(&mut self, die: DieId, mut command: Command, is_paired: bool, events: &mut EventQueue) {
-        for at in 0..self.settings.gc_builders.len() {
-            self.settings.gc_builders[at].join_gc_program(self, die, &mut command, is_paired, events);
-        }
+        self.join_collection_program(die, &mut command, is_paired, events.now_ns());
         if command.planes > 1 {
             let planes = u64::from(command.planes);
             self.count_program(Source::Host, planes - 1);
@@ -206,9 +204,7 @@ impl Drive {
     /// Issues a read of a collection, with the reads that join it.
     #[inline(never)]
     fn join_and_issue_read(&mut self, die: DieId, mut command: Command, events: &mut EventQueue) {
-        for at in 0..self.settings.gc_builders.len() {
-            self.settings.gc_builders[at].join_gc_read(self, die, &mut command, events);
-        }
+        self.join_collection_read(die, &mut command, events);
         self.work.multi_plane_commands += u64::from(command.planes > 1);
         self.issue(die, &command, events);
     }

@@ -1,21 +1,28 @@
 //! Compose: what goes into one flash command?
 //!
 //! Contract: when a die is ready, the order names a transaction to lead the next command. The builders of the list are
-//! asked in turn; each sees the command so far, the die's queues and the planes, and may let queued transactions join.
-//! Without any the lead goes alone. Those of a second list are asked about commands of collection. What they build is checked by code that does not know them, and issued by the engine.
+//! asked in turn; each looks at the command so far, the die's queues and where its planes write next (a [`View`]), and names
+//! queued transactions that join: reads all at once, writes plane by plane, for a write takes others along that fill its page
+//! up, and only then is known who is left for the next plane. Without any the lead goes alone. Those of a second list are
+//! asked about commands of collection. Builders change nothing: the drive binds whom they name and issues the command, and
+//! code that does not know them checks it.
 //!
 //! A builder is a file of this folder and a row of [`BuilderName`] or [`GcBuilderName`] and of their questions below.
 
-mod gc_host;
+pub(crate) mod gc_host;
 pub mod list;
 pub(crate) mod merge;
 mod multi_plane;
 
+use crate::config::device::PLANES_MAX;
 use crate::config::{CommandsConfig, KeyError, axis};
-use crate::flash::command::Command;
-use crate::sim::index::DieId;
-use crate::sim::queue::EventQueue;
-use crate::ssd::drive::Drive;
+use crate::dispatch::queues::Queues;
+use crate::dispatch::txn::Txns;
+use crate::flash::command::{CommandPlane, Rules};
+use crate::flash::geometry::Geometry;
+use crate::ftl::core::Ftl;
+use crate::ftl::write_ordering::Newest;
+use crate::sim::index::{DieId, PageId, PlaneId, TxnId};
 pub use list::{BuilderName, GcBuilderName};
 
 axis! {
@@ -56,48 +63,135 @@ impl ComposeConfig {
     }
 }
 
-impl BuilderName {
-    /// Lets queued reads of a die join the one that leads the command.
+/// Who knows how many pages are left for what was admitted.
+pub(crate) trait Room {
+    /// Pages of a plane onto which host writes that were admitted can go now.
+    fn host_pages_left(&self, plane: PlaneId) -> u32;
+}
+
+/// What a builder looks at.
+pub(crate) struct View<'a, R> {
+    /// The die that is ready.
+    pub die: DieId,
+    /// What waits.
+    pub queues: &'a Queues,
+    /// Transactions.
+    pub txns: &'a Txns,
+    /// Where data is, and where planes write next.
+    pub ftl: &'a Ftl,
+    /// Which write of a unit is the newest.
+    pub newest: &'a Newest,
+    /// What the device takes.
+    pub rules: &'a Rules,
+    /// Its shape.
+    pub geometry: &'a Geometry,
+    /// Planes that take no read, and no write, now.
+    pub excluded: [PlaneId; 2],
+    /// Transactions of a queue that are looked at for a partner of the host's.
+    pub scan_max: usize,
+    /// Pages that are left.
+    pub room: &'a R,
+}
+
+impl<R: Room> View<'_, R> {
+    /// The write point of a plane whose next page can stand in one command with these parts.
     #[inline(always)]
-    pub(crate) fn join_reads(self, drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    fn partner_write_point(&self, parts: &[CommandPlane], plane: PlaneId, is_paired: bool) -> Option<usize> {
+        let offset = self.geometry.block_and_offset(parts[0].page).1;
+        let write_point = self.ftl.write_point_at(plane, offset, is_paired)?;
+        if self.room.host_pages_left(plane) == 0 {
+            return None;
+        }
+        let block = self.ftl.next_block_in(plane, write_point)?;
+        let page = PageId(block.0 * self.geometry.pages_per_block + offset);
+        parts.iter().all(|part| self.rules.go_together(self.geometry, part.page, page)).then_some(write_point)
+    }
+}
+
+/// Queued reads that join a command, in the order in which they do.
+#[derive(Clone, Copy)]
+pub(crate) struct JoiningReads {
+    txns: [TxnId; PLANES_MAX as usize - 1],
+    count: usize,
+}
+
+impl JoiningReads {
+    /// Nobody.
+    pub const NONE: Self = Self { txns: [TxnId::NONE; PLANES_MAX as usize - 1], count: 0 };
+
+    #[inline(always)]
+    fn push(&mut self, txn: TxnId) {
+        self.txns[self.count] = txn;
+        self.count += 1;
+    }
+
+    fn sort_by_key(&mut self, key: impl Fn(TxnId) -> u64) {
+        self.txns[..self.count].sort_unstable_by_key(|&txn| key(txn));
+    }
+
+    /// The reads.
+    #[inline(always)]
+    pub fn as_slice(&self) -> &[TxnId] {
+        &self.txns[..self.count]
+    }
+}
+
+/// A queued write that joins a command, with what fills its page up, and the open block of its plane that takes them.
+#[derive(Clone, Copy)]
+pub(crate) struct JoiningWrite {
+    /// The first write of the page.
+    pub txn: TxnId,
+    /// Which of the plane's open blocks.
+    pub write_point: usize,
+}
+
+impl BuilderName {
+    /// Queued reads of the die that join the read of a page.
+    #[inline(always)]
+    pub(crate) fn reads<R: Room>(self, view: &View<'_, R>, lead: PageId) -> JoiningReads {
         match self {
-            Self::MultiPlane => multi_plane::join_reads(drive, die, command, events),
+            Self::MultiPlane => multi_plane::reads(view, lead),
             // It says when a command may follow another, not what goes into one.
-            Self::Cache => {}
+            Self::Cache => JoiningReads::NONE,
         }
     }
 
-    /// Lets queued writes of a die join the one that leads the command.
+    /// A queued write that joins a program of these parts on a further plane.
     #[inline(always)]
-    pub(crate) fn join_writes(self, drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    pub(crate) fn write<R: Room>(
+        self,
+        view: &View<'_, R>,
+        parts: &[CommandPlane],
+        plane: PlaneId,
+    ) -> Option<JoiningWrite> {
         match self {
-            Self::MultiPlane => multi_plane::join_writes(drive, die, command, events),
-            Self::Cache => {}
+            Self::MultiPlane => multi_plane::write(view, parts, plane),
+            Self::Cache => None,
         }
     }
 }
 
 impl GcBuilderName {
-    /// Lets queued reads of a die join a read of collection.
-    #[inline]
-    pub(crate) fn join_gc_read(self, drive: &mut Drive, die: DieId, command: &mut Command, events: &mut EventQueue) {
-        if self == Self::GcHost {
-            gc_host::join_gc_read(drive, die, command, events);
+    /// Queued reads of the die that join a read of collection.
+    pub(crate) fn reads<R: Room>(self, view: &View<'_, R>, lead: PageId) -> JoiningReads {
+        match self {
+            Self::GcHost => gc_host::reads(view, lead),
+            // They say whom the page itself serves, and when a command may follow another.
+            Self::Merge | Self::Pipeline => JoiningReads::NONE,
         }
     }
 
-    /// Lets queued writes of a die join a program of collection.
-    #[inline]
-    pub(crate) fn join_gc_program(
+    /// A queued write that joins a program of collection on a further plane.
+    pub(crate) fn write<R: Room>(
         self,
-        drive: &mut Drive,
-        die: DieId,
-        command: &mut Command,
+        view: &View<'_, R>,
+        parts: &[CommandPlane],
+        plane: PlaneId,
         is_paired: bool,
-        events: &mut EventQueue,
-    ) {
-        if self == Self::GcHost {
-            gc_host::join_gc_program(drive, die, command, is_paired, events);
+    ) -> Option<JoiningWrite> {
+        match self {
+            Self::GcHost => gc_host::write(view, parts, plane, is_paired),
+            Self::Merge | Self::Pipeline => None,
         }
     }
 }
