@@ -41,8 +41,11 @@ impl Moves for PlaneJobs<'_> {
             return OwnMoves::default();
         }
         let job = &drive.jobs[id.at()];
-        let pages = (job.moves_left() as u32).div_ceil(drive.geometry.units_per_page);
-        OwnMoves { pages, has_begun: drive.dies[job.die.at()].reserved_by == id }
+        let pages = match job.footprint().is_row() {
+            false => (job.moves_left() as u32).div_ceil(drive.geometry.units_per_page),
+            true => drive.row_pages_left(job, plane),
+        };
+        OwnMoves { pages, has_begun: job.has_begun }
     }
 }
 

@@ -4,17 +4,30 @@
 
 use super::drive::Drive;
 use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::Source;
+use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Origin;
 use crate::ftl::space::Space;
 use crate::observe::clocks::Occupant;
 use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
-use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
-use crate::tasks::job::Job;
+use crate::tasks::job::{Footprint, Job};
 
 /// An empty drive on one channel, 32 blocks of 8 pages a plane, whose writes choose their die.
 fn drive(dies: u32, planes_per_die: u32, more: &str) -> (Drive, EventQueue) {
+    drive_with(dies, planes_per_die, more, |_| {}, false)
+}
+
+/// The same with something written, and watched or not.
+fn drive_with(
+    dies: u32,
+    planes_per_die: u32,
+    more: &str,
+    write: impl Fn(&mut Ftl),
+    check: bool,
+) -> (Drive, EventQueue) {
     let mut table: toml::Table = toml::from_str(&format!(
         r#"
         allocation = {{ policy = "dynamic" }}
@@ -35,9 +48,10 @@ fn drive(dies: u32, planes_per_die: u32, more: &str) -> (Drive, EventQueue) {
     table.extend(toml::from_str::<toml::Table>(more).expect("the test's settings parse"));
     let config: RunConfig = table.try_into().expect("the configuration is complete");
     config.check().expect("the configuration is possible");
-    let ftl = preconditioned(&config, 1).expect("the drive is preconditioned");
+    let mut ftl = preconditioned(&config, 1).expect("the drive is preconditioned");
+    write(&mut ftl);
     let events = EventQueue::new(Drive::timers(&ftl.geometry) as usize);
-    (Drive::new(&config.drive(), ftl, 0, false, false), events)
+    (Drive::new(&config.drive(), ftl, 0, check, false), events)
 }
 
 fn write(drive: &mut Drive, die: u32, events: &mut EventQueue) -> TxnId {
@@ -127,7 +141,8 @@ fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
     }
     drive.dies[1].waiting = 1;
     let mut job = Job::new(8);
-    (job.plane, job.die) = (PlaneId(0), DieId(0));
+    job.die = DieId(0);
+    job.set_footprint(Footprint::one(PlaneId(0), BlockId::NONE));
     drive.jobs.push(job);
     let left = drive.ftl.pages_left(PlaneId(2), Origin::Move);
     let mut destination = |watermark: u32| {
@@ -157,4 +172,70 @@ fn a_report_of_those_who_wait_leaves_out_dies_at_rest() {
     write(&mut drive, 1, &mut events);
     let text = drive.describe_waiting();
     assert!(text.starts_with("die 1: 1 transactions wait, 1 of them for space;"), "{text}");
+}
+
+/// The rest of a drive's work, each event with all that follows from it.
+fn run_to_end(drive: &mut Drive, events: &mut EventQueue) {
+    drive.dispatch_ready(events);
+    while let Some((_, slot)) = events.pop() {
+        drive.on_event(slot.0, events);
+        drive.dispatch_ready(events);
+    }
+}
+
+/// Two planes of a die, of which the first blocks are full, each but for its first page valid, and watched by all checks.
+fn two_full_blocks(more: &str) -> (Drive, EventQueue, Footprint) {
+    let fill = |ftl: &mut Ftl| {
+        for (plane, first) in [(0, 0), (1, 8)] {
+            (first..first + 8).for_each(|unit| {
+                ftl.write_page(PlaneId(plane), &[LogicalUnit(unit)], 0);
+            });
+            ftl.trim(LogicalUnit(first));
+        }
+    };
+    let (drive, events) = drive_with(1, 2, more, fill, true);
+    let footprint = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(32));
+    (drive, events, footprint)
+}
+
+/// Pages of one offset are read together, are programmed together, and the blocks are erased together.
+#[test]
+fn a_job_of_two_planes_takes_each_step_on_both() {
+    let (mut drive, mut events, footprint) = two_full_blocks("");
+    drive.start_relocation_of(footprint, Source::Wear, true);
+    run_to_end(&mut drive, &mut events);
+    assert_eq!((drive.work.other_page_reads, drive.work.other_page_programs), (14, 14));
+    assert_eq!(drive.work.multi_plane_commands, 7 + 7 + 1);
+    assert_eq!((drive.ftl.blocks()[BlockId(0)].erases, drive.ftl.blocks()[BlockId(32)].erases), (1, 1));
+    drive.check_end(events.now_ns());
+}
+
+/// A job that reserves its die keeps the host off it to its end; one that does not lets a read go after its first step,
+/// where the order says so.
+#[test]
+fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
+    let read_done_ns = |reserves_die: bool| {
+        let (mut drive, mut events, footprint) =
+            two_full_blocks("order = { policy = \"priority\", first = \"read-write-gc\" }");
+        drive.start_relocation_of(footprint, Source::Wear, reserves_die);
+        drive.dispatch_ready(&mut events);
+        let id = drive.add_txn(Txn::new(Role::Read, LogicalUnit(5), 1, DieId(0), PlaneId(0)));
+        drive.submit(id, &mut events);
+        let mut read_ns = 0;
+        drive.dispatch_ready(&mut events);
+        while let Some((now_ns, slot)) = events.pop() {
+            drive.on_event(slot.0, &mut events);
+            drive.dispatch_ready(&mut events);
+            if let Some(done) = drive.take_done() {
+                drive.remove_txn(done);
+                read_ns = now_ns;
+            }
+        }
+        drive.check_end(events.now_ns());
+        assert_eq!(drive.work.other_page_programs, 14);
+        (read_ns, events.now_ns())
+    };
+    let ((alone_ns, end_ns), (shared_ns, _)) = (read_done_ns(true), read_done_ns(false));
+    assert!(alone_ns > end_ns - 1_000_000, "the read waits for the job: {alone_ns} of {end_ns} ns");
+    assert!(shared_ns < 300_000, "the read goes behind the first step: {shared_ns} ns");
 }

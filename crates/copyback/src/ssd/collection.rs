@@ -9,7 +9,7 @@ use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy, Wanted};
-use crate::tasks::job::Job;
+use crate::tasks::job::{Footprint, Job};
 
 impl Drive {
     /// A page was bound on a plane: whoever waits for one there is looked at again, and collection starts where the
@@ -222,13 +222,41 @@ impl Drive {
     /// # Panics
     /// When the block is not full, or a job is under way on its plane.
     pub fn start_relocation(&mut self, block: BlockId, source: Source) {
-        let plane = self.geometry.plane_of(block);
-        hold!(self.job_of_plane[plane.at()].is_none(), OneJob, "{plane:?} has a job already");
-        let id = self.new_job(source, plane);
-        self.jobs[id.at()].picks_victim = false;
-        self.jobs[id.at()].block = block;
-        self.job_of_plane[plane.at()] = id;
+        self.start_relocation_of(Footprint::one(self.geometry.plane_of(block), block), source, true);
+    }
+
+    /// The same of a block on each of several planes of a die that go into one command. `reserves_die`: from its first step
+    /// to its last nobody else has the die; otherwise it waits for the die before each step, and whoever the order names
+    /// goes between two.
+    ///
+    /// # Panics
+    /// As above, and where the blocks do not go into one command.
+    pub(crate) fn start_relocation_of(&mut self, footprint: Footprint, source: Source, reserves_die: bool) {
+        let lead = footprint.blocks().next().expect("a footprint has a block");
+        let first_page = |block: BlockId| self.geometry.page_of(self.geometry.first_unit(block));
+        for (plane, block) in footprint.blocks() {
+            hold!(self.job_of_plane[plane.at()].is_none(), OneJob, "{plane:?} has a job already");
+            let is_lead = plane == lead.0;
+            let (a, b) = (first_page(lead.1), first_page(block));
+            assert!(
+                is_lead || self.flash.rules().go_together(&self.geometry, a, b),
+                "{block:?} goes not with {lead:?}"
+            );
+        }
+        let id = self.new_job(source, lead.0);
+        let job = &mut self.jobs[id.at()];
+        (job.picks_victim, job.reserves_die) = (false, reserves_die);
+        job.set_footprint(footprint);
+        footprint.planes().for_each(|plane| self.job_of_plane[plane.at()] = id);
         self.attach(id);
+    }
+
+    /// Pages that a job with several blocks has still to program on a plane.
+    pub(crate) fn row_pages_left(&self, job: &Job, plane: PlaneId) -> u32 {
+        let pages = job.moves[job.programmed..].iter().map(|m| self.geometry.page_of(m.from));
+        let mut pages: Vec<_> = pages.filter(|&page| self.geometry.plane_of_page(page) == plane).collect();
+        pages.dedup();
+        pages.len() as u32
     }
 
     /// Collects a plane once more than its watermark asks for; whether it can: nothing is reclaimable on a plane that
@@ -249,15 +277,16 @@ impl Drive {
         });
         let sequence = self.txns.take_sequence();
         let job = &mut self.jobs[id.at()];
-        (job.source, job.plane, job.die, job.sequence) = (source, plane, self.geometry.die_of(plane), sequence);
+        (job.source, job.die, job.sequence) = (source, self.geometry.die_of(plane), sequence);
+        job.set_footprint(Footprint::one(plane, BlockId::NONE));
         (job.next, job.programmed, job.dropped, job.is_stepping) = (0, 0, 0, false);
         job.pages_stayed = 0;
-        (job.picks_victim, job.block, job.has_to_leave) = (true, BlockId::NONE, false);
+        (job.picks_victim, job.has_to_leave, job.has_begun, job.reserves_die) = (true, false, false, true);
         job.moves.clear();
         id
     }
 
-    fn attach(&mut self, id: JobId) {
+    pub(super) fn attach(&mut self, id: JobId) {
         let die = self.jobs[id.at()].die;
         let d = &mut self.dies[die.at()];
         hold!((d.waiting_jobs_count as usize) < WAITING_JOBS_MAX, OneJob, "too many jobs wait for {die:?}");

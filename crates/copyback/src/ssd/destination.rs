@@ -10,7 +10,7 @@ impl Drive {
     /// The plane to which a job's next page goes.
     pub(crate) fn destination_of(&self, id: JobId) -> PlaneId {
         let job = &self.jobs[id.at()];
-        self.granularity.destination(job.plane, job.has_to_leave, self)
+        self.granularity.destination(job.plane(), job.has_to_leave, self)
     }
 }
 

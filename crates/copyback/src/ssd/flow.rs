@@ -106,7 +106,7 @@ impl Drive {
             self.count_plane_in_gc(die, *from_ns, events.now_ns());
         }
         if command.op == FlashOp::Erase {
-            self.work.block_erases += 1;
+            self.work.block_erases += u64::from(command.planes);
         }
         if let Some(shadow) = &mut self.shadow {
             command.parts().iter().for_each(|part| shadow.end_page(part.page));

@@ -11,7 +11,7 @@ impl Drive {
     pub(crate) fn wanted_page(&self, die: DieId, id: JobId) -> Option<PageId> {
         let job = &self.jobs[id.at()];
         let pending = &job.moves[job.next..];
-        let start = merge::wanted_move(&self.view_for_builders(die), job.block, pending)?;
+        let start = merge::wanted_move(&self.view_for_builders(die), job.block(), pending)?;
         Some(self.geometry.page_of(pending[start].from))
     }
 
@@ -20,7 +20,7 @@ impl Drive {
     pub(crate) fn put_wanted_first(&mut self, die: DieId, id: JobId) {
         let job = &self.jobs[id.at()];
         let pending = &job.moves[job.next..];
-        let Some(start) = merge::wanted_move(&self.view_for_builders(die), job.block, pending) else { return };
+        let Some(start) = merge::wanted_move(&self.view_for_builders(die), job.block(), pending) else { return };
         let page_at = |at: usize| self.geometry.page_of(pending[at].from);
         let length = (start..pending.len()).take_while(|&at| page_at(at) == page_at(start)).count();
         let job = &mut self.jobs[id.at()];
@@ -58,7 +58,7 @@ impl Drive {
     pub(crate) fn take_merged_writes(&mut self, die: DieId, id: JobId, units: usize, now_ns: u64) -> Merged {
         let list = self.queue(die, Queue::Write);
         let (mut merged, mut last) = (Merged::NONE, TxnId::NONE);
-        let (end, victim) = (self.queues.index().end_of_walk(die, true), self.jobs[id.at()].block);
+        let (end, victim) = (self.queues.index().end_of_walk(die, true), self.jobs[id.at()].block());
         let mut next = merge::next_write(&self.view_for_builders(die), victim, None, end);
         while let Some(txn) = next {
             next = merge::next_write(&self.view_for_builders(die), victim, Some(txn), end);

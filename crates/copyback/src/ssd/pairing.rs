@@ -50,7 +50,7 @@ impl<'a> Pairing<'a> {
         }
         let at = if plane.is_some() { drive.geometry.plane_offset(plane) as usize } else { PLANES_MAX as usize };
         let may_join = || drive.collection_state(self.die) == State::AllAllowed && !drive.granularity.leaves_plane();
-        let own_plane = drive.jobs[self.job.at()].plane;
+        let own_plane = drive.jobs[self.job.at()].plane();
         let join = || may_join() && gc_host::joins_of_writes(&drive.view_for_builders(self.die), plane, own_plane);
         *self.joins[at].get_or_init(join)
     }

@@ -95,7 +95,7 @@ impl Drive {
     /// Excludes the collection's plane where its next step does. Looked at before each request that goes first: one
     /// that goes may overwrite all that the collection had still to read, and its next step is then another one.
     fn exclude_planes(&mut self, die: DieId, id: JobId, step: Step) {
-        let plane = self.jobs[id.at()].plane;
+        let plane = self.jobs[id.at()].plane();
         let excluded = |is_write| {
             if self.preemption.excludes_plane(kind(step), is_write) { plane } else { PlaneId::NONE }
         };
@@ -223,8 +223,8 @@ impl Drive {
         let (op, source) = (command.op, command.source);
         hold!(may_go, DieReservation, "{op:?} of {source:?} on {die:?}, which {:?} has", d.reserved_by);
         let is_excluded = self.settings.excludes_at_register[usize::from(op != FlashOp::Read)] && self.holds_page(job);
-        let uses_plane = command.parts().iter().any(|part| part.plane == job.plane);
-        hold!(!(is_excluded && uses_plane), PlaneExcluded, "{op:?} of {source:?} on {:?} of {die:?}", job.plane);
+        let uses_plane = command.parts().iter().any(|part| part.plane == job.plane());
+        hold!(!(is_excluded && uses_plane), PlaneExcluded, "{op:?} of {source:?} on {:?} of {die:?}", job.plane());
     }
 
     /// Whether a collection stands between the read and the program of a page, or of all that was left. Asked when a
@@ -285,7 +285,7 @@ impl Drive {
         if is_prohibited {
             return None;
         }
-        let own_plane = self.jobs[self.dies[die.at()].reserved_by.at()].plane;
+        let own_plane = self.jobs[self.dies[die.at()].reserved_by.at()].plane();
         let pairing = Pairing::of(self, die, step);
         let asked = Asked { view, own_plane, before, pairing };
         if queue == Queue::Write {

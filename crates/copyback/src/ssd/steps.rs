@@ -57,7 +57,8 @@ impl Drive {
             }
             return false;
         };
-        if self.steps_alone {
+        let job = &self.jobs[id.at()];
+        if self.steps_alone && job.reserves_die && !job.footprint().is_row() {
             self.issue_step::<true>(die, id, step, events);
         } else {
             self.issue_step::<false>(die, id, step, events);
@@ -81,13 +82,22 @@ impl Drive {
     pub(crate) fn next_step(&mut self, id: JobId) -> Option<Step> {
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
-        self.jobs[id.at()].next_step(geometry.units_per_page, |unit| geometry.page_of(unit), is_current)
+        self.jobs[id.at()].next_step(
+            geometry.units_per_page,
+            |unit| geometry.page_of(unit),
+            |unit| geometry.block_and_offset(geometry.page_of(unit)).1,
+            is_current,
+        )
     }
 
     /// Issues a step. `ALONE`: it has its die to itself, and nobody observes it; see [`crate::flash::Flash`].
     #[inline(always)]
     fn issue_step<const ALONE: bool>(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         self.jobs[id.at()].is_stepping = true;
+        if !ALONE && self.jobs[id.at()].footprint().is_row() {
+            self.issue_row_step(die, id, step, events);
+            return;
+        }
         match step {
             Step::Read { end } => self.issue_job_read::<ALONE>(die, id, end, events),
             Step::Program { units } if ALONE => self.program_at_home::<ALONE>(die, id, units, events),
@@ -97,10 +107,10 @@ impl Drive {
     }
 
     fn issue_job_program(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
-        let to = if self.granularity.leaves_plane() { self.destination_of(id) } else { self.jobs[id.at()].plane };
+        let to = if self.granularity.leaves_plane() { self.destination_of(id) } else { self.jobs[id.at()].plane() };
         if self.geometry.die_of(to) != die {
             self.send_move(id, to, units);
-        } else if to != self.jobs[id.at()].plane || !self.settings.is_collection_alone {
+        } else if to != self.jobs[id.at()].plane() || !self.settings.is_collection_alone {
             self.issue_shared_program(die, id, to, units, events);
         } else {
             self.program_at_home::<false>(die, id, units, events);
@@ -110,7 +120,7 @@ impl Drive {
     /// Programs moved data on the plane that it comes from; the host has no share in it.
     #[inline(always)]
     fn program_at_home<const ALONE: bool>(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
-        let (plane, source) = (self.jobs[id.at()].plane, self.jobs[id.at()].source);
+        let (plane, source) = (self.jobs[id.at()].plane(), self.jobs[id.at()].source);
         let write_point = self.ftl.write_point(plane, Origin::Move);
         let page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
         self.count_program(source, 1);
@@ -120,13 +130,89 @@ impl Drive {
 
     #[inline(never)]
     fn issue_erase(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
-        let (plane, block) = (self.jobs[id.at()].plane, self.jobs[id.at()].block);
+        let (plane, block) = (self.jobs[id.at()].plane(), self.jobs[id.at()].block());
         if let Some(shadow) = &mut self.shadow {
             shadow.begin_erase(block, &self.ftl);
         }
         let page = self.geometry.page_of(self.geometry.first_unit(block));
         let part = CommandPlane { plane, page, units: 0, txn: TxnId::NONE };
         self.issue_part::<false>(die, FlashOp::Erase, id, part, events);
+    }
+
+    /// Issues a step of a job that has blocks on several planes.
+    #[cold]
+    #[inline(never)]
+    fn issue_row_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+        let source = self.jobs[id.at()].source;
+        let op = match step {
+            Step::Read { .. } => FlashOp::Read,
+            Step::Program { .. } => FlashOp::Program,
+            Step::Erase => FlashOp::Erase,
+        };
+        let mut command = Command::new(op, source, id, events.now_ns());
+        match step {
+            Step::Read { end } => {
+                let next = std::mem::replace(&mut self.jobs[id.at()].next, end);
+                for (plane, page, units) in self.pages_of_row(id, next, end) {
+                    command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
+                }
+                match source {
+                    Source::Gc => self.work.gc_page_reads += u64::from(command.planes),
+                    _ => self.work.other_page_reads += u64::from(command.planes),
+                }
+            }
+            // Pages stay on their planes. Those whose write points do not go with the first one's follow by themselves.
+            Step::Program { units } => {
+                let programmed = self.jobs[id.at()].programmed;
+                let mut lead = None;
+                for (plane, _, units) in self.pages_of_row(id, programmed, programmed + units) {
+                    let write_point = self.ftl.write_point(plane, Origin::Move);
+                    let page = self.next_page(plane, write_point);
+                    let goes_along = |lead| self.flash.rules().go_together(&self.geometry, lead, page);
+                    if !lead.is_none_or(goes_along) {
+                        break;
+                    }
+                    lead = lead.or(Some(page));
+                    let page = self.bind_moves(id, (plane, write_point), units as usize, Merged::NONE);
+                    let units = self.geometry.units_per_page;
+                    command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
+                }
+                self.count_program(source, u64::from(command.planes));
+            }
+            Step::Erase => {
+                for (plane, block) in self.jobs[id.at()].footprint().blocks() {
+                    if let Some(shadow) = &mut self.shadow {
+                        shadow.begin_erase(block, &self.ftl);
+                    }
+                    let page = self.geometry.page_of(self.geometry.first_unit(block));
+                    command.push(CommandPlane { plane, page, units: 0, txn: TxnId::NONE });
+                }
+            }
+        }
+        if command.planes > 1 {
+            self.work.multi_plane_commands += 1;
+            if op == FlashOp::Program {
+                self.work.multi_plane_page_programs += u64::from(command.planes);
+            }
+        }
+        self.issue(die, &command, events);
+    }
+
+    /// The pages of so many of a job's moves: plane, page and units of each.
+    fn pages_of_row(&self, id: JobId, from: usize, to: usize) -> Vec<(PlaneId, PageId, u32)> {
+        let page_of = |m: &Move| self.geometry.page_of(m.from);
+        let pages = self.jobs[id.at()].moves[from..to].chunk_by(|a, b| page_of(a) == page_of(b));
+        let named = |moves: &[Move]| {
+            let page = page_of(&moves[0]);
+            (self.geometry.plane_of_page(page), page, moves.len() as u32)
+        };
+        pages.map(named).collect()
+    }
+
+    /// The page that a plane's open block takes next.
+    fn next_page(&self, plane: PlaneId, write_point: usize) -> PageId {
+        let block = self.ftl.next_block_in(plane, write_point).map_or(0, |block| block.0);
+        PageId(block * self.geometry.pages_per_block + self.ftl.next_offset_in(plane, write_point))
     }
 
     /// Issues a job's command of one plane.
@@ -263,7 +349,7 @@ impl Drive {
             end = self.end_of_next_page(id);
         }
         let job = &mut self.jobs[id.at()];
-        let (plane, source, from, units) = (job.plane, job.source, job.moves[job.next].from, end - job.next);
+        let (plane, source, from, units) = (job.plane(), job.source, job.moves[job.next].from, end - job.next);
         // The map entries of the moves that come next are fetched side by side, which costs little more than one.
         if job.next / MOVES_AHEAD != end / MOVES_AHEAD {
             let ahead = job.moves.get(end + 1..).unwrap_or_default();
@@ -307,7 +393,7 @@ impl Drive {
         let job = &mut self.jobs[id.at()];
         let moves = &job.moves[job.programmed..job.programmed + units];
         job.programmed += units;
-        job.pages_stayed += u32::from(plane == job.plane);
+        job.pages_stayed += u32::from(plane == job.plane());
         if job.source == Source::Gc {
             self.work.gc_units += units as u64 - u64::from(merged_units);
         } else {

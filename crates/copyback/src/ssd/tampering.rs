@@ -255,7 +255,7 @@ const ROWS: &[Row] = &[
     row!(VictimRoom, "", writes, |drive, _| {
         let first = |d: DieId| (drive.dies[d.at()].waiting_jobs_count > 0).then(|| drive.dies[d.at()].waiting_jobs[0]);
         let Some(job) = dies(drive).find_map(first) else { return false };
-        let plane = drive.jobs[job.at()].plane;
+        let plane = drive.jobs[job.at()].plane();
         let (full, page) = (drive.geometry.units_per_block, drive.geometry.units_per_page);
         let open: Vec<_> = drive.ftl.open_blocks(plane).collect();
         open.iter().for_each(|&b| drive.ftl.inside().blocks[b].written = (full - page) as u16);

@@ -101,9 +101,12 @@ impl Drive {
         d.waiting_jobs.rotate_left(1);
         d.waiting_jobs_count -= 1;
         d.slots_used += 1;
-        let (plane, picks_victim) = (self.jobs[id.at()].plane, self.jobs[id.at()].picks_victim);
-        if !picks_victim {
-            let block = self.jobs[id.at()].block;
+        let (plane, picks_victim) = (self.jobs[id.at()].plane(), self.jobs[id.at()].picks_victim);
+        if self.jobs[id.at()].has_begun {
+            self.reserve_die(die, id, events.now_ns());
+            self.fill_window(die, events);
+        } else if !picks_victim {
+            let block = self.jobs[id.at()].block();
             self.begin_collection(id, block, events);
         } else if walk(&mut AsJob { drive: self, id, events }, plane) == End::NoVictim {
             self.retire(id, events);
@@ -113,26 +116,58 @@ impl Drive {
     /// A job takes its block and reserves its die.
     fn begin_collection(&mut self, id: JobId, block: BlockId, events: &mut EventQueue) {
         let now_ns = events.now_ns();
-        let (die, plane) = (self.jobs[id.at()].die, self.jobs[id.at()].plane);
+        let (die, plane) = (self.jobs[id.at()].die, self.jobs[id.at()].plane());
         let choice_ns = if self.jobs[id.at()].picks_victim { self.ftl.choice_ns() } else { 0 };
         let mut moves = std::mem::take(&mut self.jobs[id.at()].moves);
         self.ftl.take_victim(block, &mut moves);
+        if self.jobs[id.at()].footprint().is_row() {
+            let others = self.jobs[id.at()].footprint().blocks().skip(1);
+            others.for_each(|(_, other)| {
+                let mut more = Vec::new();
+                self.ftl.take_victim(other, &mut more);
+                moves.append(&mut more);
+            });
+        }
         for m in moves.iter().take(2 + MOVES_AHEAD) {
             self.ftl.prefetch_entry(m.unit);
         }
         let job = &mut self.jobs[id.at()];
-        (job.block, job.start_ns, job.units_valid) = (block, now_ns, moves.len() as u32);
+        (job.start_ns, job.units_valid, job.has_begun) = (now_ns, moves.len() as u32, true);
         (job.moves, job.free_blocks) = (moves, self.ftl.free_blocks_of(plane));
-        let came_before_collection = self.txns.next_sequence();
-        let d = &mut self.dies[die.at()];
-        (d.reserved_by, d.reserved_since_ns, d.choice_ns, d.came_before_collection) =
-            (id, now_ns, choice_ns, came_before_collection);
-        self.dies_reserved += 1;
+        job.set_block(block);
+        if job.footprint().is_row() {
+            let geometry = &self.geometry;
+            job.order_by_rows(|unit| geometry.block_and_offset(geometry.page_of(unit)).1);
+        }
+        self.dies[die.at()].choice_ns = choice_ns;
+        self.reserve_die(die, id, now_ns);
         if !self.settings.is_collection_alone {
             self.pair_open_blocks(plane);
         }
         // The reservation lets nobody else onto the die, but its window may have room for those who wait.
         self.fill_window(die, events);
+    }
+
+    /// A die works for a job alone from now on.
+    fn reserve_die(&mut self, die: DieId, id: JobId, now_ns: u64) {
+        let came_before_collection = self.txns.next_sequence();
+        let d = &mut self.dies[die.at()];
+        (d.reserved_by, d.reserved_since_ns, d.came_before_collection) = (id, now_ns, came_before_collection);
+        self.dies_reserved += 1;
+    }
+
+    /// A step of a job that reserves no die ended: it waits for the die again, behind those who came meanwhile.
+    #[cold]
+    #[inline(never)]
+    fn give_die_back(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
+        if self.jobs[id.at()].source == Source::Gc {
+            self.gc.reserved_ns += events.now_ns() - self.dies[die.at()].reserved_since_ns;
+        }
+        self.dies[die.at()].reserved_by = JobId::NONE;
+        self.dies_reserved -= 1;
+        self.jobs[id.at()].sequence = self.txns.take_sequence();
+        self.attach(id);
+        self.release_slot(die, events);
     }
 
     /// Lists the page offsets of reads that wait for planes which may go with this one, where the victim policy looks at
@@ -180,6 +215,8 @@ impl Drive {
         self.jobs[id.at()].is_stepping = false;
         if command.op == FlashOp::Erase {
             self.end_job(die, id, events);
+        } else if !self.jobs[id.at()].reserves_die {
+            self.give_die_back(die, id, events);
         } else if self.dies[die.at()].reserved_by == id && self.flash.is_ready(die) {
             // Nobody else may have the die, so the next step waits for nothing; most of a job's steps come this way.
             if self.settings.steps_at_once {
@@ -201,7 +238,7 @@ impl Drive {
     fn end_job(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         let job = &self.jobs[id.at()];
-        let (block, plane, source) = (job.block, job.plane, job.source);
+        let (block, plane, source) = (job.block(), job.plane(), job.source);
         let (start_ns, units_valid, free_blocks) = (job.start_ns, job.units_valid, job.free_blocks);
         let (picks_victim, pages_stayed) = (job.picks_victim, job.pages_stayed);
         self.work.dropped_moves += u64::from(job.dropped);
@@ -209,7 +246,7 @@ impl Drive {
             self.count_fruitless_collections(plane, pages_stayed);
         }
         let defers = self.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
-        self.ftl.erase(block);
+        self.jobs[id.at()].footprint().blocks().for_each(|(_, block)| self.ftl.erase(block));
         if source == Source::Gc {
             self.gc.collections += 1;
             self.gc.units += u64::from(units_valid);
@@ -232,18 +269,19 @@ impl Drive {
 
     /// A job is over. Its plane goes on collecting where its watermark asks for it, before others are let in.
     fn retire(&mut self, id: JobId, events: &mut EventQueue) {
-        let (die, plane) = (self.jobs[id.at()].die, self.jobs[id.at()].plane);
-        let has_reclaimed = self.jobs[id.at()].block.is_some();
+        let (die, footprint) = (self.jobs[id.at()].die, self.jobs[id.at()].footprint());
+        let has_reclaimed = self.jobs[id.at()].block().is_some();
         self.free_jobs.push(id);
-        self.job_of_plane[plane.at()] = JobId::NONE;
-        let next = if has_reclaimed { AsJob { drive: self, id, events }.next(plane) } else { None };
-        if let Some(next) = next {
-            self.start_collection(next, Start::Watermark, events);
+        footprint.planes().for_each(|plane| self.job_of_plane[plane.at()] = JobId::NONE);
+        for plane in footprint.planes().filter(|_| has_reclaimed) {
+            if let Some(next) = (AsJob { drive: self, id, events }).next(plane) {
+                self.start_collection(next, Start::Watermark, events);
+            }
         }
         self.release_slot(die, events);
         self.collect_while_idle(die, events);
         // Those who still wait may have to be helped elsewhere where this plane gave nothing.
-        self.admit_waiters(die, plane, events);
+        footprint.planes().for_each(|plane| self.admit_waiters(die, plane, events));
         if self.granularity.leaves_plane() {
             self.admit_waiters_everywhere(events);
         }

@@ -1,10 +1,14 @@
 //! A job: background work as a resumable list of steps.
 //!
-//! A job relocates what is valid in a block and erases it: garbage collection, scrubbing and wear levelling differ in
-//! which block and why, not in this. Its reads are free in their order, a program follows when a page's worth of units is
+//! A job relocates what is valid in its blocks and erases them: garbage collection, scrubbing and wear levelling differ in
+//! which blocks and why, not in this. Its reads are free in their order, a program follows when a page's worth of units is
 //! in the controller or nothing is left to read, and the erase waits for all of them (the barrier). A step is handed out
 //! one at a time and bound to addresses only then, so the job can be stopped between any two.
+//!
+//! Most jobs have one block. One with a block on each of several planes of a die (a superblock) goes through them row by
+//! row: it reads the pages of one offset together, programs each on its own plane, and erases all blocks at once.
 
+use crate::config::device::PLANES_MAX;
 use crate::flash::command::Source;
 use crate::ftl::core::Move;
 use crate::sim::index::{BlockId, DieId, PageId, PhysicalUnit, PlaneId};
@@ -12,18 +16,63 @@ use crate::sim::index::{BlockId, DieId, PageId, PhysicalUnit, PlaneId};
 /// What a job does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Read the valid units of one page: those of the job's pending moves up to this index.
+    /// Read the valid units of one page, or of one row of pages: those of the job's pending moves up to this index.
     Read {
-        /// End of the page's moves in the pending list.
+        /// End of the moves in the pending list.
         end: usize,
     },
     /// Program so many of the units that were read.
     Program {
-        /// Units of one page.
+        /// Units of one page, or of one row.
         units: usize,
     },
-    /// Erase the block: all reads and programs are done.
+    /// Erase the blocks: all reads and programs are done.
     Erase,
+}
+
+/// The blocks of a job: one, or one on each of several planes of a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    blocks: [(PlaneId, BlockId); PLANES_MAX as usize],
+    count: u8,
+}
+
+impl Footprint {
+    /// One block of a plane; [`BlockId::NONE`] where it is not known yet.
+    pub fn one(plane: PlaneId, block: BlockId) -> Self {
+        let mut blocks = [(PlaneId::NONE, BlockId::NONE); PLANES_MAX as usize];
+        blocks[0] = (plane, block);
+        Self { blocks, count: 1 }
+    }
+
+    /// Another block, on another plane of the die.
+    ///
+    /// # Panics
+    /// When the plane has one already, or no plane is left.
+    #[must_use]
+    pub fn and(mut self, plane: PlaneId, block: BlockId) -> Self {
+        assert!(!self.planes().any(|p| p == plane), "{plane:?} has a block of this job already");
+        self.blocks[usize::from(self.count)] = (plane, block);
+        self.count += 1;
+        self
+    }
+
+    /// Whether it is of several planes.
+    #[inline(always)]
+    pub fn is_row(&self) -> bool {
+        self.count > 1
+    }
+
+    /// Planes and their blocks.
+    pub fn blocks(&self) -> impl Iterator<Item = (PlaneId, BlockId)> + use<> {
+        let Self { blocks, count } = *self;
+        blocks.into_iter().take(usize::from(count))
+    }
+
+    /// Planes.
+    pub fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
+        self.blocks().map(|(plane, _)| plane)
+    }
 }
 
 /// A job under way.
@@ -33,10 +82,10 @@ pub struct Job {
     pub source: Source,
     /// Its die.
     pub die: DieId,
-    /// Its plane.
-    pub plane: PlaneId,
-    /// Its block, none until it begins.
-    pub block: BlockId,
+    /// Its blocks.
+    footprint: Footprint,
+    /// Whether it has its die to itself from its first step to its last.
+    pub reserves_die: bool,
     /// Order of arrival among transactions.
     pub sequence: u64,
     /// Valid units of the block in the order of their places; those before `next` were read.
@@ -47,10 +96,12 @@ pub struct Job {
     pub programmed: usize,
     /// Moves that were dropped before they were read: the host had written a newer version.
     pub dropped: u32,
-    /// Pages that were programmed on the block's own plane.
+    /// Pages that were programmed on the blocks' own planes.
     pub pages_stayed: u32,
     /// A step is under way.
     pub is_stepping: bool,
+    /// Whether its blocks were taken.
+    pub has_begun: bool,
     /// Whether its block is chosen by the victim policy when it begins.
     pub picks_victim: bool,
     /// Whether its moves gain nothing on their own plane.
@@ -69,8 +120,8 @@ impl Job {
         Self {
             source: Source::Gc,
             die: DieId::NONE,
-            plane: PlaneId::NONE,
-            block: BlockId::NONE,
+            footprint: Footprint::one(PlaneId::NONE, BlockId::NONE),
+            reserves_die: true,
             sequence: 0,
             moves: Vec::with_capacity(units_per_block),
             next: 0,
@@ -78,6 +129,7 @@ impl Job {
             dropped: 0,
             pages_stayed: 0,
             is_stepping: false,
+            has_begun: false,
             picks_victim: true,
             has_to_leave: false,
             start_ns: 0,
@@ -86,22 +138,54 @@ impl Job {
         }
     }
 
+    /// Its blocks.
+    pub fn footprint(&self) -> Footprint {
+        self.footprint
+    }
+
+    /// Gives it other blocks.
+    pub fn set_footprint(&mut self, footprint: Footprint) {
+        self.footprint = footprint;
+    }
+
+    /// The plane of its first block.
+    #[inline(always)]
+    pub fn plane(&self) -> PlaneId {
+        self.footprint.blocks[0].0
+    }
+
+    /// Its first block, none until it is chosen.
+    #[inline(always)]
+    pub fn block(&self) -> BlockId {
+        self.footprint.blocks[0].1
+    }
+
+    /// Names its first block.
+    pub fn set_block(&mut self, block: BlockId) {
+        self.footprint.blocks[0].1 = block;
+    }
+
     /// Moves that were not programmed yet.
     pub fn moves_left(&self) -> usize {
         self.moves.len() - self.programmed
     }
 
     /// The next step, none while one is under way. Moves that came too late are not read: `is_current` says whether a
-    /// unit is still where the job expects it; `page_of` says which page a unit is in.
+    /// unit is still where the job expects it; `page_of` says which page a unit is in,
+    /// `offset_of` where in its block that page is.
     #[inline(always)]
     pub fn next_step(
         &mut self,
         units_per_page: u32,
         page_of: impl Fn(PhysicalUnit) -> PageId,
+        offset_of: impl Fn(PhysicalUnit) -> u32,
         is_current: impl Fn(Move) -> bool,
     ) -> Option<Step> {
         if self.is_stepping {
             return None;
+        }
+        if self.footprint.is_row() {
+            return Some(self.next_of_row(&offset_of, &is_current));
         }
         let held = self.next - self.programmed;
         if held >= units_per_page as usize {
@@ -128,6 +212,35 @@ impl Job {
         Some(Step::Read { end })
     }
 
+    /// The same of a job with several blocks: a row of pages is read, and programmed as it was.
+    #[cold]
+    #[inline(never)]
+    fn next_of_row(&mut self, offset_of: &impl Fn(PhysicalUnit) -> u32, is_current: &impl Fn(Move) -> bool) -> Step {
+        let held = self.next - self.programmed;
+        if held > 0 {
+            return Step::Program { units: held };
+        }
+        let next = self.next;
+        let first = self.moves[next..].iter().find(|&&m| is_current(m));
+        let Some(offset) = first.map(|m| offset_of(m.from)) else {
+            self.dropped += (self.moves.len() - next) as u32;
+            self.moves.truncate(next);
+            return Step::Erase;
+        };
+        // What stands before it, and what is stale in its row, came too late.
+        let row_end = next + self.moves[next..].iter().take_while(|m| offset_of(m.from) <= offset).count();
+        let row: Vec<Move> = self.moves[next..row_end].iter().copied().filter(|&m| is_current(m)).collect();
+        let end = next + row.len();
+        self.dropped += (row_end - end) as u32;
+        self.moves.splice(next..row_end, row);
+        Step::Read { end }
+    }
+
+    /// Lists the moves of several blocks row by row, and in a row plane by plane.
+    pub fn order_by_rows(&mut self, offset_of: impl Fn(PhysicalUnit) -> u32) {
+        self.moves.sort_by_key(|m| (offset_of(m.from), m.from));
+    }
+
     /// Forgets pending moves, up to the next one that is current.
     #[inline(never)]
     fn drop_stale(&mut self, is_current: &impl Fn(Move) -> bool) {
@@ -141,5 +254,65 @@ impl Job {
     /// The first unit of the page that the job reads next.
     pub fn next_place(&self) -> Option<PhysicalUnit> {
         self.moves.get(self.next).map(|m| m.from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::index::LogicalUnit;
+
+    /// Blocks of 8 units, two a page: 4 pages a block.
+    fn next_step(job: &mut Job, stale: &[u32]) -> Option<Step> {
+        let page_of = |unit: PhysicalUnit| PageId(unit.0 / 2);
+        job.next_step(2, page_of, |unit| unit.0 / 2 % 4, |m| !stale.contains(&m.from.0))
+    }
+
+    fn job(footprint: Footprint, places: &[u32]) -> Job {
+        let mut job = Job::new(8);
+        job.set_footprint(footprint);
+        job.moves = places.iter().map(|&at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) }).collect();
+        job.order_by_rows(|unit| unit.0 / 2 % 4);
+        job
+    }
+
+    /// What is read and programmed, row by row, until the erase; each step ends before the next is asked for.
+    fn steps(job: &mut Job, stale: &[u32]) -> Vec<Vec<u32>> {
+        let mut steps = Vec::new();
+        loop {
+            let (from, to) = match next_step(job, stale).expect("none is under way") {
+                Step::Read { end } => (std::mem::replace(&mut job.next, end), end),
+                Step::Program { units } => {
+                    job.programmed += units;
+                    (job.programmed - units, job.programmed)
+                }
+                Step::Erase => return steps,
+            };
+            steps.push(job.moves[from..to].iter().map(|m| m.from.0).collect());
+        }
+    }
+
+    #[test]
+    fn a_row_is_read_and_programmed_as_it_was() {
+        let blocks = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(1));
+        // Pages 0 of both blocks, page 1 of the second, page 3 of the first.
+        let mut row = job(blocks, &[0, 1, 6, 8, 11]);
+        assert_eq!(steps(&mut row, &[]), [vec![0, 1, 8], vec![0, 1, 8], vec![11], vec![11], vec![6], vec![6]]);
+        let mut row = job(blocks, &[0, 1, 6, 8, 11]);
+        assert_eq!(steps(&mut row, &[0, 11]), [vec![1, 8], vec![1, 8], vec![6], vec![6]]);
+        assert_eq!(row.dropped, 2, "what was written meanwhile is not moved");
+    }
+
+    #[test]
+    fn one_block_gathers_units_of_several_pages() {
+        let mut one = job(Footprint::one(PlaneId(0), BlockId(0)), &[0, 2, 3]);
+        assert_eq!(steps(&mut one, &[]), [vec![0], vec![2, 3], vec![0, 2], vec![3]]);
+    }
+
+    #[test]
+    fn no_step_follows_one_that_is_under_way() {
+        let mut one = job(Footprint::one(PlaneId(0), BlockId(0)), &[0]);
+        one.is_stepping = true;
+        assert_eq!(next_step(&mut one, &[]), None);
     }
 }
