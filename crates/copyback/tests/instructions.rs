@@ -53,7 +53,7 @@ fn work(drives: usize, requests: u64) {
     let members = (0..drives).map(|_| (&config, ftl.clone())).collect();
     let mut simulation = Simulation::new(members, setup);
     simulation.run(&mut |_| {}).expect("the run ends well");
-    assert!(simulation.drives().next().expect("a drive").work.block_erases > 0, "nothing was collected");
+    assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
 }
 
 /// Instructions of [`work`] in a process of its own; none without valgrind.

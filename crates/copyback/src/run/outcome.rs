@@ -60,7 +60,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         flash,
     };
     let histograms = classes.iter().map(|(name, class)| (*name, class.histogram().clone())).collect();
-    let gc_events = simulation.drives().flat_map(|d| d.gc_events.iter().copied()).collect();
+    let gc_events = simulation.drives().flat_map(|d| d.counters().gc_events().iter().copied()).collect();
     let series = std::mem::take(&mut simulation.collector.series);
     let requests = simulation.collector.records.take().unwrap_or_default();
     let commands = simulation.take_commands();
@@ -134,7 +134,7 @@ fn utilization(simulation: &Simulation<'_>) -> Utilization {
 }
 
 fn wear(simulation: &Simulation<'_>) -> Wear {
-    let erases = || simulation.drives().flat_map(|d| d.ftl.blocks().iter().map(|b| b.erases));
+    let erases = || simulation.drives().flat_map(|d| d.ftl().blocks().iter().map(|b| b.erases));
     let count = erases().count() as f64;
     let mean = erases().map(f64::from).sum::<f64>() / count;
     let variance = erases().map(|e| (f64::from(e) - mean).powi(2)).sum::<f64>() / count;

@@ -335,7 +335,7 @@ impl<'a> Simulation<'a> {
 
     fn report_progress(&self, progress: &mut dyn FnMut(Progress)) {
         let operations = |m: &Member| {
-            let w = &m.drive.work;
+            let w = m.drive.counters().work();
             w.host_page_reads + w.host_page_programs + w.gc_page_reads + w.gc_page_programs
         };
         progress(Progress {
@@ -357,7 +357,7 @@ impl<'a> Simulation<'a> {
         }
         self.members.iter().for_each(|m| m.drive.check_end(self.events.now_ns()));
         // What was summed as it came is what the drives say in the end.
-        let written: u64 = self.members.iter().map(|m| m.drive.work.host_units).sum();
+        let written: u64 = self.members.iter().map(|m| m.drive.counters().work().host_units).sum();
         debug_assert_eq!(self.written_by_drives, written, "host units of the drives");
         debug_assert_eq!(self.totals.work(&self.members), Totals::new(&self.members).work(&self.members));
         if self.check {

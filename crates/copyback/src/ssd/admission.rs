@@ -99,7 +99,7 @@ impl Drive {
     }
 
     #[inline(always)]
-    pub(crate) fn is_high_priority_write(&self, id: TxnId) -> bool {
+    pub(super) fn is_high_priority_write(&self, id: TxnId) -> bool {
         self.txns[id].high_priority && Self::is_write(self.txns[id].role)
     }
 
@@ -138,23 +138,23 @@ impl Drive {
 
     /// Pages that can still be reserved for host writes on a plane, or on a die where the plane is open.
     #[inline]
-    pub(crate) fn reservable(&self, die: DieId, plane: PlaneId) -> u32 {
+    pub(super) fn reservable(&self, die: DieId, plane: PlaneId) -> u32 {
         self.space.reservable(&self.ftl, &PlaneJobs(self), die, plane)
     }
 
     /// Pages of a plane onto which host writes that were admitted can go now.
     #[inline]
-    pub(crate) fn host_pages_left(&self, plane: PlaneId) -> u32 {
+    pub(super) fn host_pages_left(&self, plane: PlaneId) -> u32 {
         self.space.host_pages_left(&self.ftl, &PlaneJobs(self), plane)
     }
 
     /// Whether a plane takes another page of another plane's job and still has what is reserved on it.
-    pub(crate) fn accepts_move(&self, plane: PlaneId) -> bool {
+    pub(super) fn accepts_move(&self, plane: PlaneId) -> bool {
         self.would_accept_move(plane, PlaneId::NONE)
     }
 
     /// The same when the job of another plane, if it is one, has begun to move a whole block.
-    pub(crate) fn would_accept_move(&self, plane: PlaneId, beginning: PlaneId) -> bool {
+    pub(super) fn would_accept_move(&self, plane: PlaneId, beginning: PlaneId) -> bool {
         let bound = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
         // Room that it makes is for its own writes: planes that give theirs away send data round in a ring.
         self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), bound))
@@ -162,7 +162,7 @@ impl Drive {
     }
 
     /// A slot of a die's window became free: jobs first, then whoever waits.
-    pub(crate) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
         let used = self.dies[die.at()].slots_used;
         hold!(used > 0, Window, "{die:?} is given back a slot, and none is in use");
         self.dies[die.at()].slots_used = used - 1;
@@ -178,7 +178,7 @@ impl Drive {
     }
 
     /// Lets those who wait in front of a die's window in, as far as slots reach.
-    pub(crate) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Window);
         while self.dies[die.at()].slots_used < self.settings.slots {
             let Some(id) = self.queues.pop_front(list) else { return };
@@ -187,7 +187,7 @@ impl Drive {
     }
 
     /// Pages became free: those who wait for them are admitted as far as they reach.
-    pub(crate) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+    pub(super) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let plane = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
         let list = self.space_queue(die, plane);
         while self.reservable(die, plane) > 0 {
@@ -203,7 +203,7 @@ impl Drive {
     }
 
     /// Data may leave or come to any plane: whoever waits, anywhere, is looked at again.
-    pub(crate) fn admit_waiters_everywhere(&mut self, events: &mut EventQueue) {
+    pub(super) fn admit_waiters_everywhere(&mut self, events: &mut EventQueue) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             let die = self.geometry.die_of(plane);
             if self.dies[die.at()].waiting_for_space > 0 {
@@ -213,7 +213,7 @@ impl Drive {
     }
 
     /// A read's data moved to another die while it waited: it goes on waiting there.
-    pub(crate) fn redirect(&mut self, id: TxnId, to: DieId, events: &mut EventQueue) {
+    pub(super) fn redirect(&mut self, id: TxnId, to: DieId, events: &mut EventQueue) {
         let from = self.txns[id].die;
         self.stop_waiting(id, events.now_ns());
         self.txns[id].die = to;
@@ -223,7 +223,7 @@ impl Drive {
 
     /// A transaction's command is issued, or it goes elsewhere: what it waited for is charged.
     #[inline]
-    pub(crate) fn stop_waiting(&mut self, id: TxnId, now_ns: u64) {
+    pub(super) fn stop_waiting(&mut self, id: TxnId, now_ns: u64) {
         let is_high_priority_write = self.is_high_priority_write(id);
         let txn = &mut self.txns[id];
         let die = &mut self.dies[txn.die.at()];
@@ -235,7 +235,7 @@ impl Drive {
     }
 
     /// Ends a transaction: whoever waits for it hears of it, and its slot is free.
-    pub(crate) fn finish_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+    pub(super) fn finish_txn(&mut self, id: TxnId, events: &mut EventQueue) {
         let (die, successor) = (self.txns[id].die, self.txns[id].successor);
         if successor.is_some() {
             self.resolve(id, successor, events);

@@ -68,7 +68,7 @@ impl Drive {
         let by_counts = counts.host_units + counts.moved_units + counts.padding_units;
         let erased = counts.erases * u64::from(self.geometry.units_per_block);
         let by_blocks = self.ftl.units_programmed() + erased - programmed_before;
-        let w = &self.work;
+        let w = self.counters.work();
         let by_purpose = w.host_units + w.gc_units + w.other_units + counts.padding_units;
         let pages = w.host_page_programs + w.gc_page_programs + w.other_page_programs;
         let by_commands = pages * u64::from(self.geometry.units_per_page);

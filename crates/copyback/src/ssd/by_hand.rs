@@ -204,8 +204,8 @@ fn a_job_of_two_planes_takes_each_step_on_both() {
     let (mut drive, mut events, footprint) = two_full_blocks("");
     drive.start_relocation_of(footprint, Source::Wear, true);
     run_to_end(&mut drive, &mut events);
-    assert_eq!((drive.work.other_page_reads, drive.work.other_page_programs), (14, 14));
-    assert_eq!(drive.work.multi_plane_commands, 7 + 7 + 1);
+    assert_eq!((drive.counters.work().other_page_reads, drive.counters.work().other_page_programs), (14, 14));
+    assert_eq!(drive.counters.work().multi_plane_commands, 7 + 7 + 1);
     assert_eq!((drive.ftl.blocks()[BlockId(0)].erases, drive.ftl.blocks()[BlockId(32)].erases), (1, 1));
     drive.check_end(events.now_ns());
 }
@@ -232,7 +232,7 @@ fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
             }
         }
         drive.check_end(events.now_ns());
-        assert_eq!(drive.work.other_page_programs, 14);
+        assert_eq!(drive.counters.work().other_page_programs, 14);
         (read_ns, events.now_ns())
     };
     let ((alone_ns, end_ns), (shared_ns, _)) = (read_done_ns(true), read_done_ns(false));

@@ -15,7 +15,7 @@ impl Drive {
     /// A page was bound on a plane: whoever waits for one there is looked at again, and collection starts where the
     /// watermark of the plane's scope asks for it.
     #[inline]
-    pub(crate) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
+    pub(super) fn collect_if_low(&mut self, plane: PlaneId, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
         if self.granularity.leaves_plane() && self.waiting_for_space > 0 {
             self.admit_waiters_everywhere(events);
@@ -71,12 +71,12 @@ impl Drive {
 
     /// What a plane has free, as the trigger counts it.
     #[inline(always)]
-    pub(crate) fn free_of(&self, plane: PlaneId) -> u32 {
+    pub(super) fn free_of(&self, plane: PlaneId) -> u32 {
         self.trigger.free_of(&self.ftl, plane)
     }
 
     /// What the planes of a die have free, as the trigger counts it.
-    pub(crate) fn free_of_die(&self, die: DieId) -> u32 {
+    pub(super) fn free_of_die(&self, die: DieId) -> u32 {
         self.geometry.planes_of(die).map(|p| self.free_of(p)).sum()
     }
 
@@ -99,12 +99,12 @@ impl Drive {
         self.geometry.planes_of(die).filter(|&p| self.is_reclaimable(p)).min_by_key(|&p| self.free_of(p))
     }
 
-    pub(crate) fn has_job(&self, die: DieId) -> bool {
+    pub(super) fn has_job(&self, die: DieId) -> bool {
         self.geometry.planes_of(die).any(|p| self.job_of_plane[p.at()].is_some())
     }
 
     /// Whether a plane is reclaimable: its collection must free a page, for moves are programmed in whole pages.
-    pub(crate) fn is_reclaimable(&self, plane: PlaneId) -> bool {
+    pub(super) fn is_reclaimable(&self, plane: PlaneId) -> bool {
         self.ftl.is_reclaimable(plane, self.geometry.units_per_page)
     }
 
@@ -123,7 +123,7 @@ impl Drive {
     /// those are bound, the watermarks are reached. Where no page is left, their plane, or the lowest plane of their
     /// die, is collected whatever the watermarks say. If it is full of valid data, writes that are bound to no plane
     /// leave it, and others wait until data may leave.
-    pub(crate) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+    pub(super) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         if self.has_pages_left(die, plane) {
             return;
         }
@@ -149,7 +149,7 @@ impl Drive {
         if plane.is_some() { left(plane) } else { self.geometry.planes_of(die).any(left) }
     }
 
-    pub(crate) fn send_waiters_elsewhere(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn send_waiters_elsewhere(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.space_queue(die, PlaneId::NONE);
         while let Some(id) = self.queues.first(list).map(TxnId) {
             let others = || (0..self.geometry.dies).map(DieId).filter(|&d| d != die);
@@ -167,7 +167,7 @@ impl Drive {
 
     /// Collection of a plane starts: at once where it takes no time, otherwise as a job that waits for its die. Where the
     /// trigger waits for requests and none waits at the die, the next one to come there starts it.
-    pub(crate) fn start_collection(&mut self, plane: PlaneId, start: Start, events: &mut EventQueue) {
+    pub(super) fn start_collection(&mut self, plane: PlaneId, start: Start, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
         // A write that waits for space waits at its die; where data goes to other dies, it may wait for any of them.
         let waits_anywhere = self.granularity.leaves_plane() && self.waiting_for_space > 0;
@@ -189,7 +189,7 @@ impl Drive {
     /// longer.
     #[cold]
     #[inline(never)]
-    pub(crate) fn start_all_awaited_collection(&mut self, events: &mut EventQueue) {
+    pub(super) fn start_all_awaited_collection(&mut self, events: &mut EventQueue) {
         for die in (0..self.geometry.dies).map(DieId) {
             self.start_awaited_collection(die, events);
         }
@@ -198,7 +198,7 @@ impl Drive {
     /// A request has come to wait at a die on which collection was put off until one would.
     #[cold]
     #[inline(never)]
-    pub(crate) fn start_awaited_collection(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn start_awaited_collection(&mut self, die: DieId, events: &mut EventQueue) {
         let below = std::mem::take(&mut self.dies[die.at()].planes_below);
         for plane in self.geometry.planes_of(die) {
             let was_put_off = below & (1 << self.geometry.plane_offset(plane)) != 0;
@@ -297,7 +297,7 @@ impl Drive {
 
     /// The plane that is collected after a collection of this one, if its scope is below the watermark at which it
     /// stops: the plane itself, or where more than a plane is the scope, the lowest of its die.
-    pub(crate) fn plane_after(&mut self, plane: PlaneId) -> Option<PlaneId> {
+    pub(super) fn plane_after(&mut self, plane: PlaneId) -> Option<PlaneId> {
         if !self.is_still_low(plane) {
             return None;
         }
@@ -308,7 +308,7 @@ impl Drive {
     }
 
     /// Whether the scope of a plane is below the watermark at which its collection stops.
-    pub(crate) fn is_still_low(&mut self, plane: PlaneId) -> bool {
+    pub(super) fn is_still_low(&mut self, plane: PlaneId) -> bool {
         match self.trigger.scope() {
             Scope::Plane => self.wants_plane(plane, true),
             Scope::Die => {

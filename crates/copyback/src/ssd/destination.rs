@@ -8,7 +8,7 @@ use crate::tasks::gc::granularity::GranularityPolicy;
 
 impl Drive {
     /// The plane to which a job's next page goes.
-    pub(crate) fn destination_of(&self, id: JobId) -> PlaneId {
+    pub(super) fn destination_of(&self, id: JobId) -> PlaneId {
         let job = &self.jobs[id.at()];
         self.granularity.destination(job.plane(), job.has_to_leave, self)
     }

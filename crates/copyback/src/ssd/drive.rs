@@ -9,7 +9,7 @@ use super::sharing::{NO_PLANES, PreemptionPoint};
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::index::Asked;
 use crate::dispatch::order::{Order, OrderConfig};
-pub(crate) use crate::dispatch::queues::Queue;
+pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Role, Txn, Txns};
 use crate::flash::Flash;
@@ -21,9 +21,9 @@ use crate::ftl::space::Space;
 use crate::ftl::write_ordering::Newest;
 use crate::observe::clocks::{Clocks, Occupant};
 use crate::observe::commands::{CommandFilter, CommandRecord};
+use crate::observe::counters::Counters;
 use crate::observe::observers::Observers;
 use crate::observe::protocol::ProtocolChecker;
-use crate::observe::report::{FlashWork, GcEvent};
 use crate::observe::shadow::Shadow;
 use crate::sim::index::{ChannelId, DieId, JobId, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
@@ -34,10 +34,10 @@ use crate::tasks::job::Job;
 use std::collections::VecDeque;
 
 /// Jobs that can wait at a die: one for each plane, and as many of other tasks.
-pub(crate) const WAITING_JOBS_MAX: usize = 8;
+pub(super) const WAITING_JOBS_MAX: usize = 8;
 
 /// What waits at one die, and who has it.
-pub(crate) struct Die {
+pub(super) struct Die {
     pub reserved_by: JobId,
     pub waiting_jobs: [JobId; WAITING_JOBS_MAX],
     pub waiting_jobs_count: u8,
@@ -100,7 +100,7 @@ impl Die {
 }
 
 /// What the configuration decides about the engine, looked up once.
-pub(crate) struct Settings {
+pub(super) struct Settings {
     pub builders: Vec<BuilderName>,
     pub gc_builders: Vec<GcBuilderName>,
     pub cache_read: bool,
@@ -133,7 +133,6 @@ pub(crate) struct Settings {
     pub slots: u32,
     /// Pages of a plane below which its collection starts.
     pub watermark_pages: u32,
-    pub keep_gc_events: bool,
     /// Nobody decides so often at one moment, unless decisions go round in circles.
     pub decisions_max: u32,
     /// Collections of a plane in a row that may free no page: even a policy that picks at random finds a block that
@@ -142,7 +141,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    fn new(config: &DriveConfig<'_>, ftl: &Ftl, preemption: &Preemption, keep_gc_events: bool) -> Self {
+    fn new(config: &DriveConfig<'_>, ftl: &Ftl, preemption: &Preemption) -> Self {
         let (compose, commands) = (config.compose, config.device.commands);
         let cache = compose.builders().contains(&BuilderName::Cache);
         let has = |builder| compose.gc_builders().contains(&builder);
@@ -172,7 +171,6 @@ impl Settings {
             gc_scan_max,
             slots: config.admit.slots(),
             watermark_pages: config.trigger.blocks_per_plane(config.device.geometry).0 * ftl.geometry.pages_per_block,
-            keep_gc_events,
             decisions_max: 1 << 18,
             fruitless_collections_max: 64 * ftl.geometry.blocks_per_plane,
         }
@@ -193,81 +191,56 @@ impl Settings {
     }
 }
 
-/// Time and work that collection took.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct GcTotals {
-    /// Victims collected.
-    pub collections: u64,
-    /// Valid units in them.
-    pub units: u64,
-    /// Sum of their times.
-    pub time_ns: u64,
-    /// Longest.
-    pub max_ns: u64,
-    /// Reads of the host that wait at the die when collection reads a page there: summed over those pages.
-    pub reads_waiting_sum: u64,
-    /// The most of them.
-    pub reads_waiting_max: u32,
-    /// Plane time in use on reserved dies.
-    pub plane_busy_ns: u64,
-    /// Time of die reservations.
-    pub reserved_ns: u64,
-}
-
 /// One drive of a run.
 pub struct Drive {
     /// The translation layer.
-    pub ftl: Ftl,
-    pub(crate) geometry: Geometry,
+    pub(super) ftl: Ftl,
+    pub(super) geometry: Geometry,
     /// Dies, registers and channels.
-    pub(crate) flash: Flash<Observers>,
-    pub(crate) settings: Settings,
+    pub(super) flash: Flash<Observers>,
+    pub(super) settings: Settings,
     /// Nothing interrupts the steps of collection, and nobody observes them: each follows the one before in place.
-    pub(crate) steps_alone: bool,
-    pub(crate) order: Order,
-    pub(crate) preemption: Preemption,
-    pub(crate) trigger: Trigger,
-    pub(crate) granularity: Granularity,
-    pub(crate) dies: Vec<Die>,
-    pub(crate) txns: Txns,
-    pub(crate) queues: Queues,
-    pub(crate) jobs: Vec<Job>,
-    pub(crate) free_jobs: Vec<JobId>,
-    pub(crate) job_of_plane: Vec<JobId>,
+    pub(super) steps_alone: bool,
+    pub(super) order: Order,
+    pub(super) preemption: Preemption,
+    pub(super) trigger: Trigger,
+    pub(super) granularity: Granularity,
+    pub(super) dies: Vec<Die>,
+    pub(super) txns: Txns,
+    pub(super) queues: Queues,
+    pub(super) jobs: Vec<Job>,
+    pub(super) free_jobs: Vec<JobId>,
+    pub(super) job_of_plane: Vec<JobId>,
     /// Which pages are free for whom.
-    pub(crate) space: Space,
+    pub(super) space: Space,
     /// Room for the page offsets that the victim policy looks at.
-    pub(crate) read_offsets: Vec<u32>,
+    pub(super) read_offsets: Vec<u32>,
     /// Collections of each plane, the last in a row, that freed no page.
-    pub(crate) fruitless_collections: Vec<u32>,
+    pub(super) fruitless_collections: Vec<u32>,
     /// Which write of each unit is the newest that was bound.
-    pub(crate) newest: Newest,
+    pub(super) newest: Newest,
     /// What every place in flash holds, under `--check`.
-    pub(crate) shadow: Option<Shadow>,
-    pub(crate) is_collecting_device: bool,
-    pub(crate) is_collecting_die: Vec<bool>,
-    pub(crate) dies_reserved: u32,
+    pub(super) shadow: Option<Shadow>,
+    pub(super) is_collecting_device: bool,
+    pub(super) is_collecting_die: Vec<bool>,
+    pub(super) dies_reserved: u32,
     /// Since when the drive has had nothing to do, where the trigger wants to know.
-    pub(crate) idle_since_ns: Option<u64>,
+    pub(super) idle_since_ns: Option<u64>,
     /// No more requests will come.
-    pub(crate) is_host_done: bool,
+    pub(super) is_host_done: bool,
     /// Transactions that wait for a page to land on.
-    pub(crate) waiting_for_space: u32,
-    pub(crate) min_free_blocks: u32,
+    pub(super) waiting_for_space: u32,
+    pub(super) min_free_blocks: u32,
     /// Dies for which something changed at this moment, in the order of the changes.
-    pub(crate) marked: Vec<DieId>,
-    /// Work done.
-    pub work: FlashWork,
-    /// Collection done.
-    pub gc: GcTotals,
-    /// Collections, where they are kept.
-    pub gc_events: Vec<GcEvent>,
+    pub(super) marked: Vec<DieId>,
+    /// What it did.
+    pub(super) counters: Counters,
     /// Transactions that ended and were not fetched yet.
-    pub(crate) done: VecDeque<TxnId>,
+    pub(super) done: VecDeque<TxnId>,
     /// Requests of which a transaction was split in two, once for each split.
-    pub(crate) split_of: Vec<RequestId>,
+    pub(super) split_of: Vec<RequestId>,
     /// What the drive had done before the run, and how much of its flash was programmed then.
-    pub(crate) preconditioning: (Counts, u64),
+    pub(super) preconditioning: (Counts, u64),
     first_timer: u32,
 }
 
@@ -278,7 +251,7 @@ impl Drive {
         let urgent_first = matches!(config.order, OrderConfig::Priority(p) if p.first == crate::dispatch::order::priority::First::GcReadWrite);
         let timing = Timing::new(config.device.timing, geometry.unit_bytes, geometry.units_per_page);
         let preemption = Preemption::new(config.preemption, &timing, geometry.units_per_page);
-        let settings = Settings::new(config, &ftl, &preemption, keep_gc_events);
+        let settings = Settings::new(config, &ftl, &preemption);
         let rules = Rules::new(config.device.commands);
         let mut flash = Flash::new(&geometry, timing, rules, urgent_first, settings.hears_loads, first_timer);
         if check {
@@ -321,9 +294,7 @@ impl Drive {
             waiting_for_space: 0,
             min_free_blocks: lowest.unwrap_or(0),
             marked: Vec::with_capacity(geometry.dies as usize),
-            work: FlashWork::default(),
-            gc: GcTotals::default(),
-            gc_events: Vec::new(),
+            counters: Counters::new(keep_gc_events),
             done: VecDeque::with_capacity(64),
             split_of: Vec::new(),
             preconditioning: (ftl.counts(), ftl.units_programmed()),
@@ -339,7 +310,7 @@ impl Drive {
     }
 
     /// The timer of the end of a time without work.
-    pub(crate) fn idle_timer(&self) -> Timer {
+    pub(super) fn idle_timer(&self) -> Timer {
         Timer(self.first_timer + self.geometry.dies + self.geometry.channels)
     }
 
@@ -359,19 +330,19 @@ impl Drive {
 
     /// The list that holds a die's queue.
     #[inline(always)]
-    pub(crate) fn queue(&self, die: DieId, queue: Queue) -> usize {
+    pub(super) fn queue(&self, die: DieId, queue: Queue) -> usize {
         self.queues.of_die(die, queue)
     }
 
     /// The list of transactions that wait for space where `plane` is, or on the die where the plane is open.
     #[inline(always)]
-    pub(crate) fn space_queue(&self, die: DieId, plane: PlaneId) -> usize {
+    pub(super) fn space_queue(&self, die: DieId, plane: PlaneId) -> usize {
         self.queues.for_space(die, plane)
     }
 
     /// Appends a transaction to a list.
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, list: usize, txn: TxnId) {
+    pub(super) fn enqueue(&mut self, list: usize, txn: TxnId) {
         let ftl = &self.ftl;
         self.queues.push_back(list, txn, &self.txns, |unit| ftl.lookup(unit));
     }
@@ -399,6 +370,11 @@ impl Drive {
         self.done.pop_front()
     }
 
+    /// A request of which a transaction was split in two, once for each split.
+    pub(crate) fn take_split(&mut self) -> Option<RequestId> {
+        self.split_of.pop()
+    }
+
     /// Whether a transaction ended or was split and nobody heard of it yet.
     #[inline(always)]
     pub(crate) fn has_news(&self) -> bool {
@@ -408,6 +384,12 @@ impl Drive {
     /// Transactions under way.
     pub fn txns_live(&self) -> usize {
         self.txns.live()
+    }
+
+    /// Its translation layer.
+    #[inline(always)]
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
     }
 
     /// The drive's shape.
@@ -439,6 +421,12 @@ impl Drive {
         }
     }
 
+    /// Its counters, as they stand.
+    #[inline(always)]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
     /// What the drive did since the run began.
     pub fn counts(&self) -> Counts {
         self.ftl.counts().since(&self.preconditioning.0)
@@ -446,7 +434,7 @@ impl Drive {
 
     /// Lets the clock of a die run for whoever has it now.
     #[inline]
-    pub(crate) fn update_clock(&mut self, die: DieId, now_ns: u64) {
+    pub(super) fn update_clock(&mut self, die: DieId, now_ns: u64) {
         let d = &self.dies[die.at()];
         let reserved_for = d.reserved_by.is_some().then(|| self.jobs[d.reserved_by.at()].source);
         let source = self.flash.works_for(die).or(reserved_for);
@@ -466,7 +454,7 @@ impl Drive {
     }
 
     /// Free blocks of the plane that has fewest.
-    pub(crate) fn lowest_free_blocks(&self) -> u32 {
+    pub(super) fn lowest_free_blocks(&self) -> u32 {
         (0..self.geometry.planes).map(|p| self.ftl.free_blocks_of(PlaneId(p))).min().unwrap_or(0)
     }
 
@@ -482,7 +470,7 @@ impl Drive {
 
     /// Whether a role's transactions are writes.
     #[inline(always)]
-    pub(crate) fn is_write(role: Role) -> bool {
+    pub(super) fn is_write(role: Role) -> bool {
         matches!(role, Role::Write | Role::Evict)
     }
 

@@ -12,7 +12,7 @@ use crate::sim::queue::EventQueue;
 
 impl Drive {
     /// Sends a command on its way.
-    pub(crate) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+    pub(super) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         let reserved_by = self.dies[die.at()].reserved_by;
         if reserved_by.is_some() && command.job != reserved_by {
             self.check_between_steps(die, command);
@@ -21,7 +21,7 @@ impl Drive {
             self.show_command(die, command, events.now_ns());
         }
         let follows = self.flash.issue(die, command, events);
-        self.work.cached_commands += u64::from(follows);
+        self.counters.on_command(command, follows);
     }
 
     /// Shows the observers a command.
@@ -46,7 +46,7 @@ impl Drive {
     /// A transfer ended, or somebody waits for one that was not heard of: the next goes on. Whether anything else may
     /// follow.
     #[inline(always)]
-    pub(crate) fn on_channel_event(&mut self, channel: ChannelId, events: &mut EventQueue) -> bool {
+    pub(super) fn on_channel_event(&mut self, channel: ChannelId, events: &mut EventQueue) -> bool {
         let heard = self.flash.on_channel_event(channel);
         if let Heard::PageOutAlone(die) = heard {
             self.end_lone_step(die, events);
@@ -82,7 +82,7 @@ impl Drive {
 
     /// The time of a die's array is over. Whether anything but the next step of its job may follow.
     #[inline(always)]
-    pub(crate) fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+    pub(super) fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         match self.flash.on_array_end(die, events) {
             ArrayEnd::EndedAlone => self.end_lone_step(die, events),
             ArrayEnd::LeavingAlone | ArrayEnd::Held => {}
@@ -106,7 +106,7 @@ impl Drive {
             self.count_plane_in_gc(die, *from_ns, events.now_ns());
         }
         if command.op == FlashOp::Erase {
-            self.work.block_erases += u64::from(command.planes);
+            self.counters.on_erase(command.planes);
         }
         if let Some(shadow) = &mut self.shadow {
             command.parts().iter().for_each(|part| shadow.end_page(part.page));
@@ -183,10 +183,10 @@ impl Drive {
 
     /// A plane's time in use counts for collection where that has the die.
     #[inline(always)]
-    pub(crate) fn count_plane_in_gc(&mut self, die: DieId, from_ns: u64, now_ns: u64) {
+    pub(super) fn count_plane_in_gc(&mut self, die: DieId, from_ns: u64, now_ns: u64) {
         let reserved_by = self.dies[die.at()].reserved_by;
         if reserved_by.is_some() && self.jobs[reserved_by.at()].source == Source::Gc {
-            self.gc.plane_busy_ns += now_ns - from_ns.max(self.dies[die.at()].reserved_since_ns);
+            self.counters.on_plane_busy(now_ns - from_ns.max(self.dies[die.at()].reserved_since_ns));
         }
     }
 }

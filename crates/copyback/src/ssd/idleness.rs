@@ -12,7 +12,7 @@ use crate::tasks::gc::trigger::{Start, TriggerPolicy};
 
 impl Drive {
     /// Something changed: the drive may have fallen idle, or have been woken.
-    pub(crate) fn time_idleness(&mut self, events: &mut EventQueue) {
+    pub(super) fn time_idleness(&mut self, events: &mut EventQueue) {
         let Some(idle) = self.trigger.idle() else { return };
         let timer = self.idle_timer();
         if self.txns.live() > 0 {
@@ -35,7 +35,7 @@ impl Drive {
     }
 
     /// The drive has been idle for long enough.
-    pub(crate) fn on_idle(&mut self, events: &mut EventQueue) {
+    pub(super) fn on_idle(&mut self, events: &mut EventQueue) {
         for die in (0..self.geometry.dies).map(DieId) {
             self.collect_while_idle(die, events);
         }
@@ -47,7 +47,7 @@ impl Drive {
     }
 
     /// Starts collection on the plane of a die that needs it most, where the drive is idle and the die collects nothing.
-    pub(crate) fn collect_while_idle(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn collect_while_idle(&mut self, die: DieId, events: &mut EventQueue) {
         let Some(idle) = self.trigger.idle().filter(|&idle| self.is_idle(idle, events.now_ns())) else { return };
         let wants = |drive: &Self, p: PlaneId| idle.wants_plane(drive.free_of(p)) && drive.is_reclaimable(p);
         while !self.has_job(die) {

@@ -17,7 +17,7 @@ use crate::tasks::gc::trigger::TriggerPolicy;
 
 /// What a die could take now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Readiness {
+pub(super) enum Readiness {
     /// Any command.
     Ready,
     /// A program that follows the one in the array through the cache register.
@@ -39,7 +39,7 @@ impl Drive {
     /// Something changed for a die: it is looked at when all that follows from the event at hand has happened, so that
     /// requests which arrive together can share a command.
     #[inline(always)]
-    pub(crate) fn mark_ready(&mut self, die: DieId) {
+    pub(super) fn mark_ready(&mut self, die: DieId) {
         if !self.dies[die.at()].is_marked {
             self.dies[die.at()].is_marked = true;
             self.marked.push(die);
@@ -118,7 +118,7 @@ impl Drive {
     }
 
     #[inline]
-    pub(crate) fn head(&self, die: DieId, queue: Queue) -> Option<TxnId> {
+    pub(super) fn head(&self, die: DieId, queue: Queue) -> Option<TxnId> {
         self.queues.first(self.queue(die, queue)).map(TxnId)
     }
 
@@ -135,19 +135,10 @@ impl Drive {
         Heads { came, waited_before }
     }
 
-    #[inline]
-    pub(crate) fn count_program(&mut self, source: Source, pages: u64) {
-        match source {
-            Source::Host => self.work.host_page_programs += pages,
-            Source::Gc => self.work.gc_page_programs += pages,
-            _ => self.work.other_page_programs += pages,
-        }
-    }
-
     // ---- reads ----------------------------------------------------------------------------------------------------
 
     #[inline(always)]
-    pub(crate) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
+    pub(super) fn take_read(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
         self.queues.remove(list, lead.0);
         let Some(part) = self.bind_read(lead, die, events) else { return };
@@ -159,15 +150,12 @@ impl Drive {
                 self.join_reads(die, &mut command, &joining, events);
             }
         }
-        if command.planes > 1 {
-            self.work.multi_plane_commands += 1;
-        }
         self.issue(die, &command, events);
     }
 
     /// What builders look at.
     #[inline(always)]
-    pub(crate) fn view_for_builders(&self, die: DieId) -> View<'_, Self> {
+    pub(super) fn view_for_builders(&self, die: DieId) -> View<'_, Self> {
         View {
             die,
             queues: &self.queues,
@@ -194,17 +182,16 @@ impl Drive {
     }
 
     /// Queued reads join a read of a collection.
-    pub(crate) fn join_collection_read(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
+    pub(super) fn join_collection_read(&mut self, die: DieId, command: &mut Command, events: &mut EventQueue) {
         for at in 0..self.settings.gc_builders.len() {
             let joining = self.settings.gc_builders[at].reads(&self.view_for_builders(die), command.parts[0].page);
             self.join_reads(die, command, &joining, events);
         }
-        self.work.reads_paired_with_gc += u64::from(command.planes) - 1;
     }
 
     /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left the
     /// die follows it, and one whose data is gone ends.
-    pub(crate) fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<CommandPlane> {
+    pub(super) fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<CommandPlane> {
         // Units that were trimmed while the read waited hold nothing.
         let (first, units) = (self.txns[id].first.0, self.txns[id].units);
         let holds_data = |&u: &u32| self.ftl.lookup(LogicalUnit(u)).is_some();
@@ -254,16 +241,17 @@ impl Drive {
         self.enqueue(list, rest);
     }
 
-    pub(crate) fn add_read(&mut self, command: &mut Command, part: CommandPlane, now_ns: u64) {
+    pub(super) fn add_read(&mut self, command: &mut Command, part: CommandPlane, now_ns: u64) {
         self.stop_waiting(part.txn, now_ns);
-        self.work.host_page_reads += 1;
-        self.work.update_page_reads += u64::from(self.txns[part.txn].role == Role::UpdateRead);
+        if self.txns[part.txn].role == Role::UpdateRead {
+            self.counters.on_update_read();
+        }
         self.show_read(part);
         command.push(part);
     }
 
     /// Shows the version stamps, where there are any, what a read returns.
-    pub(crate) fn show_read(&self, part: CommandPlane) {
+    pub(super) fn show_read(&self, part: CommandPlane) {
         if let Some(shadow) = &self.shadow {
             let first = self.txns[part.txn].first.0;
             for unit in (first..first + part.units).map(LogicalUnit) {
@@ -275,19 +263,13 @@ impl Drive {
     // ---- writes ---------------------------------------------------------------------------------------------------
 
     #[inline(always)]
-    pub(crate) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
+    pub(super) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let plane = self.plane_for(lead, die);
         let write_point = self.ftl.write_point(plane, Origin::Host);
         let mut command = Command::new(FlashOp::Program, Source::Host, JobId::NONE, events.now_ns());
         self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
         if self.head(die, Queue::Write).is_some() {
             self.join_host_program(die, &mut command, events.now_ns());
-        }
-        let planes = u64::from(command.planes);
-        self.count_program(Source::Host, planes);
-        if planes > 1 {
-            self.work.multi_plane_commands += 1;
-            self.work.multi_plane_page_programs += planes;
         }
         self.issue(die, &command, events);
         for part in command.parts() {
@@ -296,20 +278,20 @@ impl Drive {
     }
 
     /// The data of a unit is elsewhere now, or gone.
-    pub(crate) fn on_moved(&mut self, unit: LogicalUnit) {
+    pub(super) fn on_moved(&mut self, unit: LogicalUnit) {
         let ftl = &self.ftl;
         self.queues.on_moved(std::iter::once(unit), &self.txns, |unit| ftl.lookup(unit));
     }
 
     /// The plane of a write: its own, or of an open one the next in turn that has room. In turn, for a plane that were
     /// preferred as long as it has room would be collected again and again, and fill up with valid data.
-    pub(crate) fn plane_for(&self, id: TxnId, die: DieId) -> PlaneId {
+    pub(super) fn plane_for(&self, id: TxnId, die: DieId) -> PlaneId {
         let plane = self.txns[id].plane;
         if plane.is_some() { plane } else { self.open_plane(die) }
     }
 
     /// The plane of a write that is bound to none.
-    pub(crate) fn open_plane(&self, die: DieId) -> PlaneId {
+    pub(super) fn open_plane(&self, die: DieId) -> PlaneId {
         let d = &self.dies[die.at()];
         let (first, planes) = (die.0 * self.geometry.planes_per_die, self.geometry.planes_per_die);
         let in_turn = || (0..planes).map(|i| PlaneId(first + (u32::from(d.next_plane) + i) % planes));
@@ -347,7 +329,7 @@ impl Drive {
 
     /// The same of a program of a collection; `is_paired`: which is in the block that its plane has set apart for
     /// paired programs.
-    pub(crate) fn join_collection_program(&mut self, die: DieId, command: &mut Command, is_paired: bool, now_ns: u64) {
+    pub(super) fn join_collection_program(&mut self, die: DieId, command: &mut Command, is_paired: bool, now_ns: u64) {
         // Where collections are preemptible, writes that may not go first take no free blocks as partners either.
         if self.preemption.is_preemptive() && self.collection_state(die) != State::AllAllowed {
             return;
@@ -356,12 +338,11 @@ impl Drive {
             let builder = self.settings.gc_builders[at];
             self.join_writes(die, command, now_ns, |view, parts, p| builder.write(view, parts, p, is_paired));
         }
-        self.work.programs_paired_with_gc += u64::from(command.planes) - 1;
     }
 
     /// Binds the next page of one of a plane's open blocks for a queued write, and for the writes behind it that fill the
     /// page up.
-    pub(crate) fn bind_write(
+    pub(super) fn bind_write(
         &mut self,
         die: DieId,
         (plane, write_point): (PlaneId, usize),
@@ -399,7 +380,7 @@ impl Drive {
         }
         let stamp = self.ftl.counts().host_units;
         let page = self.ftl.write_page_in(plane, write_point, &units[..used as usize], stamp);
-        self.work.host_units += u64::from(used);
+        self.counters.on_host_units(used);
         if let Some(shadow) = &mut self.shadow {
             shadow.write_page(page, &units[..used as usize]);
         }
@@ -426,7 +407,7 @@ impl Drive {
     }
 
     #[inline]
-    pub(crate) fn after_bind(&mut self, plane: PlaneId) {
+    pub(super) fn after_bind(&mut self, plane: PlaneId) {
         self.min_free_blocks = self.min_free_blocks.min(self.ftl.free_blocks_of(plane));
     }
 }

@@ -8,7 +8,7 @@ use crate::sim::queue::EventQueue;
 
 impl Drive {
     /// The page that a collection reads next because a request waits for it.
-    pub(crate) fn wanted_page(&self, die: DieId, id: JobId) -> Option<PageId> {
+    pub(super) fn wanted_page(&self, die: DieId, id: JobId) -> Option<PageId> {
         let job = &self.jobs[id.at()];
         let pending = &job.moves[job.next..];
         let start = merge::wanted_move(&self.view_for_builders(die), job.block(), pending)?;
@@ -17,7 +17,7 @@ impl Drive {
 
     /// Puts the page of the victim for which a request waits longest before the other moves.
     #[inline(never)]
-    pub(crate) fn put_wanted_first(&mut self, die: DieId, id: JobId) {
+    pub(super) fn put_wanted_first(&mut self, die: DieId, id: JobId) {
         let job = &self.jobs[id.at()];
         let pending = &job.moves[job.next..];
         let Some(start) = merge::wanted_move(&self.view_for_builders(die), job.block(), pending) else { return };
@@ -29,7 +29,7 @@ impl Drive {
 
     /// A page of the victim is in the controller: queued reads of it end.
     #[inline(never)]
-    pub(crate) fn serve_reads_of(&mut self, die: DieId, page: PageId, events: &mut EventQueue) {
+    pub(super) fn serve_reads_of(&mut self, die: DieId, page: PageId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Read);
         let mut turns = 0..self.queues.index().end_of_long_walk(die, false);
         while let Some(id) = merge::read_of(&self.view_for_builders(die), page, turns.clone()) {
@@ -49,13 +49,13 @@ impl Drive {
         let id = part.txn;
         self.stop_waiting(id, events.now_ns());
         self.show_read(part);
-        self.work.merged_reads += 1;
+        self.counters.on_merged_read();
         self.finish_txn(id, events);
     }
 
     /// Queued writes of nothing but data that the next program of the collection holds: they go into that program.
     #[inline(never)]
-    pub(crate) fn take_merged_writes(&mut self, die: DieId, id: JobId, units: usize, now_ns: u64) -> Merged {
+    pub(super) fn take_merged_writes(&mut self, die: DieId, id: JobId, units: usize, now_ns: u64) -> Merged {
         let list = self.queue(die, Queue::Write);
         let (mut merged, mut last) = (Merged::NONE, TxnId::NONE);
         let (end, victim) = (self.queues.index().end_of_walk(die, true), self.jobs[id.at()].block());
@@ -75,12 +75,12 @@ impl Drive {
             }
             last = txn;
         }
-        self.work.host_units += u64::from(merged.units.count_ones());
+        self.counters.on_host_units(merged.units.count_ones());
         merged
     }
 
     /// Which units of the next program of a collection a write consists of, if it can be merged with it.
-    pub(crate) fn units_in_program(&self, txn: TxnId, id: JobId, units: usize) -> Option<u32> {
+    pub(super) fn units_in_program(&self, txn: TxnId, id: JobId, units: usize) -> Option<u32> {
         let job = &self.jobs[id.at()];
         merge::units_in_program(&self.view_for_builders(job.die), txn, &job.moves[job.programmed..][..units])
     }
@@ -95,6 +95,6 @@ impl Drive {
         }
         self.stop_waiting(id, now_ns);
         self.space.release(&self.geometry, die, self.txns[id].plane);
-        self.work.merged_writes += 1;
+        self.counters.on_merged_write();
     }
 }

@@ -13,7 +13,7 @@ use crate::tasks::job::Step;
 use std::cell::OnceCell;
 
 /// What the next step of a collection will serve.
-pub(crate) struct Pairing<'a> {
+pub(super) struct Pairing<'a> {
     drive: &'a Drive,
     die: DieId,
     job: JobId,
@@ -29,7 +29,7 @@ pub(crate) struct Pairing<'a> {
 
 impl<'a> Pairing<'a> {
     /// Of the collection that has a die.
-    pub(crate) fn of(drive: &'a Drive, die: DieId, step: Option<Step>) -> Self {
+    pub(super) fn of(drive: &'a Drive, die: DieId, step: Option<Step>) -> Self {
         let job = drive.dies[die.at()].reserved_by;
         Self {
             drive,
@@ -43,7 +43,7 @@ impl<'a> Pairing<'a> {
     }
 
     /// Whether all writes to a plane of the die, or to any where none is named, are left to the step.
-    pub(crate) fn takes_writes_to(&self, plane: PlaneId) -> bool {
+    pub(super) fn takes_writes_to(&self, plane: PlaneId) -> bool {
         let drive = self.drive;
         if !drive.settings.gc_host || !matches!(self.step, Some(Step::Program { .. })) {
             return false;
@@ -56,7 +56,7 @@ impl<'a> Pairing<'a> {
     }
 
     /// Whether a request that waits at the die is served with the step.
-    pub(crate) fn takes(&self, txn: TxnId) -> bool {
+    pub(super) fn takes(&self, txn: TxnId) -> bool {
         let settings = &self.drive.settings;
         self.step.is_some_and(|step| {
             (settings.merge && self.is_merged(txn, step)) || (settings.gc_host && self.joins(txn, step))

@@ -1,6 +1,7 @@
 //! Readings of a drive's counters: what it did in a part of a run is the difference of two.
 
-use super::drive::{Drive, GcTotals};
+use super::drive::Drive;
+use crate::observe::counters::GcTotals;
 use crate::observe::report::FlashWork;
 
 /// What a drive's counters show at one time.
@@ -25,13 +26,13 @@ impl Drive {
     /// What the counters show now.
     pub fn reading(&self, now_ns: u64) -> Reading {
         let counts = self.ftl.counts();
-        let mut work = self.work.clone();
+        let mut work = self.counters.work().clone();
         work.padding_units += counts.padding_units;
         work.dropped_moves += counts.dropped_moves;
         let (plane_busy_ns, die_busy_ns, channel_busy_ns) = self.flash.busy_ns(now_ns);
         Reading {
             work,
-            gc: self.gc,
+            gc: *self.counters.gc(),
             plane_busy_ns,
             die_busy_ns,
             channel_busy_ns,
@@ -42,10 +43,8 @@ impl Drive {
     /// A part of the run begins: the longest collection and the fewest free blocks, which no difference tells, are
     /// those from now on. Collections that were kept so far are forgotten.
     pub(crate) fn restart_extremes(&mut self) {
-        self.gc.max_ns = 0;
-        self.gc.reads_waiting_max = 0;
+        self.counters.restart_extremes();
         self.min_free_blocks = self.lowest_free_blocks();
-        self.gc_events.clear();
     }
 }
 

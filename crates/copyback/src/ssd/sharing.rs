@@ -22,7 +22,7 @@ use crate::tasks::job::{Job, Step};
 
 /// How far a die has come between two steps of its collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PreemptionPoint {
+pub(super) enum PreemptionPoint {
     /// The queue was not polled yet.
     Closed,
     /// The controller polls the queue, until the die's event.
@@ -45,12 +45,12 @@ struct Asked<'a> {
 }
 
 /// No plane is excluded.
-pub(crate) const NO_PLANES: [PlaneId; 2] = [PlaneId::NONE; 2];
+pub(super) const NO_PLANES: [PlaneId; 2] = [PlaneId::NONE; 2];
 
 impl Drive {
     /// The die of a collection can take a command: the collection's next step, or host work that goes first. Whether
     /// something changed.
-    pub(crate) fn share(&mut self, die: DieId, id: JobId, readiness: Readiness, events: &mut EventQueue) -> bool {
+    pub(super) fn share(&mut self, die: DieId, id: JobId, readiness: Readiness, events: &mut EventQueue) -> bool {
         if self.settings.steps_at_once {
             return readiness == Readiness::Ready && self.take_step(die, id, events);
         }
@@ -66,7 +66,7 @@ impl Drive {
                     self.open_point(die);
                 } else {
                     self.dies[die.at()].point = PreemptionPoint::Polling;
-                    self.work.queue_polls += 1;
+                    self.counters.on_queue_poll();
                     self.flash.wait(die, queue_poll_ns, events);
                 }
                 true
@@ -82,7 +82,7 @@ impl Drive {
     }
 
     /// The poll of a die's queue is over.
-    pub(crate) fn on_poll_end(&mut self, die: DieId) {
+    pub(super) fn on_poll_end(&mut self, die: DieId) {
         self.open_point(die);
         self.mark_ready(die);
     }
@@ -128,7 +128,9 @@ impl Drive {
             let write = self.first_admitted(die, Queue::Write, &view, before(true), Some(step));
             if let Some(class) = self.order.pick(self.heads_of(read, write)) {
                 let took = self.take_first(die, class, read, write, readiness, events);
-                self.work.preemptions += u64::from(took);
+                if took {
+                    self.counters.on_preemption();
+                }
                 return took;
             }
         }
@@ -211,7 +213,7 @@ impl Drive {
     /// Whether a command that is no step of the collection which has its die may be issued there now: what the
     /// configuration says, looked up before the run, against what the policy has answered.
     #[inline(never)]
-    pub(crate) fn check_between_steps(&self, die: DieId, command: &Command) {
+    pub(super) fn check_between_steps(&self, die: DieId, command: &Command) {
         let d = &self.dies[die.at()];
         let job = &self.jobs[d.reserved_by.at()];
         let may_go = match command.source {
@@ -259,7 +261,7 @@ impl Drive {
 
     /// The state of collection of a die that collects (ispass11 Fig. 7). Where watermarks are those of planes, the
     /// lowest of its planes counts: that one collects next, and whatever goes first holds it up, too.
-    pub(crate) fn collection_state(&self, die: DieId) -> State {
+    pub(super) fn collection_state(&self, die: DieId) -> State {
         let free = self.free_of_collection(die);
         let high_priority_waits = self.dies[die.at()].high_priority_waiting > 0;
         state_of(self.trigger.is_below_hard(free), high_priority_waits, self.preemption.at_hard())
@@ -344,7 +346,7 @@ impl Drive {
     /// A collection ended in a state in which nothing might go before it: the write of high priority that asked for
     /// that goes before the next collection. Whether there was one.
     #[inline(never)]
-    pub(crate) fn serve_high_priority(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
+    pub(super) fn serve_high_priority(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
         let Some(id) = self.queues.index().first_urgent_write(die) else {
             // It may stand in front of the window still; where it waits for space, only a collection can help it.
             let in_front = self.queues.iter(self.queue(die, Queue::Window)).map(TxnId);

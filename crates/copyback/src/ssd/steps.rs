@@ -19,10 +19,10 @@ use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::job::Step;
 
 /// Moves whose map entries are fetched together.
-pub(crate) const MOVES_AHEAD: usize = 8;
+pub(super) const MOVES_AHEAD: usize = 8;
 
 impl Drive {
-    pub(crate) fn take_background(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn take_background(&mut self, die: DieId, events: &mut EventQueue) {
         if self.head(die, Queue::Move).is_some() {
             self.take_move(die, events);
         } else {
@@ -31,7 +31,7 @@ impl Drive {
     }
 
     /// A page of moved data from another die's job.
-    pub(crate) fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Move);
         let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
@@ -43,13 +43,12 @@ impl Drive {
         let page = self.bind_moves(job, (plane, write_point), units, Merged::NONE);
         let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
         command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn: id });
-        self.count_program(command.source, 1);
         self.join_and_issue_program(die, command, is_paired, events);
         self.collect_if_low(plane, events);
     }
 
     /// The next step of the job that has the die; moves of other dies' jobs go between two steps.
-    pub(crate) fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
+    pub(super) fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
         let Some(step) = self.next_step(id) else {
             if self.head(die, Queue::Move).is_some() {
                 self.take_move(die, events);
@@ -68,7 +67,7 @@ impl Drive {
 
     /// A step that had its die to itself ended: nothing can have changed for anybody else, so the next follows in place.
     #[inline(always)]
-    pub(crate) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) {
         let from_ns = self.flash.end_alone(die, events.now_ns());
         self.count_plane_in_gc(die, from_ns, events.now_ns());
         let id = self.dies[die.at()].reserved_by;
@@ -79,7 +78,7 @@ impl Drive {
 
     /// The step that a job takes next, none while one is under way.
     #[inline(always)]
-    pub(crate) fn next_step(&mut self, id: JobId) -> Option<Step> {
+    pub(super) fn next_step(&mut self, id: JobId) -> Option<Step> {
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
         self.jobs[id.at()].next_step(
@@ -120,10 +119,9 @@ impl Drive {
     /// Programs moved data on the plane that it comes from; the host has no share in it.
     #[inline(always)]
     fn program_at_home<const ALONE: bool>(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
-        let (plane, source) = (self.jobs[id.at()].plane(), self.jobs[id.at()].source);
+        let plane = self.jobs[id.at()].plane();
         let write_point = self.ftl.write_point(plane, Origin::Move);
         let page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
-        self.count_program(source, 1);
         let part = CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE };
         self.issue_part::<ALONE>(die, FlashOp::Program, id, part, events);
     }
@@ -156,10 +154,6 @@ impl Drive {
                 for (plane, page, units) in self.pages_of_row(id, next, end) {
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
-                match source {
-                    Source::Gc => self.work.gc_page_reads += u64::from(command.planes),
-                    _ => self.work.other_page_reads += u64::from(command.planes),
-                }
             }
             // Pages stay on their planes. Those whose write points do not go with the first one's follow by themselves.
             Step::Program { units } => {
@@ -177,7 +171,6 @@ impl Drive {
                     let units = self.geometry.units_per_page;
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
-                self.count_program(source, u64::from(command.planes));
             }
             Step::Erase => {
                 for (plane, block) in self.jobs[id.at()].footprint().blocks() {
@@ -187,12 +180,6 @@ impl Drive {
                     let page = self.geometry.page_of(self.geometry.first_unit(block));
                     command.push(CommandPlane { plane, page, units: 0, txn: TxnId::NONE });
                 }
-            }
-        }
-        if command.planes > 1 {
-            self.work.multi_plane_commands += 1;
-            if op == FlashOp::Program {
-                self.work.multi_plane_page_programs += u64::from(command.planes);
             }
         }
         self.issue(die, &command, events);
@@ -228,6 +215,7 @@ impl Drive {
         let source = self.jobs[id.at()].source;
         if ALONE {
             hold!(self.dies[die.at()].reserved_by == id, DieReservation, "{op:?} of {id:?} on {die:?}");
+            self.counters.on_lone_command(op, source);
             self.flash.issue_alone(die, op, (source, id), part, events);
         } else {
             let mut command = Command::new(op, source, id, events.now_ns());
@@ -238,7 +226,7 @@ impl Drive {
 
     /// Issues a step behind what went before it; out of line, as most collections are alone.
     #[inline(never)]
-    pub(crate) fn issue_step_after_others(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+    pub(super) fn issue_step_after_others(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         self.issue_step::<false>(die, id, step, events);
     }
 
@@ -264,7 +252,6 @@ impl Drive {
         let source = self.jobs[id.at()].source;
         let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
         command.push(CommandPlane { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
-        self.count_program(source, 1);
         self.join_and_issue_program(die, command, is_paired, events);
         if merged.units > 0 {
             // The merged writes give back the pages that were reserved for them.
@@ -275,12 +262,6 @@ impl Drive {
     /// Issues a program of moved data with the writes that join it.
     fn join_and_issue_program(&mut self, die: DieId, mut command: Command, is_paired: bool, events: &mut EventQueue) {
         self.join_collection_program(die, &mut command, is_paired, events.now_ns());
-        if command.planes > 1 {
-            let planes = u64::from(command.planes);
-            self.count_program(Source::Host, planes - 1);
-            self.work.multi_plane_commands += 1;
-            self.work.multi_plane_page_programs += planes;
-        }
         self.issue(die, &command, events);
         for part in &command.parts()[1..] {
             self.collect_if_low(part.plane, events);
@@ -291,7 +272,6 @@ impl Drive {
     #[inline(never)]
     fn join_and_issue_read(&mut self, die: DieId, mut command: Command, events: &mut EventQueue) {
         self.join_collection_read(die, &mut command, events);
-        self.work.multi_plane_commands += u64::from(command.planes > 1);
         self.issue(die, &command, events);
     }
 
@@ -307,7 +287,7 @@ impl Drive {
     }
 
     /// Where planes have two active blocks: sets one apart on a plane and its partners for paired programs.
-    pub(crate) fn pair_open_blocks(&mut self, plane: PlaneId) {
+    pub(super) fn pair_open_blocks(&mut self, plane: PlaneId) {
         if self.ftl.has_second_active() {
             let (partners, count) = self.partners_of(plane);
             self.ftl.pair_open_blocks(plane, &partners[..count]);
@@ -331,7 +311,7 @@ impl Drive {
     }
 
     /// Planes of the die that may stand in one command with a plane, and how many they are.
-    pub(crate) fn partners_of(&self, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
+    pub(super) fn partners_of(&self, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
         let mut partners = [PlaneId::NONE; PLANES_MAX as usize];
         let mut count = 0;
         let die = self.geometry.die_of(plane);
@@ -356,20 +336,13 @@ impl Drive {
             ahead.iter().take(2 * MOVES_AHEAD).for_each(|m| self.ftl.prefetch_entry(m.unit));
         }
         job.next = end;
-        match source {
-            Source::Gc => {
-                self.work.gc_page_reads += 1;
-                let waiting = self.dies[die.at()].reads_waiting;
-                self.gc.reads_waiting_sum += u64::from(waiting);
-                self.gc.reads_waiting_max = self.gc.reads_waiting_max.max(waiting);
-            }
-            _ => self.work.other_page_reads += 1,
+        if source == Source::Gc {
+            self.counters.on_reads_waiting(self.dies[die.at()].reads_waiting);
         }
         let mut part = CommandPlane { plane, page: self.geometry.page_of(from), units: units as u32, txn: TxnId::NONE };
         if !ALONE && self.granularity.copies_back() {
             let write_point = self.ftl.write_point(plane, Origin::Move);
             part.page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
-            self.count_program(source, 1);
             self.issue_part::<false>(die, FlashOp::Copyback, id, part, events);
         } else if !ALONE && !self.settings.is_collection_alone {
             let mut command = Command::new(FlashOp::Read, source, id, events.now_ns());
@@ -394,11 +367,7 @@ impl Drive {
         let moves = &job.moves[job.programmed..job.programmed + units];
         job.programmed += units;
         job.pages_stayed += u32::from(plane == job.plane());
-        if job.source == Source::Gc {
-            self.work.gc_units += units as u64 - u64::from(merged_units);
-        } else {
-            self.work.other_units += units as u64 - u64::from(merged_units);
-        }
+        self.counters.on_moved_units(job.source, units as u64 - u64::from(merged_units));
         let stamp = self.ftl.counts().host_units;
         let page = if let Some(shadow) = &mut self.shadow {
             let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();

@@ -380,15 +380,15 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(ProgramsAddUp, "", writes, |drive, _| {
-        drive.work.gc_units += 1;
+        drive.counters.inside().gc_units += 1;
         true
     }),
     row!(ProgramsAddUp, "", writes, |drive, _| {
-        drive.work.host_page_programs -= 1;
+        drive.counters.inside().host_page_programs -= 1;
         true
     }),
     row!(ProgramsAddUp, "", writes, |drive, _| {
-        drive.work.block_erases += 1;
+        drive.counters.inside().block_erases += 1;
         true
     }),
     row!(BusyTime, "", writes, |drive, _| {

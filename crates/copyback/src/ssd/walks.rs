@@ -95,7 +95,7 @@ impl Clock for AtOnce<'_> {
 
 impl Drive {
     /// The job that has waited longest gets its die: a walk begins, or goes on, and its victim is chosen now.
-    pub(crate) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
         let d = &mut self.dies[die.at()];
         let id = d.waiting_jobs[0];
         d.waiting_jobs.rotate_left(1);
@@ -161,7 +161,7 @@ impl Drive {
     #[inline(never)]
     fn give_die_back(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
         if self.jobs[id.at()].source == Source::Gc {
-            self.gc.reserved_ns += events.now_ns() - self.dies[die.at()].reserved_since_ns;
+            self.counters.on_die_reserved(events.now_ns() - self.dies[die.at()].reserved_since_ns);
         }
         self.dies[die.at()].reserved_by = JobId::NONE;
         self.dies_reserved -= 1;
@@ -210,7 +210,7 @@ impl Drive {
     }
 
     /// A step of the job that has the die ended.
-    pub(crate) fn on_step_end(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+    pub(super) fn on_step_end(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         let id = command.job;
         self.jobs[id.at()].is_stepping = false;
         if command.op == FlashOp::Erase {
@@ -226,7 +226,7 @@ impl Drive {
     }
 
     /// A page of moved data has arrived on another die: the job there goes on.
-    pub(crate) fn on_move_end(&mut self, txn: TxnId) {
+    pub(super) fn on_move_end(&mut self, txn: TxnId) {
         let job = self.txns[txn].job;
         self.txns.remove(txn);
         self.jobs[job.at()].is_stepping = false;
@@ -241,22 +241,17 @@ impl Drive {
         let (block, plane, source) = (job.block(), job.plane(), job.source);
         let (start_ns, units_valid, free_blocks) = (job.start_ns, job.units_valid, job.free_blocks);
         let (picks_victim, pages_stayed) = (job.picks_victim, job.pages_stayed);
-        self.work.dropped_moves += u64::from(job.dropped);
+        self.counters.on_dropped_moves(job.dropped);
         if picks_victim {
             self.count_fruitless_collections(plane, pages_stayed);
         }
         let defers = self.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
         self.jobs[id.at()].footprint().blocks().for_each(|(_, block)| self.ftl.erase(block));
         if source == Source::Gc {
-            self.gc.collections += 1;
-            self.gc.units += u64::from(units_valid);
-            self.gc.time_ns += now_ns - start_ns;
-            self.gc.max_ns = self.gc.max_ns.max(now_ns - start_ns);
-            self.gc.reserved_ns += now_ns - self.dies[die.at()].reserved_since_ns;
-            if self.settings.keep_gc_events {
-                let (die, plane, block) = (die.0, plane.0, block.0);
-                self.gc_events.push(GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks });
-            }
+            self.counters.on_die_reserved(now_ns - self.dies[die.at()].reserved_since_ns);
+            let (die, plane, block) = (die.0, plane.0, block.0);
+            let event = GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks };
+            self.counters.on_collection(event);
         }
         // The clock stops for the job before anybody else can be charged.
         let d = &mut self.dies[die.at()];
@@ -312,11 +307,7 @@ impl Drive {
                 observers.on_timeless(BlockId(first + offset as u32), pages);
             }
         }
-        self.work.gc_page_reads += u64::from(pages_read);
-        self.work.gc_page_programs += u64::from(units.div_ceil(self.geometry.units_per_page));
-        self.work.gc_units += u64::from(units);
-        self.work.block_erases += 1;
-        self.gc.collections += 1;
-        self.gc.units += u64::from(units);
+        let pages_programmed = units.div_ceil(self.geometry.units_per_page);
+        self.counters.on_timeless_collection(pages_read, pages_programmed, units);
     }
 }

@@ -240,7 +240,7 @@ pub fn run_together(
         let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: true };
         let mut simulation = Simulation::new(drives, setup);
         simulation.run(&mut comes_to_an_end())?;
-        let work = simulation.drives().map(|d| d.work.clone()).collect();
+        let work = simulation.drives().map(|d| d.counters().work().clone()).collect();
         Ok((simulation.collector.records.take().unwrap_or_default(), work))
     })
 }
@@ -283,7 +283,7 @@ fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outc
             assert!(events < EVENTS_MAX, "the run does not come to an end");
         }
         simulation.check_end();
-        check_contents(case, &held_before, &simulation.drives().next().expect("there is a drive").ftl);
+        check_contents(case, &held_before, &simulation.drives().next().expect("there is a drive").ftl());
         Ok((outcome_of(simulation, preconditioning), relocated))
     })
 }

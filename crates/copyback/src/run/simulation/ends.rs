@@ -10,7 +10,7 @@ impl Simulation<'_> {
     #[inline(always)]
     pub(super) fn hear_member(&mut self, member: usize) {
         let m = &mut self.members[member];
-        let written_units = m.drive.work.host_units;
+        let written_units = m.drive.counters().work().host_units;
         self.written_by_drives += written_units - std::mem::replace(&mut m.written_units, written_units);
         self.totals.note(member);
         while self.members[member].drive.has_news() {
@@ -20,7 +20,7 @@ impl Simulation<'_> {
     }
 
     fn hear(&mut self, member: usize) {
-        while let Some(request) = self.members[member].drive.split_of.pop() {
+        while let Some(request) = self.members[member].drive.take_split() {
             self.requests[request].open += 1;
         }
         if let Some(txn) = self.members[member].drive.take_done() {

@@ -176,7 +176,7 @@ impl Simulation<'_> {
                 unit.0 += 1;
                 continue;
             }
-            let place = m.drive.ftl.lookup(unit);
+            let place = m.drive.ftl().lookup(unit);
             if place.is_none() {
                 self.collector.unwritten_units_read += 1;
                 unit.0 += 1;
@@ -184,7 +184,7 @@ impl Simulation<'_> {
             }
             let page = m.drive.geometry().page_of(place);
             let is_together = |u: u32| {
-                let other = m.drive.ftl.lookup(LogicalUnit(u));
+                let other = m.drive.ftl().lookup(LogicalUnit(u));
                 let in_dram = m.buffer.as_ref().is_some_and(|b| b.holds(LogicalUnit(u)));
                 !in_dram && other.is_some() && m.drive.geometry().page_of(other) == page
             };
@@ -209,7 +209,7 @@ impl Simulation<'_> {
         let mut txn = self.txn(role, id, first, units);
         let drive = &mut self.members[member].drive;
         let g = drive.geometry();
-        txn.die = g.die_of(g.plane_of(g.block_of(drive.ftl.lookup(first))));
+        txn.die = g.die_of(g.plane_of(g.block_of(drive.ftl().lookup(first))));
         txn.successor = successor;
         if successor.is_none() {
             self.requests[id].open += 1;
@@ -227,7 +227,7 @@ impl Simulation<'_> {
         let m = &self.members[member];
         let needs_read = |unit: LogicalUnit| {
             self.host.subpage_writes == SubpageWrites::ReadModifyWrite
-                && m.drive.ftl.lookup(unit).is_some()
+                && m.drive.ftl().lookup(unit).is_some()
                 && !m.buffer.as_ref().is_some_and(|b| b.holds(unit))
         };
         let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);

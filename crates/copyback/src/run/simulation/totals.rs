@@ -18,7 +18,7 @@ struct DriveTotals {
 
 impl DriveTotals {
     fn of(drive: &Drive) -> Self {
-        let free = (0..drive.geometry().planes).map(|p| drive.ftl.free_blocks_of(PlaneId(p)));
+        let free = (0..drive.geometry().planes).map(|p| drive.ftl().free_blocks_of(PlaneId(p)));
         let (sum, min) = free.fold((0, u32::MAX), |(sum, min), free| (sum + u64::from(free), min.min(free)));
         let (flash_units, erases) = Self::work_of(drive);
         let dies_reserved = drive.dies_reserved();

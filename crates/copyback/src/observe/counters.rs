@@ -1,0 +1,224 @@
+//! What a drive did: counters that it alone is told to raise, and that only grow but where a measured part begins.
+
+use super::report::{FlashWork, GcEvent};
+use crate::flash::command::{Command, FlashOp, Source};
+
+/// Time and work that collection took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GcTotals {
+    /// Victims collected.
+    pub collections: u64,
+    /// Valid units in them.
+    pub units: u64,
+    /// Sum of their times.
+    pub time_ns: u64,
+    /// Longest.
+    pub max_ns: u64,
+    /// Reads of the host that wait at the die when collection reads a page there: summed over those pages.
+    pub reads_waiting_sum: u64,
+    /// The most of them.
+    pub reads_waiting_max: u32,
+    /// Plane time in use on reserved dies.
+    pub plane_busy_ns: u64,
+    /// Time of die reservations.
+    pub reserved_ns: u64,
+}
+
+/// The counters of a drive.
+#[derive(Default)]
+pub struct Counters {
+    work: FlashWork,
+    gc: GcTotals,
+    /// Collections, where they are kept.
+    gc_events: Option<Vec<GcEvent>>,
+}
+
+impl Counters {
+    /// Counters at zero; whether they keep a record of every collection.
+    pub fn new(keep_gc_events: bool) -> Self {
+        Self { gc_events: keep_gc_events.then(Vec::new), ..Self::default() }
+    }
+
+    /// Programs and reads so far.
+    #[inline(always)]
+    pub fn work(&self) -> &FlashWork {
+        &self.work
+    }
+
+    /// Collection so far.
+    #[inline(always)]
+    pub fn gc(&self) -> &GcTotals {
+        &self.gc
+    }
+
+    /// The collections that were kept.
+    pub fn gc_events(&self) -> &[GcEvent] {
+        self.gc_events.as_deref().unwrap_or_default()
+    }
+
+    /// A part of the run begins: the extremes, which no difference tells, are those from now on, and the collections that
+    /// were kept are forgotten.
+    pub fn restart_extremes(&mut self) {
+        (self.gc.max_ns, self.gc.reads_waiting_max) = (0, 0);
+        self.gc_events.iter_mut().for_each(Vec::clear);
+    }
+
+    // ---- commands ---------------------------------------------------------------------------------------------------
+
+    /// A command is issued, and perhaps follows another through the cache register. Its first page is for its source, and
+    /// so is each other one that serves no transaction.
+    pub fn on_command(&mut self, command: &Command, follows: bool) {
+        let planes = u64::from(command.planes);
+        let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some()).count() as u64;
+        let (source, own) = (command.source, planes - partners);
+        self.work.cached_commands += u64::from(follows);
+        match command.op {
+            FlashOp::Read => {
+                self.count_reads(source, own);
+                self.count_reads(Source::Host, partners);
+                self.work.reads_paired_with_gc += if source == Source::Host { 0 } else { partners };
+            }
+            FlashOp::Program => {
+                self.count_programs(source, own);
+                self.count_programs(Source::Host, partners);
+                self.work.programs_paired_with_gc += if source == Source::Host { 0 } else { partners };
+                self.work.multi_plane_page_programs += if planes > 1 { planes } else { 0 };
+            }
+            FlashOp::Copyback => {
+                self.count_reads(source, planes);
+                self.count_programs(source, planes);
+            }
+            // Its blocks are counted when it ends.
+            FlashOp::Erase => {}
+        }
+        self.work.multi_plane_commands += u64::from(planes > 1);
+    }
+
+    /// A read or a program of one plane is issued, which has its die to itself.
+    #[inline(always)]
+    pub fn on_lone_command(&mut self, op: FlashOp, source: Source) {
+        match op {
+            FlashOp::Read => self.count_reads(source, 1),
+            _ => self.count_programs(source, 1),
+        }
+    }
+
+    #[inline(always)]
+    fn count_reads(&mut self, source: Source, pages: u64) {
+        match source {
+            Source::Host => self.work.host_page_reads += pages,
+            Source::Gc => self.work.gc_page_reads += pages,
+            _ => self.work.other_page_reads += pages,
+        }
+    }
+
+    #[inline(always)]
+    fn count_programs(&mut self, source: Source, pages: u64) {
+        match source {
+            Source::Host => self.work.host_page_programs += pages,
+            Source::Gc => self.work.gc_page_programs += pages,
+            _ => self.work.other_page_programs += pages,
+        }
+    }
+
+    /// A block of each of so many planes is erased.
+    pub fn on_erase(&mut self, planes: u8) {
+        self.work.block_erases += u64::from(planes);
+    }
+
+    // ---- data -------------------------------------------------------------------------------------------------------
+
+    /// Units of the host are bound.
+    #[inline(always)]
+    pub fn on_host_units(&mut self, units: u32) {
+        self.work.host_units += u64::from(units);
+    }
+
+    /// Units are moved.
+    #[inline(always)]
+    pub fn on_moved_units(&mut self, source: Source, units: u64) {
+        match source {
+            Source::Gc => self.work.gc_units += units,
+            _ => self.work.other_units += units,
+        }
+    }
+
+    /// Moves came too late: the host had written newer versions.
+    pub fn on_dropped_moves(&mut self, moves: u32) {
+        self.work.dropped_moves += u64::from(moves);
+    }
+
+    /// A page is read for a partial write.
+    pub fn on_update_read(&mut self) {
+        self.work.update_page_reads += 1;
+    }
+
+    /// A read of the host is served with a page that collection has read.
+    pub fn on_merged_read(&mut self) {
+        self.work.merged_reads += 1;
+    }
+
+    /// A write of the host goes into a program of collection.
+    pub fn on_merged_write(&mut self) {
+        self.work.merged_writes += 1;
+    }
+
+    // ---- collection -------------------------------------------------------------------------------------------------
+
+    /// The controller polls a queue between two steps of a collection, and that takes time.
+    pub fn on_queue_poll(&mut self) {
+        self.work.queue_polls += 1;
+    }
+
+    /// A command of the host goes before a collection's next step.
+    pub fn on_preemption(&mut self) {
+        self.work.preemptions += 1;
+    }
+
+    /// Collection reads a page while so many reads of the host wait at its die.
+    #[inline(always)]
+    pub fn on_reads_waiting(&mut self, reads: u32) {
+        self.gc.reads_waiting_sum += u64::from(reads);
+        self.gc.reads_waiting_max = self.gc.reads_waiting_max.max(reads);
+    }
+
+    /// A plane was in use on a die that collection has.
+    #[inline(always)]
+    pub fn on_plane_busy(&mut self, busy_ns: u64) {
+        self.gc.plane_busy_ns += busy_ns;
+    }
+
+    /// A die was reserved for collection for so long.
+    pub fn on_die_reserved(&mut self, reserved_ns: u64) {
+        self.gc.reserved_ns += reserved_ns;
+    }
+
+    /// A collection ended.
+    pub fn on_collection(&mut self, event: GcEvent) {
+        let time_ns = event.end_ns - event.start_ns;
+        self.gc.collections += 1;
+        self.gc.units += u64::from(event.units_valid);
+        self.gc.time_ns += time_ns;
+        self.gc.max_ns = self.gc.max_ns.max(time_ns);
+        if let Some(events) = &mut self.gc_events {
+            events.push(event);
+        }
+    }
+
+    /// A block was collected at once: so many pages read, and units of so many pages programmed.
+    pub fn on_timeless_collection(&mut self, pages_read: u32, pages_programmed: u32, units: u32) {
+        self.work.gc_page_reads += u64::from(pages_read);
+        self.work.gc_page_programs += u64::from(pages_programmed);
+        self.work.gc_units += u64::from(units);
+        self.work.block_erases += 1;
+        self.gc.collections += 1;
+        self.gc.units += u64::from(units);
+    }
+}
+
+#[cfg(test)]
+impl Counters {
+    pub(crate) fn inside(&mut self) -> &mut FlashWork {
+        &mut self.work
+    }
+}
