@@ -24,6 +24,14 @@ pub enum Role {
     Move,
 }
 
+impl Role {
+    /// Whether it brings data from flash.
+    #[inline(always)]
+    pub fn is_read(self) -> bool {
+        matches!(self, Self::Read | Self::UpdateRead)
+    }
+}
+
 /// A transaction.
 #[derive(Clone, Debug)]
 pub struct Txn {

@@ -100,7 +100,8 @@ impl RunConfig {
         self.victim.check(&self.device())?;
         self.buffer.check(&self.geometry)?;
         self.granularity.check(&self.device())?;
-        self.preemption.check()?;
+        self.preemption.check(&self.device())?;
+        self.order.check(&self.device())?;
         self.check_window()?;
         self.compose.check(&self.commands)?;
         self.check_moves()?;

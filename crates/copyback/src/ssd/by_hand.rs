@@ -239,3 +239,47 @@ fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
     assert!(alone_ns > end_ns - 1_000_000, "the read waits for the job: {alone_ns} of {end_ns} ns");
     assert!(shared_ns < 300_000, "the read goes behind the first step: {shared_ns} ns");
 }
+
+/// What policies are told of a die is what stands in its books.
+#[test]
+fn policies_see_who_waits_what_is_free_and_what_is_left() {
+    use crate::ftl::core::Move;
+    use crate::sim::index::PhysicalUnit;
+    use crate::tasks::view::{Class, DieView, WorkLeft};
+    let (mut drive, mut events) =
+        drive(2, 2, "preemption = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 4 }\n");
+    let (die, plane) = (DieId(1), PlaneId(3));
+    let page = drive.ftl.write_page(plane, &[LogicalUnit(7)], 0);
+    let mut submit = |drive: &mut Drive, role, unit, plane, urgent| {
+        let mut txn = Txn::new(role, LogicalUnit(unit), 1, die, plane);
+        (txn.arrival_ns, txn.high_priority) = (u64::from(unit), urgent);
+        let id = drive.add_txn(txn);
+        drive.submit(id, &mut events);
+        id
+    };
+    submit(&mut drive, Role::Write, 1, PlaneId(2), false);
+    let second = submit(&mut drive, Role::Write, 2, plane, true);
+    let read = submit(&mut drive, Role::Read, 7, PlaneId::NONE, false);
+    submit(&mut drive, Role::Write, 3, PlaneId::NONE, false);
+    submit(&mut drive, Role::Read, 9, PlaneId::NONE, false);
+    assert!(drive.seen(die, 5).work_left().is_none(), "no collection has the die");
+    let unit = drive.geometry.unit_of_page(page);
+    let moves = (0..3).map(|at| Move { unit: LogicalUnit(at), from: PhysicalUnit(unit.0 + at) }).collect();
+    let mut job = Job { moves, next: 1, ..Job::new(4) };
+    job.set_footprint(Footprint::one(plane, BlockId::NONE));
+    drive.jobs.push(job);
+    drive.dies[die.at()].reserved_by = JobId(0);
+    let seen = drive.seen(die, 5);
+    assert_eq!((seen.now_ns(), seen.die(), seen.geometry().planes), (5, die, 4));
+    assert_eq!(Class::ALL.map(|class| seen.waiting(class)), [0, 2, 3], "the last read waits for a slot");
+    assert_eq!([2, 3, u32::MAX].map(|p| seen.waiting_for(Class::Write, PlaneId(p))), [1, 1, 1]);
+    assert_eq!([2, 3].map(|p| seen.waiting_for(Class::Read, PlaneId(p))), [0, 1]);
+    let first = seen.first(Class::Write).expect("writes wait");
+    assert_eq!((first.arrival_ns, first.units, first.is_urgent, first.plane), (1, 1, false, PlaneId(2)));
+    assert_eq!(seen.first_for(Class::Write, plane), Some(seen.request(second)));
+    assert!(seen.request(second).is_urgent);
+    assert_eq!(seen.first_for(Class::Read, plane), Some(seen.request(read)));
+    assert_eq!((seen.first_for(Class::Read, PlaneId(2)), seen.first(Class::Gc)), (None, None));
+    assert_eq!((seen.free_blocks(plane), seen.free_pages(plane)), (31, 31 * 8 + 7));
+    assert_eq!(seen.work_left(), Some(WorkLeft { plane, pages_to_read: 2, pages_to_program: 3, steps: 6 }));
+}

@@ -8,7 +8,7 @@ use super::config::DriveConfig;
 use super::sharing::{NO_PLANES, PreemptionPoint};
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::index::Asked;
-use crate::dispatch::order::{Order, OrderConfig};
+use crate::dispatch::order::Order;
 pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Role, Txn, Txns};
@@ -248,9 +248,10 @@ impl Drive {
     /// A preconditioned drive; its events use the timers from `first_timer` on, [`Drive::timers`] of them.
     pub fn new(config: &DriveConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
         let geometry = ftl.geometry.clone();
-        let urgent_first = matches!(config.order, OrderConfig::Priority(p) if p.first == crate::dispatch::order::priority::First::GcReadWrite);
         let timing = Timing::new(config.device.timing, geometry.unit_bytes, geometry.units_per_page);
-        let preemption = Preemption::new(config.preemption, &timing, geometry.units_per_page);
+        let preemption = Preemption::new(config.preemption, &geometry, &timing);
+        let order = Order::new(config.order, &geometry, &timing);
+        let urgent_first = order.puts_gc_first();
         let settings = Settings::new(config, &ftl, &preemption);
         let rules = Rules::new(config.device.commands);
         let mut flash = Flash::new(&geometry, timing, rules, urgent_first, settings.hears_loads, first_timer);
@@ -271,7 +272,7 @@ impl Drive {
             flash,
             steps_alone,
             settings,
-            order: Order::new(config.order),
+            order,
             preemption,
             trigger: config.trigger.build(&geometry),
             granularity,

@@ -88,7 +88,7 @@ impl Drive {
             ArrayEnd::LeavingAlone | ArrayEnd::Held => {}
             ArrayEnd::Leaving if self.settings.hears_reads => self.mark_ready(die),
             ArrayEnd::Leaving => {}
-            ArrayEnd::Waited => self.on_poll_end(die),
+            ArrayEnd::Waited => self.on_poll_end(die, events.now_ns()),
             ArrayEnd::Ended(at) => {
                 self.end_in_array(die, at, events);
                 return true;

@@ -2,9 +2,10 @@
 //! are in `steps`.
 
 use super::drive::{Drive, Queue};
+use super::seen::Seen;
 use crate::config::device::UNITS_PER_PAGE_MAX;
-use crate::dispatch::compose::{JoiningReads, JoiningWrite, Room, View};
-use crate::dispatch::order::{Class, Heads};
+use crate::dispatch::compose::{self, JoiningReads, JoiningWrite, Room};
+use crate::dispatch::order::{Class, Heads, View};
 use crate::dispatch::txn::Role;
 use crate::flash::Follow;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
@@ -102,7 +103,8 @@ impl Drive {
         if self.dies[die.at()].defers_to_high_priority && self.serve_high_priority(die, readiness, events) {
             return true;
         }
-        match (self.order.pick(self.heads(die)), readiness) {
+        let heads = self.heads(die);
+        match (self.pick_class(die, heads, events.now_ns()), readiness) {
             (Some(Class::Gc), Readiness::Ready) => self.take_background(die, events),
             (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => {
                 let lead = self.head(die, Queue::Read).expect("a read is queued");
@@ -122,9 +124,20 @@ impl Drive {
         self.queues.first(self.queue(die, queue)).map(TxnId)
     }
 
+    /// The class that the order names of those that have a head.
+    #[inline(always)]
+    pub(crate) fn pick_class(&mut self, die: DieId, heads: Heads, now_ns: u64) -> Option<Class> {
+        // Field by field: the policy may change its own state while it looks at the drive.
+        let Self { order, dies, queues, txns, ftl, jobs, geometry, .. } = self;
+        let seen = Seen { now_ns, id: die, die: &dies[die.at()], queues, txns, ftl, jobs, geometry };
+        let class = order.pick(&View { heads, die: &seen });
+        class.filter(|&class| heads.came[class as usize] != u64::MAX)
+    }
+
     #[inline]
     fn heads(&self, die: DieId) -> Heads {
         let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| self.txns[id].sequence);
+        let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));
         let d = &self.dies[die.at()];
         let job_may_begin =
             d.waiting_jobs_count > 0 && d.slots_used < self.settings.slots && !d.defers_to_high_priority;
@@ -132,7 +145,7 @@ impl Drive {
         let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
         // Moves of other dies' collections are no collection of this die: they do not wait for those who waited here.
         let waited_before = if came[0] == job { d.waited_before } else { 0 };
-        Heads { came, waited_before }
+        Heads { came, txns, waited_before }
     }
 
     // ---- reads ----------------------------------------------------------------------------------------------------
@@ -155,8 +168,8 @@ impl Drive {
 
     /// What builders look at.
     #[inline(always)]
-    pub(super) fn view_for_builders(&self, die: DieId) -> View<'_, Self> {
-        View {
+    pub(super) fn view_for_builders(&self, die: DieId) -> compose::View<'_, Self> {
+        compose::View {
             die,
             queues: &self.queues,
             txns: &self.txns,
@@ -317,7 +330,7 @@ impl Drive {
         die: DieId,
         command: &mut Command,
         now_ns: u64,
-        named: impl Fn(&View<'_, Self>, &[CommandPlane], PlaneId) -> Option<JoiningWrite>,
+        named: impl Fn(&compose::View<'_, Self>, &[CommandPlane], PlaneId) -> Option<JoiningWrite>,
     ) {
         let (lead, excluded) = (command.parts[0].plane, self.dies[die.at()].excluded[1]);
         for plane in self.geometry.planes_of(die).filter(|&p| p != lead && p != excluded) {

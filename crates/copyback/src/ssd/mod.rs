@@ -14,6 +14,7 @@ mod issue;
 mod merging;
 mod pairing;
 pub mod reading;
+mod seen;
 mod sharing;
 mod steps;
 #[cfg(test)]

@@ -9,6 +9,7 @@
 use super::drive::{Drive, Queue};
 use super::issue::Readiness;
 use super::pairing::Pairing;
+use super::seen::Seen;
 use crate::dispatch::index::place_of;
 use crate::dispatch::order::{Class, Heads};
 use crate::flash::command::{Command, FlashOp, Source};
@@ -36,7 +37,7 @@ pub(super) enum PreemptionPoint {
 
 /// What is asked about those that wait: who of them goes first.
 struct Asked<'a> {
-    view: &'a View,
+    view: &'a View<'a>,
     /// The plane on which the collection is at work.
     own_plane: PlaneId,
     /// Only those of a smaller sequence number.
@@ -63,7 +64,7 @@ impl Drive {
                 }
                 let queue_poll_ns = self.queue_poll_ns(die, step);
                 if queue_poll_ns == 0 {
-                    self.open_point(die);
+                    self.open_point(die, events.now_ns());
                 } else {
                     self.dies[die.at()].point = PreemptionPoint::Polling;
                     self.counters.on_queue_poll();
@@ -82,13 +83,16 @@ impl Drive {
     }
 
     /// The poll of a die's queue is over.
-    pub(super) fn on_poll_end(&mut self, die: DieId) {
-        self.open_point(die);
+    pub(super) fn on_poll_end(&mut self, die: DieId, now_ns: u64) {
+        self.open_point(die, now_ns);
         self.mark_ready(die);
     }
 
-    fn open_point(&mut self, die: DieId) {
+    fn open_point(&mut self, die: DieId, now_ns: u64) {
         let since = self.txns.next_sequence();
+        // Field by field: the policy changes its own state while it looks at the drive.
+        let Self { preemption, dies, queues, txns, ftl, jobs, geometry, .. } = self;
+        preemption.on_point(&Seen { now_ns, id: die, die: &dies[die.at()], queues, txns, ftl, jobs, geometry });
         self.dies[die.at()].point = PreemptionPoint::Open { since };
     }
 
@@ -119,14 +123,15 @@ impl Drive {
     ) -> bool {
         if self.preemption.is_preemptive() {
             self.exclude_planes(die, id, step);
-            let view = self.view(die, id, kind(step), events.now_ns());
+            let seen = self.seen(die, events.now_ns());
+            let view = self.view(&seen, id, kind(step));
             let fence = self.fence(die, &view);
             let before = |is_write| {
                 if fence.holds_back(is_write) { since } else { u64::MAX }
             };
             let read = self.first_admitted(die, Queue::Read, &view, before(false), Some(step));
             let write = self.first_admitted(die, Queue::Write, &view, before(true), Some(step));
-            if let Some(class) = self.order.pick(self.heads_of(read, write)) {
+            if let Some(class) = self.pick_class(die, self.heads_of(read, write), events.now_ns()) {
                 let took = self.take_first(die, class, read, write, readiness, events);
                 if took {
                     self.counters.on_preemption();
@@ -151,7 +156,7 @@ impl Drive {
     /// collection must not be held up for ever: writes that wait for space, and those that the hard watermark
     /// prohibits, wait for its end. Where data goes to other dies, writes that wait anywhere may wait for this
     /// collection, and other collections for the moves that come here.
-    fn fence(&self, die: DieId, view: &View) -> Fence {
+    fn fence(&self, die: DieId, view: &View<'_>) -> Fence {
         let moves_wait =
             self.granularity.leaves_plane() && (self.waiting_for_space > 0 || self.head(die, Queue::Move).is_some());
         let is_needed = view.state != State::AllAllowed || self.dies[die.at()].waiting_for_space > 0 || moves_wait;
@@ -185,7 +190,8 @@ impl Drive {
 
     fn heads_of(&self, read: Option<TxnId>, write: Option<TxnId>) -> Heads {
         let came = |id: Option<TxnId>| id.map_or(u64::MAX, |id| self.txns[id].sequence);
-        Heads { came: [u64::MAX, came(read), came(write)], waited_before: 0 }
+        let txns = [None, read, write].map(|id| id.unwrap_or(TxnId::NONE));
+        Heads { came: [u64::MAX, came(read), came(write)], txns, waited_before: 0 }
     }
 
     /// The collection's step is under way on another die, or through this die's other register: moves of other dies'
@@ -201,10 +207,11 @@ impl Drive {
         if !self.preemption.is_preemptive() {
             return false;
         }
-        let view = self.view(die, id, NextStep::Elsewhere, events.now_ns());
+        let seen = self.seen(die, events.now_ns());
+        let view = self.view(&seen, id, NextStep::Elsewhere);
         let read = self.first_admitted(die, Queue::Read, &view, u64::MAX, None);
         let write = self.first_admitted(die, Queue::Write, &view, u64::MAX, None);
-        match self.order.pick(self.heads_of(read, write)) {
+        match self.pick_class(die, self.heads_of(read, write), events.now_ns()) {
             Some(class) => self.take_first(die, class, read, write, readiness, events),
             None => false,
         }
@@ -253,10 +260,10 @@ impl Drive {
         );
     }
 
-    fn view(&self, die: DieId, id: JobId, step: NextStep, now_ns: u64) -> View {
+    fn view<'a>(&self, seen: &'a Seen<'_>, id: JobId, step: NextStep) -> View<'a> {
         let job = &self.jobs[id.at()];
         let pages_moved = (job.programmed as u32).div_ceil(self.geometry.units_per_page);
-        View { state: self.collection_state(die), step, pages_moved, now_ns }
+        View { state: self.collection_state(seen.id), step, pages_moved, now_ns: seen.now_ns, die: seen }
     }
 
     /// The state of collection of a die that collects (ispass11 Fig. 7). Where watermarks are those of planes, the
@@ -278,7 +285,14 @@ impl Drive {
 
     /// The first request of a queue that may go before the collection's next step, and is not to be served by that
     /// step.
-    fn first_admitted(&self, die: DieId, queue: Queue, view: &View, before: u64, step: Option<Step>) -> Option<TxnId> {
+    fn first_admitted(
+        &self,
+        die: DieId,
+        queue: Queue,
+        view: &View<'_>,
+        before: u64,
+        step: Option<Step>,
+    ) -> Option<TxnId> {
         let is_prohibited = match view.state {
             State::AllAllowed => false,
             State::WritesProhibited => queue == Queue::Write,
@@ -333,7 +347,7 @@ impl Drive {
     fn may_go_first(&self, id: TxnId, is_write: bool, plane: PlaneId, asked: &Asked) -> bool {
         let is_on_its_plane = plane == asked.own_plane;
         let candidate = Candidate { is_write, is_on_its_plane, arrival_ns: self.txns[id].arrival_ns };
-        self.preemption.admits(*asked.view, candidate) && !asked.pairing.takes(id)
+        self.preemption.admits(asked.view, candidate) && !asked.pairing.takes(id)
     }
 
     /// The plane that a read which waits would use now. One whose data is gone or has left the die uses none, and counts as

@@ -201,7 +201,7 @@ const ALL_STOP_AT_SOFT: &str = "preemption = { policy = \"points\", at_hard = \"
 
 /// What another configuration answers.
 fn preemption_of(drive: &Drive, settings: &str) -> Preemption {
-    Preemption::new(&config(settings).preemption, drive.flash.timing(), drive.geometry.units_per_page)
+    Preemption::new(&config(settings).preemption, &drive.geometry, drive.flash.timing())
 }
 
 const ROWS: &[Row] = &[

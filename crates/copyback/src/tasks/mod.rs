@@ -2,3 +2,4 @@
 
 pub mod gc;
 pub mod job;
+pub mod view;

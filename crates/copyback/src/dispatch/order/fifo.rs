@@ -4,7 +4,9 @@
 //!
 //! Parameters: none.
 
-use super::{Class, Heads};
+use super::{Class, OrderPolicy, Parameters, View};
+use crate::flash::geometry::Geometry;
+use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
@@ -12,8 +14,23 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
-/// The class that has waited longest.
-pub(crate) fn pick(heads: Heads) -> Option<Class> {
-    let first = [Class::Gc, Class::Read, Class::Write].into_iter().min_by_key(|&c| heads.came[c as usize])?;
-    (heads.came[first as usize] != u64::MAX).then_some(first)
+impl Parameters for Params {}
+
+/// No state.
+pub struct Policy {}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(_params: &Params, _geometry: &Geometry, _timing: &Timing) -> Self {
+        Self {}
+    }
+}
+
+impl OrderPolicy for Policy {
+    /// The class that has waited longest.
+    #[inline]
+    fn pick(&mut self, view: &View<'_>) -> Option<Class> {
+        let first = Class::ALL.into_iter().min_by_key(|&class| view.heads.came[class as usize])?;
+        view.may_run(first).then_some(first)
+    }
 }

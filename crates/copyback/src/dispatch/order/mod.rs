@@ -1,65 +1,121 @@
 //! Order: which of a die's ready requests goes first?
 //!
-//! Contract: a die that is ready offers the head of each class that may run now. The policy names a class; the engine
-//! issues its head.
+//! Contract: a die that is ready offers the head of each class that may run now. The policy names one of these classes, none
+//! only where nothing may run; the engine issues its head. It may look at all that [`DieView`] tells, and keep state of its
+//! own. Under preemption, requests that may go before a collection's next step are heads in the same way.
+//!
+//! A policy is a file of this folder and a row of the registry below.
 
 pub mod fifo;
 pub mod priority;
 
-use crate::config::axis;
+/// The example of docs/policies.md, compiled where its reader puts it.
+#[cfg(test)]
+#[path = "../../../../../docs/examples/earliest_deadline.rs"]
+mod example;
+#[cfg(test)]
+mod tests;
 
-axis! {
-    /// `[order]`
-    OrderConfig, "order", "which of a die's ready requests goes first?", default Priority,
-    { "priority" => priority: Priority, "fifo" => fifo: Fifo }
-}
-
-/// What waits at a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[repr(u8)]
-pub enum Class {
-    /// Background work.
-    Gc,
-    /// A read of the host, or one that a write of the host needs first.
-    Read,
-    /// A write of the host.
-    Write,
-}
+use crate::config::{Device, KeyError, axis};
+use crate::flash::geometry::Geometry;
+use crate::flash::timing::Timing;
+use crate::sim::index::TxnId;
+pub use crate::tasks::view::{Class, DieView, Waiting};
 
 /// The heads of a die's classes: when each came, [`u64::MAX`] where the class has nothing that may run.
 #[derive(Clone, Copy, Debug)]
 pub struct Heads {
     /// Sequence number of the head, by class.
     pub came: [u64; 3],
+    /// The head, by class, where it is a transaction.
+    pub txns: [TxnId; 3],
     /// Requests of a smaller number waited at the die for the whole of its last collection.
     pub waited_before: u64,
 }
 
-/// The policy of a run.
-#[derive(Clone, Copy, Debug)]
-pub enum Order {
-    /// Classes in a fixed order.
-    Priority(priority::Policy),
-    /// By arrival.
-    Fifo,
+/// What a policy may look at.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// Who may run now.
+    pub heads: Heads,
+    /// The die, the time, and all that waits.
+    pub die: &'a dyn DieView,
 }
 
-impl Order {
-    /// The policy that a configuration asks for.
-    pub fn new(config: &OrderConfig) -> Self {
-        match config {
-            OrderConfig::Priority(p) => Self::Priority(priority::Policy::new(p)),
-            OrderConfig::Fifo(_) => Self::Fifo,
-        }
+impl View<'_> {
+    /// Whether a class has something that may run now.
+    #[inline(always)]
+    pub fn may_run(&self, class: Class) -> bool {
+        self.heads.came[class as usize] != u64::MAX
     }
 
-    /// The class whose head goes first, none where nothing may run.
-    #[inline]
-    pub fn pick(&self, heads: Heads) -> Option<Class> {
-        match self {
-            Self::Priority(p) => p.pick(heads),
-            Self::Fifo => fifo::pick(heads),
-        }
+    /// The request of a class that may run now; none of [`Class::Gc`].
+    pub fn head(&self, class: Class) -> Option<Waiting> {
+        let txn = self.heads.txns[class as usize];
+        (class != Class::Gc && self.may_run(class)).then(|| self.die.request(txn))
     }
+}
+
+/// See the module's contract.
+pub trait OrderPolicy {
+    /// The class whose head goes first, none where nothing may run.
+    fn pick(&mut self, view: &View<'_>) -> Option<Class>;
+    /// Whether the data of collection goes before that of the host on a channel, too.
+    fn puts_gc_first(&self) -> bool {
+        false
+    }
+}
+
+/// What a configuration says of a policy.
+pub trait Parameters {
+    /// Checks the values; `run` is the whole configuration.
+    fn check(&self, _device: &Device<'_>) -> Result<(), KeyError> {
+        Ok(())
+    }
+}
+
+/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the checks.
+macro_rules! orders {
+    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+        axis! {
+            /// `[order]`
+            OrderConfig, "order", "which of a die's ready requests goes first?", default Priority,
+            { $( $name => $module: $variant ),+ }
+        }
+
+        impl OrderConfig {
+            /// Checks the parameters.
+            pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+                match self { $( Self::$variant(p) => p.check(device) ),+ }
+            }
+        }
+
+        /// The policy of a run.
+        #[allow(missing_docs, clippy::large_enum_variant)]
+        pub enum Order { $( $variant($module::Policy) ),+ }
+
+        impl Order {
+            /// The policy that a configuration asks for.
+            pub fn new(config: &OrderConfig, geometry: &Geometry, timing: &Timing) -> Self {
+                match config { $( OrderConfig::$variant(p) => Self::$variant($module::Policy::new(p, geometry, timing)) ),+ }
+            }
+        }
+
+        /// What the policy says.
+        #[allow(missing_docs)]
+        impl Order {
+            #[inline(always)]
+            pub fn pick(&mut self, view: &View<'_>) -> Option<Class> {
+                match self { $( Self::$variant(p) => p.pick(view) ),+ }
+            }
+            pub fn puts_gc_first(&self) -> bool {
+                match self { $( Self::$variant(p) => p.puts_gc_first() ),+ }
+            }
+        }
+    };
+}
+
+orders! {
+    "priority" => priority: Priority,
+    "fifo" => fifo: Fifo,
 }

@@ -8,7 +8,9 @@
 //!   `"after-waiting"`, once the requests have gone that arrived before the last collection of the die began and still wait there. Own: the
 //!   papers' collections follow each other; a controller that bounds what a read can meet does not let them.
 
-use super::{Class, Heads};
+use super::{Class, OrderPolicy, Parameters, View};
+use crate::flash::geometry::Geometry;
+use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -21,6 +23,8 @@ pub struct Params {
     #[serde(skip_serializing_if = "NextCollection::is_default")]
     pub next_collection: NextCollection,
 }
+
+impl Parameters for Params {}
 
 /// When a die that has just collected may collect again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,24 +63,31 @@ pub enum First {
 
 impl Policy {
     /// The policy that the parameters ask for.
-    pub(crate) fn new(params: &Params) -> Self {
+    pub fn new(params: &Params, _geometry: &Geometry, _timing: &Timing) -> Self {
         let classes = match params.first {
             First::GcReadWrite => [Class::Gc, Class::Read, Class::Write],
             First::ReadWriteGc => [Class::Read, Class::Write, Class::Gc],
         };
         Self { classes, next_collection: params.next_collection }
     }
+}
 
+impl OrderPolicy for Policy {
     /// The first class that has something to run; where requests that waited for a whole collection go before the next,
     /// the first of theirs.
     #[inline]
-    pub(crate) fn pick(&self, heads: Heads) -> Option<Class> {
-        if self.next_collection == NextCollection::AfterWaiting && heads.came[Class::Gc as usize] != u64::MAX {
+    fn pick(&mut self, view: &View<'_>) -> Option<Class> {
+        if self.next_collection == NextCollection::AfterWaiting && view.may_run(Class::Gc) {
+            let heads = &view.heads;
             let has_waited = |&c: &Class| c != Class::Gc && heads.came[c as usize] < heads.waited_before;
             if let Some(class) = self.classes.iter().copied().find(has_waited) {
                 return Some(class);
             }
         }
-        self.classes.iter().copied().find(|&c| heads.came[c as usize] != u64::MAX)
+        self.classes.iter().copied().find(|&class| view.may_run(class))
+    }
+
+    fn puts_gc_first(&self) -> bool {
+        self.classes[0] == Class::Gc
     }
 }

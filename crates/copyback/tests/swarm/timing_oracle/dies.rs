@@ -25,19 +25,16 @@ impl Oracle<'_> {
         let came = |queue: &[usize]| queue.first().map(|&txn| self.txns[txn].sequence);
         let job = die.waiting_jobs.first().filter(|_| self.has_slot(number) && !die.defers).map(|job| job.sequence);
         let heads = [job, came(&die.reads), came(&die.writes)];
-        let in_turn = match &self.config.order {
-            OrderConfig::Fifo(_) => {
-                let first = heads.iter().flatten().min();
-                [0, 1, 2].into_iter().find(|&class| heads[class].is_some() && heads[class].as_ref() == first)
-            }
-            OrderConfig::Priority(p) => {
-                let classes = if p.first == First::GcReadWrite { [0, 1, 2] } else { [1, 2, 0] };
-                let is_put_off = p.next_collection == NextCollection::AfterWaiting && job.is_some();
-                // What waited for the whole of the last collection goes before the next.
-                let waited = |class: &usize| heads[*class].is_some_and(|came| came < die.waited_before);
-                let waited = classes.into_iter().filter(|&class| is_put_off && class != 0).find(waited);
-                waited.or_else(|| classes.into_iter().find(|&class| heads[class].is_some()))
-            }
+        let in_turn = if let OrderConfig::Priority(p) = &self.config.order {
+            let classes = if p.first == First::GcReadWrite { [0, 1, 2] } else { [1, 2, 0] };
+            let is_put_off = p.next_collection == NextCollection::AfterWaiting && job.is_some();
+            // What waited for the whole of the last collection goes before the next.
+            let waited = |class: &usize| heads[*class].is_some_and(|came| came < die.waited_before);
+            let waited = classes.into_iter().filter(|&class| is_put_off && class != 0).find(waited);
+            waited.or_else(|| classes.into_iter().find(|&class| heads[class].is_some()))
+        } else {
+            let first = heads.iter().flatten().min();
+            [0, 1, 2].into_iter().find(|&class| heads[class].is_some() && heads[class].as_ref() == first)
         };
         match (in_turn, takes) {
             (Some(0), Takes::Anything) => self.begin_job(number),

@@ -11,7 +11,6 @@ use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
 use copyback::tasks::gc::destination::Destination;
 use copyback::tasks::gc::granularity::{GranularityConfig, block};
-use copyback::tasks::gc::preemption::PreemptionConfig;
 use copyback::tasks::gc::trigger::{Scope, TriggerConfig, watermark};
 use std::collections::HashMap;
 
@@ -46,7 +45,9 @@ pub(super) fn compose_of(config: &RunConfig) -> &list::Params {
 
 /// Whether the oracle knows what a drive with this configuration does, collection apart.
 pub fn understands(config: &RunConfig) -> bool {
-    matches!(config.allocation, AllocationConfig::Static(_)) && matches!(config.buffer, BufferConfig::None(_))
+    matches!(config.allocation, AllocationConfig::Static(_))
+        && matches!(config.buffer, BufferConfig::None(_))
+        && ["priority", "fifo"].contains(&config.order.name())
 }
 
 /// Whether a drive can be, and is likely to be foretold: it collects as the oracle knows, or has a preconditioning and
@@ -74,7 +75,7 @@ pub(super) fn knows_collection(config: &RunConfig) -> bool {
     let trigger = trigger_of(config);
     let unit = unit_of(config);
     matches!(config.precondition, PreconditionConfig::Empty {})
-        && !matches!(config.preemption, PreemptionConfig::Ideal(_))
+        && ["never", "points", "slack"].contains(&config.preemption.name())
         && trigger.scope == Scope::Plane
         && trigger.idle.is_none()
         && unit.destination == Destination::Local

@@ -62,7 +62,7 @@ impl Oracle<'_> {
         let poll_ns = match &self.config.preemption {
             PreemptionConfig::Points(p) => p.poll.0,
             PreemptionConfig::Deadline(p) => p.poll.0,
-            PreemptionConfig::None(_) | PreemptionConfig::Ideal(_) => 0,
+            _ => 0,
         };
         let looks_for_partners = step == Step::Read && self.has_gc_builder(GcBuilderName::GcHost);
         poll_ns + if looks_for_partners { compose.gc_scan.0 } else { 0 }
@@ -144,7 +144,7 @@ impl Oracle<'_> {
         let fence = match &self.config.preemption {
             PreemptionConfig::Points(points) => points.fence,
             PreemptionConfig::Deadline(deadline) => deadline.fence,
-            PreemptionConfig::None(_) | PreemptionConfig::Ideal(_) => Fence::All,
+            _ => Fence::All,
         };
         let waits_for_space = self.planes_of(die).any(|plane| !self.planes[plane].waiting.is_empty());
         let is_closed = waits_for_space || self.state(die) != State::All;
@@ -169,7 +169,7 @@ impl Oracle<'_> {
             && match &self.config.preemption {
                 PreemptionConfig::Points(_) => !self.is_excluded(die, self.plane_now(txn), is_write, step),
                 PreemptionConfig::Deadline(params) => self.would_be_late(die, txn, step, params),
-                PreemptionConfig::None(_) | PreemptionConfig::Ideal(_) => false,
+                _ => false,
             }
     }
 

@@ -19,9 +19,10 @@
 //! - `poll` (default `"600 ns"`): time of a queue poll; one before each step, as under `points`.
 //! - `fence` (default `"none"`): what waits for the next step, of that which comes while others go first, as under `points`.
 
-use super::{Candidate, Fence, NextStep, View};
-use crate::config::KeyError;
+use super::{Candidate, Fence, NextStep, Parameters, PreemptionPolicy, View};
+use crate::config::{Device, KeyError};
 use crate::flash::command::FlashOp;
+use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -49,8 +50,8 @@ impl Default for Params {
     }
 }
 
-impl Params {
-    pub(super) fn check(&self) -> Result<(), KeyError> {
+impl Parameters for Params {
+    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
         if self.chunk > 0 {
             return Ok(());
         }
@@ -59,10 +60,9 @@ impl Params {
 }
 
 /// The policy of a run.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    pub(super) poll_ns: u64,
-    pub(super) fence: Fence,
+    poll_ns: u64,
+    fence: Fence,
     read_deadline_ns: u64,
     write_deadline_ns: u64,
     chunk: u32,
@@ -74,8 +74,8 @@ pub struct Policy {
 
 impl Policy {
     /// The policy for a drive of these times; where pages differ, those of the first are taken.
-    pub(super) fn new(params: &Params, timing: &Timing, units_per_page: u32) -> Self {
-        let transfer_ns = timing.command_ns + timing.transfer_ns(units_per_page);
+    pub fn new(params: &Params, geometry: &Geometry, timing: &Timing) -> Self {
+        let transfer_ns = timing.command_ns + timing.transfer_ns(geometry.units_per_page);
         let read_ns = timing.page_ns(FlashOp::Read, 0) + transfer_ns;
         let write_ns = timing.page_ns(FlashOp::Program, 0) + transfer_ns;
         Self {
@@ -90,8 +90,19 @@ impl Policy {
             write_ns,
         }
     }
+}
 
-    pub(super) fn admits(&self, view: View, candidate: Candidate) -> bool {
+impl PreemptionPolicy for Policy {
+    fn queue_poll_ns(&self) -> u64 {
+        self.poll_ns
+    }
+
+    fn fence(&self) -> Fence {
+        self.fence
+    }
+
+    #[inline]
+    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
         let next_ns = match view.step {
             NextStep::Read if view.pages_moved.is_multiple_of(self.chunk) => self.chunk_ns,
             NextStep::Erase => self.erase_ns,

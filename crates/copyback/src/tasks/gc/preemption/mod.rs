@@ -1,8 +1,10 @@
 //! Preemption: when does garbage collection let host work onto its die?
 //!
 //! Contract: a policy is asked at the start of a collection whether the collection takes time at all, and between any
-//! two steps of a collection, with the die free, whether a request that waits there may go first. It looks; the engine
-//! reserves the die.
+//! two steps of a collection, with the die free, whether a request that waits there may go first
+//! ([`PreemptionPolicy::admits`]). It looks, at what [`DieView`] tells too; the engine reserves the die. It is asked about
+//! many requests, so that what it remembers is written at one place: [`PreemptionPolicy::on_point`], once before each step.
+//! A policy is a file of this folder and a row of the registry.
 //!
 //! What comes to the die while others go first may follow them, as far as the policy's `fence` lets it. Where free blocks are
 //! below the hard watermark, or a write waits at the die for a page to land on, nothing that comes meanwhile may: so a
@@ -16,34 +18,144 @@ pub mod ideal;
 pub mod none;
 pub mod points;
 
-use crate::config::{KeyError, axis};
+/// The example of docs/policies.md, compiled where its reader puts it.
+#[cfg(test)]
+#[path = "../../../../../../docs/examples/every_nth.rs"]
+mod example;
+
+use crate::config::{Device, KeyError, axis};
+use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
+pub use crate::tasks::view::DieView;
 use serde::{Deserialize, Serialize};
 
-axis! {
-    /// `[preemption]`
-    PreemptionConfig, "preemption", "when does garbage collection let host work onto its die?", default None,
-    { "none" => none: None, "points" => points: Points, "deadline" => deadline: Deadline, "ideal" => ideal: Ideal }
+/// What a configuration says of a policy.
+pub trait Parameters {
+    /// Checks the values against the device.
+    fn check(&self, _device: &Device<'_>) -> Result<(), KeyError> {
+        Ok(())
+    }
+    /// Whether collections take no time.
+    fn is_timeless(&self) -> bool {
+        false
+    }
+    /// Whether a collection may let requests go before its steps.
+    fn lets_host_first(&self) -> bool {
+        true
+    }
 }
 
-impl PreemptionConfig {
-    /// Checks the parameters.
-    pub fn check(&self) -> Result<(), KeyError> {
-        match self {
-            Self::None(_) | Self::Ideal(_) | Self::Points(_) => Ok(()),
-            Self::Deadline(p) => p.check(),
+/// See the module's contract.
+pub trait PreemptionPolicy {
+    /// Whether a collection is done in no time at all.
+    fn is_timeless(&self) -> bool {
+        false
+    }
+    /// Whether anything may ever go between two steps.
+    fn is_preemptive(&self) -> bool {
+        true
+    }
+    /// How long the controller polls the queue before each step.
+    fn queue_poll_ns(&self) -> u64 {
+        0
+    }
+    /// What may go first of that which comes while requests go before a step.
+    fn fence(&self) -> Fence {
+        Fence::None
+    }
+    /// What the hard watermark prohibits.
+    fn at_hard(&self) -> AtHard {
+        AtHard::All
+    }
+    /// A point opens, before a step: a policy that keeps state changes it here.
+    fn on_point(&mut self, _die: &dyn DieView) {}
+    /// Whether a request may go before the collection's next step, as far as the policy has to do with it.
+    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool;
+    /// Whether a command that leads with another plane may take a page of this plane along, before the collection's
+    /// next step.
+    fn excludes_plane(&self, _step: NextStep, _is_write: bool) -> bool {
+        false
+    }
+}
+
+/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the checks.
+macro_rules! preemptions {
+    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+        axis! {
+            /// `[preemption]`
+            PreemptionConfig, "preemption", "when does garbage collection let host work onto its die?", default None,
+            { $( $name => $module: $variant ),+ }
         }
-    }
 
-    /// Whether collections take no time.
-    pub fn is_timeless(&self) -> bool {
-        matches!(self, Self::Ideal(_))
-    }
+        impl PreemptionConfig {
+            /// Checks the parameters.
+            pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+                match self { $( Self::$variant(p) => p.check(device) ),+ }
+            }
 
-    /// Whether a collection may let requests go before its steps.
-    pub fn lets_host_first(&self) -> bool {
-        matches!(self, Self::Points(_) | Self::Deadline(_))
-    }
+            /// Whether collections take no time.
+            pub fn is_timeless(&self) -> bool {
+                match self { $( Self::$variant(p) => Parameters::is_timeless(p) ),+ }
+            }
+
+            /// Whether a collection may let requests go before its steps.
+            pub fn lets_host_first(&self) -> bool {
+                match self { $( Self::$variant(p) => p.lets_host_first() ),+ }
+            }
+        }
+
+        /// The policy of a run.
+        #[allow(missing_docs, clippy::large_enum_variant)]
+        pub enum Preemption { $( $variant($module::Policy) ),+ }
+
+        impl Preemption {
+            /// The policy that a configuration asks for.
+            pub fn new(config: &PreemptionConfig, geometry: &Geometry, timing: &Timing) -> Self {
+                match config { $( PreemptionConfig::$variant(p) => Self::$variant($module::Policy::new(p, geometry, timing)) ),+ }
+            }
+        }
+
+        /// What the policy says.
+        #[allow(missing_docs)]
+        impl Preemption {
+            #[inline(always)]
+            pub fn is_timeless(&self) -> bool {
+                match self { $( Self::$variant(p) => PreemptionPolicy::is_timeless(p) ),+ }
+            }
+            #[inline(always)]
+            pub fn is_preemptive(&self) -> bool {
+                match self { $( Self::$variant(p) => p.is_preemptive() ),+ }
+            }
+            pub fn poll_ns(&self) -> u64 {
+                match self { $( Self::$variant(p) => p.queue_poll_ns() ),+ }
+            }
+            pub fn fence(&self) -> Fence {
+                match self { $( Self::$variant(p) => p.fence() ),+ }
+            }
+            pub fn at_hard(&self) -> AtHard {
+                match self { $( Self::$variant(p) => p.at_hard() ),+ }
+            }
+            #[inline]
+            pub fn on_point(&mut self, die: &dyn DieView) {
+                match self { $( Self::$variant(p) => p.on_point(die) ),+ }
+            }
+            #[inline]
+            pub fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
+                match self { $( Self::$variant(p) => p.admits(view, candidate) ),+ }
+            }
+            #[inline]
+            pub fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
+                match self { $( Self::$variant(p) => p.excludes_plane(step, is_write) ),+ }
+            }
+        }
+    };
+}
+
+preemptions! {
+    "none" => none: None,
+    "points" => points: Points,
+    "deadline" => deadline: Deadline,
+    "ideal" => ideal: Ideal,
 }
 
 /// What collection does on its die next.
@@ -127,8 +239,8 @@ pub struct Candidate {
 }
 
 /// What a policy may look at.
-#[derive(Clone, Copy, Debug)]
-pub struct View {
+#[derive(Clone, Copy)]
+pub struct View<'a> {
     /// The state of collection.
     pub state: State,
     /// What the collection does next.
@@ -137,100 +249,48 @@ pub struct View {
     pub pages_moved: u32,
     /// The clock.
     pub now_ns: u64,
-}
-
-/// The policy of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Preemption {
-    /// Blocking.
-    None,
-    /// Semi-preemptive.
-    Points(points::Policy),
-    /// As long as deadlines hold.
-    Deadline(deadline::Policy),
-    /// Without time.
-    Ideal,
-}
-
-impl Preemption {
-    /// The policy that a configuration asks for.
-    pub fn new(config: &PreemptionConfig, timing: &Timing, units_per_page: u32) -> Self {
-        match config {
-            PreemptionConfig::None(_) => Self::None,
-            PreemptionConfig::Points(p) => Self::Points(points::Policy::new(p)),
-            PreemptionConfig::Deadline(p) => Self::Deadline(deadline::Policy::new(p, timing, units_per_page)),
-            PreemptionConfig::Ideal(_) => Self::Ideal,
-        }
-    }
-
-    /// Whether a collection is done in no time at all.
-    #[inline(always)]
-    pub fn is_timeless(&self) -> bool {
-        *self == Self::Ideal
-    }
-
-    /// Whether anything may ever go between two steps.
-    #[inline(always)]
-    pub fn is_preemptive(&self) -> bool {
-        matches!(self, Self::Points(_) | Self::Deadline(_))
-    }
-
-    /// How long the controller polls the queue before each step.
-    pub fn poll_ns(&self) -> u64 {
-        match self {
-            Self::Points(p) => p.poll_ns,
-            Self::Deadline(p) => p.poll_ns,
-            Self::None | Self::Ideal => 0,
-        }
-    }
-
-    /// What may go first of that which comes while requests go before a step.
-    pub fn fence(&self) -> Fence {
-        match self {
-            Self::Points(p) => p.fence,
-            Self::Deadline(p) => p.fence,
-            Self::None | Self::Ideal => Fence::All,
-        }
-    }
-
-    /// What the hard watermark prohibits.
-    pub fn at_hard(&self) -> AtHard {
-        match self {
-            Self::Points(p) => p.at_hard,
-            Self::Deadline(_) | Self::None | Self::Ideal => AtHard::All,
-        }
-    }
-
-    /// Whether a request may go before the collection's next step.
-    #[inline]
-    pub fn admits(&self, view: View, candidate: Candidate) -> bool {
-        let is_prohibited = match view.state {
-            State::AllAllowed => false,
-            State::WritesProhibited => candidate.is_write,
-            State::AllProhibited => true,
-        };
-        !is_prohibited
-            && match self {
-                Self::Points(p) => p.admits(view, candidate),
-                Self::Deadline(p) => p.admits(view, candidate),
-                Self::None | Self::Ideal => false,
-            }
-    }
-
-    /// Whether a command that leads with another plane may take a page of this plane along, before the collection's
-    /// next step.
-    #[inline]
-    pub fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
-        match self {
-            Self::Points(p) => p.excludes_plane(step, is_write),
-            Self::Deadline(_) | Self::None | Self::Ideal => false,
-        }
-    }
+    /// The die, and all that waits there.
+    pub die: &'a dyn DieView,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Does the policy that docs/policies.md adds open every second point, and each at which an urgent request is first?
+    #[test]
+    fn the_example_opens_every_nth_point() {
+        use crate::tasks::view::{Class, Waiting, Written};
+        let text = r#"
+            capacity = { over_provisioning = 0.5 }
+            timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s" }
+            [geometry]
+            channels = 1
+            chips_per_channel = 1
+            dies_per_chip = 1
+            planes_per_die = 1
+            blocks_per_plane = 8
+            pages_per_block = 4
+            page_size = "4 KiB"
+        "#;
+        let config: crate::run::config::RunConfig = toml::from_str(text).expect("a configuration");
+        let geometry = Geometry::new(&config.device());
+        let timing = Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page);
+        let params = example::Params { n: 2, ..example::Params::default() };
+        let mut policy = example::Policy::new(&params, &geometry, &timing);
+        let plane = crate::sim::index::PlaneId(0);
+        let request = Waiting { came: 0, arrival_ns: 0, units: 1, is_urgent: false, plane };
+        let requests = vec![(Class::Write, request)];
+        let mut die = Written { now_ns: 0, geometry, requests, free_blocks: vec![8], work_left: None };
+        let mut is_open = |die: &Written| {
+            policy.on_point(die);
+            let view = View { state: State::AllAllowed, step: NextStep::Read, pages_moved: 0, now_ns: 0, die };
+            policy.admits(&view, Candidate { is_write: true, is_on_its_plane: true, arrival_ns: 0 })
+        };
+        assert_eq!([(); 4].map(|()| is_open(&die)), [false, true, false, true]);
+        die.requests[0].1.is_urgent = true;
+        assert_eq!([(); 2].map(|()| is_open(&die)), [true; 2]);
+    }
 
     /// Does each row of ispass11 Fig. 7 hold? States 0 and 1 differ by the soft watermark, which starts and ends
     /// collections.

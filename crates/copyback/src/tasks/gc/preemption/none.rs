@@ -5,9 +5,40 @@
 //!
 //! Parameters: none.
 
+use super::{Candidate, Fence, Parameters, PreemptionPolicy, View};
+use crate::flash::geometry::Geometry;
+use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
+
+impl Parameters for Params {
+    fn lets_host_first(&self) -> bool {
+        false
+    }
+}
+
+/// No state.
+pub struct Policy {}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(_params: &Params, _geometry: &Geometry, _timing: &Timing) -> Self {
+        Self {}
+    }
+}
+
+impl PreemptionPolicy for Policy {
+    fn is_preemptive(&self) -> bool {
+        false
+    }
+    fn fence(&self) -> Fence {
+        Fence::All
+    }
+    fn admits(&self, _: &View<'_>, _: Candidate) -> bool {
+        false
+    }
+}

@@ -32,7 +32,9 @@
 //! - `at_hard` (default `"writes"`): what the hard watermark prohibits: `"writes"`, as Fig. 7 has it, or `"all"`, as
 //!   Section IV-B4 has it.
 
-use super::{AtHard, Candidate, Fence, NextStep, View};
+use super::{AtHard, Candidate, Fence, NextStep, Parameters, PreemptionPolicy, View};
+use crate::flash::geometry::Geometry;
+use crate::flash::timing::Timing;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -70,26 +72,44 @@ impl Default for Params {
     }
 }
 
+impl Parameters for Params {}
+
 /// The policy of a run.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    pub(super) poll_ns: u64,
-    pub(super) fence: Fence,
-    pub(super) at_hard: AtHard,
+    poll_ns: u64,
+    fence: Fence,
+    at_hard: AtHard,
     at_register: AtRegister,
 }
 
 impl Policy {
-    pub(super) fn new(params: &Params) -> Self {
+    /// The policy for a drive.
+    pub fn new(params: &Params, _geometry: &Geometry, _timing: &Timing) -> Self {
         let Params { poll, at_register, fence, at_hard } = *params;
         Self { poll_ns: poll.0, fence, at_hard, at_register }
     }
+}
 
-    pub(super) fn admits(&self, view: View, candidate: Candidate) -> bool {
+impl PreemptionPolicy for Policy {
+    fn queue_poll_ns(&self) -> u64 {
+        self.poll_ns
+    }
+
+    fn fence(&self) -> Fence {
+        self.fence
+    }
+
+    fn at_hard(&self) -> AtHard {
+        self.at_hard
+    }
+
+    #[inline]
+    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
         !candidate.is_on_its_plane || !self.excludes_plane(view.step, candidate.is_write)
     }
 
-    pub(super) fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
+    #[inline]
+    fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
         step == NextStep::Program
             && match self.at_register {
                 AtRegister::OtherPlanes => true,

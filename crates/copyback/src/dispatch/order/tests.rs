@@ -1,0 +1,94 @@
+//! Do orders choose as their pages say, the one that docs/policies.md adds among them?
+
+use super::example;
+use super::{Class, Heads, Order, OrderConfig, OrderPolicy, View, fifo, priority};
+use crate::flash::geometry::Geometry;
+use crate::flash::timing::Timing;
+use crate::run::config::RunConfig;
+use crate::sim::index::{PlaneId, TxnId};
+use crate::tasks::view::{Waiting, Written};
+
+fn drive() -> (RunConfig, Geometry, Timing) {
+    let text = r#"
+        capacity = { over_provisioning = 0.5 }
+        timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s" }
+        [geometry]
+        channels = 1
+        chips_per_channel = 1
+        dies_per_chip = 1
+        planes_per_die = 2
+        blocks_per_plane = 8
+        pages_per_block = 4
+        page_size = "4 KiB"
+    "#;
+    let config: RunConfig = toml::from_str(text).expect("a configuration");
+    let geometry = Geometry::new(&config.device());
+    let timing = Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page);
+    (config, geometry, timing)
+}
+
+/// A die at 10 ms where requests wait that arrived at these times, urgent or not, with so many free blocks in each plane.
+fn die(requests: &[(Class, u64, bool)], free_blocks: [u32; 2]) -> Written {
+    let waiting = |(at, &(class, arrival_ns, is_urgent)): (usize, &(Class, u64, bool))| {
+        (class, Waiting { came: at as u64, arrival_ns, units: 1, is_urgent, plane: PlaneId(0) })
+    };
+    let requests = requests.iter().enumerate().map(waiting).collect();
+    Written { now_ns: 10_000_000, geometry: drive().1, requests, free_blocks: free_blocks.to_vec(), work_left: None }
+}
+
+/// Who may run there: a job that came then, if at all, and the first request of each class.
+fn view(die: &Written, job: Option<u64>) -> View<'_> {
+    let mut heads =
+        Heads { came: [job.unwrap_or(u64::MAX), u64::MAX, u64::MAX], txns: [TxnId::NONE; 3], waited_before: 0 };
+    for class in [Class::Read, Class::Write] {
+        if let Some(at) = die.requests.iter().position(|(of, _)| *of == class) {
+            (heads.came[class as usize], heads.txns[class as usize]) = (at as u64, TxnId(at as u32));
+        }
+    }
+    View { heads, die }
+}
+
+#[test]
+fn the_example_takes_the_earliest_deadline_and_collects_while_none_is_near() {
+    use Class::{Gc, Read, Write};
+    let (_, geometry, timing) = drive();
+    let mut policy = example::Policy::new(&example::Params::default(), &geometry, &timing);
+    let mut picked = |requests: &[_], job, free| policy.pick(&view(&die(requests, free), job));
+    const MS: u64 = 1_000_000;
+    let rows = [
+        // requests; job; free blocks of both planes: who goes
+        (&[][..], None, [8, 8], None),
+        (&[], Some(0), [8, 8], Some(Gc)),
+        (&[(Write, 5 * MS, false), (Read, 10 * MS, false)], None, [8, 8], Some(Read)),
+        (&[(Write, 5 * MS, true), (Read, 10 * MS, false)], None, [8, 8], Some(Write)),
+        (&[(Write, 5 * MS, false)], Some(9), [8, 8], Some(Gc)),
+        (&[(Write, 2 * MS, false)], Some(9), [8, 8], Some(Write)),
+        (&[(Write, 2 * MS, false)], Some(9), [8, 2], Some(Gc)),
+    ];
+    for (requests, job, free, expected) in rows {
+        assert_eq!(picked(requests, job, free), expected, "{requests:?} {job:?} {free:?}");
+    }
+}
+
+#[test]
+fn heads_are_described_when_they_may_run() {
+    let die = die(&[(Class::Read, 3, true), (Class::Read, 4, false)], [8, 8]);
+    let mut view = view(&die, Some(7));
+    assert_eq!(view.head(Class::Read).map(|head| (head.arrival_ns, head.is_urgent)), Some((3, true)));
+    assert_eq!((view.head(Class::Write), view.head(Class::Gc)), (None, None), "nobody, and no request");
+    view.heads.came[Class::Read as usize] = u64::MAX;
+    assert_eq!(view.head(Class::Read), None, "it may not run");
+}
+
+#[test]
+fn those_of_the_registry_choose_as_their_pages_say() {
+    let (_, geometry, timing) = drive();
+    let die = die(&[(Class::Write, 0, false), (Class::Read, 0, false)], [8, 8]);
+    let picked = |config: &OrderConfig, job| Order::new(config, &geometry, &timing).pick(&view(&die, job));
+    let fifo = OrderConfig::Fifo(fifo::Params {});
+    assert_eq!([picked(&fifo, None), picked(&fifo, Some(5))], [Some(Class::Write); 2]);
+    let gc_first = OrderConfig::Priority(priority::Params::default());
+    assert_eq!([picked(&gc_first, None), picked(&gc_first, Some(5))], [Some(Class::Read), Some(Class::Gc)]);
+    assert!(Order::new(&gc_first, &geometry, &timing).puts_gc_first());
+    assert!(!Order::new(&fifo, &geometry, &timing).puts_gc_first());
+}

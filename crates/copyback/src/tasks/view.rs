@@ -1,0 +1,137 @@
+//! What the policies of order and of preemption may see of a die.
+//!
+//! A [`DieView`] is a way to ask, not a copy: an answer costs when it is asked for, and a policy that looks at the heads of
+//! queues alone pays for nothing else. What an answer costs stands beside it.
+
+use crate::flash::geometry::Geometry;
+use crate::sim::index::{DieId, PlaneId, TxnId};
+
+/// What waits at a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Class {
+    /// Background work.
+    Gc,
+    /// A read of the host, or one that a write of the host needs first.
+    Read,
+    /// A write of the host.
+    Write,
+}
+
+impl Class {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Gc, Self::Read, Self::Write];
+}
+
+/// A request of the host that waits at a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Its place in the order of arrival.
+    pub came: u64,
+    /// When its request arrived.
+    pub arrival_ns: u64,
+    /// Its size in mapping units.
+    pub units: u32,
+    /// Whether its request is marked urgent.
+    pub is_urgent: bool,
+    /// The plane that it goes to now: none for a write that may go to any, and for a read whose data is gone.
+    pub plane: PlaneId,
+}
+
+/// What the collection that has the die has still to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkLeft {
+    /// The plane that it collects.
+    pub plane: PlaneId,
+    /// Pages to be read, at most: those that the host overwrites meanwhile are left out.
+    pub pages_to_read: u32,
+    /// Pages to be programmed, at most.
+    pub pages_to_program: u32,
+    /// Steps: those reads and programs, and the erase.
+    pub steps: u32,
+}
+
+/// A die, the time, and what waits there.
+pub trait DieView {
+    /// The clock.
+    fn now_ns(&self) -> u64;
+    /// Which die it is.
+    fn die(&self) -> DieId;
+    /// The drive's shape, and with it the die's planes.
+    fn geometry(&self) -> &Geometry;
+    /// How many requests of a class wait at the die, in its queue or in front of it; of [`Class::Gc`], jobs and moves that
+    /// come from other dies, as far as they are in its queue. Constant time, for moves theirs.
+    fn waiting(&self, class: Class) -> u32;
+    /// How many in the die's queue are for a plane. Looks at all that are in the queue.
+    fn waiting_for(&self, class: Class, plane: PlaneId) -> u32;
+    /// The first request in the die's queue. Constant time; none of [`Class::Gc`].
+    fn first(&self, class: Class) -> Option<Waiting>;
+    /// The first that is for a plane. Looks at those before it.
+    fn first_for(&self, class: Class, plane: PlaneId) -> Option<Waiting>;
+    /// A request that waits. Constant time.
+    fn request(&self, id: TxnId) -> Waiting;
+    /// Erased blocks of a plane. Constant time.
+    fn free_blocks(&self, plane: PlaneId) -> u32;
+    /// Pages of a plane that can be programmed before a block is erased. Constant time.
+    fn free_pages(&self, plane: PlaneId) -> u32;
+    /// What is left of the collection that has the die; none where no collection has it. Looks at the collection's
+    /// moves.
+    fn work_left(&self) -> Option<WorkLeft>;
+}
+
+/// A die that is written down, for tests of policies.
+#[cfg(test)]
+pub(crate) struct Written {
+    pub now_ns: u64,
+    pub geometry: Geometry,
+    /// Requests in the order of their arrival, by the number of their transaction.
+    pub requests: Vec<(Class, Waiting)>,
+    /// Of each plane.
+    pub free_blocks: Vec<u32>,
+    pub work_left: Option<WorkLeft>,
+}
+
+#[cfg(test)]
+impl Written {
+    pub fn of(&self, class: Class) -> impl Iterator<Item = Waiting> + '_ {
+        self.requests.iter().filter(move |(of, _)| *of == class).map(|(_, request)| *request)
+    }
+}
+
+#[cfg(test)]
+impl DieView for Written {
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+    fn die(&self) -> DieId {
+        DieId(0)
+    }
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+    fn waiting(&self, class: Class) -> u32 {
+        self.of(class).count() as u32
+    }
+    fn waiting_for(&self, class: Class, plane: PlaneId) -> u32 {
+        self.of(class).filter(|request| request.plane == plane).count() as u32
+    }
+    fn first(&self, class: Class) -> Option<Waiting> {
+        self.of(class).next()
+    }
+    fn first_for(&self, class: Class, plane: PlaneId) -> Option<Waiting> {
+        self.of(class).find(|request| request.plane == plane)
+    }
+    fn request(&self, id: TxnId) -> Waiting {
+        self.requests[id.at()].1
+    }
+    fn free_blocks(&self, plane: PlaneId) -> u32 {
+        self.free_blocks[plane.at()]
+    }
+    fn free_pages(&self, plane: PlaneId) -> u32 {
+        self.free_blocks[plane.at()] * self.geometry.pages_per_block
+    }
+    fn work_left(&self) -> Option<WorkLeft> {
+        self.work_left
+    }
+}

@@ -1,0 +1,66 @@
+//! The request with the earliest deadline; collection as long as no deadline is near, or where free blocks run out.
+//!
+//! Source: own, after EDF, Liu and Layland 1973.
+//!
+//! Parameters:
+//! - `read` (default `"2 ms"`), `write` (default `"10 ms"`): from a request's arrival to its deadline; half for urgent ones.
+//! - `slack` (default `"3 ms"`): a deadline is near if it is not further away.
+//! - `low` (default 2): erased blocks of a plane with which the die collects whatever the deadlines.
+
+use super::{Class, OrderPolicy, Parameters, View};
+use crate::flash::geometry::Geometry;
+use crate::flash::timing::Timing;
+use copyback_workload::units::Nanos;
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// From a read's arrival to its deadline.
+    pub read: Nanos,
+    /// The same of a write.
+    pub write: Nanos,
+    /// How far away a deadline is near.
+    pub slack: Nanos,
+    /// Erased blocks with which a die collects at once.
+    pub low: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { read: Nanos(2_000_000), write: Nanos(10_000_000), slack: Nanos(3_000_000), low: 2 }
+    }
+}
+
+impl Parameters for Params {}
+
+/// No state.
+pub struct Policy {
+    params: Params,
+}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(params: &Params, _geometry: &Geometry, _timing: &Timing) -> Self {
+        Self { params: params.clone() }
+    }
+
+    fn deadline_ns(&self, view: &View<'_>, class: Class) -> Option<u64> {
+        let head = view.head(class)?;
+        let time = if class == Class::Read { self.params.read } else { self.params.write };
+        Some(head.arrival_ns + if head.is_urgent { time.0 / 2 } else { time.0 })
+    }
+}
+
+impl OrderPolicy for Policy {
+    fn pick(&mut self, view: &View<'_>) -> Option<Class> {
+        let deadlines = [Class::Read, Class::Write].map(|class| (self.deadline_ns(view, class), class));
+        let earliest = deadlines.into_iter().filter_map(|(ns, class)| Some((ns?, class))).min_by_key(|&(ns, _)| ns);
+        let gc = view.may_run(Class::Gc).then_some(Class::Gc);
+        let Some((deadline_ns, class)) = earliest else { return gc };
+        let mut planes = view.die.geometry().planes_of(view.die.die());
+        let is_low = planes.any(|plane| view.die.free_blocks(plane) <= self.params.low);
+        let is_near = deadline_ns <= view.die.now_ns() + self.params.slack.0;
+        gc.filter(|_| is_low || !is_near).or(Some(class))
+    }
+}
