@@ -265,7 +265,8 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
     assert!(drive.seen(die, 5).work_left().is_none(), "no collection has the die");
     let unit = drive.geometry.unit_of_page(page);
     let moves = (0..3).map(|at| Move { unit: LogicalUnit(at), from: PhysicalUnit(unit.0 + at) }).collect();
-    let mut job = Job { moves, next: 1, ..Job::new(4) };
+    let mut job = Job::new(4);
+    (job.moves, job.next) = (moves, 1);
     job.set_footprint(Footprint::one(plane, BlockId::NONE));
     drive.jobs.push(job);
     drive.dies[die.at()].reserved_by = JobId(0);
