@@ -49,7 +49,7 @@ impl Drive {
 
     /// The next step of the job that has the die; moves of other dies' jobs go between two steps.
     pub(super) fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
-        let Some(step) = self.next_step(id) else {
+        let Some(step) = self.next_step::<false>(id) else {
             if self.head(die, Queue::Move).is_some() {
                 self.take_move(die, events);
                 return true;
@@ -72,16 +72,16 @@ impl Drive {
         self.count_plane_in_gc(die, from_ns, events.now_ns());
         let id = self.dies[die.at()].reserved_by;
         self.jobs[id.at()].is_stepping = false;
-        let step = self.next_step(id).expect("no step is under way");
+        let step = self.next_step::<true>(id).expect("no step is under way");
         self.issue_step::<true>(die, id, step, events);
     }
 
     /// The step that a job takes next, none while one is under way.
     #[inline(always)]
-    pub(super) fn next_step(&mut self, id: JobId) -> Option<Step> {
+    pub(super) fn next_step<const ONE: bool>(&mut self, id: JobId) -> Option<Step> {
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
-        self.jobs[id.at()].next_step(
+        self.jobs[id.at()].next_step::<ONE>(
             geometry.units_per_page,
             |unit| geometry.page_of(unit),
             |unit| geometry.block_and_offset(geometry.page_of(unit)).1,
@@ -278,7 +278,7 @@ impl Drive {
     /// End of the page that a collection reads next, after the order of its moves has changed.
     fn end_of_next_page(&mut self, id: JobId) -> usize {
         self.jobs[id.at()].is_stepping = false;
-        let step = self.next_step(id);
+        let step = self.next_step::<false>(id);
         self.jobs[id.at()].is_stepping = true;
         match step {
             Some(Step::Read { end }) => end,

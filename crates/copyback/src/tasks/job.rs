@@ -173,8 +173,9 @@ impl Job {
     /// The next step, none while one is under way. Moves that came too late are not read: `is_current` says whether a
     /// unit is still where the job expects it; `page_of` says which page a unit is in,
     /// `offset_of` where in its block that page is.
+    /// `ONE`: it is known to have one block.
     #[inline(always)]
-    pub fn next_step(
+    pub fn next_step<const ONE: bool>(
         &mut self,
         units_per_page: u32,
         page_of: impl Fn(PhysicalUnit) -> PageId,
@@ -184,7 +185,7 @@ impl Job {
         if self.is_stepping {
             return None;
         }
-        if self.footprint.is_row() {
+        if !ONE && self.footprint.is_row() {
             return Some(self.next_of_row(&offset_of, &is_current));
         }
         let held = self.next - self.programmed;
@@ -265,7 +266,7 @@ mod tests {
     /// Blocks of 8 units, two a page: 4 pages a block.
     fn next_step(job: &mut Job, stale: &[u32]) -> Option<Step> {
         let page_of = |unit: PhysicalUnit| PageId(unit.0 / 2);
-        job.next_step(2, page_of, |unit| unit.0 / 2 % 4, |m| !stale.contains(&m.from.0))
+        job.next_step::<false>(2, page_of, |unit| unit.0 / 2 % 4, |m| !stale.contains(&m.from.0))
     }
 
     fn job(footprint: Footprint, places: &[u32]) -> Job {
