@@ -212,8 +212,10 @@ fn links_lead_to_files() {
     for document in documents() {
         let text = std::fs::read_to_string(&document).expect("a document is a text");
         let folder = document.parent().expect("a document is in a folder");
-        for (at, _) in text.match_indices("](") {
-            let target = text[at + 2..].split(')').next().unwrap_or_default();
+        let inline = text.match_indices("](").map(|(at, _)| text[at + 2..].split(')').next().unwrap_or_default());
+        // `[name]: target`, which cells of tables refer to.
+        let defined = text.lines().filter(|l| l.starts_with('[')).filter_map(|l| Some(l.split_once("]: ")?.1));
+        for target in inline.chain(defined) {
             let file = target.split('#').next().unwrap_or_default();
             if !target.contains("://") && !file.is_empty() {
                 assert!(folder.join(file).exists(), "{} links to {target}, which is not there", document.display());
