@@ -58,8 +58,8 @@ impl Drive {
         if let Some(die) = self.ftl.allocation.static_die(unit) {
             return Place { die, plane: PlaneId::NONE };
         }
-        // The policy sees the whole drive while it changes its own state, so it works on a copy of that state.
-        let mut allocation = self.ftl.allocation.clone();
+        // The policy sees the whole drive while it changes its own state, which is taken out of the drive meanwhile.
+        let mut allocation = self.ftl.allocation.take();
         let place = allocation.place(unit, &Loads(self));
         self.ftl.allocation = allocation;
         place

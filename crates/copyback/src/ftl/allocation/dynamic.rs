@@ -41,6 +41,11 @@ impl Dynamic {
         Self { turns, planes_per_die: geometry.planes_per_die, next_turn: 0, next_plane: 0 }
     }
 
+    /// What stands in the policy's place while that is asked.
+    pub(super) fn nowhere() -> Self {
+        Self { turns: Vec::new(), planes_per_die: 0, next_turn: 0, next_plane: 0 }
+    }
+
     /// The die for the next write.
     pub fn place(&mut self, load: &impl Load) -> Place {
         let dies = self.turns.len();

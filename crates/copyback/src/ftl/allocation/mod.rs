@@ -59,6 +59,11 @@ impl Allocation {
         }
     }
 
+    /// Takes the policy out of its place, and leaves one without dies there.
+    pub fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::Dynamic(dynamic::Dynamic::nowhere()))
+    }
+
     /// Where the page of `unit` goes.
     #[inline]
     pub fn place(&mut self, unit: LogicalUnit, load: &impl Load) -> Place {
