@@ -114,7 +114,8 @@ impl Chart {
         let dashes =
             if line.dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", line.dashes) };
         format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2.5\" stroke-linejoin=\"round\"{dashes}/>\n",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2.5\" \
+             stroke-linejoin=\"round\"{dashes}/>\n",
             points.join(" "),
             line.colour
         )

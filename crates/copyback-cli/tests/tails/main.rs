@@ -13,14 +13,14 @@ use parquet::record::RowAccessor;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Schemes of the default comparison and how they are drawn: in colours that all kinds of eyes tell apart (after Okabe and
-/// Ito, none so light or so dark that it fades on a white or a black page), and with dashes where two lines coincide.
+/// Schemes of the default comparison and how they are drawn: in colours that show on white and on black (after Okabe
+/// and Ito), and with dashes where two lines coincide or where some eyes see two colours as one.
 const STYLES: &[(&str, &str, &str)] = &[
     ("baseline", "#d55e00", ""),
     ("gc-par", "#b95fa0", ""),
     ("pgc", "#2a86d1", ""),
     ("gc-par-pgc", "#009e73", "8 8"),
-    ("ideal-no-gc", "#7b838c", ""),
+    ("ideal-no-gc", "#7b838c", "3 3"),
 ];
 
 /// Points of a line, from the median to 99.99 %, at equal distances on the axis.

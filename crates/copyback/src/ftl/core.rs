@@ -279,6 +279,7 @@ impl Ftl {
     }
 
     /// Takes the next whole page of a plane's open block.
+    #[inline(always)]
     fn bind_page(&mut self, plane: PlaneId, write_point: usize, units: usize) -> (BlockId, PhysicalUnit) {
         let units_per_page = self.geometry.units_per_page;
         hold!(units as u32 <= units_per_page, PageRoom, "{units} units for a page of {units_per_page}");
@@ -292,12 +293,15 @@ impl Ftl {
     }
 
     /// One of the plane's open blocks, with room for at least one unit.
-    #[inline]
+    #[inline(always)]
     pub(super) fn open_block(&mut self, plane: PlaneId, write_point: usize) -> BlockId {
         let open = self.planes[plane.at()].open[write_point];
-        if open.is_some() {
-            return open;
-        }
+        if open.is_some() { open } else { self.open_new_block(plane, write_point) }
+    }
+
+    /// Out of line, as it comes once for a block of pages.
+    #[inline(never)]
+    fn open_new_block(&mut self, plane: PlaneId, write_point: usize) -> BlockId {
         let free = self.free.pop_front(plane.at());
         let block = BlockId(free.unwrap_or_else(|| broken(Invariant::FreeBlock, format_args!("{plane:?} has none"))));
         let state = &mut self.blocks[block];
@@ -311,12 +315,15 @@ impl Ftl {
         block
     }
 
-    #[inline]
+    #[inline(always)]
     fn close_if_full(&mut self, plane: PlaneId, block: BlockId, write_point: usize, stamp: u64) {
-        let left = self.geometry.units_per_block - u32::from(self.blocks[block].written);
-        if left > 0 {
-            return;
+        if u32::from(self.blocks[block].written) >= self.geometry.units_per_block {
+            self.close(plane, block, write_point, stamp);
         }
+    }
+
+    #[inline(never)]
+    fn close(&mut self, plane: PlaneId, block: BlockId, write_point: usize, stamp: u64) {
         let state = &mut self.blocks[block];
         state.state = BlockState::Closed;
         state.closed_at = stamp;

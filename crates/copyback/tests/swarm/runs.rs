@@ -283,7 +283,7 @@ fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outc
             assert!(events < EVENTS_MAX, "the run does not come to an end");
         }
         simulation.check_end();
-        check_contents(case, &held_before, &simulation.drives().next().expect("there is a drive").ftl());
+        check_contents(case, &held_before, simulation.drives().next().expect("there is a drive").ftl());
         Ok((outcome_of(simulation, preconditioning), relocated))
     })
 }

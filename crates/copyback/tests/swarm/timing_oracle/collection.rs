@@ -167,14 +167,14 @@ impl Oracle<'_> {
             return;
         }
         self.let_waiting_in(plane);
-        let trigger = trigger_of(&self.config);
+        let trigger = trigger_of(self.config);
         self.collect_below(plane, trigger.soft);
     }
 
     /// Collection of a plane that is below a watermark starts; where the trigger waits for requests, when one waits at
     /// the die.
     fn collect_below(&mut self, plane: usize, watermark: ShareOrCount) {
-        let trigger = trigger_of(&self.config);
+        let trigger = trigger_of(self.config);
         let g = &self.config.geometry;
         // The watermarks of a die's planes may lie apart.
         let above = (plane as u32 % g.planes_per_die) * trigger.stagger;
@@ -199,7 +199,7 @@ impl Oracle<'_> {
     /// A transaction comes to a die: collection that waited for one starts, as far as it is still below the watermark
     /// at which it would stop.
     pub(super) fn collect_for_request(&mut self, die: usize) {
-        let trigger = trigger_of(&self.config);
+        let trigger = trigger_of(self.config);
         self.dies[die].is_arriving = true;
         for plane in self.planes_of(die) {
             if std::mem::take(&mut self.planes[plane].waits_for_request) {
@@ -332,7 +332,7 @@ impl Oracle<'_> {
         let first = job.to_read[0].1;
         let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
         let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
-        if unit_of(&self.config).copyback {
+        if unit_of(self.config).copyback {
             let plane = job.plane;
             let at = self.block_alone(plane, Stream::Move);
             let page = self.place_moves(die, &units, at).page;
@@ -412,7 +412,7 @@ impl Oracle<'_> {
 
     fn retire(&mut self, die: usize, job: &Job) {
         self.planes[job.plane].has_job = false;
-        let trigger = trigger_of(&self.config);
+        let trigger = trigger_of(self.config);
         if job.collection.is_some() {
             self.collect_below(job.plane, trigger.stop.unwrap_or(trigger.soft));
         }

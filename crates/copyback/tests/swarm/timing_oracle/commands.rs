@@ -76,7 +76,7 @@ impl Oracle<'_> {
     /// behind one in the array, a read behind one whose data is leaving. Where a collection has the die, `pipeline`
     /// allows it.
     pub(super) fn takes(&self, die: usize) -> Takes {
-        let compose = compose_of(&self.config);
+        let compose = compose_of(self.config);
         let has_cache = match self.dies[die].reserved_by {
             Some(_) => self.pipelines(),
             None => compose.builders.contains(&BuilderName::Cache),
@@ -234,7 +234,7 @@ impl Oracle<'_> {
     /// Whether something may follow when the transfer of a die ends: data of a read has arrived, or a program is loaded
     /// behind which another may be.
     fn is_heard(&self, die: usize) -> bool {
-        let compose = compose_of(&self.config);
+        let compose = compose_of(self.config);
         let has_cache = compose.builders.contains(&BuilderName::Cache) || self.pipelines();
         let command = self.on_channel(die);
         let is_load = command.kind == Kind::Program && command.stage == Stage::In;

@@ -57,7 +57,7 @@ impl Oracle<'_> {
         let Some((place, part)) = self.bind_read(die, txn) else { return };
         self.result.counts.page_reads += 1;
         let mut parts = vec![part];
-        let compose = compose_of(&self.config);
+        let compose = compose_of(self.config);
         if compose.builders.contains(&BuilderName::MultiPlane) {
             parts.extend(self.take_partner_reads(die, place, compose.scan_max as usize));
         }
@@ -140,7 +140,7 @@ impl Oracle<'_> {
         let at = self.block_alone(plane, Stream::Host);
         let (place, part) = self.fill_page(die, first, at);
         let (mut planes, mut parts) = (vec![plane], vec![part]);
-        let compose = compose_of(&self.config);
+        let compose = compose_of(self.config);
         if compose.builders.contains(&BuilderName::MultiPlane) {
             for (partner, part) in self.take_partner_writes(die, place, false, compose.scan_max as usize) {
                 planes.push(partner);
@@ -183,7 +183,7 @@ impl Oracle<'_> {
 
     /// A page of an open block takes a write and those for the same plane behind it that still fit.
     fn fill_page(&mut self, die: usize, first: usize, at: usize) -> (Place, Part) {
-        let compose = compose_of(&self.config);
+        let compose = compose_of(self.config);
         let room = self.config.geometry.units_per_page() as usize;
         let plane = self.txns[first].plane;
         let (mut txns, mut used, mut next) = (Vec::new(), 0, Some(first));

@@ -75,7 +75,7 @@ pub(super) fn knows_collection(config: &RunConfig) -> bool {
     let trigger = trigger_of(config);
     let unit = unit_of(config);
     matches!(config.precondition, PreconditionConfig::Empty {})
-        && ["never", "points", "slack"].contains(&config.preemption.name())
+        && ["none", "points", "deadline"].contains(&config.preemption.name())
         && trigger.scope == Scope::Plane
         && trigger.idle.is_none()
         && unit.destination == Destination::Local

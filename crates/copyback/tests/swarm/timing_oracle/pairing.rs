@@ -14,7 +14,7 @@ impl Oracle<'_> {
     }
 
     pub(super) fn gc_scan_max(&self) -> usize {
-        let compose = compose_of(&self.config);
+        let compose = compose_of(self.config);
         compose.gc_scan_max as usize
     }
 

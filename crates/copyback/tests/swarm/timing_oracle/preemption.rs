@@ -40,7 +40,7 @@ impl Oracle<'_> {
     }
 
     pub(super) fn has_gc_builder(&self, name: GcBuilderName) -> bool {
-        let compose = compose_of(&self.config);
+        let compose = compose_of(self.config);
         compose.gc.contains(&name)
     }
 
@@ -58,7 +58,7 @@ impl Oracle<'_> {
 
     /// Time of the queue poll before a step.
     fn queue_poll_ns(&self, step: Step) -> u64 {
-        let compose = compose_of(&self.config);
+        let compose = compose_of(self.config);
         let poll_ns = match &self.config.preemption {
             PreemptionConfig::Points(p) => p.poll.0,
             PreemptionConfig::Deadline(p) => p.poll.0,
@@ -123,7 +123,7 @@ impl Oracle<'_> {
 
     /// The first read or the first write that may go before the step, in the order of the classes.
     fn goes_first(&self, die: usize, step: Step, before: usize) -> Option<(bool, usize)> {
-        let compose = compose_of(&self.config);
+        let compose = compose_of(self.config);
         let d = &self.dies[die];
         let first = |queue: &[usize]| {
             let mut seen = queue.iter().copied().take(compose.gc_scan_max as usize);
@@ -226,7 +226,7 @@ impl Oracle<'_> {
 
     /// The lowest plane of the die decides.
     pub(super) fn state(&self, die: usize) -> State {
-        let trigger = trigger_of(&self.config);
+        let trigger = trigger_of(self.config);
         let soft = trigger.soft.of(self.config.geometry.blocks_per_plane);
         let hard = (trigger.hard * f64::from(soft)).ceil() as usize;
         let is_low = self.planes_of(die).any(|plane| self.planes[plane].is_below(hard, trigger.count));
