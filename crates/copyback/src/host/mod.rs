@@ -1,4 +1,4 @@
-//! The host: requests come from a source, are cut into transactions, and end with their last.
+//! The host: requests come from a source, are cut into sub-requests, and end with their last.
 
 pub mod config;
 pub mod requests;

@@ -20,27 +20,13 @@ pub struct HostRequest {
     pub arrival_ns: u64,
     /// Its drive.
     pub drive: u16,
-    /// Transactions that have not ended.
-    pub open: u32,
-    /// Whether all its transactions were made.
-    pub is_split: bool,
-    /// Whether one of them waited for collection.
-    pub gc_affected: bool,
-    /// Where the time of the transaction that ended last went.
-    pub breakdown_ns: [u64; CAUSES],
 }
 
 impl HostRequest {
-    /// What is measured of it when it ends.
+    /// What is measured of it when it ends: what it asked for, and what its drive says of the way there.
     #[inline(always)]
-    pub fn ended(&self) -> Ended<'_> {
-        Ended {
-            asked: &self.asked,
-            index: self.index,
-            arrival_ns: self.arrival_ns,
-            gc_affected: self.gc_affected,
-            breakdown_ns: &self.breakdown_ns,
-        }
+    pub fn ended<'a>(&'a self, gc_affected: bool, breakdown_ns: &'a [u64; CAUSES]) -> Ended<'a> {
+        Ended { asked: &self.asked, index: self.index, arrival_ns: self.arrival_ns, gc_affected, breakdown_ns }
     }
 }
 

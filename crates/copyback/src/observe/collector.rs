@@ -40,10 +40,6 @@ pub struct Collector {
     pub done: [u64; 3],
     /// Bytes done, by operation.
     pub bytes: [u64; 3],
-    /// Units that the host read.
-    pub units_read: u64,
-    /// Those of them that hold no data.
-    pub unwritten_units_read: u64,
     /// Units that the host wrote, to flash or into a buffer.
     pub written_units: u64,
     /// State over time.
@@ -68,8 +64,6 @@ impl Collector {
             ended: 0,
             done: [0; 3],
             bytes: [0; 3],
-            units_read: 0,
-            unwritten_units_read: 0,
             written_units: 0,
             series: Vec::with_capacity(SAMPLES_MAX),
             next_sample_ns: 0,

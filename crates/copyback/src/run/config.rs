@@ -6,8 +6,8 @@ use crate::buffer;
 use crate::config::{Axis, CapacityConfig, CommandsConfig, Device, GeometryConfig, KeyError, TimingConfig, layers};
 use crate::dispatch::{admit, compose, order};
 use crate::ftl::{FtlConfig, allocation, frontier, mapping, victim};
-use crate::host::config::HostConfig;
-use crate::ssd::DriveConfig;
+use crate::host::config::{HostConfig, SubpageWrites};
+use crate::ssd::{DriveConfig, SsdConfig};
 use crate::tasks::gc::granularity;
 use crate::tasks::gc::{preemption, trigger};
 use serde::{Deserialize, Serialize};
@@ -131,5 +131,10 @@ impl RunConfig {
     pub fn drive(&self) -> DriveConfig<'_> {
         let Self { trigger, granularity, preemption, compose, admit, order, .. } = self;
         DriveConfig { device: self.device(), trigger, granularity, preemption, compose, admit, order }
+    }
+
+    /// The same with what stands in front of it; `subpage_writes` is the host's, who may have several drives.
+    pub fn ssd(&self, subpage_writes: SubpageWrites) -> SsdConfig<'_> {
+        SsdConfig { drive: self.drive(), buffer: &self.buffer, subpage_writes }
     }
 }

@@ -28,8 +28,8 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let per_second = |count: u64| if span_ns == 0 { 0.0 } else { count as f64 * 1e9 / span_ns as f64 };
     let collector = &simulation.collector;
     let [reads, writes, trims] = collector.done;
-    let (buffer_read_hits, buffer_write_hits, buffer_units_left) = simulation.buffer_counts();
-    let (hits_before, written_units) = (start.buffer_hits, simulation.written_units() - start.written_units);
+    let units = simulation.unit_counts().zip(start.units, |now, then| now - then);
+    let written_units = simulation.written_units() - start.written_units;
     let report = Report {
         warmup: (start.requests > 0).then_some(WarmupReport { requests: start.requests, end_ns: start.now_ns }),
         reads,
@@ -37,11 +37,11 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         trims,
         read_bytes: collector.bytes[0],
         written_bytes: collector.bytes[1],
-        units_read: collector.units_read - start.units_read,
-        unwritten_units_read: collector.unwritten_units_read - start.unwritten_units_read,
-        buffer_read_hits: buffer_read_hits - hits_before.0,
-        buffer_write_hits: buffer_write_hits - hits_before.1,
-        buffer_units_left,
+        units_read: units.read,
+        unwritten_units_read: units.unwritten_read,
+        buffer_read_hits: units.buffer_read_hits,
+        buffer_write_hits: units.buffer_write_hits,
+        buffer_units_left: simulation.dirty_units(),
         simulated_ns: span_ns,
         iops: per_second(reads + writes),
         bytes_per_s: per_second(collector.bytes[0] + collector.bytes[1]),

@@ -1,7 +1,6 @@
-//! The loop: events in their order, and all that follows from each. How requests begin, go through DRAM and end stands
-//! beside it, and what is measured of them.
+//! The loop: events in their order, and all that follows from each. How requests begin and end stands beside it, and
+//! what is measured of them; what becomes of them in between is a matter of `ssd`.
 
-mod dram;
 mod ends;
 mod measures;
 mod requests;
@@ -9,13 +8,12 @@ mod totals;
 
 use super::warmup::{Warmup, Watch};
 use super::{Progress, RunError};
-use crate::buffer::lru::Buffer;
 use crate::flash::command::Source;
 use crate::ftl::core::Ftl;
 use crate::host::Requests;
 use crate::host::config::HostConfig;
 use crate::host::config::HostMode;
-use crate::host::splitter::{Splitter, SubRequest};
+use crate::host::splitter::Splitter;
 use crate::observe::collector::Collector;
 use crate::observe::commands::{CommandFilter, CommandRecord};
 use crate::observe::steady::Track;
@@ -23,44 +21,22 @@ use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, RequestId};
 use crate::sim::invariant::{Invariant, broken};
 use crate::sim::queue::{EventQueue, Timer};
-use crate::ssd::drive::Drive;
+use crate::ssd::Ssd;
 use copyback_workload::{Request, RequestSource};
 use measures::Start;
-use std::collections::VecDeque;
 use totals::Totals;
 
 /// The next arrival.
 const ARRIVAL: Timer = Timer(0);
-/// The next completion out of DRAM.
-const DRAM: Timer = Timer(1);
-const FIRST_DRIVE: u32 = 2;
+/// Timers that belong to no drive.
+const FIRST_DRIVE: u32 = 1;
 /// Events between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 18;
 
-/// Something that ends in DRAM at a known time.
-struct InDram {
-    end_ns: u64,
-    start_ns: u64,
-    request: RequestId,
-}
-
-/// A sub-request of a write that waits for room in the buffer.
-struct WaitingSubRequest {
-    request: RequestId,
-    sub_request: SubRequest,
-    since_ns: u64,
-}
-
-/// One drive and what belongs to it.
+/// One drive and what the loop keeps of it.
 struct Member {
-    drive: Drive,
-    buffer: Option<Buffer>,
-    waiting_sub_requests: VecDeque<WaitingSubRequest>,
-    /// Units of those sub-requests together.
-    waiting_units: u64,
+    ssd: Ssd,
     first_timer: u32,
-    buffer_read_hits: u64,
-    buffer_write_hits: u64,
     /// Host units of its work that are counted in [`Simulation::written_by_drives`].
     written_units: u64,
     /// Whether it stands in [`Simulation::marked`].
@@ -96,7 +72,6 @@ pub struct Simulation<'a> {
     held_until_ns: u64,
     /// Requests that waited so.
     held_requests: u64,
-    in_dram: VecDeque<InDram>,
     /// Who watches for the end of the warm-up, until it ends.
     watch: Option<Watch>,
     /// Where the part of the run that is measured begins.
@@ -132,21 +107,10 @@ impl<'a> Simulation<'a> {
         let mut member_of_timer = vec![0; FIRST_DRIVE as usize];
         for (number, (config, ftl)) in drives.into_iter().enumerate() {
             let first_timer = member_of_timer.len() as u32;
-            member_of_timer.resize(member_of_timer.len() + Drive::timers(&ftl.geometry) as usize, number as u16);
-            let buffer = config.buffer.build(&ftl.geometry);
-            let drive = Drive::new(&config.drive(), ftl, first_timer, setup.check, setup.keep_gc_events);
-            let waiting_sub_requests = VecDeque::new();
-            members.push(Member {
-                drive,
-                buffer,
-                waiting_sub_requests,
-                waiting_units: 0,
-                first_timer,
-                buffer_read_hits: 0,
-                buffer_write_hits: 0,
-                written_units: 0,
-                is_listed: false,
-            });
+            member_of_timer.resize(member_of_timer.len() + Ssd::timers(&ftl.geometry) as usize, number as u16);
+            let config = config.ssd(setup.host.subpage_writes);
+            let ssd = Ssd::new(&config, ftl, first_timer, setup.check, setup.keep_gc_events);
+            members.push(Member { ssd, first_timer, written_units: 0, is_listed: false });
         }
         let requests_max = setup.requests.unwrap_or(u64::MAX);
         let mut simulation = Self {
@@ -154,7 +118,7 @@ impl<'a> Simulation<'a> {
             marked: Vec::with_capacity(members.len()),
             totals: Totals::new(&members),
             written_by_drives: 0,
-            has_buffer: members.iter().any(|m| m.buffer.is_some()),
+            has_buffer: members.iter().any(|m| m.ssd.has_buffer()),
             members,
             member_of_timer,
             host: setup.host,
@@ -169,7 +133,6 @@ impl<'a> Simulation<'a> {
             is_held: false,
             held_until_ns: 0,
             held_requests: 0,
-            in_dram: VecDeque::new(),
             watch: None,
             start: Start::default(),
             collector: Collector::new(setup.keep_requests),
@@ -195,12 +158,12 @@ impl<'a> Simulation<'a> {
 
     /// Has every drive keep a record of its commands, or of some of them. Before the run starts.
     pub fn keep_commands(&mut self, filter: CommandFilter) {
-        self.members.iter_mut().for_each(|m| m.drive.keep_commands(filter));
+        self.members.iter_mut().for_each(|m| m.ssd.drive_mut().keep_commands(filter));
     }
 
     /// The commands that were kept, drive by drive; none afterwards.
     pub fn take_commands(&mut self) -> Vec<CommandRecord> {
-        self.members.iter_mut().flat_map(|m| m.drive.take_commands()).collect()
+        self.members.iter_mut().flat_map(|m| m.ssd.drive_mut().take_commands()).collect()
     }
 
     /// Runs until the warm-up ends; the number of the first request that is measured.
@@ -229,7 +192,7 @@ impl<'a> Simulation<'a> {
             if handled.is_multiple_of(PROGRESS_EVERY) {
                 self.report_progress(progress);
                 if self.check && handled.is_multiple_of(PROGRESS_EVERY * 16) {
-                    self.members.iter().for_each(|m| m.drive.check_all());
+                    self.members.iter().for_each(|m| m.ssd.drive().check_all());
                 }
             }
         }
@@ -256,11 +219,10 @@ impl<'a> Simulation<'a> {
         }
         match timer {
             ARRIVAL => {}
-            DRAM => self.end_in_dram(now_ns),
             Timer(timer) => {
                 let member = self.member_of_timer[timer as usize] as usize;
                 let local = timer - self.members[member].first_timer;
-                if !self.members[member].drive.on_event(local, &mut self.events) {
+                if !self.members[member].ssd.on_event(local, &mut self.events) {
                     // A collection went on to its next step: nobody else has anything to do.
                     self.totals.note(member);
                     return Ok(true);
@@ -276,7 +238,7 @@ impl<'a> Simulation<'a> {
 
     /// Has a full block relocated between two steps, as a scrubber or a wear leveller would; whether the drive can now.
     pub fn relocate(&mut self, member: usize, block: BlockId, source: Source) -> Result<bool, RunError> {
-        let drive = &mut self.members[member].drive;
+        let drive = self.members[member].ssd.drive_mut();
         if !drive.may_relocate(block) {
             return Ok(false);
         }
@@ -299,14 +261,14 @@ impl<'a> Simulation<'a> {
             self.marked.sort_unstable();
             for at in 0..self.marked.len() {
                 let member = self.marked[at] as usize;
-                self.members[member].drive.dispatch_ready(&mut self.events);
+                self.members[member].ssd.dispatch_ready(&mut self.events);
                 self.hear_member(member);
             }
             // A drive that its own news marked stays.
             let members = &mut self.members;
             self.marked.retain(|&member| {
                 let m = &mut members[member as usize];
-                m.is_listed = m.drive.is_marked();
+                m.is_listed = m.ssd.is_marked();
                 m.is_listed
             });
         }
@@ -316,7 +278,7 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     fn list_if_marked(&mut self, member: usize) {
         let m = &mut self.members[member];
-        if m.drive.is_marked() && !m.is_listed {
+        if m.ssd.is_marked() && !m.is_listed {
             m.is_listed = true;
             self.marked.push(member as u32);
         }
@@ -335,7 +297,7 @@ impl<'a> Simulation<'a> {
 
     fn report_progress(&self, progress: &mut dyn FnMut(Progress)) {
         let operations = |m: &Member| {
-            let w = m.drive.counters().work();
+            let w = m.ssd.drive().counters().work();
             w.host_page_reads + w.host_page_programs + w.gc_page_reads + w.gc_page_programs
         };
         progress(Progress {
@@ -352,58 +314,16 @@ impl<'a> Simulation<'a> {
     pub fn check_end(&self) {
         let left = self.requests.live();
         if left > 0 || self.next.is_some() {
-            let dies: String = self.members.iter().map(|m| m.drive.describe_waiting()).collect();
+            let dies: String = self.members.iter().map(|m| m.ssd.drive().describe_waiting()).collect();
             broken(Invariant::RunEnds, format_args!("{left} requests wait for something that never comes: {dies}"));
         }
-        self.members.iter().for_each(|m| m.drive.check_end(self.events.now_ns()));
+        self.members.iter().for_each(|m| m.ssd.drive().check_end(self.events.now_ns()));
         // What was summed as it came is what the drives say in the end.
-        let written: u64 = self.members.iter().map(|m| m.drive.counters().work().host_units).sum();
+        let written: u64 = self.members.iter().map(|m| m.ssd.drive().counters().work().host_units).sum();
         debug_assert_eq!(self.written_by_drives, written, "host units of the drives");
         debug_assert_eq!(self.totals.work(&self.members), Totals::new(&self.members).work(&self.members));
         if self.check {
-            self.members.iter().for_each(|m| m.drive.check_all());
+            self.members.iter().for_each(|m| m.ssd.drive().check_all());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sim::index::TxnId;
-    use copyback_workload::{Op, Priority};
-
-    #[test]
-    fn transactions_of_urgent_requests_are_urgent() {
-        let config: RunConfig = toml::from_str(
-            r#"
-            precondition = { mode = "empty" }
-            capacity = { over_provisioning = 0.6 }
-            timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s" }
-            geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 16, pages_per_block = 8, page_size = "4 KiB" }
-            "#,
-        )
-        .unwrap();
-        let request = |offset_bytes, priority| Request {
-            arrival_ns: 0,
-            offset_bytes,
-            len_bytes: 4096,
-            device: 0,
-            op: Op::Write,
-            priority,
-        };
-        let mut source = vec![request(0, Priority::Normal), request(4096, Priority::High)].into_iter();
-        let host = config.host.clone();
-        let setup = Setup {
-            host,
-            source: &mut source,
-            requests: None,
-            check: true,
-            keep_gc_events: false,
-            keep_requests: false,
-        };
-        let mut simulation = Simulation::new(vec![(&config, Ftl::new(&config.ftl(), 1))], setup);
-        simulation.start().unwrap();
-        let marks = [0, 1].map(|id| simulation.members[0].drive.txn(TxnId(id)).high_priority);
-        assert_eq!(marks, [false, true]);
     }
 }

@@ -1,6 +1,6 @@
 //! The event queue: one pending time for each of a fixed set of timers, and the earliest of them first.
 //!
-//! A die, a channel, a drive's idleness and a host each own a timer, so an event is a timer and a time, and nothing is
+//! A die, a channel, a drive's DRAM and its idleness and a host each own a timer, so an event is a timer and a time, and nothing is
 //! allocated. The order is total: earlier times first, then lower timers.
 //!
 //! Most events are ends: of a read, a program, a transfer. Ends of one kind mostly come a fixed time after they are
@@ -216,8 +216,7 @@ impl EventQueue {
         self.heap.peek().map_or(NONE, |entry| entry.0)
     }
 
-    /// Takes an entry out of the heap. In a ring it stays, and is passed over. Rare: only a list of completions in DRAM has
-    /// its head replaced, and only a timer is stopped.
+    /// Takes an entry out of the heap. In a ring it stays, and is passed over. Rare: only a timer is stopped.
     #[cold]
     fn withdraw(&mut self, entry: Entry) {
         self.heap.retain(|e| e.0 != entry);

@@ -1,9 +1,11 @@
-//! What a drive is made of beyond its translation layer.
+//! What an SSD and its drive are made of beyond the translation layer.
 
+use crate::buffer::BufferConfig;
 use crate::config::Device;
 use crate::dispatch::admit::AdmitConfig;
 use crate::dispatch::compose::ComposeConfig;
 use crate::dispatch::order::OrderConfig;
+use crate::host::config::SubpageWrites;
 use crate::tasks::gc::granularity::GranularityConfig;
 use crate::tasks::gc::preemption::PreemptionConfig;
 use crate::tasks::gc::trigger::TriggerConfig;
@@ -25,4 +27,15 @@ pub struct DriveConfig<'a> {
     pub admit: &'a AdmitConfig,
     /// Which of a die's requests goes first?
     pub order: &'a OrderConfig,
+}
+
+/// A drive and what stands in front of it.
+#[derive(Clone, Copy, Debug)]
+pub struct SsdConfig<'a> {
+    /// The flash and its policies.
+    pub drive: DriveConfig<'a>,
+    /// What does DRAM hold, and what does it evict?
+    pub buffer: &'a BufferConfig,
+    /// What a write of part of a mapping unit does.
+    pub subpage_writes: SubpageWrites,
 }

@@ -1,4 +1,5 @@
-//! One drive: what lets transactions in, what puts them into commands, and the engine that acts.
+//! One SSD. `front` is the whole of it, with its buffer and the requests that it was given; `drive` is the flash behind:
+//! what lets transactions in, what puts them into commands, and the engine that acts.
 
 mod admission;
 mod audit;
@@ -7,18 +8,23 @@ mod by_hand;
 mod collection;
 pub mod config;
 mod destination;
+mod dram;
 pub mod drive;
 mod flow;
+pub mod front;
 mod idleness;
 mod issue;
 mod merging;
 mod pairing;
+mod parts;
 pub mod reading;
 mod seen;
 mod sharing;
 mod steps;
+mod sub_requests;
 #[cfg(test)]
 mod tampering;
 mod walks;
 
-pub use config::DriveConfig;
+pub use config::{DriveConfig, SsdConfig};
+pub use front::Ssd;

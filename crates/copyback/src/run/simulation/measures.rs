@@ -1,12 +1,12 @@
 //! What a run says of itself. All counters run from its start; what is measured is the difference of two readings.
 
-use super::{Member, Simulation};
-use crate::buffer::lru::Buffer;
+use super::Simulation;
 use crate::host::config::HostMode;
 use crate::observe::report::Sample;
 use crate::observe::steady::{Mark, Steady, Track};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
+use crate::ssd::front::UnitCounts;
 use crate::ssd::reading::Reading;
 
 /// Where the part of a run that is measured begins, and what the counters showed then.
@@ -20,12 +20,8 @@ pub struct Start {
     pub now_ns: u64,
     /// Units that the host had written.
     pub written_units: u64,
-    /// Units read.
-    pub units_read: u64,
-    /// Those of them that held no data.
-    pub unwritten_units_read: u64,
-    /// Units that reads, and writes, found in the buffer.
-    pub buffer_hits: (u64, u64),
+    /// Units read, and those that needed no flash.
+    pub units: UnitCounts,
     /// Requests that had waited for the limit of transactions.
     pub held_requests: u64,
     /// The drives' counters.
@@ -36,15 +32,12 @@ impl Simulation<'_> {
     /// What the counters show now.
     pub(super) fn reading(&self) -> Start {
         let now_ns = self.events.now_ns();
-        let (read_hits, write_hits, _) = self.buffer_counts();
         Start {
             requests: 0,
             since_ns: None,
             now_ns,
             written_units: self.written_units(),
-            units_read: self.collector.units_read,
-            unwritten_units_read: self.collector.unwritten_units_read,
-            buffer_hits: (read_hits, write_hits),
+            units: self.unit_counts(),
             held_requests: self.held_requests,
             drives: self.drives().map(|drive| drive.reading(now_ns)).collect(),
         }
@@ -58,7 +51,7 @@ impl Simulation<'_> {
             return;
         }
         let now_ns = self.events.now_ns();
-        self.members.iter_mut().for_each(|m| m.drive.restart_extremes());
+        self.members.iter_mut().for_each(|m| m.ssd.drive_mut().restart_extremes());
         self.start = Start { requests: index, since_ns: Some(now_ns), ..self.reading() };
         self.collector.begin(index, now_ns);
         self.track = Track::starting_at(self.mark());
@@ -122,7 +115,7 @@ impl Simulation<'_> {
 
     /// The drives of the run.
     pub fn drives(&self) -> impl Iterator<Item = &Drive> {
-        self.members.iter().map(|m| &m.drive)
+        self.members.iter().map(|m| m.ssd.drive())
     }
 
     /// A drive, to have work of other tasks started on it, and the queue that this needs.
@@ -131,15 +124,17 @@ impl Simulation<'_> {
         if !std::mem::replace(&mut self.members[member].is_listed, true) {
             self.marked.push(member as u32);
         }
-        (&mut self.members[member].drive, &mut self.events)
+        (self.members[member].ssd.drive_mut(), &mut self.events)
     }
 
-    /// Hits of reads and of writes in DRAM, and dirty units left there.
-    pub fn buffer_counts(&self) -> (u64, u64, u64) {
-        let left = |m: &Member| m.buffer.as_ref().map_or(0, Buffer::dirty_units);
-        self.members
-            .iter()
-            .fold((0, 0, 0), |(r, w, l), m| (r + m.buffer_read_hits, w + m.buffer_write_hits, l + left(m)))
+    /// Units that all drives were asked for since the run began.
+    pub fn unit_counts(&self) -> UnitCounts {
+        self.members.iter().fold(UnitCounts::default(), |sum, m| sum.zip(m.ssd.unit_counts(), |a, b| a + b))
+    }
+
+    /// Units whose newest data is only in a buffer.
+    pub fn dirty_units(&self) -> u64 {
+        self.members.iter().map(|m| m.ssd.dirty_units()).sum()
     }
 
     /// Most requests that were under way at once.

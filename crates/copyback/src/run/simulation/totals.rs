@@ -49,7 +49,7 @@ impl Totals {
         let mut totals = Self {
             of: vec![DriveTotals::default(); members.len()],
             stale: Vec::with_capacity(members.len()),
-            planes: members.iter().map(|m| u64::from(m.drive.geometry().planes)).sum(),
+            planes: members.iter().map(|m| u64::from(m.ssd.drive().geometry().planes)).sum(),
             free_blocks: 0,
             free_blocks_min: u32::MAX,
             dies_reserved: 0,
@@ -72,7 +72,7 @@ impl Totals {
     pub(super) fn refresh(&mut self, members: &[Member]) {
         let mut had_fewest = false;
         for member in self.stale.drain(..) {
-            let now = DriveTotals::of(&members[member as usize].drive);
+            let now = DriveTotals::of(members[member as usize].ssd.drive());
             let before = std::mem::replace(&mut self.of[member as usize], now);
             self.free_blocks = self.free_blocks - before.free_blocks + now.free_blocks;
             self.dies_reserved = self.dies_reserved - before.dies_reserved + now.dies_reserved;
@@ -106,7 +106,7 @@ impl Totals {
     /// Units that the drives have programmed, and blocks that they have erased, at this moment.
     pub(super) fn work(&self, members: &[Member]) -> (u64, u64) {
         self.stale.iter().fold((self.flash_units, self.erases), |(units, erases), &member| {
-            let (now, before) = (DriveTotals::work_of(&members[member as usize].drive), &self.of[member as usize]);
+            let (now, before) = (DriveTotals::work_of(members[member as usize].ssd.drive()), &self.of[member as usize]);
             (units + now.0 - before.flash_units, erases + now.1 - before.erases)
         })
     }

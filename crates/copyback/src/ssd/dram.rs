@@ -1,0 +1,136 @@
+//! What goes through DRAM: sub-requests that wait for room in a buffer, pages that leave it, parts that end there.
+
+use super::front::Ssd;
+use super::parts::Completion;
+use crate::buffer::lru::Buffer;
+use crate::dispatch::txn::{Role, Txn};
+use crate::host::splitter::SubRequest;
+use crate::observe::report::{CAUSES, Cause};
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
+use crate::sim::queue::{EventQueue, Timer};
+use std::collections::VecDeque;
+
+/// Something that ends in DRAM at a known time.
+struct InDram {
+    end_ns: u64,
+    start_ns: u64,
+    request: RequestId,
+}
+
+/// A sub-request of a write that waits for room in the buffer.
+struct WaitingSubRequest {
+    request: RequestId,
+    sub_request: SubRequest,
+    since_ns: u64,
+}
+
+/// The DRAM of a drive.
+pub(super) struct Dram {
+    pub buffer: Option<Buffer>,
+    waiting: VecDeque<WaitingSubRequest>,
+    /// Units of those sub-requests together.
+    waiting_units: u64,
+    /// In the order of their ends, as every access takes the same time.
+    inside: VecDeque<InDram>,
+    /// The timer of the next end.
+    timer: Timer,
+    /// Whether it came up, and not all that ends with it was taken.
+    pub is_due: bool,
+}
+
+impl Dram {
+    pub(super) fn new(buffer: Option<Buffer>, timer: Timer) -> Self {
+        Self { buffer, waiting: VecDeque::new(), waiting_units: 0, inside: VecDeque::new(), timer, is_due: false }
+    }
+
+    /// Whether a unit's newest data is in the buffer.
+    #[inline(always)]
+    pub(super) fn holds(&self, unit: LogicalUnit) -> bool {
+        self.buffer.as_ref().is_some_and(|b| b.holds(unit))
+    }
+}
+
+impl Ssd {
+    pub(super) fn write_to_buffer(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
+        // The rest of a unit that is written in part is merged in DRAM: the request waits for both.
+        for unit in self.units_to_update(sub_request) {
+            self.submit_read(Role::UpdateRead, id, unit, 1, TxnId::NONE, events);
+        }
+        self.parts.open(id);
+        let waiting = WaitingSubRequest { request: id, sub_request, since_ns: events.now_ns() };
+        self.dram.waiting.push_back(waiting);
+        self.dram.waiting_units += u64::from(sub_request.units);
+        self.fill_buffer(events);
+    }
+
+    /// Lets waiting sub-requests into the buffer, in order, and evicts what has to go for all that wait: pages leave
+    /// side by side, as far as there are dies.
+    fn fill_buffer(&mut self, events: &mut EventQueue) {
+        loop {
+            let dram = &mut self.dram;
+            let (Some(waiting), Some(buffer)) = (dram.waiting.front(), &mut dram.buffer) else { return };
+            let sub_request = waiting.sub_request;
+            if let Some(hits) = buffer.write(sub_request.first, sub_request.units) {
+                self.units.buffer_write_hits += u64::from(hits);
+                dram.waiting_units -= u64::from(sub_request.units);
+                let waiting = dram.waiting.pop_front().expect("it was looked at");
+                self.parts.close(waiting.request);
+                self.enter_dram(waiting.request, waiting.since_ns, events);
+                continue;
+            }
+            if !buffer.must_evict(dram.waiting_units) {
+                return;
+            }
+            let runs = buffer.evict();
+            if runs.is_empty() {
+                return;
+            }
+            for (first, units) in runs {
+                let mut txn = Txn::new(Role::Evict, first, units, DieId::NONE, PlaneId::NONE);
+                txn.arrival_ns = events.now_ns();
+                let place = self.drive.place(first);
+                (txn.die, txn.plane) = (place.die, place.plane);
+                let txn = self.drive.add_txn(txn);
+                self.drive.submit(txn, events);
+            }
+        }
+    }
+
+    /// Units that left the buffer are in flash: there is room for those that wait.
+    pub(super) fn on_evicted(&mut self, first: LogicalUnit, units: u32, events: &mut EventQueue) {
+        self.dram.buffer.as_mut().expect("only a buffer evicts").evicted(first, units);
+        self.fill_buffer(events);
+    }
+
+    /// A part of a request is in DRAM and ends after the time of an access.
+    pub(super) fn enter_dram(&mut self, request: RequestId, start_ns: u64, events: &mut EventQueue) {
+        let dram = &mut self.dram;
+        let latency_ns = dram.buffer.as_ref().map_or(0, |b| b.latency_ns);
+        let end_ns = events.now_ns() + latency_ns;
+        self.parts.open(request);
+        if dram.inside.is_empty() {
+            events.schedule(dram.timer, end_ns);
+        }
+        dram.inside.push_back(InDram { end_ns, start_ns, request });
+    }
+
+    /// The next request that is done with what ends in DRAM at this moment.
+    pub(super) fn end_in_dram(&mut self, events: &mut EventQueue) -> Option<Completion> {
+        let now_ns = events.now_ns();
+        while self.dram.inside.front().is_some_and(|d| d.end_ns <= now_ns) {
+            let part = self.dram.inside.pop_front().expect("it was looked at");
+            let mut breakdown_ns = [0; CAUSES];
+            breakdown_ns[Cause::Scheduler as usize] = part.start_ns - self.parts.given(part.request).arrival_ns;
+            breakdown_ns[Cause::Buffer as usize] = now_ns - part.start_ns;
+            let done = self.parts.end(part.request, false, &breakdown_ns);
+            if done.is_some() {
+                return done;
+            }
+        }
+        self.dram.is_due = false;
+        if let Some(next) = self.dram.inside.front() {
+            events.schedule(self.dram.timer, next.end_ns);
+        }
+        None
+    }
+}

@@ -1,0 +1,113 @@
+//! From a sub-request to the transactions that flash has to do with it: reads page by page, and writes with the reads
+//! that one of part of a unit needs first.
+
+use super::front::Ssd;
+use crate::dispatch::txn::{Role, Txn};
+use crate::host::config::SubpageWrites;
+use crate::host::splitter::SubRequest;
+use crate::observe::report::Cause;
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
+use crate::sim::queue::EventQueue;
+
+impl Ssd {
+    /// A new transaction of a request. What passed since the request arrived was a wait for room in the drive.
+    fn txn(&self, role: Role, id: RequestId, first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
+        let given = self.parts.given(id);
+        let mut txn = Txn::new(role, first, units, DieId::NONE, PlaneId::NONE);
+        txn.request = id;
+        txn.arrival_ns = given.arrival_ns;
+        txn.high_priority = given.high_priority;
+        txn.breakdown_ns[Cause::Scheduler as usize] = now_ns - given.arrival_ns;
+        txn
+    }
+
+    /// Reads a sub-request: units in DRAM end there, units without data need nothing, and the others are read page by
+    /// page.
+    pub(super) fn read(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
+        let end = sub_request.first.0 + sub_request.units;
+        self.units.read += u64::from(sub_request.units);
+        let mut unit = sub_request.first;
+        let mut is_in_dram = false;
+        while unit.0 < end {
+            if let Some(buffer) = self.dram.buffer.as_mut().filter(|b| b.holds(unit)) {
+                buffer.touch(unit);
+                self.units.buffer_read_hits += 1;
+                is_in_dram = true;
+                unit.0 += 1;
+                continue;
+            }
+            let place = self.drive.ftl().lookup(unit);
+            if place.is_none() {
+                self.units.unwritten_read += 1;
+                unit.0 += 1;
+                continue;
+            }
+            let page = self.drive.geometry().page_of(place);
+            let is_together = |u: u32| {
+                let other = self.drive.ftl().lookup(LogicalUnit(u));
+                let in_dram = self.dram.holds(LogicalUnit(u));
+                !in_dram && other.is_some() && self.drive.geometry().page_of(other) == page
+            };
+            let units = 1 + (unit.0 + 1..end).take_while(|&u| is_together(u)).count() as u32;
+            self.submit_read(Role::Read, id, unit, units, TxnId::NONE, events);
+            unit.0 += units;
+        }
+        if is_in_dram {
+            self.enter_dram(id, events.now_ns(), events);
+        }
+    }
+
+    /// Reads units of one page, for the request itself or for a write of it that waits for them.
+    pub(super) fn submit_read(
+        &mut self,
+        role: Role,
+        id: RequestId,
+        first: LogicalUnit,
+        units: u32,
+        successor: TxnId,
+        events: &mut EventQueue,
+    ) {
+        let mut txn = self.txn(role, id, first, units, events.now_ns());
+        let g = self.drive.geometry();
+        txn.die = g.die_of(g.plane_of(g.block_of(self.drive.ftl().lookup(first))));
+        txn.successor = successor;
+        if successor.is_none() {
+            self.parts.open(id);
+        }
+        let txn = self.drive.add_txn(txn);
+        self.drive.submit(txn, events);
+    }
+
+    /// The units of a write of which only a part is written and whose rest has to be read first.
+    pub(super) fn units_to_update(&self, sub_request: SubRequest) -> impl Iterator<Item = LogicalUnit> + use<> {
+        let needs_read = |unit: LogicalUnit| {
+            self.subpage_writes == SubpageWrites::ReadModifyWrite
+                && self.drive.ftl().lookup(unit).is_some()
+                && !self.dram.holds(unit)
+        };
+        let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);
+        let first = (sub_request.first_is_partial && needs_read(sub_request.first)).then_some(sub_request.first);
+        let last = (sub_request.last_is_partial && needs_read(last)).then_some(last);
+        first.into_iter().chain(last)
+    }
+
+    /// Writes a sub-request to flash, after the reads that it needs.
+    pub(super) fn write(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
+        let mut txn = self.txn(Role::Write, id, sub_request.first, sub_request.units, events.now_ns());
+        let mut reads = self.units_to_update(sub_request);
+        let reads = [reads.next(), reads.next()];
+        txn.waits_for = reads.iter().flatten().count() as u32;
+        self.parts.open(id);
+        if txn.waits_for == 0 {
+            let place = self.drive.place(sub_request.first);
+            (txn.die, txn.plane) = (place.die, place.plane);
+            let txn = self.drive.add_txn(txn);
+            self.drive.submit(txn, events);
+            return;
+        }
+        let successor = self.drive.add_txn(txn);
+        for unit in reads.into_iter().flatten() {
+            self.submit_read(Role::UpdateRead, id, unit, 1, successor, events);
+        }
+    }
+}
