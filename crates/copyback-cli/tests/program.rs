@@ -187,7 +187,7 @@ fn a_trace_is_not_converted_onto_itself() {
 #[test]
 fn a_run_says_how_it_went_over_time() {
     let text = printed(&copyback(&["run", "--requests", "20000"]));
-    assert!(text.contains("Over time") && text.contains("in the drive: mean"), "{text}");
+    assert!(text.contains("Over time") && text.contains("outstanding: mean"), "{text}");
     // The built-in trace's format is nobody's concern.
     assert!(!text.contains("Note: format"), "{text}");
     let fresh = printed(&copyback(&["run", "--requests", "1000", "--set", "precondition.mode=empty"]));

@@ -1,8 +1,8 @@
 //! What watches a run and changes nothing: the log of commands, the shadow of the data, the protocol_checker of the
 //! protocol, measures and their timelines.
 //!
-//! [`shadow`] knows what every place in flash holds, [`onfi`] what the flash may be told; both watch under `--check`, and
-//! know nothing of the code which they watch.
+//! [`shadow`] knows what every place in flash holds, [`protocol`] what the flash may be told; both watch under
+//! `--check`, and know nothing of the code which they watch.
 
 pub mod clocks;
 pub mod collector;

@@ -197,7 +197,7 @@ impl Drive {
     }
 
     /// A collection whose block's worth of pages stayed on the plane freed nothing; a policy may pick such blocks for a
-    /// while. Relocations of blocks that another task named have nothing to gain, and do not count.
+    /// while. Relocations of blocks that another task named need not free anything, and do not count.
     fn count_fruitless_collections(&mut self, plane: PlaneId, pages_stayed: u32) {
         let collections = &mut self.fruitless_collections[plane.at()];
         *collections = if pages_stayed < self.geometry.pages_per_block { 0 } else { *collections + 1 };

@@ -2,7 +2,7 @@
 //! first command to its last.
 
 use super::commands::Part;
-use super::known::{trigger_of, unit_of};
+use super::known::{trigger_of, granularity_of};
 use super::{Oracle, Place};
 use copyback::config::ShareOrCount;
 use copyback::ftl::frontier::FrontierConfig;
@@ -332,7 +332,7 @@ impl Oracle<'_> {
         let first = job.to_read[0].1;
         let count = job.to_read.iter().take_while(|(_, place)| place.is_in_page_of(first)).count();
         let units: Vec<(usize, Place)> = job.to_read.drain(..count).collect();
-        if unit_of(self.config).copyback {
+        if granularity_of(self.config).copyback {
             let plane = job.plane;
             let at = self.block_alone(plane, Stream::Move);
             let page = self.place_moves(die, &units, at).page;

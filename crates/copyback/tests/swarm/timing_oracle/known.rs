@@ -30,7 +30,7 @@ pub fn trigger_of(config: &RunConfig) -> &watermark::Params {
 }
 
 /// The unit of collection; as above.
-pub(super) fn unit_of(config: &RunConfig) -> &block::Params {
+pub(super) fn granularity_of(config: &RunConfig) -> &block::Params {
     match &config.granularity {
         GranularityConfig::Block(params) => params,
     }
@@ -73,12 +73,12 @@ pub fn is_known_to_share(config: &RunConfig) -> bool {
 /// Whether it knows how the drive collects, too.
 pub(super) fn knows_collection(config: &RunConfig) -> bool {
     let trigger = trigger_of(config);
-    let unit = unit_of(config);
+    let granularity = granularity_of(config);
     matches!(config.precondition, PreconditionConfig::Empty {})
         && ["none", "points", "deadline"].contains(&config.preemption.name())
         && trigger.scope == Scope::Plane
         && trigger.idle.is_none()
-        && unit.destination == Destination::Local
+        && granularity.destination == Destination::Local
 }
 
 /// Whether commands of the host may take other planes along.
