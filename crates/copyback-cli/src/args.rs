@@ -165,7 +165,7 @@ pub struct SweepArgs {
     /// Stop each run after so many requests, whatever the file says; those of the warm-up are not counted
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
-    /// What is common to all cells.
+    /// Settings of all cells.
     #[command(flatten)]
     pub cells: CellArgs,
 }
@@ -184,10 +184,10 @@ pub struct ReproduceArgs {
     /// Write the claims and their verdicts as JSON (`-`: to standard output, instead of the table)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Folder of the tables and of the journal by which a rerun skips what was done [default: reproduction]
+    /// Folder of the tables and of the journal by which a rerun skips finished cells [default: reproduction]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// What is common to all cells.
+    /// Settings of all cells.
     #[command(flatten)]
     pub cells: CellArgs,
 }
@@ -209,7 +209,7 @@ pub struct CellArgs {
     /// folder]
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
-    /// Forget what was done before: run every cell anew
+    /// Forget earlier results: run every cell anew
     #[arg(long)]
     pub fresh: bool,
     /// Cells that go side by side, each with a drive in memory; results do not depend on it [default: number of cores]

@@ -10,7 +10,7 @@ use crate::table::{self, BOLD, Cell, DIM};
 use copyback::observe::matched::Matched;
 use copyback::observe::report::{Latency, Report};
 
-/// What is compared where nobody says: blocking GC, what lets the host in between, and how well it could go.
+/// The comparison where nobody asks for another: blocking GC, what lets the host in between, and how well it could go.
 const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
 
 /// Runs the command.
@@ -36,7 +36,7 @@ fn print(plan: &Plan, finished: &[Finished], common: &Common) -> Result<(), Fail
     crate::files::print(&text)
 }
 
-/// What was compared.
+/// The comparison.
 fn heading(plan: &Plan, finished: &[Finished]) -> String {
     let first = &finished[0].outcome.report;
     let workload = output::workload_name(&plan.runs[0].resolved.workload);

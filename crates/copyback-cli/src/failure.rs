@@ -20,7 +20,7 @@ pub enum Failure {
     PipeClosed,
 }
 
-/// What is wrong, what would help, and the text at fault.
+/// The mistake, a remedy, and the text at fault.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Diagnosis {
@@ -54,7 +54,7 @@ const QUOTED_MAX: usize = 80;
 /// Bytes of a text at fault that are shown: more would push the message out of sight.
 const SHOWN_BYTES_MAX: usize = 4096;
 
-/// A message whose long quotations are cut. Paths are up to twice as long as what is left of a quotation, and stay.
+/// A message whose long quotations are cut. Paths are up to twice as long as the rest of a quotation, and stay.
 fn shorten(message: &str) -> String {
     let mut short = String::new();
     let mut rest = message;
@@ -130,7 +130,7 @@ impl Failure {
         Self::run(format!("cannot write {}: {error}", path.display())).with_help(help)
     }
 
-    /// What is wrong, in one sentence.
+    /// The mistake, in one sentence.
     pub fn message(&self) -> &str {
         match self {
             Self::Input(diagnosis) | Self::Run(diagnosis) => &diagnosis.message,
@@ -249,7 +249,7 @@ impl From<copyback::run::RunError> for Failure {
     }
 }
 
-/// Rounds that a warm-up and what is measured behind it may well need, where the rule decides.
+/// Rounds that a warm-up and the measurement behind it may well need, where the rule decides.
 const ROUNDS_WANTED: f64 = 20.0;
 
 /// What helps where no drive settles.

@@ -23,7 +23,7 @@ use std::path::Path;
 pub struct Results<'a> {
     /// `run` or `compare`.
     pub command: &'static str,
-    /// What was run.
+    /// The run.
     pub plan: &'a Plan,
     /// How it went, in the plan's order.
     pub finished: &'a [Finished],
@@ -224,7 +224,7 @@ fn is_known(planned: &Planned, note: &str) -> bool {
     trace.is_some_and(workloads::is_built_in) && ["format `", "played "].iter().any(|known| note.starts_with(known))
 }
 
-/// What a run left out of its results, and what is left; empty where it left nothing out.
+/// What a run left out of its results, and the rest; empty where it left nothing out.
 pub fn warmup_text(report: &Report) -> String {
     let Some(warmup) = report.warmup else { return String::new() };
     format!("{} requests, {} of simulated time", format::count(warmup.requests), format::time(warmup.end_ns as f64))

@@ -197,7 +197,7 @@ pub struct Choice<'a> {
     pub device: &'a Located,
     /// The schemes.
     pub schemes: Vec<ChosenScheme<'a>>,
-    /// What is asked of the drive.
+    /// The workload.
     pub workload: &'a ChosenWorkload,
     /// Folder of the file that chooses.
     pub folder: &'a Path,

@@ -96,7 +96,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let passes = run.workload.passes.unwrap_or(1);
     let geometry = Geometry::new(&run.run.device());
     let before = report.warmup.map_or(0, |warmup| warmup.requests);
-    // Of each pass, as far as what was measured tells.
+    // Of each pass, as far as the measurement tells.
     let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);
     let written = report.flash.host_units as f64 / done(&finished[0]) as f64 * requests;
     let capacity = f64::from(geometry.logical_units);

@@ -9,7 +9,7 @@ use copyback::observe::timeline::{Timeline, svg, text};
 use copyback::run::config::RunConfig;
 use std::path::Path;
 
-/// What is drawn where the user names no end.
+/// The end of a drawing where the user names none.
 const WINDOW_NS: u64 = 10_000_000;
 
 /// A drawing that was asked for.

@@ -327,7 +327,7 @@ fn a_comparison_ends_by_saying_what_to_try_next() {
     assert!(text.lines().take_while(|line| !line.starts_with("Try")).all(|line| line.chars().count() <= 120), "{text}");
 }
 
-/// A configuration may be a megabyte long, and what is wrong with it is said in a few lines all the same.
+/// A configuration may be a megabyte long, and the mistake in it is said in a few lines all the same.
 #[test]
 fn errors_are_short_whatever_the_file_holds() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -132,7 +132,7 @@ impl Random {
 
 #[derive(Clone, Default)]
 struct Block {
-    /// What was programmed, in order.
+    /// Programmed pages, in order.
     pages: Vec<usize>,
     valid: u32,
     filled_at: u64,

@@ -1,4 +1,4 @@
-//! What is asked of a drive: block traces (readers and writers), generators, transformations and statistics.
+//! The workload of a drive: block traces (readers and writers), generators, transformations and statistics.
 //!
 //! This crate knows nothing of flash. It hands out [`Request`]s, one after the other, through a [`RequestSource`];
 //! the simulator asks for the next one when it has room for it, so that memory does not grow with a trace.

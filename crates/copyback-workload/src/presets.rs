@@ -30,7 +30,7 @@ pub fn text(name: &str) -> Result<&'static str, String> {
 /// The spec in a preset's text or a user's file of the same form.
 ///
 /// # Errors
-/// What is wrong with the text, with its line.
+/// The mistake in the text, with its line.
 pub fn parse(text: &str) -> Result<WorkloadSpec, String> {
     toml::from_str::<File>(text).map(|file| file.workload).map_err(|error| error.to_string())
 }

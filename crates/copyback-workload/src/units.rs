@@ -40,7 +40,7 @@ const PRINTED_DECIMALS: u32 = 3;
 /// KiB, MiB, GiB, TiB and PiB are powers of 1024; KB, MB, GB, TB and PB are powers of 1000. Part of a byte is rounded.
 ///
 /// # Errors
-/// A text that says what was wrong and what would be right.
+/// A text that names the mistake and the remedy.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     refuse_negative(text, "a size", "16 KiB")?;
     let (number, unit) = split_number(text);
@@ -67,7 +67,7 @@ pub fn format_bytes(bytes: u64) -> String {
 /// Reads a time: a number and a unit (`ns`, `us` or `µs`, `ms`, `s`, `min`, `h`), as nanoseconds.
 ///
 /// # Errors
-/// A text that says what was wrong and what would be right. A number without a unit is an error: nanoseconds and
+/// A text that names the mistake and the remedy. A number without a unit is an error: nanoseconds and
 /// milliseconds are both usual here, and a wrong guess is off by a million.
 pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
     refuse_negative(text, "a time", "1.6 ms")?;

@@ -346,7 +346,7 @@ fn small_units_survive_preconditioning_and_collection() {
     }
 }
 
-/// The collections of a drive that counts what is free in one of two ways.
+/// The collections of a drive that counts free space in one of two ways.
 fn collections_counting(count: &str, more: &str) -> Vec<GcEvent> {
     let trigger = format!("trigger = {{ policy = \"watermark\", soft = 4, count = \"{count}\" }}");
     let config = config(&format!("capacity = {{ over_provisioning = 1.0 }}\n{trigger}\n{more}"));

@@ -58,7 +58,7 @@ fn a_page_after_units_in_the_last_page_of_a_block() {
     ftl.check_all().unwrap();
 }
 
-/// What was trimmed in the buffer was written by the host all the same.
+/// Data that was trimmed in the buffer was written by the host all the same.
 #[test]
 fn write_amplification_counts_what_the_host_wrote() {
     let mut lines = PLANE.to_vec();
@@ -90,7 +90,7 @@ fn a_trim_takes_only_its_units_out_of_a_queued_read() {
 }
 
 /// Writes that queue up are no reason to collect before the watermark is reached: on one plane, what is bound when does
-/// not depend on how fast the host asks, so neither does what is moved.
+/// not depend on how fast the host asks, so neither do moves.
 #[test]
 fn a_backlog_moves_no_more_than_a_trickle() {
     let mut lines = PLANE.to_vec();
@@ -185,7 +185,7 @@ fn a_cached_read_at_the_end_of_the_read_before() {
     assert_eq!(took, [first_ns, first_ns]);
 }
 
-/// Pages that are reserved for moves from other planes are no part of what is reserved for host writes when they come,
+/// Pages that are reserved for moves from other planes are no part of the pages for host writes when they come,
 /// whether they share the host's block or have one of their own.
 #[test]
 fn moves_from_other_planes_leave_what_was_reserved() {

@@ -179,7 +179,7 @@ fn the_hard_watermark_keeps_free_blocks() {
     let lowest = |hard: f64, at_hard: &str| {
         let trigger = format!("trigger = {{ policy = \"watermark\", soft = 4, hard = {hard:?} }}\n");
         let preemption = format!("preemption = {{ policy = \"points\", at_hard = \"{at_hard}\" }}\n");
-        // Reads keep every preemption point busy, writes take what is free.
+        // Reads keep every preemption point busy, writes take free space.
         let outcome = run(&drive(&format!("{trigger}{preemption}")), overload(3_000, 2));
         assert_eq!(outcome.report.reads + outcome.report.writes, 3_000);
         outcome.report.min_free_blocks

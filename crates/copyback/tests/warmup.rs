@@ -1,4 +1,4 @@
-//! A warm-up is left out of what is measured, and of nothing else.
+//! A warm-up is left out of the measurement, and of nothing else.
 
 mod common;
 
@@ -95,7 +95,7 @@ fn what_comes_after_it_is_what_comes_without_it() {
         assert!((before..=until).contains(&sampled), "{name}: {sampled} requests, of {before} to {until}");
         let start_ns = measured.report.warmup.expect("there was one").end_ns;
         assert!(measured.series[0].time_ns >= start_ns, "{name}");
-        // What is matched with another run's has no request of the warm-up in it.
+        // The match with another run's requests has no request of the warm-up in it.
         let matched = measured.responses.matched(&whole.responses);
         assert_eq!(matched.all.count, affected as u64, "{name}");
     }

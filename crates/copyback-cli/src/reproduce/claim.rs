@@ -18,7 +18,7 @@ pub struct Claim {
     pub source: String,
     /// Whether it counts.
     pub kind: Kind,
-    /// What is compared; or why nothing can be.
+    /// The comparison; or why there can be none.
     pub test: Result<Test, String>,
 }
 
@@ -34,7 +34,7 @@ pub enum Kind {
     Construction,
 }
 
-/// A comparison and what was published of it.
+/// A comparison and the published figure.
 #[derive(Clone, Debug)]
 pub struct Test {
     /// The number.
@@ -49,7 +49,7 @@ pub struct Test {
     pub unit: String,
     /// Cells that count.
     pub cells: Coordinates,
-    /// What is different in the cells that they are compared with.
+    /// How the cells differ that they are compared with.
     pub base_cells: Coordinates,
     /// How cells make one effect.
     pub aggregate: Aggregate,
@@ -68,7 +68,7 @@ pub struct Test {
 /// How a claim compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// In per cent of what is compared with.
+    /// In per cent of the base.
     Change,
     /// As a factor.
     Times,
@@ -150,7 +150,7 @@ impl Test {
         if self.rule.tolerance.is_some_and(|tolerance| tolerance < 0.5) { 2 } else { 1 }
     }
 
-    /// What was published, as the claim states it.
+    /// The published figure, as the claim states it.
     pub fn shown_published(&self) -> String {
         match self.rule.published {
             Published::Effect(effect) | Published::Figure(effect) => self.shown(effect),
@@ -168,7 +168,7 @@ impl Test {
 }
 
 impl Published {
-    /// How far an effect is from what was published, the larger the less in its favour.
+    /// How far an effect is from the published one, the larger the less in its favour.
     fn distance(self, effect: f64) -> f64 {
         match self {
             Self::Lower => effect,

@@ -20,7 +20,7 @@ pub struct Count {
     pub null_too: usize,
     /// Missed.
     pub missed: usize,
-    /// Measured, but what was measured says nothing.
+    /// Measured, but the measurement says nothing.
     pub not_judged: usize,
     /// Not measured.
     pub not_measured: usize,

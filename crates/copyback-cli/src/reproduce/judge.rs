@@ -9,7 +9,7 @@ use crate::sweep::notes::unwritten_share;
 use crate::sweep::table::Results;
 use copyback::config::layers::{LayerError, Located};
 
-/// What was measured of a claim.
+/// The measurement of a claim.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The effect of each cell: in per cent, points, or the figure's unit.
@@ -48,7 +48,7 @@ pub struct Work {
 pub enum Silence {
     /// There is nothing to measure.
     NotMeasured(String),
-    /// What was measured says nothing of the claim.
+    /// The measurement says nothing of the claim.
     NotJudged(String),
 }
 
@@ -237,7 +237,7 @@ impl<'a> Bench<'a> {
         Some(self.of_cells(&cells))
     }
 
-    /// The change of an amount of work between what is compared.
+    /// The change of an amount of work in the comparison.
     fn work(&self, name: &str) -> Option<Work> {
         let test = self.test;
         if test.measure.is_figure() {
@@ -277,7 +277,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Why what was measured says nothing: what the claim is about does not happen, or reads find no data.
+    /// Why the measurement says nothing: what the claim is about does not happen, or reads find no data.
     fn why_not_judged(&self) -> Option<String> {
         let test = self.test;
         for group in self.groups.iter().filter(|group| group.fits(&test.cells)) {
@@ -298,7 +298,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Nanoseconds, or parts, of a unit; 1 of what is counted.
+/// Nanoseconds, or parts, of a unit; 1 of a count.
 fn per_unit(unit: &str) -> f64 {
     match unit {
         "us" => 1e3,

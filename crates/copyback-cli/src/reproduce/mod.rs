@@ -45,7 +45,7 @@ struct Done<'a> {
 }
 
 impl Done<'_> {
-    /// Its claims with what was measured of them.
+    /// Its claims with their measurements.
     fn claims(&self) -> impl Iterator<Item = (&Claim, &Measured)> {
         self.experiment.claims.iter().zip(&self.measured)
     }

@@ -176,7 +176,7 @@ fn tolerance(table: &mut Table) -> Result<(Option<f64>, Option<String>), LayerEr
     }
 }
 
-/// What was published: the last keys of a claim, so that a misspelt one is told before a missing one.
+/// The published figure: the last keys of a claim, so that a misspelt one is told before a missing one.
 fn published(
     table: &mut Table,
     measure: Measure,

@@ -1,7 +1,7 @@
 //! Does a measured effect agree with a published one? One rule for every claim.
 //!
-//! Effects are in per cent of what is compared with, or in points (differences of shares); a factor counts as its distance
-//! from 1, in per cent.
+//! Effects are in per cent of the base of the comparison, or in points (differences of shares); a factor counts as its
+//! distance from 1, in per cent.
 //!
 //! - Direction: the measured effect has the sign of the published one, and at least half a point. Over several seeds it is
 //!   more than the half of the 95 % interval of its mean, too. A published effect below one point says that nothing
@@ -33,22 +33,22 @@ pub enum Verdict {
     Effect,
     /// The effect goes the other way.
     Opposite,
-    /// A figure is below what was published.
+    /// A figure is below the published one.
     TooLow,
-    /// A figure is above what was published.
+    /// A figure is above the published one.
     TooHigh,
     /// The seeds differ by more than the claim allows: they say neither that there is an effect nor that there is none.
     Unclear,
 }
 
-/// What was published of an effect.
+/// The published effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Published {
     /// So large an effect.
     Effect(f64),
-    /// Lower than what is compared with.
+    /// Lower than the base.
     Lower,
-    /// Higher than what is compared with.
+    /// Higher than the base.
     Higher,
     /// A figure by itself.
     Figure(f64),
@@ -71,7 +71,7 @@ const NULL_PART: f64 = 0.5;
 /// What a measured effect is held to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
-    /// What was published.
+    /// The published figure.
     pub published: Published,
     /// How much it may be off, where the claim says so.
     pub tolerance: Option<f64>,

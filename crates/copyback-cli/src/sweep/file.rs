@@ -53,7 +53,7 @@ pub struct Case {
     pub name: String,
     /// Its own device, instead of each of the file's.
     pub device: Option<Located>,
-    /// What is asked of the drive.
+    /// The workload.
     pub source: Source,
     /// Its own settings.
     pub settings: Vec<Setting>,
@@ -189,7 +189,7 @@ impl SweepFile {
     }
 }
 
-/// Refuses what is named twice where each makes cells of its own: they would be the same cells, and count double.
+/// Refuses names that stand twice where each makes cells of its own: they would be the same cells, and count double.
 fn refuse_twins(what: &str, named: impl Iterator<Item = (String, Option<Place>)>) -> Result<(), LayerError> {
     let mut seen = BTreeSet::new();
     for (name, place) in named {

@@ -29,7 +29,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// What is asked of all cells.
+    /// Settings of all cells.
     pub fn of(args: &CellArgs) -> Self {
         let (traces, sets) = (args.traces.clone(), args.sets.clone());
         Self { traces, sets, seed: args.seed, warmup: args.warmup, ..Self::default() }
@@ -44,7 +44,7 @@ pub struct Cell {
     pub case: String,
     /// Its device.
     pub device: String,
-    /// What is asked of the drive.
+    /// The workload.
     pub workload: String,
     /// Values of the varied keys, in the file's order.
     pub varied: Vec<toml::Value>,

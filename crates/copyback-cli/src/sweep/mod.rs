@@ -142,7 +142,7 @@ fn name_of(table: &Path) -> String {
     table.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// What was done, in the order of the cells.
+/// Results, in the order of the cells.
 pub struct Done {
     /// Results.
     pub results: Vec<CellResult>,

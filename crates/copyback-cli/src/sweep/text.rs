@@ -1,4 +1,4 @@
-//! A sweep file's text: keys are taken out one by one, each knows its place, and what is left is refused.
+//! A sweep file's text: keys are taken out one by one, each knows its place, and the rest is refused.
 
 use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
 use copyback::run::Warmup;

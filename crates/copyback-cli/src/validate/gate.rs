@@ -79,7 +79,7 @@ impl Group {
 /// One comparison.
 #[derive(Clone, Debug)]
 pub struct Gate {
-    /// What is compared.
+    /// The comparison.
     pub name: String,
     /// Where theory's value comes from.
     pub source: &'static str,
@@ -96,7 +96,7 @@ type Run = Box<dyn Fn(u64) -> Result<Vec<Figure>, Failure> + Send + Sync>;
 pub struct Case {
     /// Where they belong.
     pub group: Group,
-    /// What is compared.
+    /// The comparison.
     pub gates: Vec<Gate>,
     /// Whether a seed makes a difference; a case without chance runs once.
     pub is_random: bool,
@@ -132,9 +132,9 @@ impl Verdict {
 pub struct Judged {
     /// Where it belongs.
     pub group: Group,
-    /// What is compared.
+    /// The comparison.
     pub name: String,
-    /// Theory's value, or its ceiling; the mean over the runs where it depends on what was measured in them.
+    /// Theory's value, or its ceiling; the mean over the runs where it depends on measurements of them.
     pub theory: f64,
     /// Theory's floor, where it gives one apart from the ceiling.
     pub floor: Option<f64>,

@@ -1,4 +1,5 @@
-//! What is validated: the flash of all presets, or one device of the user's; and the drives that the cases are run on.
+//! The subjects of validation: the flash of all presets, or one device of the user's; and the drives that the cases are
+//! run on.
 
 use crate::failure::Failure;
 use crate::plan::{self, Input};
@@ -11,7 +12,7 @@ use copyback::run::config::Stack;
 use copyback::run::{self, Options};
 use copyback_workload::{Error, Op, Priority, Request, RequestSource};
 
-/// What is validated, and how thoroughly.
+/// The subject of validation, and how thorough it is.
 pub struct Scope {
     /// The devices whose flash is used.
     pub devices: Vec<Device>,

@@ -1,4 +1,4 @@
-//! What is too large or comes twice is refused before memory or time is taken for it.
+//! Input that is too large or comes twice is refused before memory or time is taken for it.
 
 use super::*;
 

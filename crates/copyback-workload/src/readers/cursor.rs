@@ -1,6 +1,6 @@
 //! A cursor over one line's bytes: numbers and fields, without copying.
 
-/// What is wrong with a line or a record. The place is added by the reader that knows it.
+/// The mistake in a line or a record. The place is added by the reader that knows it.
 #[derive(Debug)]
 pub(crate) struct LineError(pub String);
 
@@ -14,7 +14,7 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     if bytes.len() > cut.len() { format!("{text}…") } else { text }
 }
 
-/// What is left of a line.
+/// The rest of a line.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a> {
     pub rest: &'a [u8],

@@ -66,7 +66,7 @@ impl Lines {
         (start, end)
     }
 
-    /// Moves what is left to the front and reads more behind it.
+    /// Moves the rest to the front and reads more behind it.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;

@@ -21,7 +21,7 @@ const DEPTH_MAX: u32 = 32;
 /// What follows the footer: its length and the magic number.
 const TAIL_BYTES: u64 = 8;
 
-/// What is wrong with a file, to be put behind its name.
+/// The mistake in a file, to be put behind its name.
 pub(crate) type Wrong = String;
 
 /// Checks the footer. What is no Parquet file at all is left to the library to refuse.

@@ -12,7 +12,7 @@ use crate::units::Bytes;
 pub struct SpecError {
     /// The key, such as `read_size.mean`.
     pub key: String,
-    /// What is wrong with its value.
+    /// The mistake in its value.
     pub message: String,
     /// What would be right.
     pub help: Option<String>,

@@ -42,14 +42,14 @@ pub(crate) trait RequestWriter {
     /// Writes one request.
     fn write(&mut self, request: &Request) -> Result<(), Error>;
 
-    /// Writes what is left, and says what the format could not keep.
+    /// Writes the rest, and says what the format could not keep.
     fn finish(self: Box<Self>) -> Result<Vec<String>, Error>;
 }
 
 /// Writes all of a source's requests to what has this name.
 ///
 /// A file appears under its name only when it is whole: until then it has another name in the same folder, and a
-/// failure removes it. A file that was there before is replaced; what is no file is written into ([`Target`]).
+/// failure removes it. A file that was there before is replaced; one that is no file is written into ([`Target`]).
 ///
 /// # Errors
 /// Whatever the source meets, what the format cannot hold (a trim, half a sector), or the disk's errors.

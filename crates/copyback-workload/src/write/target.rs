@@ -22,7 +22,7 @@ const LINKS_MAX: usize = 40;
 pub enum Target {
     /// A file, there or not, under its name behind all links. It is replaced when its successor is whole.
     File(PathBuf),
-    /// What is no file of a disk: a pipe, a device node. It is written into.
+    /// No file of a disk: a pipe, a device node. It is written into.
     Stream(PathBuf),
     /// A descriptor that the program was started with, such as `/dev/fd/3`.
     Descriptor(u32),

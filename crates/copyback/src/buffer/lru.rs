@@ -193,7 +193,7 @@ impl Buffer {
         }
     }
 
-    /// Forgets units that were trimmed. What is on its way to flash already goes there.
+    /// Forgets units that were trimmed. Data on its way to flash already goes there.
     pub fn trim(&mut self, first: LogicalUnit, units: u32) {
         for unit in (first.0..first.0 + units).map(LogicalUnit) {
             let bit = self.mask(unit, 1);

@@ -1,7 +1,7 @@
 //! Buffer: what does DRAM hold, and what does it evict?
 //!
 //! Contract: a buffer is asked for every mapping unit that the host writes or reads. It answers with what it took, and
-//! names the dirty units that have to be written to make room; the engine writes them. What is being written stays
+//! names the dirty units that have to be written to make room; the engine writes them. Data that is being written stays
 //! readable until it is in flash.
 
 pub mod lru;

@@ -21,7 +21,7 @@ pub use share_or_count::ShareOrCount;
 pub struct KeyError {
     /// Dotted path of the key, as `--set` takes it.
     pub key: String,
-    /// What is wrong with its value.
+    /// The mistake in its value.
     pub message: String,
     /// What the user can do.
     pub help: Option<String>,

@@ -11,7 +11,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Reads a rate; the error says what is wrong with the text.
+    /// Reads a rate; the error names the mistake in the text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());

@@ -89,7 +89,7 @@ impl Ftl {
         }
     }
 
-    /// What was done so far.
+    /// The work so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -407,7 +407,7 @@ impl Ftl {
         self.blocks.of_plane(plane).iter().any(is_worth_it)
     }
 
-    /// Makes a full block the victim of a collection and lists what is valid in it, page by page.
+    /// Makes a full block the victim of a collection and lists its valid data, page by page.
     pub fn take_victim(&mut self, block: BlockId, moves: &mut Vec<Move>) {
         let state = self.blocks[block].state;
         hold!(state == BlockState::Closed, VictimFull, "{block:?} is to be collected, and is {state:?}");
@@ -418,7 +418,7 @@ impl Ftl {
         debug_assert_eq!(moves.len(), usize::from(self.blocks[block].valid));
     }
 
-    /// What is valid in a block.
+    /// The valid data of a block.
     pub fn valid_units(&self, block: BlockId) -> Vec<Move> {
         let mut moves = Vec::new();
         self.list_valid(block, &mut moves);

@@ -1,4 +1,4 @@
-//! What is measured while a run goes on.
+//! Measurements while a run goes on.
 
 use super::latencies::Latencies;
 use super::matched::Responses;

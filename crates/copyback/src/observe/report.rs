@@ -279,7 +279,7 @@ pub struct WarmupReport {
     pub end_ns: u64,
 }
 
-/// What was done and how it went. Everything in it is a function of the inputs, and is of what was measured: a warm-up is
+/// What was done and how it went. Everything in it is a function of the inputs, and is of the measurement: a warm-up is
 /// left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {

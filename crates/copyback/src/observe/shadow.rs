@@ -163,7 +163,7 @@ impl Shadow {
             }
             let is_programmed = !self.is_programming[place / self.units_per_page as usize];
             self.copies[unit.at()] -= u32::from(is_programmed);
-            // What was trimmed need not be anywhere.
+            // Trimmed data need not be anywhere.
             let is_safe = self.copies[unit.at()] > 0 || ftl.lookup(unit).is_none();
             hold!(is_safe, NothingLost, "{block:?} is erased and holds the only programmed copy of {unit:?}");
         }

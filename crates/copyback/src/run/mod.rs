@@ -30,7 +30,7 @@ pub struct Options {
     pub seed: u64,
     /// Stop after so many requests; those of a warm-up are not counted.
     pub requests: Option<u64>,
-    /// What is simulated first, and not measured.
+    /// The part that is simulated first, and not measured.
     pub warmup: Option<Warmup>,
     /// Check every invariant, and versions of all data, while running.
     pub check: bool,

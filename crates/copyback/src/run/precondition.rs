@@ -20,7 +20,7 @@ pub enum PreconditionConfig {
         /// Share of the logical capacity that is used.
         #[serde(default = "whole")]
         fill: f64,
-        /// Share of what is filled that is overwritten: the first units of it.
+        /// Share of the filled units that is overwritten: the first units of it.
         #[serde(default = "whole", skip_serializing_if = "is_whole")]
         footprint: f64,
         /// Overwrites, in multiples of the footprint; without it, until write amplification is steady: its mean over one
@@ -70,8 +70,8 @@ pub enum Spread {
     /// share.
     #[default]
     Even,
-    /// Young ones: first writes and overwrites come in random order, so that what was written early is mostly overwritten
-    /// and what was written last is not. With 60 % valid the oldest blocks hold 33 % and the youngest 95 %.
+    /// Young ones: first writes and overwrites come in random order, so that early writes are mostly overwritten
+    /// and late ones are not. With 60 % valid the oldest blocks hold 33 % and the youngest 95 %.
     ByAge,
 }
 

@@ -145,7 +145,7 @@ impl<'a> Simulation<'a> {
         simulation
     }
 
-    /// Leaves a warm-up out of what is measured; the limit of requests counts from its end. Before the run starts.
+    /// Leaves a warm-up out of the measurement; the limit of requests counts from its end. Before the run starts.
     pub fn warm_up(&mut self, warmup: Warmup) {
         if warmup.is_none() {
             return;
@@ -310,7 +310,7 @@ impl<'a> Simulation<'a> {
     /// Nothing may be left when no event is.
     ///
     /// # Panics
-    /// With what is left.
+    /// With the rest.
     pub fn check_end(&self) {
         let left = self.requests.live();
         if left > 0 || self.next.is_some() {

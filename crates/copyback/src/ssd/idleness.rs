@@ -25,7 +25,7 @@ impl Drive {
         }
     }
 
-    /// The host has no more requests: what is collected from now on would serve nobody.
+    /// The host has no more requests: collections from now on would serve nobody.
     pub(crate) fn end_idleness(&mut self, events: &mut EventQueue) {
         self.is_host_done = true;
         let timer = self.idle_timer();

@@ -49,7 +49,7 @@ impl Drive {
 }
 
 impl Reading {
-    /// What was done between `earlier` and this reading.
+    /// The work between `earlier` and this reading.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

@@ -274,7 +274,7 @@ impl Drive {
         state_of(self.trigger.is_below_hard(free), high_priority_waits, self.preemption.at_hard())
     }
 
-    /// What is free in the scope of a die that collects.
+    /// The free space in the scope of a die that collects.
     fn free_of_collection(&self, die: DieId) -> u32 {
         match self.trigger.scope() {
             Scope::Plane => self.geometry.planes_of(die).map(|p| self.free_of(p)).min().unwrap_or(0),

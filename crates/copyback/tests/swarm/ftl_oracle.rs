@@ -3,7 +3,7 @@
 //! The oracle is a handful of maps: what each logical unit holds (a version), what each place in flash holds, and how
 //! far each block is programmed. It is told of every operation, learns from the drive only which places were chosen, and
 //! says what has to be true afterwards: pages are programmed in order and once between erases, every unit is found at a
-//! place that holds its newest version, valid counts are those of a recount from scratch, and what was programmed adds
+//! place that holds its newest version, valid counts are those of a recount from scratch, and programmed pages add
 //! up to host, moved and padding units. Operations that the drive has no room for are left out, as a caller has to.
 
 use crate::knobs::{Mark, choice};
@@ -72,7 +72,7 @@ impl Oracle {
         let point = self.write_point.entry(block).or_insert(0);
         let offset = place % ftl.geometry.units_per_block;
         assert!(offset >= *point, "place {offset} of block {block} was programmed after place {point}");
-        // What was passed over is left empty for good.
+        // Places passed over stay empty for good.
         self.places += u64::from(offset + 1 - *point);
         *point = offset + 1;
         assert!(self.flash.insert(place, what).is_none(), "place {place} was programmed twice");

@@ -1,4 +1,4 @@
-//! Keeps what is left of a case that failed: a configuration and a trace that the program runs.
+//! Keeps the rest of a case that failed: a configuration and a trace that the program runs.
 
 use crate::{runs, traces};
 use copyback::workload::write::{WriteFormat, write_trace};

@@ -2,7 +2,7 @@
 //!
 //! A swarm draws cases: drives with one setting of every knob, hosts, faults. A case's number decides its kind and all that
 //! is drawn, so the number alone replays it. A short budget of them runs with all other tests; `make swarm` runs for as long
-//! as it is told. A failure prints the command that replays it, shrinks the case, and keeps what is left as a configuration
+//! as it is told. A failure prints the command that replays it, shrinks the case, and keeps the rest as a configuration
 //! and a trace.
 //!
 //! `SWARM_SEED`: number of the first case; `SWARM_CASES`: how many; `SWARM_SECONDS`: or for how long.
@@ -364,7 +364,7 @@ fn a_short_swarm_finds_nothing() {
     let budget = Budget { first: 0, cases: 1_500, time: None };
     let tally = run(budget, false);
     println!("{}", told(&tally));
-    // Knobs that do not go together are refused, as they should be; what is left must be enough, and mixed.
+    // Knobs that do not go together are refused, as they should be; the rest must be enough, and mixed.
     assert!(tally.ran * 5 > tally.drawn, "only {} of {} cases ran", tally.ran, tally.drawn);
     assert!(tally.timed.is_enough(), "the timing oracle knew too little: {}", told(&tally));
     assert!(tally.erases > 0 && tally.dropped_moves > 0, "the translation layer collected nothing, or never too late");

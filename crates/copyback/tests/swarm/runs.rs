@@ -459,7 +459,7 @@ pub struct Verdict {
     pub timed: Option<Foretold>,
 }
 
-/// A warm-up of half of the requests changes nothing but what is measured.
+/// A warm-up of half of the requests changes nothing but the measurement.
 fn leaves_out_a_warmup(case: &Case, image: Image, options: &Options, whole: &Outcome) -> Result<(), TestCaseError> {
     let begun = whole.requests.len() as u64;
     let warmup = begun / 2;

@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// Also where what is left would be JSON.
+    /// Also where the rest would be JSON.
     #[test]
     fn a_line_with_one_other_byte_is_not_read() {
         let line = write_line("k", "cell", &result(1.5)).into_bytes();

@@ -22,7 +22,7 @@ const GENERATOR_KEYS: &[&str] = &[
 /// Keys of `[workload]` that only a trace has.
 const TRACE_KEYS: &[&str] = &["trace", "format", "zero_means", "block_action", "skip_bad", "reorder_window", "layout"];
 
-/// Keys of `[workload]` that describe what is replaced.
+/// Keys of `[workload]` that describe a replaced one.
 const DESCRIPTION_KEYS: &[&str] = &["name", "source"];
 
 /// Keys of `[workload]` that say how many requests read: one of them takes the other's place.

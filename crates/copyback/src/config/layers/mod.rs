@@ -46,11 +46,11 @@ pub struct Place {
     pub span: Range<usize>,
 }
 
-/// A setting that cannot be used: what is wrong, where it stands, and what would be right.
+/// A setting that cannot be used: the mistake, its place, and a remedy.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct LayerError {
-    /// What is wrong, in one sentence.
+    /// The mistake, in one sentence.
     pub message: String,
     /// What the user can do.
     pub help: Option<String>,

@@ -1,8 +1,8 @@
 //! Admit: which requests may enter a die's window?
 //!
 //! Contract: host transactions enter the queue of their die through its window. A program is admitted only with a page
-//! to land on, so what is inside a window can always finish; background jobs take a slot like anybody else, and go first
-//! when one becomes free.
+//! to land on, so transactions inside a window can always finish; background jobs take a slot like anybody else, and go
+//! first when one becomes free.
 
 pub mod all;
 pub mod window;

@@ -1,6 +1,6 @@
 //! Two open blocks a plane: one for host data, one for data that garbage collection moves.
 //!
-//! Source: two frontiers in the hot/cold literature (Van Houdt 2013); what was moved is colder than what the host writes,
+//! Source: two frontiers in the hot/cold literature (Van Houdt 2013); moved data is colder than the host's,
 //! so keeping them apart lowers write amplification under skew.
 //!
 //! Parameters: none.

@@ -145,7 +145,7 @@ fn write_bar(cells: &mut [char], label: &str, fill: char, has_end: bool) {
     if has_end && last > 0 {
         cells[last] = '|';
     }
-    // A label that is too long for what is left keeps its letter, which says what and for whom.
+    // A label that is too long for the rest keeps its letter, which says what and for whom.
     let room = if label.len() <= cells.len() { label.len() } else { last.max(1) };
     for (cell, letter) in cells.iter_mut().zip(label.chars().take(room)) {
         *cell = letter;

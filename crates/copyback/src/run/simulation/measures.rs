@@ -1,4 +1,4 @@
-//! What a run says of itself. All counters run from its start; what is measured is the difference of two readings.
+//! What a run says of itself. All counters run from its start; a measurement is the difference of two readings.
 
 use super::Simulation;
 use crate::host::config::HostMode;

@@ -151,7 +151,7 @@ impl Oracle<'_> {
         self.planes[plane].full.iter().any(|&block| self.valid_units(plane, block).len() + per_page <= per_block)
     }
 
-    /// What is valid in a block, in the order of the places.
+    /// The valid data of a block, in the order of the places.
     fn valid_units(&self, plane: usize, block: usize) -> Vec<(usize, Place)> {
         let is_there = |place: &Place| place.plane == plane && place.block == block;
         let mut valid: Vec<(usize, Place)> =
@@ -304,7 +304,7 @@ impl Oracle<'_> {
     pub(super) fn next_step(&mut self, die: usize) -> Step {
         let job = self.dies[die].reserved_by.as_mut().expect("a job has the die");
         if job.in_controller.len() < self.config.geometry.units_per_page() as usize {
-            // Up to the end of the page that is next; what is stale behind it still counts as a page to come.
+            // Up to the end of the page that is next; stale data behind it still counts as a page to come.
             let is_there = |(unit, place): &(usize, Place)| self.place_of.get(unit) == Some(place);
             let stale = job.to_read.iter().take_while(|m| !is_there(m)).count();
             job.to_read.drain(..stale);
@@ -383,7 +383,7 @@ impl Oracle<'_> {
         self.dies[die].reserved_by.as_ref().expect("a job has the die").to_read[0].1
     }
 
-    /// Binds a page for moved units; what was trimmed meanwhile is stale there.
+    /// Binds a page for moved units; data that was trimmed meanwhile is stale there.
     fn place_moves(&mut self, die: usize, units: &[(usize, Place)], at: usize) -> Place {
         let job = self.dies[die].reserved_by.as_mut().expect("a job has the die");
         job.programmed += units.len();

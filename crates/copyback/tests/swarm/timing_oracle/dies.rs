@@ -64,8 +64,8 @@ impl Oracle<'_> {
         self.start_read(die, false, place, parts);
     }
 
-    /// What was trimmed meanwhile at its beginning is not read; what lies in another page is read by itself. A read of which
-    /// nothing is left ends.
+    /// Data that was trimmed meanwhile at its beginning is not read; what lies in another page is read by itself. A
+    /// read of which nothing is left ends.
     pub(super) fn bind_read(&mut self, die: usize, txn: usize) -> Option<(Place, Part)> {
         self.dies[die].reads.retain(|&other| other != txn);
         let mut units = self.txns[txn].units.clone();

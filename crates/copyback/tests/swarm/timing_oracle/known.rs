@@ -97,7 +97,7 @@ pub struct Prediction {
     pub collections: Vec<GcEvent>,
     /// Whether collection was foretold, too.
     pub collects: bool,
-    /// What was done, as far as the report counts it.
+    /// The work, as far as the report counts it.
     pub counts: Counts,
     pub foretold: Foretold,
     /// Most writes that stood in the queue of one plane.
@@ -169,7 +169,7 @@ impl Prediction {
     }
 }
 
-/// How much of what was foretold.
+/// How much was foretold of which kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Foretold {
     /// Commands of several planes.

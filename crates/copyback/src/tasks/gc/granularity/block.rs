@@ -1,4 +1,4 @@
-//! One block of one plane; what is valid in it is read, programmed elsewhere, and the block is erased.
+//! One block of one plane; its valid data is read, programmed elsewhere, and the block is erased.
 //!
 //! Source: Algorithm 1 of hpdc18, Fig. 3 of ispass11. Local collection keeps a move inside its plane (hpdc18 Section
 //! 2.2.1); global collection moves pages to other dies: to planes with
@@ -6,7 +6,7 @@
 //! they stay at home.
 //!
 //! Where mapping units are smaller than pages, the units of several pages are gathered in the controller and programmed
-//! a page at a time; what is left when the block is read is programmed padded.
+//! a page at a time; the rest when the block is read is programmed padded.
 //!
 //! Parameters:
 //! - `destination` (default `"local"`): `"local"`, the victim's plane, or `"global"`, a plane of the drive with more room.

@@ -9,10 +9,10 @@
 //! - `scope` (default `"plane"`): whose free blocks are counted: `"plane"`, `"die"` or `"device"`. A die or a device below
 //!   its watermark collects on each of its dies the plane with the fewest free blocks.
 //! - `soft` (default 0.05): collection starts below this watermark, a share or a count of the scope's blocks.
-//! - `count` (default `"blocks"`): what is counted against the watermarks: `"blocks"` that are erased and not open, or
-//!   `"pages"` that can still be programmed, those of open blocks among them (tpds20 Section 5.1), a watermark of n
-//!   blocks being all pages of n blocks. Where planes open blocks together (`second-active`), counted blocks bring both
-//!   below the watermark at once.
+//! - `count` (default `"blocks"`): the quantity counted against the watermarks: `"blocks"` that are erased and not
+//!   open, or `"pages"` that can still be programmed, those of open blocks among them (tpds20 Section 5.1), a watermark
+//!   of n blocks being all pages of n blocks. Where planes open blocks together (`second-active`), counted blocks bring
+//!   both below the watermark at once.
 //! - `stop` (default: `soft`): collection goes on until this watermark is reached.
 //! - `when` (default `"below"`): what starts a collection of a scope below its watermark. `"below"`: nothing else.
 //!   `"waiting"`: a request of the host that waits at the die, read or write, as in DiskSim's SSD extension, which
@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Whose free blocks are counted.
     pub scope: Scope,
-    /// What is counted.
+    /// The counted quantity.
     #[serde(skip_serializing_if = "Count::is_default")]
     pub count: Count,
     /// Collection starts below.
@@ -194,7 +194,7 @@ impl Parameters for Params {
     }
 }
 
-/// The watermarks, in what is counted.
+/// The watermarks, in the counted quantity.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     scope: Scope,
