@@ -2,7 +2,7 @@
 //! first command to its last.
 
 use super::commands::Part;
-use super::known::{trigger_of, granularity_of};
+use super::known::{granularity_of, trigger_of};
 use super::{Oracle, Place};
 use copyback::config::ShareOrCount;
 use copyback::ftl::frontier::FrontierConfig;

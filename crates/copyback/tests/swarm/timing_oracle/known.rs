@@ -73,12 +73,12 @@ pub fn is_known_to_share(config: &RunConfig) -> bool {
 /// Whether it knows how the drive collects, too.
 pub(super) fn knows_collection(config: &RunConfig) -> bool {
     let trigger = trigger_of(config);
-    let granularity = granularity_of(config);
+    let unit = granularity_of(config);
     matches!(config.precondition, PreconditionConfig::Empty {})
         && ["none", "points", "deadline"].contains(&config.preemption.name())
         && trigger.scope == Scope::Plane
         && trigger.idle.is_none()
-        && granularity.destination == Destination::Local
+        && unit.destination == Destination::Local
 }
 
 /// Whether commands of the host may take other planes along.
