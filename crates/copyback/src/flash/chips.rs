@@ -94,7 +94,7 @@ impl<O: Observer> Flash<O> {
         Self {
             timing,
             rules,
-            dies: (0..geometry.dies).map(|_| Die::new()).collect(),
+            dies: (0..geometry.dies).map(|die| Die::new(geometry.channel_of(DieId(die)))).collect(),
             channels: Channels::new(geometry.channels, geometry.dies, urgent_first),
             plane_busy_until_ns: vec![0; geometry.planes as usize],
             plane_busy_ns: 0,
@@ -151,7 +151,7 @@ impl<O: Observer> Flash<O> {
     /// A command of a die.
     #[inline(always)]
     pub fn command(&self, die: DieId, place: u8) -> &Command {
-        &self.dies[die.at()].commands[usize::from(place)]
+        self.dies[die.at()].command(place)
     }
 
     /// Where the next command of a die will be.
@@ -168,7 +168,7 @@ impl<O: Observer> Flash<O> {
             return none;
         }
         let is_hosts = |at: u8, op| {
-            let command = &d.commands[usize::from(at)];
+            let command = d.command(at);
             (command.op, command.source) == (op, Source::Host)
         };
         if follow.program && d.bus == NO_COMMAND && is_hosts(d.array, FlashOp::Program) {
@@ -185,9 +185,9 @@ impl<O: Observer> Flash<O> {
     /// the die is ready.
     fn has_left(&self, die: DieId, now_ns: u64) -> bool {
         let d = &self.dies[die.at()];
-        let command = &d.commands[usize::from(d.bus)];
+        let command = d.command(d.bus);
         let is_last = command.out + 1 == command.planes;
-        is_last && self.channels.has_ended(self.geometry.channel_of(die), die, now_ns)
+        is_last && self.channels[self.geometry.channel_of(die)].has_ended(die, now_ns)
     }
 
     /// Plane time, die time and channel time in use. A plane's counts when its command ends, a transfer's when it begins,

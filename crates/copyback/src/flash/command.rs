@@ -111,6 +111,13 @@ impl Command {
         (self.issued_ns, self.loaded_ns) = (issued_ns, issued_ns);
     }
 
+    /// Makes this, which was such a command, the next of the same job on the same plane.
+    #[inline(always)]
+    pub(super) fn set_following(&mut self, op: FlashOp, page: PageId, units: u32, issued_ns: u64) {
+        (self.op, self.parts[0].page, self.parts[0].units) = (op, page, units);
+        (self.issued_ns, self.loaded_ns) = (issued_ns, issued_ns);
+    }
+
     /// Adds a plane's part.
     #[inline(always)]
     pub fn push(&mut self, part: CommandPlane) {

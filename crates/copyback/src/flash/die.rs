@@ -1,7 +1,7 @@
 //! One die: what its registers and its array hold.
 
 use super::command::{Command, FlashOp, Source};
-use crate::sim::index::JobId;
+use crate::sim::index::{ChannelId, JobId};
 
 /// No command.
 pub(crate) const NO_COMMAND: u8 = u8::MAX;
@@ -28,6 +28,7 @@ pub struct Follow {
 
 /// One die. A command is on the channel side (`bus`), in the array (`array`), or, between the two, staged.
 pub(crate) struct Die {
+    pub channel: ChannelId,
     /// Which of `commands` the array works on.
     pub array: u8,
     /// Which of `commands` uses, or waits for, the channel.
@@ -42,9 +43,10 @@ pub(crate) struct Die {
 }
 
 impl Die {
-    pub fn new() -> Self {
+    pub fn new(channel: ChannelId) -> Self {
         let none = Command::new(FlashOp::Erase, Source::Host, JobId::NONE, 0);
         Self {
+            channel,
             array: NO_COMMAND,
             bus: NO_COMMAND,
             staged: NO_COMMAND,
@@ -72,10 +74,24 @@ impl Die {
         usize::from(first_used)
     }
 
+    /// The command at a place.
+    #[inline(always)]
+    pub fn command(&self, place: u8) -> &Command {
+        debug_assert!(place < 2, "no command is at {place}");
+        &self.commands[usize::from(place & 1)]
+    }
+
+    /// The same, to be changed.
+    #[inline(always)]
+    pub fn command_mut(&mut self, place: u8) -> &mut Command {
+        debug_assert!(place < 2, "no command is at {place}");
+        &mut self.commands[usize::from(place & 1)]
+    }
+
     /// The command under way that began first.
     #[inline(always)]
     pub fn at_work(&self) -> Option<&Command> {
         let at = [self.array, self.bus, self.staged].into_iter().find(|&at| at != NO_COMMAND)?;
-        Some(&self.commands[usize::from(at)])
+        Some(self.command(at))
     }
 }

@@ -19,6 +19,8 @@ pub struct Timing {
     pub cache_busy_ns: u64,
     /// Data transfer of `n` mapping units at index `n`, each size rounded up by itself.
     transfer_ns: Vec<u64>,
+    /// Data transfer of a page.
+    pub page_transfer_ns: u64,
 }
 
 impl Timing {
@@ -34,6 +36,7 @@ impl Timing {
         ] {
             array_ns[op as usize] = ns;
         }
+        let transfer_ns: Vec<u64> = (0..=units_per_page).map(transfer).collect();
         Self {
             array_ns,
             is_uniform: read_ns.len() == 1 && program_ns.len() == 1,
@@ -42,7 +45,8 @@ impl Timing {
             erase_ns: config.erase.0,
             command_ns: config.command.0,
             cache_busy_ns: config.cache_busy.0,
-            transfer_ns: (0..=units_per_page).map(transfer).collect(),
+            page_transfer_ns: transfer_ns[units_per_page as usize],
+            transfer_ns,
         }
     }
 
@@ -71,6 +75,13 @@ impl Timing {
             FlashOp::Erase => Some(self.erase_ns),
             _ => self.is_uniform.then(|| self.array_ns[op as usize]),
         }
+    }
+
+    /// The same where that is known, of an operation other than an erase.
+    #[inline(always)]
+    pub fn known_uniform_ns(&self, op: FlashOp) -> u64 {
+        debug_assert!(self.is_uniform && op != FlashOp::Erase);
+        self.array_ns[op as usize]
     }
 
     /// Array time of an operation on the page at this offset of its block.

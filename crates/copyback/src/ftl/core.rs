@@ -263,19 +263,42 @@ impl Ftl {
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the moves.
+    #[inline(always)]
     pub fn move_page(&mut self, plane: PlaneId, write_point: usize, moves: &[Move], merged: u32, stamp: u64) -> PageId {
         let (block, first) = self.bind_page(plane, write_point, moves.len());
+        let mut moved = 0;
         for (at, m) in moves.iter().enumerate() {
-            if self.map.get(m.unit) == m.from {
-                self.point(m.unit, PhysicalUnit(first.0 + at as u32), block);
-            } else {
-                self.counts.dropped_moves += 1;
-            }
+            moved += u16::from(self.relocate(*m, PhysicalUnit(first.0 + at as u32)));
         }
+        self.blocks[block].valid += moved;
+        // All of a page's moves come from one block, which is being collected: no victim policy has to hear of it.
+        if let Some(m) = moves.first() {
+            let victim = self.geometry.block_of(m.from);
+            debug_assert!(moves.iter().all(|m| self.geometry.block_of(m.from) == victim), "moves of several blocks");
+            let state = &mut self.blocks[victim];
+            hold!(state.state == BlockState::Victim, VictimEmpty, "data is moved out of {victim:?}: {state:?}");
+            state.valid -= moved;
+        }
+        self.counts.dropped_moves += moves.len() as u64 - u64::from(moved);
         self.counts.moved_units += moves.len() as u64 - u64::from(merged);
         self.counts.host_units += u64::from(merged);
         self.close_if_full(plane, block, write_point, stamp);
         self.geometry.page_of(first)
+    }
+
+    /// Points a unit at a new place if it is still where a move expects it; whether it is. Its blocks count it.
+    #[inline(always)]
+    fn relocate(&mut self, m: Move, place: PhysicalUnit) -> bool {
+        if !self.map.replace(m.unit, m.from, place) {
+            return false;
+        }
+        self.reverse[place.at()] = m.unit;
+        let bit = 1 << (m.from.0 % 64);
+        let word = &mut self.valid[m.from.at() / 64];
+        debug_assert!(*word & bit != 0, "{:?} is invalid already", m.from);
+        *word &= !bit;
+        self.valid[place.at() / 64] |= 1 << (place.0 % 64);
+        true
     }
 
     /// Takes the next whole page of a plane's open block.

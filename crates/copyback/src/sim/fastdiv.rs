@@ -1,7 +1,11 @@
 //! Division by a number that is fixed for a run, as one multiplication.
 
-/// Divides `u32`s by a fixed divisor: with `m = ⌈2⁶⁴/d⌉` the quotient of every 32-bit `x` is the upper half of `m·x`
-/// (Lemire, Kaser and Kurz 2019, "Faster remainder by direct computation").
+/// Divides `u32`s by a fixed divisor: with `m = ⌊(2⁶⁴ − 1)/d⌋` the quotient of every 32-bit `x` is the upper half of
+/// `m·(x + 1)`, for 1 as for any other divisor.
+///
+/// With `x = q·d + s` the product is `2⁶⁴·(q + (s + 1)/d)` less an error of at most `x + 1` ≤ 2³², and more than nothing.
+/// `(s + 1)/d` lies between `1/d` > 2⁻³² and 1, so that what is left of it does not reach the next whole number, and does
+/// not fall below `q`. (Compare Robison 2005, "N-bit unsigned division via N-bit multiply-add".)
 #[derive(Clone, Copy, Debug)]
 pub struct FastDiv {
     multiplier: u64,
@@ -12,14 +16,13 @@ impl FastDiv {
     /// A divider by `divisor`, which must not be zero.
     pub fn new(divisor: u32) -> Self {
         assert!(divisor > 0, "division by zero");
-        // For 1 the multiplier would be 2⁶⁴; it wraps to 0, and `quotient` knows that.
-        Self { multiplier: (u64::MAX / u64::from(divisor)).wrapping_add(1), divisor }
+        Self { multiplier: u64::MAX / u64::from(divisor), divisor }
     }
 
     /// `x / divisor`.
     #[inline(always)]
     pub fn quotient(self, x: u32) -> u32 {
-        if self.divisor == 1 { x } else { ((u128::from(self.multiplier) * u128::from(x)) >> 64) as u32 }
+        ((u128::from(self.multiplier) * u128::from(u64::from(x) + 1)) >> 64) as u32
     }
 
     /// `(x / divisor, x % divisor)`.

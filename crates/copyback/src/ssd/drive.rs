@@ -191,6 +191,17 @@ impl Settings {
     }
 }
 
+/// What ended at an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The step of a job that has its die to itself. Where that was a transfer, the channel goes on with who waits for it.
+    LoneStep(DieId, ChannelId),
+    /// A part of such a step, or of another command of which nobody wants to know.
+    LonePart,
+    /// Anything else.
+    Other,
+}
+
 /// One drive of a run.
 pub struct Drive {
     /// The translation layer.
@@ -319,14 +330,25 @@ impl Drive {
     /// request that ends, a die that takes what waits.
     #[inline(always)]
     pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
-        if local < self.geometry.dies {
-            return self.on_array_end(DieId(local), events);
+        let ended = if local < self.geometry.dies {
+            self.on_array_end(DieId(local), events)
+        } else if local < self.geometry.dies + self.geometry.channels {
+            self.on_channel_event(ChannelId(local - self.geometry.dies), events)
+        } else {
+            self.on_idle(events);
+            Ended::Other
+        };
+        match ended {
+            Ended::LoneStep(die, channel) => {
+                self.end_lone_step(die, events);
+                if channel.is_some() {
+                    self.flash.grant(channel, events);
+                }
+                false
+            }
+            Ended::LonePart => false,
+            Ended::Other => true,
         }
-        if local < self.geometry.dies + self.geometry.channels {
-            return self.on_channel_event(ChannelId(local - self.geometry.dies), events);
-        }
-        self.on_idle(events);
-        true
     }
 
     /// The list that holds a die's queue.

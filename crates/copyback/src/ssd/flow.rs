@@ -1,6 +1,6 @@
 //! Flow: what a drive does when flash says that something ended, and the end of what a command served.
 
-use super::drive::Drive;
+use super::drive::{Drive, Ended};
 use crate::dispatch::txn::Txn;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::flash::{ArrayEnd, Heard, PageOut};
@@ -43,18 +43,15 @@ impl Drive {
         }
     }
 
-    /// A transfer ended, or somebody waits for one that was not heard of: the next goes on. Whether anything else may
-    /// follow.
+    /// A transfer ended, or somebody waits for one that was not heard of: the next goes on.
     #[inline(always)]
-    pub(super) fn on_channel_event(&mut self, channel: ChannelId, events: &mut EventQueue) -> bool {
+    pub(super) fn on_channel_event(&mut self, channel: ChannelId, events: &mut EventQueue) -> Ended {
         let heard = self.flash.on_channel_event(channel);
         if let Heard::PageOutAlone(die) = heard {
-            self.end_lone_step(die, events);
-            self.flash.grant(channel, events);
-            return false;
+            return Ended::LoneStep(die, channel);
         }
         self.on_heard(channel, heard, events);
-        true
+        Ended::Other
     }
 
     #[inline(never)]
@@ -80,21 +77,17 @@ impl Drive {
         }
     }
 
-    /// The time of a die's array is over. Whether anything but the next step of its job may follow.
+    /// The time of a die's array is over.
     #[inline(always)]
-    pub(super) fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+    pub(super) fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) -> Ended {
         match self.flash.on_array_end(die, events) {
-            ArrayEnd::EndedAlone => self.end_lone_step(die, events),
-            ArrayEnd::LeavingAlone | ArrayEnd::Held => {}
+            ArrayEnd::EndedAlone => return Ended::LoneStep(die, ChannelId::NONE),
             ArrayEnd::Leaving if self.settings.hears_reads => self.mark_ready(die),
-            ArrayEnd::Leaving => {}
+            ArrayEnd::LeavingAlone | ArrayEnd::Leaving | ArrayEnd::Held => return Ended::LonePart,
             ArrayEnd::Waited => self.on_poll_end(die, events.now_ns()),
-            ArrayEnd::Ended(at) => {
-                self.end_in_array(die, at, events);
-                return true;
-            }
+            ArrayEnd::Ended(at) => self.end_in_array(die, at, events),
         }
-        !self.marked.is_empty()
+        Ended::Other
     }
 
     /// A command that ends in the array: program, erase, copyback.

@@ -14,6 +14,7 @@ mod flow;
 pub mod front;
 mod idleness;
 mod issue;
+mod lone_steps;
 mod merging;
 mod pairing;
 mod parts;

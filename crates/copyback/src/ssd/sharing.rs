@@ -55,7 +55,7 @@ impl Drive {
         if self.settings.steps_at_once {
             return readiness == Readiness::Ready && self.take_step(die, id, events);
         }
-        let Some(step) = self.next_step::<false>(id) else { return self.fill_wait(die, id, readiness, events) };
+        let Some(step) = self.next_step(id) else { return self.fill_wait(die, id, readiness, events) };
         match self.dies[die.at()].point {
             PreemptionPoint::Polling => false,
             PreemptionPoint::Closed => {
@@ -147,7 +147,7 @@ impl Drive {
         };
         if follows {
             self.close_point(die);
-            self.issue_step_after_others(die, id, step, events);
+            self.issue_step(die, id, step, events);
         }
         follows
     }

@@ -10,16 +10,25 @@ use crate::dispatch::compose::GcBuilderName;
 use crate::dispatch::compose::merge::Merged;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
-use crate::ftl::core::Move;
+use crate::ftl::core::{Ftl, Move};
 use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
-use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
-use crate::tasks::job::Step;
+use crate::tasks::job::{Job, Step};
 
 /// Moves whose map entries are fetched together.
 pub(super) const MOVES_AHEAD: usize = 8;
+
+/// The map entries of the moves that come after a read up to `end` are fetched side by side, which costs little more than
+/// one.
+#[inline(always)]
+pub(super) fn fetch_ahead(ftl: &Ftl, job: &Job, end: usize) {
+    if job.next / MOVES_AHEAD != end / MOVES_AHEAD {
+        let ahead = job.moves.get(end + 1..).unwrap_or_default();
+        ahead.iter().take(2 * MOVES_AHEAD).for_each(|m| ftl.prefetch_entry(m.unit));
+    }
+}
 
 impl Drive {
     pub(super) fn take_background(&mut self, die: DieId, events: &mut EventQueue) {
@@ -49,7 +58,7 @@ impl Drive {
 
     /// The next step of the job that has the die; moves of other dies' jobs go between two steps.
     pub(super) fn take_step(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
-        let Some(step) = self.next_step::<false>(id) else {
+        let Some(step) = self.next_step(id) else {
             if self.head(die, Queue::Move).is_some() {
                 self.take_move(die, events);
                 return true;
@@ -58,30 +67,19 @@ impl Drive {
         };
         let job = &self.jobs[id.at()];
         if self.steps_alone && job.reserves_die && !job.footprint().is_row() {
-            self.issue_step::<true>(die, id, step, events);
+            self.begin_lone_steps(die, id, step, events);
         } else {
-            self.issue_step::<false>(die, id, step, events);
+            self.issue_step(die, id, step, events);
         }
         true
     }
 
-    /// A step that had its die to itself ended: nothing can have changed for anybody else, so the next follows in place.
-    #[inline(always)]
-    pub(super) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) {
-        let from_ns = self.flash.end_alone(die, events.now_ns());
-        self.count_plane_in_gc(die, from_ns, events.now_ns());
-        let id = self.dies[die.at()].reserved_by;
-        self.jobs[id.at()].is_stepping = false;
-        let step = self.next_step::<true>(id).expect("no step is under way");
-        self.issue_step::<true>(die, id, step, events);
-    }
-
     /// The step that a job takes next, none while one is under way.
     #[inline(always)]
-    pub(super) fn next_step<const ONE: bool>(&mut self, id: JobId) -> Option<Step> {
+    pub(super) fn next_step(&mut self, id: JobId) -> Option<Step> {
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
-        self.jobs[id.at()].next_step::<ONE>(
+        self.jobs[id.at()].next_step(
             geometry.units_per_page,
             |unit| geometry.page_of(unit),
             |unit| geometry.block_and_offset(geometry.page_of(unit)).1,
@@ -89,17 +87,16 @@ impl Drive {
         )
     }
 
-    /// Issues a step. `ALONE`: it has its die to itself, and nobody observes it; see [`crate::flash::Flash`].
-    #[inline(always)]
-    fn issue_step<const ALONE: bool>(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
+    /// Issues a step, behind what went before it.
+    #[inline(never)]
+    pub(super) fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         self.jobs[id.at()].is_stepping = true;
-        if !ALONE && self.jobs[id.at()].footprint().is_row() {
+        if self.jobs[id.at()].footprint().is_row() {
             self.issue_row_step(die, id, step, events);
             return;
         }
         match step {
-            Step::Read { end } => self.issue_job_read::<ALONE>(die, id, end, events),
-            Step::Program { units } if ALONE => self.program_at_home::<ALONE>(die, id, units, events),
+            Step::Read { end } => self.issue_job_read(die, id, end, events),
             Step::Program { units } => self.issue_job_program(die, id, units, events),
             Step::Erase => self.issue_erase(die, id, events),
         }
@@ -112,29 +109,28 @@ impl Drive {
         } else if to != self.jobs[id.at()].plane() || !self.settings.is_collection_alone {
             self.issue_shared_program(die, id, to, units, events);
         } else {
-            self.program_at_home::<false>(die, id, units, events);
+            self.program_at_home(die, id, units, events);
         }
     }
 
     /// Programs moved data on the plane that it comes from; the host has no share in it.
-    #[inline(always)]
-    fn program_at_home<const ALONE: bool>(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
+    fn program_at_home(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let plane = self.jobs[id.at()].plane();
         let write_point = self.ftl.write_point(plane, Origin::Move);
         let page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
         let part = CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE };
-        self.issue_part::<ALONE>(die, FlashOp::Program, id, part, events);
+        self.issue_part(die, FlashOp::Program, id, part, events);
     }
 
     #[inline(never)]
-    fn issue_erase(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
+    pub(super) fn issue_erase(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
         let (plane, block) = (self.jobs[id.at()].plane(), self.jobs[id.at()].block());
         if let Some(shadow) = &mut self.shadow {
             shadow.begin_erase(block, &self.ftl);
         }
         let page = self.geometry.page_of(self.geometry.first_unit(block));
         let part = CommandPlane { plane, page, units: 0, txn: TxnId::NONE };
-        self.issue_part::<false>(die, FlashOp::Erase, id, part, events);
+        self.issue_part(die, FlashOp::Erase, id, part, events);
     }
 
     /// Issues a step of a job that has blocks on several planes.
@@ -203,31 +199,10 @@ impl Drive {
     }
 
     /// Issues a job's command of one plane.
-    #[inline(always)]
-    fn issue_part<const ALONE: bool>(
-        &mut self,
-        die: DieId,
-        op: FlashOp,
-        id: JobId,
-        part: CommandPlane,
-        events: &mut EventQueue,
-    ) {
-        let source = self.jobs[id.at()].source;
-        if ALONE {
-            hold!(self.dies[die.at()].reserved_by == id, DieReservation, "{op:?} of {id:?} on {die:?}");
-            self.counters.on_lone_command(op, source);
-            self.flash.issue_alone(die, op, (source, id), part, events);
-        } else {
-            let mut command = Command::new(op, source, id, events.now_ns());
-            command.push(part);
-            self.issue(die, &command, events);
-        }
-    }
-
-    /// Issues a step behind what went before it; out of line, as most collections are alone.
-    #[inline(never)]
-    pub(super) fn issue_step_after_others(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
-        self.issue_step::<false>(die, id, step, events);
+    fn issue_part(&mut self, die: DieId, op: FlashOp, id: JobId, part: CommandPlane, events: &mut EventQueue) {
+        let mut command = Command::new(op, self.jobs[id.at()].source, id, events.now_ns());
+        command.push(part);
+        self.issue(die, &command, events);
     }
 
     /// Which open block of a plane takes a page of a collection of which the host has its share, and whether it is the
@@ -278,7 +253,7 @@ impl Drive {
     /// End of the page that a collection reads next, after the order of its moves has changed.
     fn end_of_next_page(&mut self, id: JobId) -> usize {
         self.jobs[id.at()].is_stepping = false;
-        let step = self.next_step::<false>(id);
+        let step = self.next_step(id);
         self.jobs[id.at()].is_stepping = true;
         match step {
             Some(Step::Read { end }) => end,
@@ -322,34 +297,29 @@ impl Drive {
         (partners, count)
     }
 
-    #[inline(always)]
-    fn issue_job_read<const ALONE: bool>(&mut self, die: DieId, id: JobId, mut end: usize, events: &mut EventQueue) {
-        if !ALONE && self.settings.merge {
+    fn issue_job_read(&mut self, die: DieId, id: JobId, mut end: usize, events: &mut EventQueue) {
+        if self.settings.merge {
             self.put_wanted_first(die, id);
             end = self.end_of_next_page(id);
         }
         let job = &mut self.jobs[id.at()];
-        let (plane, source, from, units) = (job.plane(), job.source, job.moves[job.next].from, end - job.next);
-        // The map entries of the moves that come next are fetched side by side, which costs little more than one.
-        if job.next / MOVES_AHEAD != end / MOVES_AHEAD {
-            let ahead = job.moves.get(end + 1..).unwrap_or_default();
-            ahead.iter().take(2 * MOVES_AHEAD).for_each(|m| self.ftl.prefetch_entry(m.unit));
-        }
-        job.next = end;
+        let (plane, source) = (job.plane(), job.source);
+        fetch_ahead(&self.ftl, job, end);
+        let (from, units) = job.take_for_read(end);
         if source == Source::Gc {
             self.counters.on_reads_waiting(self.dies[die.at()].reads_waiting);
         }
-        let mut part = CommandPlane { plane, page: self.geometry.page_of(from), units: units as u32, txn: TxnId::NONE };
-        if !ALONE && self.granularity.copies_back() {
+        let mut part = CommandPlane { plane, page: self.geometry.page_of(from), units, txn: TxnId::NONE };
+        if self.granularity.copies_back() {
             let write_point = self.ftl.write_point(plane, Origin::Move);
-            part.page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
-            self.issue_part::<false>(die, FlashOp::Copyback, id, part, events);
-        } else if !ALONE && !self.settings.is_collection_alone {
+            part.page = self.bind_moves(id, (plane, write_point), units as usize, Merged::NONE);
+            self.issue_part(die, FlashOp::Copyback, id, part, events);
+        } else if !self.settings.is_collection_alone {
             let mut command = Command::new(FlashOp::Read, source, id, events.now_ns());
             command.push(part);
             self.join_and_issue_read(die, command, events);
         } else {
-            self.issue_part::<ALONE>(die, FlashOp::Read, id, part, events);
+            self.issue_part(die, FlashOp::Read, id, part, events);
         }
     }
 
@@ -364,10 +334,8 @@ impl Drive {
         // Counting bits takes long where the processor has no instruction for it, and mostly there is none.
         let merged_units = if merged.first.is_none() { 0 } else { merged.units.count_ones() };
         let job = &mut self.jobs[id.at()];
-        let moves = &job.moves[job.programmed..job.programmed + units];
-        job.programmed += units;
-        job.pages_stayed += u32::from(plane == job.plane());
         self.counters.on_moved_units(job.source, units as u64 - u64::from(merged_units));
+        let moves = job.take_for_program(units, plane);
         let stamp = self.ftl.counts().host_units;
         let page = if let Some(shadow) = &mut self.shadow {
             let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();

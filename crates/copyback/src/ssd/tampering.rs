@@ -214,9 +214,9 @@ const ROWS: &[Row] = &[
     }),
     row!(TransferHeard, "", writes, |drive, events| {
         let flash = drive.flash.inside();
-        let is_busy = !flash.channels.is_free(ChannelId(0), events.now_ns());
+        let is_busy = !flash.channels[ChannelId(0)].is_free(events.now_ns());
         if is_busy {
-            flash.channels.occupy(ChannelId(0), events.now_ns(), 10, DieId(0));
+            flash.channels[ChannelId(0)].occupy(events.now_ns(), 10, DieId(0));
         }
         is_busy
     }),
@@ -487,15 +487,15 @@ const ROWS: &[Row] = &[
         // The only channel's timer comes behind those of both dies.
         let timer = Timer(drive.flash.die_timer(DieId(0)).0 + drive.geometry.dies);
         let flash = drive.flash.inside();
-        let is_idle = !flash.channels.has_waiters(ChannelId(0)) && !events.is_pending(timer);
-        if is_idle && flash.channels.busy_until_ns(ChannelId(0)) > events.now_ns() {
+        let is_idle = !flash.channels[ChannelId(0)].has_waiters() && !events.is_pending(timer);
+        if is_idle && flash.channels[ChannelId(0)].busy_until_ns() > events.now_ns() {
             *flash.channels = Channels::new(1, 2, true);
         }
         false
     }),
     row!(OnfiTransferTime, "", reads, |drive, events| {
         let flash = drive.flash.inside();
-        let has_waiters = events.now_ns() > 0 && flash.channels.has_waiters(ChannelId(0));
+        let has_waiters = events.now_ns() > 0 && flash.channels[ChannelId(0)].has_waiters();
         if has_waiters {
             flash.dies.iter_mut().for_each(|d| d.bus_ns += 1);
         }
@@ -512,7 +512,7 @@ const ROWS: &[Row] = &[
     // A program that waits for the channel is taken for a read.
     row!(OnfiDataReady, "", writes, |drive, _| {
         let flash = drive.flash.inside();
-        let has_waiters = flash.channels.has_waiters(ChannelId(0));
+        let has_waiters = flash.channels[ChannelId(0)].has_waiters();
         let waits = |d: &&mut Die| {
             d.bus != NO_COMMAND
                 && d.phase == Phase::Load

@@ -173,9 +173,8 @@ impl Job {
     /// The next step, none while one is under way. Moves that came too late are not read: `is_current` says whether a
     /// unit is still where the job expects it; `page_of` says which page a unit is in,
     /// `offset_of` where in its block that page is.
-    /// `ONE`: it is known to have one block.
     #[inline(always)]
-    pub fn next_step<const ONE: bool>(
+    pub fn next_step(
         &mut self,
         units_per_page: u32,
         page_of: impl Fn(PhysicalUnit) -> PageId,
@@ -185,18 +184,30 @@ impl Job {
         if self.is_stepping {
             return None;
         }
-        if !ONE && self.footprint.is_row() {
+        if self.footprint.is_row() {
             return Some(self.next_of_row(&offset_of, &is_current));
         }
+        Some(self.next_of_one(units_per_page, page_of, is_current))
+    }
+
+    /// The step of a job of one block that follows the one before.
+    #[inline(always)]
+    pub fn next_of_one(
+        &mut self,
+        units_per_page: u32,
+        page_of: impl Fn(PhysicalUnit) -> PageId,
+        is_current: impl Fn(Move) -> bool,
+    ) -> Step {
+        debug_assert!(!self.footprint.is_row());
         let held = self.next - self.programmed;
         if held >= units_per_page as usize {
-            return Some(Step::Program { units: units_per_page as usize });
+            return Step::Program { units: units_per_page as usize };
         }
         if self.moves.get(self.next).is_some_and(|&m| !is_current(m)) {
             self.drop_stale(&is_current);
         }
         let Some(first) = self.moves.get(self.next) else {
-            return Some(if held > 0 { Step::Program { units: held } } else { Step::Erase });
+            return if held > 0 { Step::Program { units: held } } else { Step::Erase };
         };
         let mut end = self.next + 1;
         if units_per_page > 1 {
@@ -210,7 +221,23 @@ impl Job {
                 }
             }
         }
-        Some(Step::Read { end })
+        Step::Read { end }
+    }
+
+    /// A read takes the moves up to `end`; the place of the first, and how many they are.
+    #[inline(always)]
+    pub fn take_for_read(&mut self, end: usize) -> (PhysicalUnit, u32) {
+        let first = std::mem::replace(&mut self.next, end);
+        (self.moves[first].from, (end - first) as u32)
+    }
+
+    /// A program on `plane` takes so many of the moves that were read.
+    #[inline(always)]
+    pub fn take_for_program(&mut self, units: usize, plane: PlaneId) -> &[Move] {
+        let first = self.programmed;
+        self.programmed += units;
+        self.pages_stayed += u32::from(plane == self.plane());
+        &self.moves[first..first + units]
     }
 
     /// The same of a job with several blocks: a row of pages is read, and programmed as it was.
@@ -266,7 +293,7 @@ mod tests {
     /// Blocks of 8 units, two a page: 4 pages a block.
     fn next_step(job: &mut Job, stale: &[u32]) -> Option<Step> {
         let page_of = |unit: PhysicalUnit| PageId(unit.0 / 2);
-        job.next_step::<false>(2, page_of, |unit| unit.0 / 2 % 4, |m| !stale.contains(&m.from.0))
+        job.next_step(2, page_of, |unit| unit.0 / 2 % 4, |m| !stale.contains(&m.from.0))
     }
 
     fn job(footprint: Footprint, places: &[u32]) -> Job {

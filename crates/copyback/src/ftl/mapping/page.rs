@@ -36,6 +36,17 @@ impl PageMap {
         std::mem::replace(&mut self.entries[unit.at()], place)
     }
 
+    /// Points the unit at a new place if it is at `from`; whether it is.
+    #[inline(always)]
+    pub fn replace(&mut self, unit: LogicalUnit, from: PhysicalUnit, place: PhysicalUnit) -> bool {
+        let entry = &mut self.entries[unit.at()];
+        let is_there = *entry == from;
+        if is_there {
+            *entry = place;
+        }
+        is_there
+    }
+
     /// Has the entry fetched into the processor's cache.
     #[inline(always)]
     pub fn prefetch(&self, unit: LogicalUnit) {
