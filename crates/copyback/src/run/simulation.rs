@@ -22,8 +22,9 @@ use crate::sim::index::{BlockId, RequestId};
 use crate::sim::invariant::{Invariant, broken};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::Ssd;
-use copyback_workload::{Request, RequestSource};
+use copyback_workload::{Error, Request, RequestSource};
 use measures::Start;
+use std::collections::VecDeque;
 use totals::Totals;
 
 /// The next arrival.
@@ -49,6 +50,8 @@ pub struct Simulation<'a> {
     members: Vec<Member>,
     /// Members that have a die for which something changed, so that nothing is asked of all the others.
     marked: Vec<u32>,
+    /// Those of them that are dispatched now.
+    dispatching: Vec<u32>,
     totals: Totals,
     /// Host units that drives have written.
     written_by_drives: u64,
@@ -60,6 +63,8 @@ pub struct Simulation<'a> {
     requests: Requests,
     /// The request that was fetched and has not begun.
     next: Option<Request>,
+    /// What comes behind it, as far as the workload was asked.
+    ahead: VecDeque<Result<Option<Request>, Error>>,
     is_source_empty: bool,
     fetched: u64,
     fetch_max: u64,
@@ -116,6 +121,7 @@ impl<'a> Simulation<'a> {
         let mut simulation = Self {
             events: EventQueue::new(member_of_timer.len()),
             marked: Vec::with_capacity(members.len()),
+            dispatching: Vec::with_capacity(members.len()),
             totals: Totals::new(&members),
             written_by_drives: 0,
             has_buffer: members.iter().any(|m| m.ssd.has_buffer()),
@@ -125,6 +131,7 @@ impl<'a> Simulation<'a> {
             source: setup.source,
             requests: Requests::default(),
             next: None,
+            ahead: VecDeque::with_capacity(requests::REQUESTS_AHEAD as usize),
             is_source_empty: false,
             fetched: 0,
             fetch_max: requests_max,
@@ -257,20 +264,19 @@ impl<'a> Simulation<'a> {
             if self.marked.is_empty() {
                 return Ok(());
             }
-            // In the order of the drives, whichever was marked first.
-            self.marked.sort_unstable();
-            for at in 0..self.marked.len() {
-                let member = self.marked[at] as usize;
-                self.members[member].ssd.dispatch_ready(&mut self.events);
+            std::mem::swap(&mut self.marked, &mut self.dispatching);
+            if self.dispatching.len() > 1 {
+                // In the order of the drives, whichever was marked first.
+                self.dispatching.sort_unstable();
+            }
+            for at in 0..self.dispatching.len() {
+                let member = self.dispatching[at] as usize;
+                let m = &mut self.members[member];
+                m.is_listed = false;
+                m.ssd.dispatch_ready(&mut self.events);
                 self.hear_member(member);
             }
-            // A drive that its own news marked stays.
-            let members = &mut self.members;
-            self.marked.retain(|&member| {
-                let m = &mut members[member as usize];
-                m.is_listed = m.ssd.is_marked();
-                m.is_listed
-            });
+            self.dispatching.clear();
         }
     }
 

@@ -8,6 +8,9 @@
 //! and which is in order by itself. An end that comes before the last of its ring, and an event of no kind, goes to a heap.
 //! The earliest event is the least of the rings' heads and the heap's, so that its price does not grow with the number of
 //! dies at work. Which of them an event stands in changes how long it takes to find, never the order of events.
+//!
+//! Time and timer are one number of 64 bits. The timer's are as many as there must be, and time counts from a base that is
+//! set anew every few days or years; what comes after those is far, and waits until nothing is near.
 
 use crate::sim::invariant::hold;
 use std::cmp::Reverse;
@@ -35,62 +38,45 @@ const KINDS: usize = 3;
 /// The time of a timer that waits for nothing.
 const NEVER: u64 = u64::MAX;
 
-/// A pending time and its timer as one number: less is earlier, and of two equal times the lower timer's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u128);
+/// A pending time, since the queue's base, and its timer as one number: less is earlier, and of two equal times the lower
+/// timer's.
+type Key = u64;
 
-/// What comes after all entries.
-const NONE: Entry = Entry(u128::MAX);
-
-impl Entry {
-    #[inline(always)]
-    fn new(time_ns: u64, timer: u32) -> Self {
-        Self(u128::from(time_ns) << 64 | u128::from(timer))
-    }
-
-    #[inline(always)]
-    fn time_ns(self) -> u64 {
-        (self.0 >> 64) as u64
-    }
-
-    #[inline(always)]
-    fn timer(self) -> u32 {
-        self.0 as u32
-    }
-}
+/// What comes after all keys.
+const NONE: Key = Key::MAX;
 
 /// Entries in their order, the first of them kept elsewhere, too.
 struct Ring {
     /// A power of two of places.
-    entries: Box<[Entry]>,
+    entries: Box<[Key]>,
     first: usize,
     count: usize,
     /// The last that was appended.
-    last: Entry,
+    last: Key,
 }
 
 impl Ring {
     fn new(places: usize) -> Self {
-        Self { entries: vec![NONE; places.next_power_of_two()].into(), first: 0, count: 0, last: Entry(0) }
+        Self { entries: vec![NONE; places.next_power_of_two()].into(), first: 0, count: 0, last: 0 }
     }
 
     /// Whether an entry can stand behind all others.
     #[inline(always)]
-    fn takes(&self, entry: Entry) -> bool {
-        entry >= self.last && self.count < self.entries.len()
+    fn takes(&self, key: Key) -> bool {
+        key >= self.last && self.count < self.entries.len()
     }
 
     #[inline(always)]
-    fn append(&mut self, entry: Entry) {
-        self.last = entry;
+    fn append(&mut self, key: Key) {
+        self.last = key;
         let place = (self.first + self.count) & (self.entries.len() - 1);
-        self.entries[place] = entry;
+        self.entries[place] = key;
         self.count += 1;
     }
 
     /// Drops the first; the one behind it.
     #[inline(always)]
-    fn advance(&mut self) -> Entry {
+    fn advance(&mut self) -> Key {
         self.count -= 1;
         self.first = (self.first + 1) & (self.entries.len() - 1);
         select_unpredictable(self.count == 0, NONE, self.entries[self.first])
@@ -100,9 +86,14 @@ impl Ring {
 /// A queue over a fixed number of timers.
 pub struct EventQueue {
     /// The first entry of each ring, and of the heap.
-    heads: [Entry; KINDS + 1],
+    heads: [Key; KINDS + 1],
     rings: [Ring; KINDS],
-    heap: BinaryHeap<Reverse<Entry>>,
+    heap: BinaryHeap<Reverse<Key>>,
+    /// Bits of a key that name the timer.
+    timer_bits: u32,
+    /// The time from which keys count; what comes later than they can say is in `far`, behind all of them.
+    base_ns: u64,
+    far: BinaryHeap<Reverse<(u64, u32)>>,
     /// Pending time of each timer. An entry in a ring that is not its timer's pending time was taken back.
     time_ns: Vec<u64>,
     now_ns: u64,
@@ -111,10 +102,15 @@ pub struct EventQueue {
 impl EventQueue {
     /// A queue of `timers` idle timers at time 0.
     pub fn new(timers: usize) -> Self {
+        // One bit pattern more than there are timers, so that no key is `NONE`.
+        let timer_bits = (timers + 1).next_power_of_two().trailing_zeros();
         Self {
             heads: [NONE; KINDS + 1],
             rings: std::array::from_fn(|_| Ring::new(timers)),
             heap: BinaryHeap::with_capacity(timers),
+            timer_bits,
+            base_ns: 0,
+            far: BinaryHeap::new(),
             time_ns: vec![NEVER; timers],
             now_ns: 0,
         }
@@ -138,8 +134,11 @@ impl EventQueue {
     /// When the time has already passed: an effect may not precede its cause.
     #[inline]
     pub fn schedule(&mut self, timer: Timer, time_ns: u64) {
-        let entry = self.expect(timer, time_ns);
-        self.push(entry);
+        self.expect(timer, time_ns);
+        match self.key(time_ns, timer) {
+            Some(key) => self.push(key),
+            None => self.put_off(time_ns, timer),
+        }
     }
 
     /// The same for an event at which something ends.
@@ -148,31 +147,44 @@ impl EventQueue {
     /// As [`Self::schedule`].
     #[inline(always)]
     pub fn schedule_end(&mut self, of: End, timer: Timer, time_ns: u64) {
-        let entry = self.expect(timer, time_ns);
+        self.expect(timer, time_ns);
+        let Some(key) = self.key(time_ns, timer) else { return self.put_off(time_ns, timer) };
         let ring = &mut self.rings[of as usize];
-        if !ring.takes(entry) {
-            return self.push(entry);
+        if !ring.takes(key) {
+            return self.push(key);
         }
         let head = &mut self.heads[of as usize];
-        *head = entry.min(*head);
-        ring.append(entry);
+        *head = key.min(*head);
+        ring.append(key);
     }
 
     /// Notes when a timer comes up, and takes back what it waited for before.
     #[inline(always)]
-    fn expect(&mut self, timer: Timer, time_ns: u64) -> Entry {
+    fn expect(&mut self, timer: Timer, time_ns: u64) {
         hold!(time_ns >= self.now_ns, TimeOrder, "an event at {time_ns} ns was scheduled at {} ns", self.now_ns);
         let before_ns = std::mem::replace(&mut self.time_ns[timer.0 as usize], time_ns);
         if before_ns != NEVER {
-            self.withdraw(Entry::new(before_ns, timer.0));
+            self.withdraw(before_ns, timer);
         }
-        Entry::new(time_ns, timer.0)
+    }
+
+    /// The key of an event, unless that is far.
+    #[inline(always)]
+    fn key(&self, time_ns: u64, timer: Timer) -> Option<Key> {
+        let since_base_ns = time_ns - self.base_ns;
+        let is_near = since_base_ns.leading_zeros() >= self.timer_bits;
+        is_near.then(|| since_base_ns << self.timer_bits | u64::from(timer.0))
     }
 
     #[inline(never)]
-    fn push(&mut self, entry: Entry) {
-        self.heap.push(Reverse(entry));
-        self.heads[KINDS] = entry.min(self.heads[KINDS]);
+    fn push(&mut self, key: Key) {
+        self.heap.push(Reverse(key));
+        self.heads[KINDS] = key.min(self.heads[KINDS]);
+    }
+
+    #[cold]
+    fn put_off(&mut self, time_ns: u64, timer: Timer) {
+        self.far.push(Reverse((time_ns, timer.0)));
     }
 
     /// Forgets what the timer waits for.
@@ -180,7 +192,7 @@ impl EventQueue {
     pub fn cancel(&mut self, timer: Timer) {
         let before_ns = std::mem::replace(&mut self.time_ns[timer.0 as usize], NEVER);
         if before_ns != NEVER {
-            self.withdraw(Entry::new(before_ns, timer.0));
+            self.withdraw(before_ns, timer);
         }
     }
 
@@ -195,10 +207,14 @@ impl EventQueue {
                 at = select_unpredictable(is_earlier, kind, at);
             }
             if first == NONE {
-                return None;
+                if !self.approach() {
+                    return None;
+                }
+                continue;
             }
             self.heads[at] = if at < KINDS { self.rings[at].advance() } else { self.pop_heap() };
-            let (time_ns, timer) = (first.time_ns(), first.timer());
+            let time_ns = self.base_ns + (first >> self.timer_bits);
+            let timer = first as u32 & ((1 << self.timer_bits) - 1);
             if self.time_ns[timer as usize] != time_ns {
                 continue;
             }
@@ -209,17 +225,35 @@ impl EventQueue {
         }
     }
 
+    /// Nothing is near: what is far comes nearer. Whether there was anything.
+    #[cold]
+    fn approach(&mut self) -> bool {
+        let Some(&Reverse((first_ns, _))) = self.far.peek() else { return false };
+        self.base_ns = first_ns;
+        self.rings.iter_mut().for_each(|ring| ring.last = 0);
+        while let Some(&Reverse((time_ns, timer))) = self.far.peek()
+            && let Some(key) = self.key(time_ns, Timer(timer))
+        {
+            self.far.pop();
+            self.push(key);
+        }
+        true
+    }
+
     /// Drops the first of the heap; the one behind it.
     #[inline(never)]
-    fn pop_heap(&mut self) -> Entry {
+    fn pop_heap(&mut self) -> Key {
         self.heap.pop();
-        self.heap.peek().map_or(NONE, |entry| entry.0)
+        self.heap.peek().map_or(NONE, |key| key.0)
     }
 
     /// Takes an entry out of the heap. In a ring it stays, and is passed over. Rare: only a timer is stopped.
     #[cold]
-    fn withdraw(&mut self, entry: Entry) {
-        self.heap.retain(|e| e.0 != entry);
+    fn withdraw(&mut self, time_ns: u64, timer: Timer) {
+        match self.key(time_ns, timer) {
+            Some(key) => self.heap.retain(|e| e.0 != key),
+            None => self.far.retain(|e| e.0 != (time_ns, timer.0)),
+        }
         self.heads[KINDS] = self.heap.peek().map_or(NONE, |e| e.0);
     }
 }
@@ -234,22 +268,25 @@ mod tests {
         #[test]
         fn agrees_with_a_linear_search(
             timers in 1usize..40,
-            operations in proptest::collection::vec((0u32..40, 0u8..5, proptest::option::of(0u64..50)), 1..300),
+            operations in proptest::collection::vec((0u32..40, 0u8..6, proptest::option::of(0u64..50)), 1..300),
         ) {
             let mut queue = EventQueue::new(timers);
             let mut naive = vec![None; timers];
             let mut now = 0;
             for (timer, how, delay) in operations {
                 let timer = timer % timers as u32;
+                // Beyond what the keys of 40 timers can say, and of fewer now and then.
+                let far = if now < 1 << 62 { (delay.unwrap_or(0) % 3) << 57 } else { 1 };
                 if let Some(delay) = delay {
                     match how {
                         0 => queue.schedule_end(End::Read, Timer(timer), now + delay % 4),
                         1 => queue.schedule_end(End::Program, Timer(timer), now + delay),
                         2 => queue.schedule_end(End::Transfer, Timer(timer), now + 7),
                         3 => queue.schedule(Timer(timer), now + delay),
+                        4 => queue.schedule_end(End::Read, Timer(timer), now + far),
                         _ => queue.cancel(Timer(timer)),
                     }
-                    let delays = [Some(delay % 4), Some(delay), Some(7), Some(delay), None];
+                    let delays = [Some(delay % 4), Some(delay), Some(7), Some(delay), Some(far), None];
                     naive[timer as usize] = delays[usize::from(how)].map(|d| now + d);
                 } else {
                     let expected = naive.iter().enumerate().filter_map(|(i, t)| t.map(|t| (t, i))).min();

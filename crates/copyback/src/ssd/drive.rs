@@ -25,7 +25,7 @@ use crate::observe::counters::Counters;
 use crate::observe::observers::Observers;
 use crate::observe::protocol::ProtocolChecker;
 use crate::observe::shadow::Shadow;
-use crate::sim::index::{ChannelId, DieId, JobId, PlaneId, RequestId, TxnId};
+use crate::sim::index::{ChannelId, DieId, JobId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
 use crate::tasks::gc::preemption::{AtHard, NextStep, Preemption};
@@ -348,6 +348,14 @@ impl Drive {
             }
             Ended::LonePart => false,
             Ended::Other => true,
+        }
+    }
+
+    /// Has the map entry of what a request begins with fetched into the processor's cache.
+    #[inline(always)]
+    pub(crate) fn fetch_ahead(&self, offset_bytes: u64) {
+        if let Ok(unit) = u32::try_from(offset_bytes / u64::from(self.geometry.unit_bytes)) {
+            self.ftl.prefetch_entry(LogicalUnit(unit));
         }
     }
 

@@ -91,11 +91,13 @@ impl Drive {
     }
 
     /// One decision: whether something changed, so that another may follow.
+    #[inline(always)]
     fn take_next(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         let readiness = self.readiness(die, events.now_ns());
-        if readiness == Readiness::Busy {
-            return false;
-        }
+        readiness != Readiness::Busy && self.take_what_is_ready(die, readiness, events)
+    }
+
+    fn take_what_is_ready(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
         let reserved_by = self.dies[die.at()].reserved_by;
         if reserved_by.is_some() {
             return self.share(die, reserved_by, readiness, events);

@@ -8,12 +8,18 @@ use crate::run::RunError;
 use crate::sim::index::RequestId;
 use copyback_workload::{Op, Request};
 
+/// Requests that are taken out of the workload together.
+pub(super) const REQUESTS_AHEAD: u64 = 16;
+
 impl Simulation<'_> {
     pub(super) fn fetch(&mut self) -> Result<(), RunError> {
         if self.is_source_empty || self.fetched >= self.fetch_max {
             return Ok(());
         }
-        self.next = self.source.next_request().map_err(RunError::Workload)?;
+        if self.ahead.is_empty() {
+            self.fetch_ahead();
+        }
+        self.next = self.ahead.pop_front().unwrap_or(Ok(None)).map_err(RunError::Workload)?;
         match self.next {
             Some(_) => self.fetched += 1,
             None => self.is_source_empty = true,
@@ -23,6 +29,25 @@ impl Simulation<'_> {
                 Err(RunError::WarmupUnfinished(watch.unfinished(self.fetched, self.mark())))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Takes some requests out of the workload at once, up to its end or an error in it, and has their map entries fetched
+    /// side by side.
+    fn fetch_ahead(&mut self) {
+        for _ in 0..(self.fetch_max - self.fetched).min(REQUESTS_AHEAD) {
+            let asked = self.source.next_request();
+            let next = asked.as_ref().ok().copied().flatten();
+            if let Some(next) = &next {
+                let drive = if self.members.len() == 1 { 0 } else { next.device as usize };
+                if let Some(member) = self.members.get(drive) {
+                    member.ssd.drive().fetch_ahead(next.offset_bytes);
+                }
+            }
+            self.ahead.push_back(asked);
+            if next.is_none() {
+                break;
+            }
         }
     }
 
