@@ -100,12 +100,12 @@ impl Index {
         self.asked.merges || (self.asked.pairs && !is_write)
     }
 
-    /// Makes room for the transactions below `slots`.
-    fn grow(&mut self, slots: usize) {
-        if slots > self.entries.len() {
-            self.entries.resize(slots, NO_ENTRY);
+    /// Makes room for the transactions below `entries`.
+    fn grow(&mut self, entries: usize) {
+        if entries > self.entries.len() {
+            self.entries.resize(entries, NO_ENTRY);
             for lists in [&mut self.writes, &mut self.urgent, &mut self.by_unit, &mut self.pairs, &mut self.merges] {
-                lists.grow(slots);
+                lists.grow(entries);
             }
         }
     }

@@ -5,6 +5,7 @@
 
 mod at_once;
 mod check;
+mod copy;
 mod counts;
 #[cfg(test)]
 pub(crate) mod inside;
@@ -218,12 +219,7 @@ impl Ftl {
         u32::from(self.blocks[open].written) / self.geometry.units_per_page
     }
 
-    /// The block offset of the page that the next program will take, if its block is open already.
-    pub fn next_block(&self, plane: PlaneId, origin: Origin) -> Option<BlockId> {
-        self.next_block_in(plane, self.write_point(plane, origin))
-    }
-
-    /// The same of one of the plane's open blocks.
+    /// The block of the page that the next program into one of a plane's open blocks will take: that, or the next free one.
     pub fn next_block_in(&self, plane: PlaneId, write_point: usize) -> Option<BlockId> {
         let open = self.planes[plane.at()].open[write_point];
         if open.is_some() {
@@ -494,25 +490,5 @@ impl Ftl {
         self.planes[plane.at()].free_blocks += 1;
         self.free_blocks += 1;
         self.counts.erases += 1;
-    }
-}
-
-impl Clone for Ftl {
-    fn clone(&self) -> Self {
-        Self {
-            geometry: self.geometry.clone(),
-            allocation: self.allocation.clone(),
-            frontier: self.frontier,
-            map: self.map.clone(),
-            reverse: table::cloned(&self.reverse),
-            valid: table::cloned(&self.valid),
-            blocks: self.blocks.clone(),
-            planes: self.planes.clone(),
-            free: self.free.clone(),
-            victim: self.victim.clone(),
-            counts: self.counts,
-            free_blocks: self.free_blocks,
-            moves: Vec::with_capacity(self.geometry.units_per_block as usize),
-        }
     }
 }

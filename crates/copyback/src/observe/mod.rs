@@ -1,5 +1,5 @@
-//! What watches a run and changes nothing: the log of commands, the shadow of the data, the protocol_checker of the
-//! protocol, measures and their timelines.
+//! What watches a run and changes nothing: the log of commands, the shadow of the data, the protocol
+//! checker, measures and their timelines.
 //!
 //! [`shadow`] knows what every place in flash holds, [`protocol`] what the flash may be told; both watch under
 //! `--check`, and know nothing of the code which they watch.

@@ -6,17 +6,17 @@ use crate::flash::geometry::Geometry;
 use crate::flash::{Carries, Observer};
 use crate::sim::index::{BlockId, DieId, PageId, PlaneId, RequestId};
 
-/// The protocol_checker of the protocol under `--check`, and the log where somebody asked for one.
+/// The protocol checker under `--check`, and the log where somebody asked for one.
 #[derive(Default)]
 pub struct Observers {
-    protocol_checker: Option<ProtocolChecker>,
+    protocol: Option<ProtocolChecker>,
     log: Option<CommandLog>,
 }
 
 impl Observers {
-    /// With a protocol_checker.
-    pub fn watching(protocol_checker: ProtocolChecker) -> Self {
-        Self { protocol_checker: Some(protocol_checker), log: None }
+    /// With a protocol checker.
+    pub fn watching(protocol: ProtocolChecker) -> Self {
+        Self { protocol: Some(protocol), log: None }
     }
 
     /// Keeps a record of commands from now on.
@@ -38,9 +38,9 @@ impl Observers {
 
     /// A command is issued.
     pub(crate) fn on_command(&mut self, issued: &Issued<'_>) {
-        if let Some(protocol_checker) = &mut self.protocol_checker {
+        if let Some(protocol) = &mut self.protocol {
             let pages: Vec<(PlaneId, PageId)> = issued.parts.iter().map(|part| (part.0, part.1)).collect();
-            protocol_checker.on_command(issued.die.0, issued.at, issued.now_ns, issued.op, &pages);
+            protocol.on_command(issued.die.0, issued.at, issued.now_ns, issued.op, &pages);
         }
         if let Some(log) = &mut self.log {
             log.on_command(issued);
@@ -49,16 +49,16 @@ impl Observers {
 
     /// A block was programmed up to this page while no time passed.
     pub fn on_timeless(&mut self, block: BlockId, pages_programmed: u32) {
-        if let Some(protocol_checker) = &mut self.protocol_checker {
-            protocol_checker.on_timeless(block, pages_programmed);
+        if let Some(protocol) = &mut self.protocol {
+            protocol.on_timeless(block, pages_programmed);
         }
     }
 }
 
 impl Observer for Observers {
     fn on_transfer(&mut self, die: DieId, place: usize, carries: Carries, start_ns: u64, end_ns: u64) {
-        if let Some(protocol_checker) = &mut self.protocol_checker {
-            protocol_checker.on_transfer(die.0, place, carries, start_ns, end_ns);
+        if let Some(protocol) = &mut self.protocol {
+            protocol.on_transfer(die.0, place, carries, start_ns, end_ns);
         }
         if let Some(log) = &mut self.log {
             log.on_transfer(die, place, Transfer { start_ns, end_ns, carries });
@@ -66,8 +66,8 @@ impl Observer for Observers {
     }
 
     fn on_array(&mut self, die: DieId, place: usize, start_ns: u64, end_ns: u64) {
-        if let Some(protocol_checker) = &mut self.protocol_checker {
-            protocol_checker.on_array(die.0, place, start_ns, end_ns);
+        if let Some(protocol) = &mut self.protocol {
+            protocol.on_array(die.0, place, start_ns, end_ns);
         }
         if let Some(log) = &mut self.log {
             log.on_array(die, place, start_ns, end_ns);

@@ -8,7 +8,6 @@ use crate::ftl::allocation::{Load, Place};
 use crate::ftl::space::{Moves, OwnMoves};
 use crate::observe::clocks::charge;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
-use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
 
@@ -18,11 +17,11 @@ struct Loads<'a>(&'a Drive);
 impl Load for Loads<'_> {
     fn is_collecting(&self, die: DieId) -> bool {
         let d = &self.0.dies[die.at()];
-        d.reserved_by.is_some() || d.waiting_jobs_count > 0
+        d.is_reserved() || d.jobs_waiting() > 0
     }
     fn queued(&self, die: DieId) -> u32 {
         let d = &self.0.dies[die.at()];
-        d.waiting + u32::from(!self.0.flash.is_ready(die))
+        d.waiting() + u32::from(!self.0.flash.is_ready(die))
     }
     fn free_pages(&self, die: DieId) -> u32 {
         self.0.reservable(die, PlaneId::NONE)
@@ -43,9 +42,12 @@ impl Moves for PlaneJobs<'_> {
         let job = &drive.jobs[id.at()];
         let pages = match job.footprint().is_row() {
             false => (job.moves_left() as u32).div_ceil(drive.geometry.units_per_page),
-            true => drive.row_pages_left(job, plane),
+            true => {
+                let geometry = &drive.geometry;
+                job.pages_left_on(plane, |unit| geometry.page_of(unit), |page| geometry.plane_of_page(page))
+            }
         };
-        OwnMoves { pages, has_begun: job.has_begun }
+        OwnMoves { pages, has_begun: job.beginning().is_some() }
     }
 }
 
@@ -83,9 +85,7 @@ impl Drive {
     pub(crate) fn submit(&mut self, id: TxnId, events: &mut EventQueue) {
         let die = self.txns[id].die;
         self.txns[id].clocks = self.dies[die.at()].clocks.read(events.now_ns());
-        self.dies[die.at()].waiting += 1;
-        self.dies[die.at()].reads_waiting += u32::from(!Self::is_write(self.txns[id].role));
-        self.dies[die.at()].high_priority_waiting += u32::from(self.is_high_priority_write(id));
+        self.dies[die.at()].begin_wait(Self::is_write(self.txns[id].role), self.txns[id].high_priority);
         if self.dies[die.at()].planes_below != 0 {
             self.start_awaited_collection(die, events);
         }
@@ -110,7 +110,7 @@ impl Drive {
             let list = self.space_queue(die, plane);
             self.enqueue(list, id);
             self.newest.track();
-            self.dies[die.at()].waiting_for_space += 1;
+            self.dies[die.at()].begin_wait_for_space();
             self.waiting_for_space += 1;
             if self.granularity.leaves_plane() && self.waiting_for_space == 1 {
                 self.start_all_awaited_collection(events);
@@ -119,12 +119,12 @@ impl Drive {
             self.update_clock(die, events.now_ns());
             return;
         }
-        if self.dies[die.at()].slots_used >= self.settings.slots {
+        if self.dies[die.at()].slots_used() >= self.settings.slots {
             let list = self.queue(die, Queue::Window);
             self.enqueue(list, id);
             return;
         }
-        self.dies[die.at()].slots_used += 1;
+        self.dies[die.at()].take_slot();
         let queue = if Self::is_write(role) {
             self.space.reserve(&self.geometry, die, plane);
             Queue::Write
@@ -161,16 +161,20 @@ impl Drive {
             && self.space.accepts_move(&self.ftl, &PlaneJobs(self), plane, bound, beginning)
     }
 
+    /// A transaction waits no longer for a page to land on.
+    pub(super) fn end_wait_for_space(&mut self, die: DieId) {
+        self.dies[die.at()].end_wait_for_space();
+        self.waiting_for_space -= 1;
+    }
+
     /// A slot of a die's window became free: jobs first, then whoever waits.
     pub(super) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
-        let used = self.dies[die.at()].slots_used;
-        hold!(used > 0, Window, "{die:?} is given back a slot, and none is in use");
-        self.dies[die.at()].slots_used = used - 1;
-        if self.dies[die.at()].slots_used >= self.settings.slots {
+        let d = &mut self.dies[die.at()];
+        d.free_slot();
+        if d.slots_used() >= self.settings.slots {
             return;
         }
-        let d = &self.dies[die.at()];
-        if d.waiting_jobs_count > 0 && d.reserved_by.is_none() && !d.defers_to_high_priority {
+        if d.jobs_waiting() > 0 && !d.is_reserved() && !d.defers_to_high_priority {
             // The job takes its slot when the die is reserved for it.
             return;
         }
@@ -180,7 +184,7 @@ impl Drive {
     /// Lets those who wait in front of a die's window in, as far as slots reach.
     pub(super) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Window);
-        while self.dies[die.at()].slots_used < self.settings.slots {
+        while self.dies[die.at()].slots_used() < self.settings.slots {
             let Some(id) = self.queues.pop_front(list) else { return };
             self.admit(TxnId(id), events);
         }
@@ -192,8 +196,7 @@ impl Drive {
         let list = self.space_queue(die, plane);
         while self.reservable(die, plane) > 0 {
             let Some(id) = self.queues.pop_front(list) else { return };
-            self.dies[die.at()].waiting_for_space -= 1;
-            self.waiting_for_space -= 1;
+            self.end_wait_for_space(die);
             self.admit(TxnId(id), events);
         }
         // Who still waits lets the plane be collected further.
@@ -206,7 +209,7 @@ impl Drive {
     pub(super) fn admit_waiters_everywhere(&mut self, events: &mut EventQueue) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             let die = self.geometry.die_of(plane);
-            if self.dies[die.at()].waiting_for_space > 0 {
+            if self.dies[die.at()].waiting_for_space() > 0 {
                 self.admit_waiters(die, plane, events);
             }
         }
@@ -224,12 +227,9 @@ impl Drive {
     /// A transaction's command is issued, or it goes elsewhere: what it waited for is charged.
     #[inline]
     pub(super) fn stop_waiting(&mut self, id: TxnId, now_ns: u64) {
-        let is_high_priority_write = self.is_high_priority_write(id);
         let txn = &mut self.txns[id];
         let die = &mut self.dies[txn.die.at()];
-        die.waiting -= 1;
-        die.reads_waiting -= u32::from(!Self::is_write(txn.role));
-        die.high_priority_waiting -= u32::from(is_high_priority_write);
+        die.end_wait(Self::is_write(txn.role), txn.high_priority);
         let held = charge(&mut txn.breakdown_ns, &txn.clocks, &die.clocks.read(now_ns));
         txn.gc_affected |= held;
     }

@@ -46,9 +46,9 @@ impl Drive {
 
     fn check_all_returned(&self) {
         for (die, d) in self.dies.iter().enumerate() {
-            let waiting = d.waiting + d.reads_waiting + d.high_priority_waiting + d.waiting_for_space;
-            let left = d.slots_used + waiting + u32::from(d.waiting_jobs_count);
-            let is_at_rest = self.flash.is_ready(DieId(die as u32)) && d.reserved_by.is_none();
+            let waiting = d.waiting() + d.reads_waiting() + d.high_priority_waiting() + d.waiting_for_space();
+            let left = d.slots_used() + waiting + d.jobs_waiting();
+            let is_at_rest = self.flash.is_ready(DieId(die as u32)) && !d.is_reserved();
             hold!(left == 0 && is_at_rest, AllReturned, "die {die} is not at rest: {}", self.describe_waiting());
         }
         let (pages, moves) = self.space.totals();

@@ -13,7 +13,7 @@ use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
-use crate::tasks::job::{Footprint, Job};
+use crate::tasks::job::{Footprint, Job, Purpose};
 
 /// An empty drive on one channel, 32 blocks of 8 pages a plane, whose writes choose their die.
 fn drive(dies: u32, planes_per_die: u32, more: &str) -> (Drive, EventQueue) {
@@ -77,7 +77,7 @@ fn a_write_that_leaves_its_die_goes_where_room_is() {
     let id = write(&mut drive, 0, &mut events);
     assert_eq!((drive.txns[id].die, drive.waiting_for_space), (DieId(0), 1));
     drive.send_waiters_elsewhere(DieId(0), &mut events);
-    assert_eq!((drive.txns[id].die, drive.waiting_for_space, drive.dies[0].waiting_for_space), (DieId(2), 0, 0));
+    assert_eq!((drive.txns[id].die, drive.waiting_for_space, drive.dies[0].waiting_for_space()), (DieId(2), 0, 0));
 }
 
 /// A die whose command is all that it has is busy, though nobody waits there.
@@ -93,7 +93,7 @@ fn a_write_that_chooses_its_die_passes_one_that_is_busy() {
 fn a_plane_without_a_full_block_is_not_collected() {
     let (mut drive, mut events) = drive(1, 1, "");
     assert!(!drive.collect_once(PlaneId(0), &mut events));
-    assert_eq!(drive.dies[0].waiting_jobs_count, 0);
+    assert_eq!(drive.dies[0].jobs_waiting(), 0);
 }
 
 const GLOBAL: &str = "granularity = { policy = \"block\", destination = \"global\" }\n";
@@ -122,7 +122,7 @@ fn a_page_that_is_on_its_way_to_a_plane_takes_one_page_from_the_host() {
     let (mut drive, mut events) = drive(2, 1, &format!("{GLOBAL}{used}"));
     assert!(drive.collect_once(PlaneId(0), &mut events));
     drive.begin_job(DieId(0), &mut events);
-    assert!(drive.jobs[drive.dies[0].reserved_by.at()].moves_left() > 0);
+    assert!(drive.jobs[drive.dies[0].reserved_by().at()].moves_left() > 0);
     let left = drive.host_pages_left(PlaneId(0));
     drive.space.expect_move(PlaneId(0));
     assert_eq!(drive.host_pages_left(PlaneId(0)), left - 1);
@@ -139,11 +139,9 @@ fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
             drive.ftl.write_page(PlaneId(plane), &[units.next().unwrap()], 0);
         }
     }
-    drive.dies[1].waiting = 1;
-    let mut job = Job::new(8);
-    job.die = DieId(0);
-    job.set_footprint(Footprint::one(PlaneId(0), BlockId::NONE));
-    drive.jobs.push(job);
+    drive.dies[1].begin_wait(true, false);
+    let purpose = Purpose { source: Source::Gc, picks_victim: true, reserves_die: true };
+    drive.jobs.push(Job::new(purpose, DieId(0), Footprint::one(PlaneId(0), BlockId::NONE), 1));
     let left = drive.ftl.pages_left(PlaneId(2), Origin::Move);
     let mut destination = |watermark: u32| {
         drive.settings.watermark_pages = watermark;
@@ -177,8 +175,8 @@ fn a_report_of_those_who_wait_leaves_out_dies_at_rest() {
 /// The rest of a drive's work, each event with all that follows from it.
 fn run_to_end(drive: &mut Drive, events: &mut EventQueue) {
     drive.dispatch_ready(events);
-    while let Some((_, slot)) = events.pop() {
-        drive.on_event(slot.0, events);
+    while let Some((_, timer)) = events.pop() {
+        drive.on_event(timer.0, events);
         drive.dispatch_ready(events);
     }
 }
@@ -223,8 +221,8 @@ fn a_job_without_a_reservation_lets_the_order_decide_before_each_step() {
         drive.submit(id, &mut events);
         let mut read_ns = 0;
         drive.dispatch_ready(&mut events);
-        while let Some((now_ns, slot)) = events.pop() {
-            drive.on_event(slot.0, &mut events);
+        while let Some((now_ns, timer)) = events.pop() {
+            drive.on_event(timer.0, &mut events);
             drive.dispatch_ready(&mut events);
             if let Some(done) = drive.take_done() {
                 drive.remove_txn(done);
@@ -265,11 +263,12 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
     assert!(drive.seen(die, 5).work_left().is_none(), "no collection has the die");
     let unit = drive.geometry.unit_of_page(page);
     let moves = (0..3).map(|at| Move { unit: LogicalUnit(at), from: PhysicalUnit(unit.0 + at) }).collect();
-    let mut job = Job::new(4);
-    (job.moves, job.next) = (moves, 1);
-    job.set_footprint(Footprint::one(plane, BlockId::NONE));
+    let purpose = Purpose { source: Source::Gc, picks_victim: true, reserves_die: true };
+    let mut job = Job::new(purpose, die, Footprint::one(plane, BlockId::NONE), 1);
+    job.begin(BlockId::NONE, moves, 0, 1);
+    job.take_for_read(1);
     drive.jobs.push(job);
-    drive.dies[die.at()].reserved_by = JobId(0);
+    drive.dies[die.at()].reserve(JobId(0), 0);
     let seen = drive.seen(die, 5);
     assert_eq!((seen.now_ns(), seen.die(), seen.geometry().planes), (5, die, 4));
     assert_eq!(Class::ALL.map(|class| seen.waiting(class)), [0, 2, 3], "the last read waits for a slot");

@@ -1,6 +1,6 @@
 //! Collection: which plane's starts, and when. What becomes of it then stands in `walks`.
 
-use super::drive::{Drive, WAITING_JOBS_MAX};
+use super::drive::Drive;
 use crate::flash::command::Source;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::frontier::Origin;
@@ -9,7 +9,7 @@ use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy, Wanted};
-use crate::tasks::job::{Footprint, Job};
+use crate::tasks::job::{Footprint, Job, Purpose};
 
 impl Drive {
     /// A page was bound on a plane: whoever waits for one there is looked at again, and collection starts where the
@@ -19,7 +19,7 @@ impl Drive {
         let die = self.geometry.die_of(plane);
         if self.granularity.leaves_plane() && self.waiting_for_space > 0 {
             self.admit_waiters_everywhere(events);
-        } else if self.dies[die.at()].waiting_for_space > 0 {
+        } else if self.dies[die.at()].waiting_for_space() > 0 {
             // Writes that share a page give back what was reserved for the others.
             self.admit_waiters(die, plane, events);
         }
@@ -90,8 +90,7 @@ impl Drive {
         lowest.is_some() || self.has_job(die)
     }
 
-    /// The plane of a die at the lowest watermark of those that gain by collection, unless a plane of it collects
-    /// already.
+    /// The plane of a die with the fewest free of those that gain by collection, unless a plane of it collects already.
     fn lowest_reclaimable(&self, die: DieId) -> Option<PlaneId> {
         if self.has_job(die) {
             return None;
@@ -157,8 +156,7 @@ impl Drive {
             let with_pages = others().find(|&d| self.reservable(d, PlaneId::NONE) > 0);
             let Some(to) = with_pages.or_else(|| others().find(|&d| self.has_job(d) || may_reclaim(d))) else { return };
             self.queues.remove(list, id.0);
-            self.dies[die.at()].waiting_for_space -= 1;
-            self.waiting_for_space -= 1;
+            self.end_wait_for_space(die);
             self.stop_waiting(id, events.now_ns());
             self.txns[id].die = to;
             self.submit(id, events);
@@ -171,7 +169,7 @@ impl Drive {
         let die = self.geometry.die_of(plane);
         // A write that waits for space waits at its die; where data goes to other dies, it may wait for any of them.
         let waits_anywhere = self.granularity.leaves_plane() && self.waiting_for_space > 0;
-        let request_waits = self.dies[die.at()].waiting > 0 || waits_anywhere;
+        let request_waits = self.dies[die.at()].waiting() > 0 || waits_anywhere;
         if !self.trigger.starts_now(Wanted { start, request_waits }) {
             self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
             return;
@@ -180,7 +178,8 @@ impl Drive {
             self.collect_timelessly(plane, events);
             return;
         }
-        let id = self.new_job(Source::Gc, plane);
+        let block_of_plane = Footprint::one(plane, BlockId::NONE);
+        let id = self.new_job(Purpose { source: Source::Gc, picks_victim: true, reserves_die: true }, block_of_plane);
         self.job_of_plane[plane.at()] = id;
         self.attach(id);
     }
@@ -243,20 +242,9 @@ impl Drive {
                 "{block:?} goes not with {lead:?}"
             );
         }
-        let id = self.new_job(source, lead.0);
-        let job = &mut self.jobs[id.at()];
-        (job.picks_victim, job.reserves_die) = (false, reserves_die);
-        job.set_footprint(footprint);
+        let id = self.new_job(Purpose { source, picks_victim: false, reserves_die }, footprint);
         footprint.planes().for_each(|plane| self.job_of_plane[plane.at()] = id);
         self.attach(id);
-    }
-
-    /// Pages that a job with several blocks has still to program on a plane.
-    pub(crate) fn row_pages_left(&self, job: &Job, plane: PlaneId) -> u32 {
-        let pages = job.moves[job.programmed..].iter().map(|m| self.geometry.page_of(m.from));
-        let mut pages: Vec<_> = pages.filter(|&page| self.geometry.plane_of_page(page) == plane).collect();
-        pages.dedup();
-        pages.len() as u32
     }
 
     /// Collects a plane once more than its watermark asks for; whether it can: nothing is reclaimable on a plane that
@@ -270,28 +258,22 @@ impl Drive {
         can
     }
 
-    fn new_job(&mut self, source: Source, plane: PlaneId) -> JobId {
-        let id = self.free_jobs.pop().unwrap_or_else(|| {
-            self.jobs.push(Job::new(self.geometry.units_per_block as usize));
-            JobId(self.jobs.len() as u32 - 1)
-        });
-        let sequence = self.txns.take_sequence();
-        let job = &mut self.jobs[id.at()];
-        (job.source, job.die, job.sequence) = (source, self.geometry.die_of(plane), sequence);
-        job.set_footprint(Footprint::one(plane, BlockId::NONE));
-        (job.next, job.programmed, job.dropped, job.is_stepping) = (0, 0, 0, false);
-        job.pages_stayed = 0;
-        (job.picks_victim, job.has_to_leave, job.has_begun, job.reserves_die) = (true, false, false, true);
-        job.moves.clear();
-        id
+    fn new_job(&mut self, purpose: Purpose, footprint: Footprint) -> JobId {
+        let lead = footprint.planes().next().expect("a footprint has a plane");
+        let job = Job::new(purpose, self.geometry.die_of(lead), footprint, self.txns.take_sequence());
+        let units = self.geometry.units_per_block as usize;
+        if let Some(id) = self.free_jobs.pop() {
+            let room = self.jobs[id.at()].take_moves();
+            self.jobs[id.at()] = job.with_room(room, units);
+            return id;
+        }
+        self.jobs.push(job.with_room(Vec::new(), units));
+        JobId(self.jobs.len() as u32 - 1)
     }
 
     pub(super) fn attach(&mut self, id: JobId) {
-        let die = self.jobs[id.at()].die;
-        let d = &mut self.dies[die.at()];
-        hold!((d.waiting_jobs_count as usize) < WAITING_JOBS_MAX, OneJob, "too many jobs wait for {die:?}");
-        d.waiting_jobs[d.waiting_jobs_count as usize] = id;
-        d.waiting_jobs_count += 1;
+        let die = self.jobs[id.at()].die();
+        self.dies[die.at()].push_job(id);
         self.mark_ready(die);
     }
 

@@ -31,7 +31,7 @@ impl Planes for Drive {
         let die = self.geometry.die_of(plane);
         let d = &self.dies[die.at()];
         let expects_moves = || self.geometry.planes_of(die).any(|p| self.space.expects_moves(p));
-        d.reserved_by.is_none() && d.waiting_jobs_count == 0 && !expects_moves()
+        !d.is_reserved() && d.jobs_waiting() == 0 && !expects_moves()
     }
 
     fn keeps_watermark(&self, plane: PlaneId) -> bool {
@@ -39,6 +39,6 @@ impl Planes for Drive {
     }
 
     fn waiting(&self, plane: PlaneId) -> u32 {
-        self.dies[self.geometry.die_of(plane).at()].waiting
+        self.dies[self.geometry.die_of(plane).at()].waiting()
     }
 }

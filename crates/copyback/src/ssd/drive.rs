@@ -1,25 +1,26 @@
 //! One drive: its translation layer, its dies and channels, and what waits at them.
 //!
-//! This file holds the state and what the rest of the simulation may ask of it. The engine's parts stand beside it:
-//! `admission` (into a die's queue), `issue` (from a queue into a command), `flow` (a command's way over channel and
-//! array) and `collection` (jobs). Only they change the drive.
+//! This file holds the state and what the rest of the simulation may ask of it; the engine's parts stand beside it, a file for
+//! each subject. A transaction passes `admission` (into a die's queue) and `issue` (into a command); a collection `collection`
+//! (which plane), `walks` (which block) and `steps` or `lone_steps` (its commands); `sharing`, `pairing` and `merging` say what
+//! the two have of each other; `flow` hears what flash says.
 
 use super::config::DriveConfig;
-use super::sharing::{NO_PLANES, PreemptionPoint};
+use super::die::Die;
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::index::Asked;
 use crate::dispatch::order::Order;
 pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Role, Txn, Txns};
-use crate::flash::Flash;
 use crate::flash::command::{Rules, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
+use crate::flash::{Flash, Follow};
 use crate::ftl::core::{Counts, Ftl};
 use crate::ftl::space::Space;
 use crate::ftl::write_ordering::Newest;
-use crate::observe::clocks::{Clocks, Occupant};
+use crate::observe::clocks::Occupant;
 use crate::observe::commands::{CommandFilter, CommandRecord};
 use crate::observe::counters::Counters;
 use crate::observe::observers::Observers;
@@ -33,84 +34,14 @@ use crate::tasks::gc::trigger::{Trigger, TriggerPolicy};
 use crate::tasks::job::Job;
 use std::collections::VecDeque;
 
-/// Jobs that can wait at a die: one for each plane, and as many of other tasks.
-pub(super) const WAITING_JOBS_MAX: usize = 8;
-
-/// What waits at one die, and who has it.
-pub(super) struct Die {
-    pub reserved_by: JobId,
-    pub waiting_jobs: [JobId; WAITING_JOBS_MAX],
-    pub waiting_jobs_count: u8,
-    /// Transactions and jobs in the window.
-    pub slots_used: u32,
-    /// Host transactions that wait at the die, in its window or in front of it.
-    pub waiting: u32,
-    /// Reads of those.
-    pub reads_waiting: u32,
-    /// Transactions that wait for a page to land on.
-    pub waiting_for_space: u32,
-    /// Planes, a bit each, that are below the watermark of a trigger which waits for a request.
-    pub planes_below: u8,
-    pub clocks: Clocks,
-    pub reserved_since_ns: u64,
-    /// How far its collection has come between two steps.
-    pub point: PreemptionPoint,
-    /// Planes that take no read, and no write, while that preemption point is open.
-    pub excluded: [PlaneId; 2],
-    /// What the choice of the collection's victim adds to its first queue poll.
-    pub choice_ns: u64,
-    /// Writes of high priority that wait at the die.
-    pub high_priority_waiting: u32,
-    /// One of them goes before the next collection.
-    pub defers_to_high_priority: bool,
-    /// Transactions of a smaller sequence number had come when its collection began.
-    pub came_before_collection: u64,
-    /// The same of the last collection that ended.
-    pub waited_before: u64,
-    /// Which of its planes the next write that is bound to none goes to, if it has room.
-    pub next_plane: u8,
-    /// Whether it stands in the list of dies for which something changed.
-    pub is_marked: bool,
-}
-
-impl Die {
-    fn new() -> Self {
-        Self {
-            reserved_by: JobId::NONE,
-            waiting_jobs: [JobId::NONE; WAITING_JOBS_MAX],
-            waiting_jobs_count: 0,
-            slots_used: 0,
-            waiting: 0,
-            reads_waiting: 0,
-            waiting_for_space: 0,
-            planes_below: 0,
-            clocks: Clocks::new(),
-            reserved_since_ns: 0,
-            point: PreemptionPoint::Closed,
-            excluded: NO_PLANES,
-            choice_ns: 0,
-            high_priority_waiting: 0,
-            defers_to_high_priority: false,
-            came_before_collection: 0,
-            waited_before: 0,
-            next_plane: 0,
-            is_marked: false,
-        }
-    }
-}
-
 /// What the configuration decides about the engine, looked up once.
 pub(super) struct Settings {
     pub builders: Vec<BuilderName>,
     pub gc_builders: Vec<GcBuilderName>,
-    pub cache_read: bool,
-    pub cache_program: bool,
-    /// The same between the host and a collection that lets it go first.
-    pub pipeline_read: bool,
-    pub pipeline_program: bool,
-    /// Dies are looked at when a program is loaded, and when a read's data begins to leave.
-    pub hears_loads: bool,
-    pub hears_reads: bool,
+    /// What may follow each other through the cache register: commands of the host, and on a reserved die those of the host
+    /// and of a collection that lets it go first.
+    pub follow: Follow,
+    pub follow_shared: Follow,
     /// Host transactions are served with pages that collections move.
     pub merge: bool,
     /// Whether host work joins commands of collections on other planes.
@@ -125,8 +56,7 @@ pub(super) struct Settings {
     /// does.
     pub hard_watermark: u32,
     pub hard_stops_all: bool,
-    /// Time of a queue poll before each step of a collection, and before a read on top of it.
-    pub poll_ns: u64,
+    /// Time of a look for partners before each read of a collection.
     pub scan_ns: u64,
     pub scan_max: usize,
     pub gc_scan_max: usize,
@@ -143,21 +73,19 @@ pub(super) struct Settings {
 impl Settings {
     fn new(config: &DriveConfig<'_>, ftl: &Ftl, preemption: &Preemption) -> Self {
         let (compose, commands) = (config.compose, config.device.commands);
-        let cache = compose.builders().contains(&BuilderName::Cache);
+        let follows = |if_asked: bool| Follow {
+            read: if_asked && commands.cache_read,
+            program: if_asked && commands.cache_program,
+        };
         let has = |builder| compose.gc_builders().contains(&builder);
-        let pipeline = has(GcBuilderName::Pipeline);
         let scan_ns = compose.gc_scan_ns();
         let [scan_max, gc_scan_max] = compose.scan_max().map(|most| most as usize);
         let choice_takes_time = ftl.victim_matches_reads();
         Self {
             builders: compose.builders().to_vec(),
             gc_builders: compose.gc_builders().to_vec(),
-            cache_read: cache && commands.cache_read,
-            cache_program: cache && commands.cache_program,
-            pipeline_read: pipeline && commands.cache_read,
-            pipeline_program: pipeline && commands.cache_program,
-            hears_loads: (cache || pipeline) && commands.cache_program,
-            hears_reads: (cache || pipeline) && commands.cache_read,
+            follow: follows(compose.builders().contains(&BuilderName::Cache)),
+            follow_shared: follows(has(GcBuilderName::Pipeline)),
             merge: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
             is_collection_alone: compose.gc_builders().is_empty() && !ftl.has_second_active(),
@@ -165,7 +93,6 @@ impl Settings {
             excludes_at_register: [false, true].map(|is_write| preemption.excludes_plane(NextStep::Program, is_write)),
             hard_watermark: config.trigger.build(&ftl.geometry).hard_watermark(),
             hard_stops_all: preemption.at_hard() == AtHard::All,
-            poll_ns: preemption.poll_ns(),
             scan_ns,
             scan_max,
             gc_scan_max,
@@ -176,9 +103,20 @@ impl Settings {
         }
     }
 
+    /// Whether dies are looked at when a program is loaded, as another may follow.
+    fn hears_loads(&self) -> bool {
+        self.follow.program || self.follow_shared.program
+    }
+
+    /// The same when a read's data begins to leave.
+    #[inline(always)]
+    pub(super) fn hears_reads(&self) -> bool {
+        self.follow.read || self.follow_shared.read
+    }
+
     /// Whether the steps of collection can follow each other in place: one plane each, nothing joins them or goes between.
     fn may_step_alone(&self) -> bool {
-        self.is_collection_alone && self.steps_at_once && !self.hears_reads
+        self.is_collection_alone && self.steps_at_once && !self.hears_reads()
     }
 }
 
@@ -265,7 +203,7 @@ impl Drive {
         let urgent_first = order.puts_gc_first();
         let settings = Settings::new(config, &ftl, &preemption);
         let rules = Rules::new(config.device.commands);
-        let mut flash = Flash::new(&geometry, timing, rules, urgent_first, settings.hears_loads, first_timer);
+        let mut flash = Flash::new(&geometry, timing, rules, urgent_first, settings.hears_loads(), first_timer);
         if check {
             flash.observe(Box::new(Observers::watching(ProtocolChecker::new(&config.device, ftl.pages_programmed()))));
         }
@@ -467,12 +405,12 @@ impl Drive {
     #[inline]
     pub(super) fn update_clock(&mut self, die: DieId, now_ns: u64) {
         let d = &self.dies[die.at()];
-        let reserved_for = d.reserved_by.is_some().then(|| self.jobs[d.reserved_by.at()].source);
+        let reserved_for = d.is_reserved().then(|| self.jobs[d.reserved_by().at()].source());
         let source = self.flash.works_for(die).or(reserved_for);
         let occupant = match source {
             Some(source) => Occupant::from(source),
             // Nobody is at work; whoever waits for space here waits for collection.
-            None if d.waiting_for_space > 0 => Occupant::Gc,
+            None if d.waiting_for_space() > 0 => Occupant::Gc,
             None => Occupant::Nobody,
         };
         let held_by_gc = reserved_for == Some(Source::Gc) || occupant == Occupant::Gc;
@@ -510,15 +448,15 @@ impl Drive {
         let mut text = String::new();
         for (die, d) in self.dies.iter().enumerate() {
             let id = DieId(die as u32);
-            if d.waiting > 0 || !self.flash.is_ready(id) || d.reserved_by.is_some() {
+            if d.waiting() > 0 || !self.flash.is_ready(id) || d.is_reserved() {
                 text += &format!(
                     "die {die}: {} transactions wait, {} of them for space; {} of {} slots, reserved by {:?}, {} jobs wait, {}; ",
-                    d.waiting,
-                    d.waiting_for_space,
-                    d.slots_used,
+                    d.waiting(),
+                    d.waiting_for_space(),
+                    d.slots_used(),
                     self.settings.slots,
-                    d.reserved_by,
-                    d.waiting_jobs_count,
+                    d.reserved_by(),
+                    d.jobs_waiting(),
                     self.flash.describe(id)
                 );
             }

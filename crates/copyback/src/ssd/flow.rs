@@ -13,7 +13,7 @@ use crate::sim::queue::EventQueue;
 impl Drive {
     /// Sends a command on its way.
     pub(super) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
-        let reserved_by = self.dies[die.at()].reserved_by;
+        let reserved_by = self.dies[die.at()].reserved_by();
         if reserved_by.is_some() && command.job != reserved_by {
             self.check_between_steps(die, command);
         }
@@ -82,7 +82,7 @@ impl Drive {
     pub(super) fn on_array_end(&mut self, die: DieId, events: &mut EventQueue) -> Ended {
         match self.flash.on_array_end(die, events) {
             ArrayEnd::EndedAlone => return Ended::LoneStep(die, ChannelId::NONE),
-            ArrayEnd::Leaving if self.settings.hears_reads => self.mark_ready(die),
+            ArrayEnd::Leaving if self.settings.hears_reads() => self.mark_ready(die),
             ArrayEnd::LeavingAlone | ArrayEnd::Leaving | ArrayEnd::Held => return Ended::LonePart,
             ArrayEnd::Waited => self.on_poll_end(die, events.now_ns()),
             ArrayEnd::Ended(at) => self.end_in_array(die, at, events),
@@ -117,8 +117,8 @@ impl Drive {
     /// that has just begun to leave, or the array's.
     #[inline]
     fn mark_ready_unless_stepping(&mut self, die: DieId) {
-        let has_lease = self.dies[die.at()].reserved_by.is_some();
-        if !has_lease || self.flash.is_ready(die) || !self.settings.steps_at_once {
+        let is_reserved = self.dies[die.at()].is_reserved();
+        if !is_reserved || self.flash.is_ready(die) || !self.settings.steps_at_once {
             self.mark_ready(die);
         }
     }
@@ -177,9 +177,9 @@ impl Drive {
     /// A plane's time in use counts for collection where that has the die.
     #[inline(always)]
     pub(super) fn count_plane_in_gc(&mut self, die: DieId, from_ns: u64, now_ns: u64) {
-        let reserved_by = self.dies[die.at()].reserved_by;
-        if reserved_by.is_some() && self.jobs[reserved_by.at()].source == Source::Gc {
-            self.counters.on_plane_busy(now_ns - from_ns.max(self.dies[die.at()].reserved_since_ns));
+        let reserved_by = self.dies[die.at()].reserved_by();
+        if reserved_by.is_some() && self.jobs[reserved_by.at()].source() == Source::Gc {
+            self.counters.on_plane_busy(now_ns - from_ns.max(self.dies[die.at()].reserved_since_ns()));
         }
     }
 }

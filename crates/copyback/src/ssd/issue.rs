@@ -79,11 +79,8 @@ impl Drive {
             return Readiness::Ready;
         }
         let s = &self.settings;
-        let (read, program) = match self.dies[die.at()].reserved_by.is_some() {
-            true => (s.pipeline_read, s.pipeline_program),
-            false => (s.cache_read, s.cache_program),
-        };
-        match self.flash.may_follow(die, Follow { read, program }, now_ns) {
+        let follow = if self.dies[die.at()].is_reserved() { s.follow_shared } else { s.follow };
+        match self.flash.may_follow(die, follow, now_ns) {
             Follow { program: true, .. } => Readiness::CachedProgram,
             Follow { read: true, .. } => Readiness::CachedRead,
             _ => Readiness::Busy,
@@ -98,7 +95,7 @@ impl Drive {
     }
 
     fn take_what_is_ready(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
-        let reserved_by = self.dies[die.at()].reserved_by;
+        let reserved_by = self.dies[die.at()].reserved_by();
         if reserved_by.is_some() {
             return self.share(die, reserved_by, readiness, events);
         }
@@ -141,9 +138,9 @@ impl Drive {
         let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| self.txns[id].sequence);
         let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));
         let d = &self.dies[die.at()];
-        let job_may_begin =
-            d.waiting_jobs_count > 0 && d.slots_used < self.settings.slots && !d.defers_to_high_priority;
-        let job = if job_may_begin { self.jobs[d.waiting_jobs[0].at()].sequence } else { u64::MAX };
+        let job_may_begin = d.slots_used() < self.settings.slots && !d.defers_to_high_priority;
+        let first_job = d.first_job().filter(|_| job_may_begin);
+        let job = first_job.map_or(u64::MAX, |id| self.jobs[id.at()].sequence());
         let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
         // Moves of other dies' collections are no collection of this die: they do not wait for those who waited here.
         let waited_before = if came[0] == job { d.waited_before } else { 0 };
@@ -249,9 +246,9 @@ impl Drive {
         } else {
             self.split_of.push(request);
         }
-        self.dies[die.at()].waiting += 1;
-        self.dies[die.at()].reads_waiting += 1;
-        self.dies[die.at()].slots_used += 1;
+        let d = &mut self.dies[die.at()];
+        d.begin_wait(false, false);
+        d.take_slot();
         let list = self.queue(die, Queue::Read);
         self.enqueue(list, rest);
     }

@@ -41,12 +41,13 @@ impl Reach<'_> {
     #[inline(always)]
     fn bind_read(&mut self, end: usize) -> (FlashOp, PageId, u32) {
         fetch_ahead(self.ftl, self.job, end);
-        let (from, units) = self.job.take_for_read(end);
-        if self.job.source == Source::Gc {
+        let moves = self.job.take_for_read(end);
+        let (page, units) = (self.geometry.page_of(moves[0].from), moves.len() as u32);
+        if self.job.source() == Source::Gc {
             self.counters.on_reads_waiting(self.reads_waiting);
         }
-        self.counters.on_lone_command(FlashOp::Read, self.job.source);
-        (FlashOp::Read, self.geometry.page_of(from), units)
+        self.counters.on_lone_command(FlashOp::Read, self.job.source());
+        (FlashOp::Read, page, units)
     }
 
     #[inline(always)]
@@ -54,8 +55,8 @@ impl Reach<'_> {
         let plane = self.job.plane();
         let write_point = self.ftl.write_point(plane, Origin::Move);
         let stamp = self.ftl.counts().host_units;
-        self.counters.on_moved_units(self.job.source, units as u64);
-        self.counters.on_lone_command(FlashOp::Program, self.job.source);
+        self.counters.on_moved_units(self.job.source(), units as u64);
+        self.counters.on_lone_command(FlashOp::Program, self.job.source());
         let moves = self.job.take_for_program(units, plane);
         let page = self.ftl.move_page(plane, write_point, moves, 0, stamp);
         *self.min_free_blocks = (*self.min_free_blocks).min(self.ftl.free_blocks_of(plane));
@@ -76,17 +77,17 @@ impl Drive {
     #[inline(never)]
     pub(super) fn begin_lone_steps(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         let d = &self.dies[die.at()];
-        hold!(d.reserved_by == id, DieReservation, "{step:?} of {id:?} on {die:?}");
+        hold!(d.reserved_by() == id, DieReservation, "{step:?} of {id:?} on {die:?}");
         let job = &mut self.jobs[id.at()];
-        job.is_stepping = true;
-        let (plane, source) = (job.plane(), job.source);
+        job.begin_step();
+        let (plane, source) = (job.plane(), job.source());
         let mut reach = Reach {
             job,
             ftl: &mut self.ftl,
             geometry: &self.geometry,
             counters: &mut self.counters,
             min_free_blocks: &mut self.min_free_blocks,
-            reads_waiting: d.reads_waiting,
+            reads_waiting: d.reads_waiting(),
         };
         let Some((op, page, units)) = reach.bind(step) else { return self.issue_erase(die, id, events) };
         let part = CommandPlane { plane, page, units, txn: TxnId::NONE };
@@ -99,17 +100,17 @@ impl Drive {
         let now_ns = events.now_ns();
         let busy_from_ns = self.flash.end_alone(die, now_ns);
         let d = &self.dies[die.at()];
-        let id = d.reserved_by;
+        let id = d.reserved_by();
         let mut reach = Reach {
             job: &mut self.jobs[id.at()],
             ftl: &mut self.ftl,
             geometry: &self.geometry,
             counters: &mut self.counters,
             min_free_blocks: &mut self.min_free_blocks,
-            reads_waiting: d.reads_waiting,
+            reads_waiting: d.reads_waiting(),
         };
-        if reach.job.source == Source::Gc {
-            reach.counters.on_plane_busy(now_ns - busy_from_ns.max(d.reserved_since_ns));
+        if reach.job.source() == Source::Gc {
+            reach.counters.on_plane_busy(now_ns - busy_from_ns.max(d.reserved_since_ns()));
         }
         let step = reach.next();
         match reach.bind(step) {

@@ -10,7 +10,7 @@ impl Drive {
     /// The page that a collection reads next because a request waits for it.
     pub(super) fn wanted_page(&self, die: DieId, id: JobId) -> Option<PageId> {
         let job = &self.jobs[id.at()];
-        let pending = &job.moves[job.next..];
+        let pending = job.pending();
         let start = merge::wanted_move(&self.view_for_builders(die), job.block(), pending)?;
         Some(self.geometry.page_of(pending[start].from))
     }
@@ -19,12 +19,11 @@ impl Drive {
     #[inline(never)]
     pub(super) fn put_wanted_first(&mut self, die: DieId, id: JobId) {
         let job = &self.jobs[id.at()];
-        let pending = &job.moves[job.next..];
+        let pending = job.pending();
         let Some(start) = merge::wanted_move(&self.view_for_builders(die), job.block(), pending) else { return };
         let page_at = |at: usize| self.geometry.page_of(pending[at].from);
         let length = (start..pending.len()).take_while(|&at| page_at(at) == page_at(start)).count();
-        let job = &mut self.jobs[id.at()];
-        job.moves[job.next..][..start + length].rotate_right(length);
+        self.jobs[id.at()].put_first(start, length);
     }
 
     /// A page of the victim is in the controller: queued reads of it end.
@@ -82,7 +81,7 @@ impl Drive {
     /// Which units of the next program of a collection a write consists of, if it can be merged with it.
     pub(super) fn units_in_program(&self, txn: TxnId, id: JobId, units: usize) -> Option<u32> {
         let job = &self.jobs[id.at()];
-        merge::units_in_program(&self.view_for_builders(job.die), txn, &job.moves[job.programmed..][..units])
+        merge::units_in_program(&self.view_for_builders(job.die()), txn, &job.held()[..units])
     }
 
     fn merge_write(&mut self, id: TxnId, die: DieId, now_ns: u64) {

@@ -8,6 +8,7 @@ mod by_hand;
 mod collection;
 pub mod config;
 mod destination;
+mod die;
 mod dram;
 pub mod drive;
 mod flow;

@@ -30,7 +30,7 @@ pub(super) struct Pairing<'a> {
 impl<'a> Pairing<'a> {
     /// Of the collection that has a die.
     pub(super) fn of(drive: &'a Drive, die: DieId, step: Option<Step>) -> Self {
-        let job = drive.dies[die.at()].reserved_by;
+        let job = drive.dies[die.at()].reserved_by();
         Self {
             drive,
             die,
@@ -91,7 +91,7 @@ impl<'a> Pairing<'a> {
         match step {
             Step::Read { .. } => {
                 let found = self.partners.get_or_init(|| {
-                    let next = || drive.geometry.page_of(job.moves[job.next].from);
+                    let next = || drive.geometry.page_of(job.pending()[0].from);
                     let lead = self.wanted_page().unwrap_or_else(next);
                     gc_host::reads(&drive.view_for_builders(self.die), lead)
                 });

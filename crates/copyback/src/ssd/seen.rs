@@ -1,6 +1,7 @@
 //! What policies of order and of preemption see of a die: answers to [`DieView`], read off the drive's books when asked.
 
-use super::drive::{Die, Drive};
+use super::die::Die;
+use super::drive::Drive;
 use crate::dispatch::index::place_of;
 use crate::dispatch::queues::{Queue, Queues};
 use crate::dispatch::txn::Txns;
@@ -66,9 +67,9 @@ impl DieView for Seen<'_> {
 
     fn waiting(&self, class: Class) -> u32 {
         match class {
-            Class::Gc => u32::from(self.die.waiting_jobs_count) + self.queued(Class::Gc).count() as u32,
-            Class::Read => self.die.reads_waiting,
-            Class::Write => self.die.waiting - self.die.reads_waiting,
+            Class::Gc => self.die.jobs_waiting() + self.queued(Class::Gc).count() as u32,
+            Class::Read => self.die.reads_waiting(),
+            Class::Write => self.die.waiting() - self.die.reads_waiting(),
         }
     }
 
@@ -101,8 +102,8 @@ impl DieView for Seen<'_> {
     }
 
     fn work_left(&self) -> Option<WorkLeft> {
-        let job = self.die.reserved_by.is_some().then(|| &self.jobs[self.die.reserved_by.at()])?;
-        let pending = &job.moves[job.next..];
+        let job = self.die.is_reserved().then(|| &self.jobs[self.die.reserved_by().at()])?;
+        let pending = job.pending();
         let page = |at: usize| self.geometry.page_of(pending[at].from);
         let pages_to_read = (0..pending.len()).filter(|&at| at == 0 || page(at) != page(at - 1)).count() as u32;
         let pages_to_program = (job.moves_left() as u32).div_ceil(self.geometry.units_per_page);

@@ -79,7 +79,7 @@ impl Drive {
     /// Time before a step in which the controller polls the queue.
     fn queue_poll_ns(&mut self, die: DieId, step: Step) -> u64 {
         let scan_ns = if matches!(step, Step::Read { .. }) { self.settings.scan_ns } else { 0 };
-        self.settings.poll_ns + scan_ns + std::mem::take(&mut self.dies[die.at()].choice_ns)
+        self.preemption.queue_poll_ns() + scan_ns + std::mem::take(&mut self.dies[die.at()].choice_ns)
     }
 
     /// The poll of a die's queue is over.
@@ -159,7 +159,7 @@ impl Drive {
     fn fence(&self, die: DieId, view: &View<'_>) -> Fence {
         let moves_wait =
             self.granularity.leaves_plane() && (self.waiting_for_space > 0 || self.head(die, Queue::Move).is_some());
-        let is_needed = view.state != State::AllAllowed || self.dies[die.at()].waiting_for_space > 0 || moves_wait;
+        let is_needed = view.state != State::AllAllowed || self.dies[die.at()].waiting_for_space() > 0 || moves_wait;
         if is_needed { Fence::All } else { self.preemption.fence() }
     }
 
@@ -222,15 +222,16 @@ impl Drive {
     #[inline(never)]
     pub(super) fn check_between_steps(&self, die: DieId, command: &Command) {
         let d = &self.dies[die.at()];
-        let job = &self.jobs[d.reserved_by.at()];
+        let job = &self.jobs[d.reserved_by().at()];
         let may_go = match command.source {
             Source::Host => {
-                self.preemption.is_preemptive() && (job.is_stepping || matches!(d.point, PreemptionPoint::Open { .. }))
+                self.preemption.is_preemptive()
+                    && (job.is_stepping() || matches!(d.point, PreemptionPoint::Open { .. }))
             }
-            _ => job.is_stepping,
+            _ => job.is_stepping(),
         };
         let (op, source) = (command.op, command.source);
-        hold!(may_go, DieReservation, "{op:?} of {source:?} on {die:?}, which {:?} has", d.reserved_by);
+        hold!(may_go, DieReservation, "{op:?} of {source:?} on {die:?}, which {:?} has", d.reserved_by());
         let is_excluded = self.settings.excludes_at_register[usize::from(op != FlashOp::Read)] && self.holds_page(job);
         let uses_plane = command.parts().iter().any(|part| part.plane == job.plane());
         hold!(!(is_excluded && uses_plane), PlaneExcluded, "{op:?} of {source:?} on {:?} of {die:?}", job.plane());
@@ -239,9 +240,9 @@ impl Drive {
     /// Whether a collection stands between the read and the program of a page, or of all that was left. Asked when a
     /// command is bound, which may just have overwritten what was still to be read, so that is not looked at.
     fn holds_page(&self, job: &Job) -> bool {
-        let held = job.next - job.programmed;
+        let held = job.held().len();
         let is_whole = held >= self.geometry.units_per_page as usize;
-        !job.is_stepping && held > 0 && (is_whole || job.next == job.moves.len())
+        !job.is_stepping() && held > 0 && (is_whole || job.pending().is_empty())
     }
 
     /// What is about to go before a collection's step may do so with so few free blocks.
@@ -262,7 +263,7 @@ impl Drive {
 
     fn view<'a>(&self, seen: &'a Seen<'_>, id: JobId, step: NextStep) -> View<'a> {
         let job = &self.jobs[id.at()];
-        let pages_moved = (job.programmed as u32).div_ceil(self.geometry.units_per_page);
+        let pages_moved = (job.programmed() as u32).div_ceil(self.geometry.units_per_page);
         View { state: self.collection_state(seen.id), step, pages_moved, now_ns: seen.now_ns, die: seen }
     }
 
@@ -270,7 +271,7 @@ impl Drive {
     /// lowest of its planes counts: that one collects next, and whatever goes first holds it up, too.
     pub(super) fn collection_state(&self, die: DieId) -> State {
         let free = self.free_of_collection(die);
-        let high_priority_waits = self.dies[die.at()].high_priority_waiting > 0;
+        let high_priority_waits = self.dies[die.at()].high_priority_waiting() > 0;
         state_of(self.trigger.is_below_hard(free), high_priority_waits, self.preemption.at_hard())
     }
 
@@ -301,7 +302,7 @@ impl Drive {
         if is_prohibited {
             return None;
         }
-        let own_plane = self.jobs[self.dies[die.at()].reserved_by.at()].plane();
+        let own_plane = self.jobs[self.dies[die.at()].reserved_by().at()].plane();
         let pairing = Pairing::of(self, die, step);
         let asked = Asked { view, own_plane, before, pairing };
         if queue == Queue::Write {
@@ -351,7 +352,7 @@ impl Drive {
     }
 
     /// The plane that a read which waits would use now. One whose data is gone or has left the die uses none, and counts as
-    /// one of a plane that nobody bars.
+    /// one of a plane that is not excluded.
     fn plane_of_read(&self, id: TxnId) -> PlaneId {
         let place = place_of(&self.txns[id], |unit| self.ftl.lookup(unit));
         place.map_or(PlaneId::NONE, |place| self.geometry.plane_of(self.geometry.block_of(place)))

@@ -6,10 +6,10 @@
 
 use super::drive::{Drive, Queue};
 use crate::config::device::PLANES_MAX;
-use crate::dispatch::compose::GcBuilderName;
 use crate::dispatch::compose::merge::Merged;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
+use crate::flash::geometry::Geometry;
 use crate::ftl::core::{Ftl, Move};
 use crate::ftl::frontier::Origin;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
@@ -24,10 +24,17 @@ pub(super) const MOVES_AHEAD: usize = 8;
 /// one.
 #[inline(always)]
 pub(super) fn fetch_ahead(ftl: &Ftl, job: &Job, end: usize) {
-    if job.next / MOVES_AHEAD != end / MOVES_AHEAD {
-        let ahead = job.moves.get(end + 1..).unwrap_or_default();
-        ahead.iter().take(2 * MOVES_AHEAD).for_each(|m| ftl.prefetch_entry(m.unit));
-    }
+    job.ahead(end, MOVES_AHEAD).iter().for_each(|m| ftl.prefetch_entry(m.unit));
+}
+
+/// The pages of a row's moves: plane, page and units of each.
+fn pages_of_row(geometry: &Geometry, moves: &[Move]) -> Vec<(PlaneId, PageId, u32)> {
+    let page_of = |m: &Move| geometry.page_of(m.from);
+    let named = |moves: &[Move]| {
+        let page = page_of(&moves[0]);
+        (geometry.plane_of_page(page), page, moves.len() as u32)
+    };
+    moves.chunk_by(|a, b| page_of(a) == page_of(b)).map(named).collect()
 }
 
 impl Drive {
@@ -50,7 +57,7 @@ impl Drive {
             false => self.write_point_of_shared_program(die, plane),
         };
         let page = self.bind_moves(job, (plane, write_point), units, Merged::NONE);
-        let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source, JobId::NONE, events.now_ns());
+        let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source(), JobId::NONE, events.now_ns());
         command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn: id });
         self.join_and_issue_program(die, command, is_paired, events);
         self.collect_if_low(plane, events);
@@ -66,7 +73,7 @@ impl Drive {
             return false;
         };
         let job = &self.jobs[id.at()];
-        if self.steps_alone && job.reserves_die && !job.footprint().is_row() {
+        if self.steps_alone && job.purpose().reserves_die && !job.footprint().is_row() {
             self.begin_lone_steps(die, id, step, events);
         } else {
             self.issue_step(die, id, step, events);
@@ -90,7 +97,7 @@ impl Drive {
     /// Issues a step, behind what went before it.
     #[inline(never)]
     pub(super) fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
-        self.jobs[id.at()].is_stepping = true;
+        self.jobs[id.at()].begin_step();
         if self.jobs[id.at()].footprint().is_row() {
             self.issue_row_step(die, id, step, events);
             return;
@@ -137,7 +144,7 @@ impl Drive {
     #[cold]
     #[inline(never)]
     fn issue_row_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
-        let source = self.jobs[id.at()].source;
+        let source = self.jobs[id.at()].source();
         let op = match step {
             Step::Read { .. } => FlashOp::Read,
             Step::Program { .. } => FlashOp::Program,
@@ -146,16 +153,16 @@ impl Drive {
         let mut command = Command::new(op, source, id, events.now_ns());
         match step {
             Step::Read { end } => {
-                let next = std::mem::replace(&mut self.jobs[id.at()].next, end);
-                for (plane, page, units) in self.pages_of_row(id, next, end) {
+                let moves = self.jobs[id.at()].take_for_read(end);
+                for (plane, page, units) in pages_of_row(&self.geometry, moves) {
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
             }
             // Pages stay on their planes. Those whose write points do not go with the first one's follow by themselves.
             Step::Program { units } => {
-                let programmed = self.jobs[id.at()].programmed;
+                let row = pages_of_row(&self.geometry, &self.jobs[id.at()].held()[..units]);
                 let mut lead = None;
-                for (plane, _, units) in self.pages_of_row(id, programmed, programmed + units) {
+                for (plane, _, units) in row {
                     let write_point = self.ftl.write_point(plane, Origin::Move);
                     let page = self.next_page(plane, write_point);
                     let goes_along = |lead| self.flash.rules().go_together(&self.geometry, lead, page);
@@ -181,17 +188,6 @@ impl Drive {
         self.issue(die, &command, events);
     }
 
-    /// The pages of so many of a job's moves: plane, page and units of each.
-    fn pages_of_row(&self, id: JobId, from: usize, to: usize) -> Vec<(PlaneId, PageId, u32)> {
-        let page_of = |m: &Move| self.geometry.page_of(m.from);
-        let pages = self.jobs[id.at()].moves[from..to].chunk_by(|a, b| page_of(a) == page_of(b));
-        let named = |moves: &[Move]| {
-            let page = page_of(&moves[0]);
-            (self.geometry.plane_of_page(page), page, moves.len() as u32)
-        };
-        pages.map(named).collect()
-    }
-
     /// The page that a plane's open block takes next.
     fn next_page(&self, plane: PlaneId, write_point: usize) -> PageId {
         let block = self.ftl.next_block_in(plane, write_point).map_or(0, |block| block.0);
@@ -200,7 +196,7 @@ impl Drive {
 
     /// Issues a job's command of one plane.
     fn issue_part(&mut self, die: DieId, op: FlashOp, id: JobId, part: CommandPlane, events: &mut EventQueue) {
-        let mut command = Command::new(op, self.jobs[id.at()].source, id, events.now_ns());
+        let mut command = Command::new(op, self.jobs[id.at()].source(), id, events.now_ns());
         command.push(part);
         self.issue(die, &command, events);
     }
@@ -224,7 +220,7 @@ impl Drive {
             false => Merged::NONE,
         };
         let page = self.bind_moves(id, (to, write_point), units, merged);
-        let source = self.jobs[id.at()].source;
+        let source = self.jobs[id.at()].source();
         let mut command = Command::new(FlashOp::Program, source, id, events.now_ns());
         command.push(CommandPlane { plane: to, page, units: self.geometry.units_per_page, txn: merged.first });
         self.join_and_issue_program(die, command, is_paired, events);
@@ -252,11 +248,11 @@ impl Drive {
 
     /// End of the page that a collection reads next, after the order of its moves has changed.
     fn end_of_next_page(&mut self, id: JobId) -> usize {
-        self.jobs[id.at()].is_stepping = false;
-        let step = self.next_step(id);
-        self.jobs[id.at()].is_stepping = true;
-        match step {
-            Some(Step::Read { end }) => end,
+        let (ftl, geometry) = (&self.ftl, &self.geometry);
+        let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
+        let page_of = |unit| geometry.page_of(unit);
+        match self.jobs[id.at()].next_of_one(geometry.units_per_page, page_of, is_current) {
+            Step::Read { end } => end,
             other => unreachable!("a page was to be read, and then {other:?}"),
         }
     }
@@ -273,7 +269,7 @@ impl Drive {
     fn partners_in_wait(&self, die: DieId, plane: PlaneId) -> ([PlaneId; PLANES_MAX as usize], usize) {
         let (mut partners, count) = self.partners_of(plane);
         let mut waiting = 0;
-        if self.settings.gc_builders.contains(&GcBuilderName::GcHost) {
+        if self.settings.gc_host {
             for at in 0..count {
                 let partner = partners[at];
                 if self.host_pages_left(partner) > 0 && self.queues.index().first_write_for(die, partner).is_some() {
@@ -303,13 +299,14 @@ impl Drive {
             end = self.end_of_next_page(id);
         }
         let job = &mut self.jobs[id.at()];
-        let (plane, source) = (job.plane(), job.source);
+        let (plane, source) = (job.plane(), job.source());
         fetch_ahead(&self.ftl, job, end);
-        let (from, units) = job.take_for_read(end);
+        let moves = job.take_for_read(end);
+        let (page, units) = (self.geometry.page_of(moves[0].from), moves.len() as u32);
         if source == Source::Gc {
-            self.counters.on_reads_waiting(self.dies[die.at()].reads_waiting);
+            self.counters.on_reads_waiting(self.dies[die.at()].reads_waiting());
         }
-        let mut part = CommandPlane { plane, page: self.geometry.page_of(from), units, txn: TxnId::NONE };
+        let mut part = CommandPlane { plane, page, units, txn: TxnId::NONE };
         if self.granularity.copies_back() {
             let write_point = self.ftl.write_point(plane, Origin::Move);
             part.page = self.bind_moves(id, (plane, write_point), units as usize, Merged::NONE);
@@ -334,7 +331,7 @@ impl Drive {
         // Counting bits takes long where the processor has no instruction for it, and mostly there is none.
         let merged_units = if merged.first.is_none() { 0 } else { merged.units.count_ones() };
         let job = &mut self.jobs[id.at()];
-        self.counters.on_moved_units(job.source, units as u64 - u64::from(merged_units));
+        self.counters.on_moved_units(job.source(), units as u64 - u64::from(merged_units));
         let moves = job.take_for_program(units, plane);
         let stamp = self.ftl.counts().host_units;
         let page = if let Some(shadow) = &mut self.shadow {

@@ -158,10 +158,8 @@ fn queued(drive: &Drive, queue: Queue) -> Option<(usize, TxnId)> {
 
 /// A job that has its die, with so many moves to go at least.
 fn job_with_moves(drive: &Drive, least: usize) -> Option<JobId> {
-    let reservations = dies(drive).map(|die| drive.dies[die.at()].reserved_by);
-    reservations
-        .into_iter()
-        .find(|&job| job.is_some() && drive.jobs[job.at()].moves.len() >= drive.jobs[job.at()].next + least)
+    let reservations = dies(drive).map(|die| drive.dies[die.at()].reserved_by());
+    reservations.into_iter().find(|&job| job.is_some() && drive.jobs[job.at()].pending().len() >= least)
 }
 
 fn block_in(drive: &Drive, state: BlockState) -> Option<BlockId> {
@@ -169,7 +167,7 @@ fn block_in(drive: &Drive, state: BlockState) -> Option<BlockId> {
 }
 
 fn a_die_at_rest(drive: &Drive) -> Option<DieId> {
-    dies(drive).find(|&die| drive.flash.is_ready(die) && drive.dies[die.at()].reserved_by.is_none())
+    dies(drive).find(|&die| drive.flash.is_ready(die) && !drive.dies[die.at()].is_reserved())
 }
 
 /// An open block of the host with a page programmed and room for more.
@@ -253,7 +251,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(VictimRoom, "", writes, |drive, _| {
-        let first = |d: DieId| (drive.dies[d.at()].waiting_jobs_count > 0).then(|| drive.dies[d.at()].waiting_jobs[0]);
+        let first = |d: DieId| drive.dies[d.at()].first_job();
         let Some(job) = dies(drive).find_map(first) else { return false };
         let plane = drive.jobs[job.at()].plane();
         let (full, page) = (drive.geometry.units_per_block, drive.geometry.units_per_page);
@@ -265,7 +263,7 @@ const ROWS: &[Row] = &[
     row!(VictimEmpty, "", writes, |drive, _| {
         let Some(job) = job_with_moves(drive, 1) else { return false };
         drive.shadow = None;
-        drive.jobs[job.at()].moves.pop();
+        drive.jobs[job.at()].moves_mut().pop();
         true
     }),
     row!(OneJob, "", writes, |drive, _| {
@@ -276,7 +274,7 @@ const ROWS: &[Row] = &[
     }),
     // The host takes a die whose collection is not preemptible, while its collection's step is under way on another.
     row!(DieReservation, "granularity = { policy = \"block\", destination = \"global\" }", both, |drive, events| {
-        let reserved = |drive: &Drive, d: DieId| drive.dies[d.at()].reserved_by.is_some() && drive.flash.is_ready(d);
+        let reserved = |drive: &Drive, d: DieId| drive.dies[d.at()].is_reserved() && drive.flash.is_ready(d);
         let Some(die) = dies(drive).find(|&d| reserved(drive, d) && drive.head(d, Queue::Read).is_some()) else {
             return false;
         };
@@ -318,7 +316,7 @@ const ROWS: &[Row] = &[
             urgent && die.point == PreemptionPoint::Polling && drive.head(d, Queue::Read).is_some()
         };
         let Some(die) = dies(drive).find(polls_in_state_3) else { return false };
-        drive.dies[die.at()].high_priority_waiting = 0;
+        *drive.dies[die.at()].inside().high_priority_waiting = 0;
         true
     }),
     row!(TimeExplained, "", both, |drive, _| {
@@ -344,8 +342,8 @@ const ROWS: &[Row] = &[
         is_next
     }),
     row!(Window, "", both, |drive, _| {
-        let Some(die) = dies(drive).find(|d| drive.dies[d.at()].slots_used > 0) else { return false };
-        drive.dies[die.at()].slots_used = 0;
+        let Some(die) = dies(drive).find(|d| drive.dies[d.at()].slots_used() > 0) else { return false };
+        *drive.dies[die.at()].inside().slots_used = 0;
         true
     }),
     row!(DecisionsEnd, "", both, |drive, _| {
@@ -366,13 +364,13 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(AllReturned, "", writes, |drive, _| {
-        drive.dies[0].slots_used += 1;
+        *drive.dies[0].inside().slots_used += 1;
         true
     }),
     // Two faults do not make up for each other.
     row!(AllReturned, "", writes, |drive, _| {
-        drive.dies[0].waiting += 1;
-        drive.dies[0].reads_waiting += 1;
+        *drive.dies[0].inside().waiting += 1;
+        *drive.dies[0].inside().reads_waiting += 1;
         true
     }),
     row!(AllReturned, "", writes, |drive, _| {
@@ -436,13 +434,13 @@ const ROWS: &[Row] = &[
     }),
     row!(NewestMoved, "", writes, |drive, _| {
         let Some(job) = job_with_moves(drive, 1) else { return false };
-        let from = drive.jobs[job.at()].moves.last().unwrap().from;
+        let from = drive.jobs[job.at()].pending().last().unwrap().from;
         let other = drive.ftl.lookup(LogicalUnit(0));
-        if drive.jobs[job.at()].moves.last().unwrap().unit == LogicalUnit(0) || other.is_none() {
+        if drive.jobs[job.at()].pending().last().unwrap().unit == LogicalUnit(0) || other.is_none() {
             return false;
         }
         // The place is taken for that of another unit.
-        drive.jobs[job.at()].moves.last_mut().unwrap().unit = LogicalUnit(0);
+        drive.jobs[job.at()].moves_mut().last_mut().unwrap().unit = LogicalUnit(0);
         drive.ftl.inside().map.set(LogicalUnit(0), from);
         true
     }),
@@ -454,24 +452,24 @@ const ROWS: &[Row] = &[
     // A job goes on to its erase while its last page is on its way to another die.
     row!(NothingLost, "granularity = { policy = \"block\", destination = \"global\" }", writes, |drive, _| {
         let home = dies(drive).find(|d| {
-            let job = drive.dies[d.at()].reserved_by;
+            let job = drive.dies[d.at()].reserved_by();
             job.is_some() && drive.flash.is_ready(*d) && {
                 let j = &drive.jobs[job.at()];
-                j.is_stepping && j.moves_left() == 0
+                j.is_stepping() && j.moves_left() == 0
             }
         });
         let Some(home) = home else { return false };
-        let job = drive.dies[home.at()].reserved_by;
-        drive.jobs[job.at()].is_stepping = false;
+        let job = drive.dies[home.at()].reserved_by();
+        drive.jobs[job.at()].end_step();
         drive.mark_ready(home);
         true
     }),
     row!(OnfiOneCommand, "commands = { cache_program = false }", writes, |drive, _| {
-        drive.settings.cache_program = true;
+        drive.settings.follow.program = true;
         true
     }),
     row!(OnfiOneCommand, "commands = { cache_read = false }", reads, |drive, _| {
-        drive.settings.cache_read = true;
+        drive.settings.follow.read = true;
         true
     }),
     row!(OnfiAddress, NO_MULTI_PLANE, reads_of_a_stripe, |drive, _| {

@@ -15,6 +15,7 @@ use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::preemption::State;
 use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy};
 use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
+use crate::tasks::job::{Beginning, order_by_rows};
 
 /// The clock of a walk whose collections are jobs.
 struct AsJob<'a> {
@@ -96,13 +97,9 @@ impl Clock for AtOnce<'_> {
 impl Drive {
     /// The job that has waited longest gets its die: a walk begins, or goes on, and its victim is chosen now.
     pub(super) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
-        let d = &mut self.dies[die.at()];
-        let id = d.waiting_jobs[0];
-        d.waiting_jobs.rotate_left(1);
-        d.waiting_jobs_count -= 1;
-        d.slots_used += 1;
-        let (plane, picks_victim) = (self.jobs[id.at()].plane(), self.jobs[id.at()].picks_victim);
-        if self.jobs[id.at()].has_begun {
+        let id = self.dies[die.at()].pop_job();
+        let (plane, picks_victim) = (self.jobs[id.at()].plane(), self.jobs[id.at()].purpose().picks_victim);
+        if self.jobs[id.at()].beginning().is_some() {
             self.reserve_die(die, id, events.now_ns());
             self.fill_window(die, events);
         } else if !picks_victim {
@@ -116,9 +113,9 @@ impl Drive {
     /// A job takes its block and reserves its die.
     fn begin_collection(&mut self, id: JobId, block: BlockId, events: &mut EventQueue) {
         let now_ns = events.now_ns();
-        let (die, plane) = (self.jobs[id.at()].die, self.jobs[id.at()].plane());
-        let choice_ns = if self.jobs[id.at()].picks_victim { self.ftl.choice_ns() } else { 0 };
-        let mut moves = std::mem::take(&mut self.jobs[id.at()].moves);
+        let (die, plane) = (self.jobs[id.at()].die(), self.jobs[id.at()].plane());
+        let choice_ns = if self.jobs[id.at()].purpose().picks_victim { self.ftl.choice_ns() } else { 0 };
+        let mut moves = self.jobs[id.at()].take_moves();
         self.ftl.take_victim(block, &mut moves);
         if self.jobs[id.at()].footprint().is_row() {
             let others = self.jobs[id.at()].footprint().blocks().skip(1);
@@ -127,18 +124,13 @@ impl Drive {
                 self.ftl.take_victim(other, &mut more);
                 moves.append(&mut more);
             });
+            let geometry = &self.geometry;
+            order_by_rows(&mut moves, |unit| geometry.block_and_offset(geometry.page_of(unit)).1);
         }
         for m in moves.iter().take(2 + MOVES_AHEAD) {
             self.ftl.prefetch_entry(m.unit);
         }
-        let job = &mut self.jobs[id.at()];
-        (job.start_ns, job.units_valid, job.has_begun) = (now_ns, moves.len() as u32, true);
-        (job.moves, job.free_blocks) = (moves, self.ftl.free_blocks_of(plane));
-        job.set_block(block);
-        if job.footprint().is_row() {
-            let geometry = &self.geometry;
-            job.order_by_rows(|unit| geometry.block_and_offset(geometry.page_of(unit)).1);
-        }
+        self.jobs[id.at()].begin(block, moves, now_ns, self.ftl.free_blocks_of(plane));
         self.dies[die.at()].choice_ns = choice_ns;
         self.reserve_die(die, id, now_ns);
         if !self.settings.is_collection_alone {
@@ -152,7 +144,8 @@ impl Drive {
     fn reserve_die(&mut self, die: DieId, id: JobId, now_ns: u64) {
         let came_before_collection = self.txns.next_sequence();
         let d = &mut self.dies[die.at()];
-        (d.reserved_by, d.reserved_since_ns, d.came_before_collection) = (id, now_ns, came_before_collection);
+        d.reserve(id, now_ns);
+        d.came_before_collection = came_before_collection;
         self.dies_reserved += 1;
     }
 
@@ -160,12 +153,12 @@ impl Drive {
     #[cold]
     #[inline(never)]
     fn give_die_back(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
-        if self.jobs[id.at()].source == Source::Gc {
-            self.counters.on_die_reserved(events.now_ns() - self.dies[die.at()].reserved_since_ns);
+        if self.jobs[id.at()].source() == Source::Gc {
+            self.counters.on_die_reserved(events.now_ns() - self.dies[die.at()].reserved_since_ns());
         }
-        self.dies[die.at()].reserved_by = JobId::NONE;
+        self.dies[die.at()].release();
         self.dies_reserved -= 1;
-        self.jobs[id.at()].sequence = self.txns.take_sequence();
+        self.jobs[id.at()].wait_again(self.txns.take_sequence());
         self.attach(id);
         self.release_slot(die, events);
     }
@@ -212,12 +205,12 @@ impl Drive {
     /// A step of the job that has the die ended.
     pub(super) fn on_step_end(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         let id = command.job;
-        self.jobs[id.at()].is_stepping = false;
+        self.jobs[id.at()].end_step();
         if command.op == FlashOp::Erase {
             self.end_job(die, id, events);
-        } else if !self.jobs[id.at()].reserves_die {
+        } else if !self.jobs[id.at()].purpose().reserves_die {
             self.give_die_back(die, id, events);
-        } else if self.dies[die.at()].reserved_by == id && self.flash.is_ready(die) {
+        } else if self.dies[die.at()].reserved_by() == id && self.flash.is_ready(die) {
             // Nobody else may have the die, so the next step waits for nothing; most of a job's steps come this way.
             if self.settings.steps_at_once {
                 self.take_step(die, id, events);
@@ -229,8 +222,8 @@ impl Drive {
     pub(super) fn on_move_end(&mut self, txn: TxnId) {
         let job = self.txns[txn].job;
         self.txns.remove(txn);
-        self.jobs[job.at()].is_stepping = false;
-        let home = self.jobs[job.at()].die;
+        self.jobs[job.at()].end_step();
+        let home = self.jobs[job.at()].die();
         self.mark_ready(home);
     }
 
@@ -238,33 +231,33 @@ impl Drive {
     fn end_job(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         let job = &self.jobs[id.at()];
-        let (block, plane, source) = (job.block(), job.plane(), job.source);
-        let (start_ns, units_valid, free_blocks) = (job.start_ns, job.units_valid, job.free_blocks);
-        let (picks_victim, pages_stayed) = (job.picks_victim, job.pages_stayed);
-        self.counters.on_dropped_moves(job.dropped);
+        let (block, plane, source) = (job.block(), job.plane(), job.source());
+        let Beginning { start_ns, units_valid, free_blocks } = job.beginning().expect("a job that ends has begun");
+        let (picks_victim, pages_stayed) = (job.purpose().picks_victim, job.pages_stayed());
+        self.counters.on_dropped_moves(job.dropped());
         if picks_victim {
             self.count_fruitless_collections(plane, pages_stayed);
         }
         let defers = self.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
         self.jobs[id.at()].footprint().blocks().for_each(|(_, block)| self.ftl.erase(block));
         if source == Source::Gc {
-            self.counters.on_die_reserved(now_ns - self.dies[die.at()].reserved_since_ns);
+            self.counters.on_die_reserved(now_ns - self.dies[die.at()].reserved_since_ns());
             let (die, plane, block) = (die.0, plane.0, block.0);
             let event = GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks };
             self.counters.on_collection(event);
         }
         // The clock stops for the job before anybody else can be charged.
         let d = &mut self.dies[die.at()];
-        d.reserved_by = JobId::NONE;
+        d.release();
         d.waited_before = d.came_before_collection;
-        d.defers_to_high_priority = defers && d.high_priority_waiting > 0;
+        d.defers_to_high_priority = defers && d.high_priority_waiting() > 0;
         self.dies_reserved -= 1;
         self.retire(id, events);
     }
 
     /// A job is over. Its plane goes on collecting where its watermark asks for it, before others are let in.
     fn retire(&mut self, id: JobId, events: &mut EventQueue) {
-        let (die, footprint) = (self.jobs[id.at()].die, self.jobs[id.at()].footprint());
+        let (die, footprint) = (self.jobs[id.at()].die(), self.jobs[id.at()].footprint());
         let has_reclaimed = self.jobs[id.at()].block().is_some();
         self.free_jobs.push(id);
         footprint.planes().for_each(|plane| self.job_of_plane[plane.at()] = JobId::NONE);

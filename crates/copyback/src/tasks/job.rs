@@ -6,7 +6,8 @@
 //! one at a time and bound to addresses only then, so the job can be stopped between any two.
 //!
 //! Most jobs have one block. One with a block on each of several planes of a die (a superblock) goes through them row by
-//! row: it reads the pages of one offset together, programs each on its own plane, and erases all blocks at once.
+//! row: it reads the pages of one offset together, programs each on its own plane, and erases all blocks at once. No
+//! granularity makes such a job yet, and none gives its die back between two steps; tests drive both (`ssd/by_hand.rs`).
 
 use crate::config::device::PLANES_MAX;
 use crate::flash::command::Source;
@@ -75,77 +76,165 @@ impl Footprint {
     }
 }
 
-/// A job under way.
-#[derive(Clone, Debug)]
-pub struct Job {
+/// What a job is for, which does not change while it is under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Purpose {
     /// For whom it works.
     pub source: Source,
-    /// Its die.
-    pub die: DieId,
-    /// Its blocks.
-    footprint: Footprint,
-    /// Whether it has its die to itself from its first step to its last.
-    pub reserves_die: bool,
-    /// Order of arrival among transactions.
-    pub sequence: u64,
-    /// Valid units of the block in the order of their places; those before `next` were read.
-    pub moves: Vec<Move>,
-    /// First move that was not read yet.
-    pub next: usize,
-    /// First move that was not programmed yet; it lags behind `next` by what the controller holds.
-    pub programmed: usize,
-    /// Moves that were dropped before they were read: the host had written a newer version.
-    pub dropped: u32,
-    /// Pages that were programmed on the blocks' own planes.
-    pub pages_stayed: u32,
-    /// A step is under way.
-    pub is_stepping: bool,
-    /// Whether its blocks were taken.
-    pub has_begun: bool,
     /// Whether its block is chosen by the victim policy when it begins.
     pub picks_victim: bool,
-    /// Whether its moves gain nothing on their own plane.
-    pub has_to_leave: bool,
-    /// When it began.
+    /// Whether it has its die to itself from its first step to its last.
+    pub reserves_die: bool,
+}
+
+/// What a job found when it began.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beginning {
+    /// When that was.
     pub start_ns: u64,
-    /// Valid units when it began.
+    /// Valid units of its blocks.
     pub units_valid: u32,
-    /// Free blocks of its plane when it began.
+    /// Free blocks of its plane.
     pub free_blocks: u32,
 }
 
+/// A job under way.
+#[derive(Clone, Debug)]
+pub struct Job {
+    purpose: Purpose,
+    die: DieId,
+    footprint: Footprint,
+    /// Order of arrival among transactions.
+    sequence: u64,
+    /// Valid units of the block in the order of their places; those before `next` were read.
+    moves: Vec<Move>,
+    /// First move that was not read yet.
+    next: usize,
+    /// First move that was not programmed yet; it lags behind `next` by what the controller holds.
+    programmed: usize,
+    dropped: u32,
+    pages_stayed: u32,
+    is_stepping: bool,
+    /// None until its blocks were taken.
+    beginning: Option<Beginning>,
+    /// Whether its moves gain nothing on their own plane.
+    pub has_to_leave: bool,
+}
+
 impl Job {
-    /// A job that has not begun, with room for the moves of one block.
-    pub fn new(units_per_block: usize) -> Self {
+    /// A job that has not begun, on blocks of one die; `sequence`: its place in the order of arrival.
+    pub fn new(purpose: Purpose, die: DieId, footprint: Footprint, sequence: u64) -> Self {
         Self {
-            source: Source::Gc,
-            die: DieId::NONE,
-            footprint: Footprint::one(PlaneId::NONE, BlockId::NONE),
-            reserves_die: true,
-            sequence: 0,
-            moves: Vec::with_capacity(units_per_block),
+            purpose,
+            die,
+            footprint,
+            sequence,
+            moves: Vec::new(),
             next: 0,
             programmed: 0,
             dropped: 0,
             pages_stayed: 0,
             is_stepping: false,
-            has_begun: false,
-            picks_victim: true,
+            beginning: None,
             has_to_leave: false,
-            start_ns: 0,
-            units_valid: 0,
-            free_blocks: 0,
         }
+    }
+
+    /// Room for the moves of so many units, which a job that is over leaves to the next.
+    #[must_use]
+    pub fn with_room(mut self, mut moves: Vec<Move>, units: usize) -> Self {
+        moves.clear();
+        moves.reserve(units);
+        self.moves = moves;
+        self
+    }
+
+    /// Its blocks are taken: `moves` are what is valid in them, in the order of their places, or row by row.
+    pub fn begin(&mut self, block: BlockId, moves: Vec<Move>, start_ns: u64, free_blocks: u32) {
+        self.footprint.blocks[0].1 = block;
+        self.beginning = Some(Beginning { start_ns, units_valid: moves.len() as u32, free_blocks });
+        self.moves = moves;
+    }
+
+    /// The room for its moves, taken out, to be given back when it begins or when it is over.
+    pub fn take_moves(&mut self) -> Vec<Move> {
+        std::mem::take(&mut self.moves)
+    }
+
+    /// It waits for its die once more, behind those who came meanwhile.
+    pub fn wait_again(&mut self, sequence: u64) {
+        self.sequence = sequence;
+    }
+
+    // ---- questions --------------------------------------------------------------------------------------------------
+
+    /// For whom it works.
+    #[inline(always)]
+    pub fn source(&self) -> Source {
+        self.purpose.source
+    }
+
+    /// What it is for.
+    #[inline(always)]
+    pub fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
+    /// Its die.
+    #[inline(always)]
+    pub fn die(&self) -> DieId {
+        self.die
+    }
+
+    /// Its place in the order of arrival, among transactions.
+    #[inline(always)]
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// What it found when it began, if it has.
+    #[inline(always)]
+    pub fn beginning(&self) -> Option<Beginning> {
+        self.beginning
+    }
+
+    /// Whether a step is under way.
+    #[inline(always)]
+    pub fn is_stepping(&self) -> bool {
+        self.is_stepping
+    }
+
+    /// Moves that were not read yet.
+    #[inline(always)]
+    pub fn pending(&self) -> &[Move] {
+        &self.moves[self.next..]
+    }
+
+    /// Moves that were read and not programmed yet: what the controller holds.
+    #[inline(always)]
+    pub fn held(&self) -> &[Move] {
+        &self.moves[self.programmed..self.next]
+    }
+
+    /// Moves that were programmed.
+    #[inline(always)]
+    pub fn programmed(&self) -> usize {
+        self.programmed
+    }
+
+    /// Moves that were dropped before they were read: the host had written a newer version.
+    pub fn dropped(&self) -> u32 {
+        self.dropped
+    }
+
+    /// Pages that were programmed on the blocks' own planes.
+    pub fn pages_stayed(&self) -> u32 {
+        self.pages_stayed
     }
 
     /// Its blocks.
     pub fn footprint(&self) -> Footprint {
         self.footprint
-    }
-
-    /// Gives it other blocks.
-    pub fn set_footprint(&mut self, footprint: Footprint) {
-        self.footprint = footprint;
     }
 
     /// The plane of its first block.
@@ -160,14 +249,52 @@ impl Job {
         self.footprint.blocks[0].1
     }
 
-    /// Names its first block.
-    pub fn set_block(&mut self, block: BlockId) {
-        self.footprint.blocks[0].1 = block;
-    }
-
     /// Moves that were not programmed yet.
     pub fn moves_left(&self) -> usize {
         self.moves.len() - self.programmed
+    }
+
+    /// Pages of a plane, as `page_of` and `plane_of` say, that hold moves which were not programmed yet.
+    pub fn pages_left_on(
+        &self,
+        plane: PlaneId,
+        page_of: impl Fn(PhysicalUnit) -> PageId,
+        plane_of: impl Fn(PageId) -> PlaneId,
+    ) -> u32 {
+        let mut last = PageId::NONE;
+        let pages =
+            self.moves[self.programmed..].iter().map(|m| page_of(m.from)).filter(|&page| plane_of(page) == plane);
+        pages.filter(|&page| std::mem::replace(&mut last, page) != page).count() as u32
+    }
+
+    // ---- steps ------------------------------------------------------------------------------------------------------
+
+    /// A step is issued.
+    #[inline(always)]
+    pub fn begin_step(&mut self) {
+        self.is_stepping = true;
+    }
+
+    /// It ended.
+    #[inline(always)]
+    pub fn end_step(&mut self) {
+        self.is_stepping = false;
+    }
+
+    /// So many pending moves from the `start`th on are read next.
+    pub fn put_first(&mut self, start: usize, count: usize) {
+        self.moves[self.next..][..start + count].rotate_right(count);
+    }
+
+    /// Pending moves that come behind the next read, which ends at `end`, where that is the first of `together`: whoever
+    /// looks ahead does so for so many at once.
+    #[inline(always)]
+    pub fn ahead(&self, end: usize, together: usize) -> &[Move] {
+        if self.next / together == end / together {
+            return &[];
+        }
+        let ahead = self.moves.get(end + 1..).unwrap_or_default();
+        &ahead[..ahead.len().min(2 * together)]
     }
 
     /// The next step, none while one is under way. Moves that came too late are not read: `is_current` says whether a
@@ -224,11 +351,11 @@ impl Job {
         Step::Read { end }
     }
 
-    /// A read takes the moves up to `end`; the place of the first, and how many they are.
+    /// A read takes the moves up to `end`.
     #[inline(always)]
-    pub fn take_for_read(&mut self, end: usize) -> (PhysicalUnit, u32) {
+    pub fn take_for_read(&mut self, end: usize) -> &[Move] {
         let first = std::mem::replace(&mut self.next, end);
-        (self.moves[first].from, (end - first) as u32)
+        &self.moves[first..end]
     }
 
     /// A program on `plane` takes so many of the moves that were read.
@@ -264,11 +391,6 @@ impl Job {
         Step::Read { end }
     }
 
-    /// Lists the moves of several blocks row by row, and in a row plane by plane.
-    pub fn order_by_rows(&mut self, offset_of: impl Fn(PhysicalUnit) -> u32) {
-        self.moves.sort_by_key(|m| (offset_of(m.from), m.from));
-    }
-
     /// Forgets pending moves, up to the next one that is current.
     #[inline(never)]
     fn drop_stale(&mut self, is_current: &impl Fn(Move) -> bool) {
@@ -278,10 +400,18 @@ impl Job {
             self.dropped += stale as u32;
         }
     }
+}
 
-    /// The first unit of the page that the job reads next.
-    pub fn next_place(&self) -> Option<PhysicalUnit> {
-        self.moves.get(self.next).map(|m| m.from)
+/// Lists the moves of several blocks row by row, and in a row plane by plane.
+pub fn order_by_rows(moves: &mut [Move], offset_of: impl Fn(PhysicalUnit) -> u32) {
+    moves.sort_by_key(|m| (offset_of(m.from), m.from));
+}
+
+/// What tests change from outside, to see that it is noticed.
+#[cfg(test)]
+impl Job {
+    pub(crate) fn moves_mut(&mut self) -> &mut Vec<Move> {
+        &mut self.moves
     }
 }
 
@@ -297,10 +427,12 @@ mod tests {
     }
 
     fn job(footprint: Footprint, places: &[u32]) -> Job {
-        let mut job = Job::new(8);
-        job.set_footprint(footprint);
-        job.moves = places.iter().map(|&at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) }).collect();
-        job.order_by_rows(|unit| unit.0 / 2 % 4);
+        let purpose = Purpose { source: Source::Gc, picks_victim: false, reserves_die: true };
+        let mut job = Job::new(purpose, DieId(0), footprint, 1);
+        let mut moves: Vec<_> =
+            places.iter().map(|&at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) }).collect();
+        order_by_rows(&mut moves, |unit| unit.0 / 2 % 4);
+        job.begin(BlockId(0), moves, 0, 1);
         job
     }
 

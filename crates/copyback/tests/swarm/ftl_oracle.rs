@@ -224,7 +224,7 @@ impl Bench {
         for what in data.iter_mut().flatten() {
             *what = self.oracle.write(what.0);
         }
-        let predicted = self.ftl.next_block(plane, Origin::Host);
+        let predicted = self.ftl.next_block_in(plane, self.ftl.write_point(plane, Origin::Host));
         let at = self.ftl.write_page(plane, &page, self.stamp);
         let (block, _) = self.ftl.geometry.block_and_offset(at);
         assert_eq!(self.ftl.geometry.plane_of(block), plane);

@@ -3,6 +3,10 @@
 //! Contract: host transactions enter the queue of their die through its window. A program is admitted only with a page
 //! to land on, so transactions inside a window can always finish; background jobs take a slot like anybody else, and go
 //! first when one becomes free.
+//!
+//! A choice is a number of slots so far. One that decides by what a transaction is, and changes its mind as time passes
+//! (a token scheduler), needs a view of the die, state, and a timer of the drive's; the four places that compare
+//! `slots_used` with it are in `ssd::admission` and `ssd::issue`.
 
 pub mod all;
 pub mod window;

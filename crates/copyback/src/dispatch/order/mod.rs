@@ -68,7 +68,7 @@ pub trait OrderPolicy {
 
 /// What a configuration says of a policy.
 pub trait Parameters {
-    /// Checks the values; `run` is the whole configuration.
+    /// Checks the values against the device.
     fn check(&self, _device: &Device<'_>) -> Result<(), KeyError> {
         Ok(())
     }

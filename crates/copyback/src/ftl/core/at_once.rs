@@ -23,11 +23,11 @@ impl Ftl {
     /// The same, to the plane's second active block if so told.
     #[inline(always)]
     pub fn append_to(&mut self, plane: PlaneId, is_second: bool, unit: LogicalUnit, stamp: u64) {
-        let slot = if is_second { 1 } else { self.write_point(plane, Origin::Host) };
-        let (block, place) = self.append_place(plane, slot);
+        let write_point = if is_second { 1 } else { self.write_point(plane, Origin::Host) };
+        let (block, place) = self.append_place(plane, write_point);
         self.point(unit, place, block);
         self.counts.host_units += 1;
-        self.close_if_full(plane, block, slot, stamp);
+        self.close_if_full(plane, block, write_point, stamp);
     }
 
     /// Ends the page that was begun on a plane by appending: what is left of it is padding. Whole pages are bound only
@@ -42,8 +42,8 @@ impl Ftl {
         self.seal_write_point(plane, 1, stamp);
     }
 
-    fn seal_write_point(&mut self, plane: PlaneId, slot: usize, stamp: u64) {
-        let block = self.planes[plane.at()].open[slot];
+    fn seal_write_point(&mut self, plane: PlaneId, write_point: usize, stamp: u64) {
+        let block = self.planes[plane.at()].open[write_point];
         if block.is_none() {
             return;
         }
@@ -51,12 +51,12 @@ impl Ftl {
         let whole = u32::from(state.written).next_multiple_of(self.geometry.units_per_page);
         self.counts.padding_units += u64::from(whole) - u64::from(state.written);
         state.written = whole as u16;
-        self.close_if_full(plane, block, slot, stamp);
+        self.close_if_full(plane, block, write_point, stamp);
     }
 
     #[inline(always)]
-    fn append_place(&mut self, plane: PlaneId, slot: usize) -> (BlockId, PhysicalUnit) {
-        let block = self.open_block(plane, slot);
+    fn append_place(&mut self, plane: PlaneId, write_point: usize) -> (BlockId, PhysicalUnit) {
+        let block = self.open_block(plane, write_point);
         let at = self.blocks[block].written;
         self.blocks[block].written = at + 1;
         (block, PhysicalUnit(block.0 * self.geometry.units_per_block + u32::from(at)))
@@ -71,21 +71,21 @@ impl Ftl {
         for m in &moves[..moves.len().min(AHEAD)] {
             self.map.prefetch(m.unit);
         }
-        let mut slot = self.write_point(plane, Origin::Move);
+        let mut write_point = self.write_point(plane, Origin::Move);
         for (i, m) in moves.iter().enumerate() {
             if let Some(next) = moves.get(i + AHEAD) {
                 self.map.prefetch(next.unit);
             }
-            if self.frontier.has_second_active() && !self.is_within_page(plane, slot) {
-                slot = self.write_point(plane, Origin::Move);
+            if self.frontier.has_second_active() && !self.is_within_page(plane, write_point) {
+                write_point = self.write_point(plane, Origin::Move);
             }
-            let (to_block, place) = self.append_place(plane, slot);
+            let (to_block, place) = self.append_place(plane, write_point);
             let old = self.map.set(m.unit, place);
             debug_assert_eq!(old, m.from);
             self.reverse[place.at()] = m.unit;
             self.valid[place.at() / 64] |= 1 << (place.0 % 64);
             self.blocks[to_block].valid += 1;
-            self.close_if_full(plane, to_block, slot, stamp);
+            self.close_if_full(plane, to_block, write_point, stamp);
         }
         let moved = moves.len() as u32;
         self.counts.moved_units += u64::from(moved);
@@ -97,8 +97,8 @@ impl Ftl {
 
     /// Whether an open block's last page was begun and is not full: what comes next goes there, too.
     #[inline(always)]
-    fn is_within_page(&self, plane: PlaneId, slot: usize) -> bool {
-        let open = self.planes[plane.at()].open[slot];
+    fn is_within_page(&self, plane: PlaneId, write_point: usize) -> bool {
+        let open = self.planes[plane.at()].open[write_point];
         open.is_some() && !u32::from(self.blocks[open].written).is_multiple_of(self.geometry.units_per_page)
     }
 

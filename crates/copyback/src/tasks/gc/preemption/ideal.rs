@@ -4,7 +4,7 @@
 //!
 //! Parameters: none.
 
-use super::{Candidate, Fence, Parameters, PreemptionPolicy, View};
+use super::{Candidate, Parameters, PreemptionPolicy, View};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
@@ -34,15 +34,6 @@ impl Policy {
 }
 
 impl PreemptionPolicy for Policy {
-    fn is_timeless(&self) -> bool {
-        true
-    }
-    fn is_preemptive(&self) -> bool {
-        false
-    }
-    fn fence(&self) -> Fence {
-        Fence::All
-    }
     fn admits(&self, _: &View<'_>, _: Candidate) -> bool {
         false
     }

@@ -47,14 +47,6 @@ pub trait Parameters {
 
 /// See the module's contract.
 pub trait PreemptionPolicy {
-    /// Whether a collection is done in no time at all.
-    fn is_timeless(&self) -> bool {
-        false
-    }
-    /// Whether anything may ever go between two steps.
-    fn is_preemptive(&self) -> bool {
-        true
-    }
     /// How long the controller polls the queue before each step.
     fn queue_poll_ns(&self) -> u64 {
         0
@@ -63,7 +55,7 @@ pub trait PreemptionPolicy {
     fn fence(&self) -> Fence {
         Fence::None
     }
-    /// What the hard watermark prohibits.
+    /// What the hard watermark prohibits; constant over a run.
     fn at_hard(&self) -> AtHard {
         AtHard::All
     }
@@ -71,8 +63,9 @@ pub trait PreemptionPolicy {
     fn on_point(&mut self, _die: &dyn DieView) {}
     /// Whether a request may go before the collection's next step, as far as the policy has to do with it.
     fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool;
-    /// Whether a command that leads with another plane may take a page of this plane along, before the collection's
-    /// next step.
+    /// Whether the collection's own plane takes no read (`is_write`: no write) before its next step: neither a command of
+    /// its own, nor a page of one that leads with another plane. For [`NextStep::Program`] constant over a run, as checks
+    /// rely on it.
     fn excludes_plane(&self, _step: NextStep, _is_write: bool) -> bool {
         false
     }
@@ -104,13 +97,11 @@ macro_rules! preemptions {
             }
         }
 
-        /// The policy of a run.
-        #[allow(missing_docs, clippy::large_enum_variant)]
-        pub enum Preemption { $( $variant($module::Policy) ),+ }
+        #[allow(clippy::large_enum_variant)]
+        enum Policy { $( $variant($module::Policy) ),+ }
 
-        impl Preemption {
-            /// The policy that a configuration asks for.
-            pub fn new(config: &PreemptionConfig, geometry: &Geometry, timing: &Timing) -> Self {
+        impl Policy {
+            fn new(config: &PreemptionConfig, geometry: &Geometry, timing: &Timing) -> Self {
                 match config { $( PreemptionConfig::$variant(p) => Self::$variant($module::Policy::new(p, geometry, timing)) ),+ }
             }
         }
@@ -118,37 +109,56 @@ macro_rules! preemptions {
         /// What the policy says.
         #[allow(missing_docs)]
         impl Preemption {
-            #[inline(always)]
-            pub fn is_timeless(&self) -> bool {
-                match self { $( Self::$variant(p) => PreemptionPolicy::is_timeless(p) ),+ }
-            }
-            #[inline(always)]
-            pub fn is_preemptive(&self) -> bool {
-                match self { $( Self::$variant(p) => p.is_preemptive() ),+ }
-            }
-            pub fn poll_ns(&self) -> u64 {
-                match self { $( Self::$variant(p) => p.queue_poll_ns() ),+ }
+            pub fn queue_poll_ns(&self) -> u64 {
+                match &self.policy { $( Policy::$variant(p) => p.queue_poll_ns() ),+ }
             }
             pub fn fence(&self) -> Fence {
-                match self { $( Self::$variant(p) => p.fence() ),+ }
+                match &self.policy { $( Policy::$variant(p) => p.fence() ),+ }
             }
             pub fn at_hard(&self) -> AtHard {
-                match self { $( Self::$variant(p) => p.at_hard() ),+ }
+                match &self.policy { $( Policy::$variant(p) => p.at_hard() ),+ }
             }
             #[inline]
             pub fn on_point(&mut self, die: &dyn DieView) {
-                match self { $( Self::$variant(p) => p.on_point(die) ),+ }
+                match &mut self.policy { $( Policy::$variant(p) => p.on_point(die) ),+ }
             }
             #[inline]
             pub fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
-                match self { $( Self::$variant(p) => p.admits(view, candidate) ),+ }
+                match &self.policy { $( Policy::$variant(p) => p.admits(view, candidate) ),+ }
             }
             #[inline]
             pub fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
-                match self { $( Self::$variant(p) => p.excludes_plane(step, is_write) ),+ }
+                match &self.policy { $( Policy::$variant(p) => p.excludes_plane(step, is_write) ),+ }
             }
         }
     };
+}
+
+/// The policy of a run.
+pub struct Preemption {
+    policy: Policy,
+    is_timeless: bool,
+    is_preemptive: bool,
+}
+
+impl Preemption {
+    /// The policy that a configuration asks for.
+    pub fn new(config: &PreemptionConfig, geometry: &Geometry, timing: &Timing) -> Self {
+        let (is_timeless, is_preemptive) = (config.is_timeless(), config.lets_host_first());
+        Self { policy: Policy::new(config, geometry, timing), is_timeless, is_preemptive }
+    }
+
+    /// Whether a collection is done in no time at all.
+    #[inline(always)]
+    pub fn is_timeless(&self) -> bool {
+        self.is_timeless
+    }
+
+    /// Whether anything may ever go between two steps.
+    #[inline(always)]
+    pub fn is_preemptive(&self) -> bool {
+        self.is_preemptive
+    }
 }
 
 preemptions! {

@@ -5,7 +5,7 @@
 //!
 //! Parameters: none.
 
-use super::{Candidate, Fence, Parameters, PreemptionPolicy, View};
+use super::{Candidate, Parameters, PreemptionPolicy, View};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
@@ -32,12 +32,6 @@ impl Policy {
 }
 
 impl PreemptionPolicy for Policy {
-    fn is_preemptive(&self) -> bool {
-        false
-    }
-    fn fence(&self) -> Fence {
-        Fence::All
-    }
     fn admits(&self, _: &View<'_>, _: Candidate) -> bool {
         false
     }

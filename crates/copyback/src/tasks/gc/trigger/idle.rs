@@ -66,7 +66,7 @@ impl Idle {
         since_ns + self.after_ns
     }
 
-    /// Whether a plane at such a watermark is collected in idle time.
+    /// Whether a plane with so much free is collected in idle time.
     #[inline]
     pub fn wants_plane(&self, free: u32) -> bool {
         free < self.stop_watermark
