@@ -41,13 +41,12 @@ impl Reach<'_> {
     #[inline(always)]
     fn bind_read(&mut self, end: usize) -> (FlashOp, PageId, u32) {
         fetch_ahead(self.ftl, self.job, end);
-        let moves = self.job.take_for_read(end);
-        let (page, units) = (self.geometry.page_of(moves[0].from), moves.len() as u32);
+        let (from, units) = self.job.take_for_read(end);
         if self.job.source() == Source::Gc {
             self.counters.on_reads_waiting(self.reads_waiting);
         }
         self.counters.on_lone_command(FlashOp::Read, self.job.source());
-        (FlashOp::Read, page, units)
+        (FlashOp::Read, self.geometry.page_of(from), units)
     }
 
     #[inline(always)]

@@ -153,7 +153,7 @@ impl Drive {
         let mut command = Command::new(op, source, id, events.now_ns());
         match step {
             Step::Read { end } => {
-                let moves = self.jobs[id.at()].take_for_read(end);
+                let moves = self.jobs[id.at()].take_row_for_read(end);
                 for (plane, page, units) in pages_of_row(&self.geometry, moves) {
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
@@ -301,8 +301,8 @@ impl Drive {
         let job = &mut self.jobs[id.at()];
         let (plane, source) = (job.plane(), job.source());
         fetch_ahead(&self.ftl, job, end);
-        let moves = job.take_for_read(end);
-        let (page, units) = (self.geometry.page_of(moves[0].from), moves.len() as u32);
+        let (from, units) = job.take_for_read(end);
+        let page = self.geometry.page_of(from);
         if source == Source::Gc {
             self.counters.on_reads_waiting(self.dies[die.at()].reads_waiting());
         }

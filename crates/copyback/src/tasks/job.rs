@@ -351,9 +351,15 @@ impl Job {
         Step::Read { end }
     }
 
-    /// A read takes the moves up to `end`.
+    /// A read takes the moves up to `end`; the place of the first, and how many they are.
     #[inline(always)]
-    pub fn take_for_read(&mut self, end: usize) -> &[Move] {
+    pub fn take_for_read(&mut self, end: usize) -> (PhysicalUnit, u32) {
+        let first = std::mem::replace(&mut self.next, end);
+        (self.moves[first].from, (end - first) as u32)
+    }
+
+    /// The same of a row; its moves.
+    pub fn take_row_for_read(&mut self, end: usize) -> &[Move] {
         let first = std::mem::replace(&mut self.next, end);
         &self.moves[first..end]
     }

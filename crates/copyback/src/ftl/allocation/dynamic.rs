@@ -50,8 +50,20 @@ impl Dynamic {
     pub fn place(&mut self, load: &impl Load) -> Place {
         let dies = self.turns.len();
         let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));
-        let in_turn = (0..dies).map(|i| (self.next_turn + i) % dies);
-        let best = in_turn.min_by_key(|&at| rank(self.turns[at])).expect("a drive has a die");
+        let mut in_turn = (0..dies).map(|i| (self.next_turn + i) % dies);
+        let mut best = in_turn.next().expect("a drive has a die");
+        let mut least = rank(self.turns[best]);
+        for at in in_turn {
+            if least == (false, false, 0) {
+                break;
+            }
+            // Room is looked at only where it decides, as it takes longest to find out.
+            let die = self.turns[at];
+            let may_win = least.0 || (load.is_collecting(die), load.queued(die)) < (least.1, least.2);
+            if may_win && rank(die) < least {
+                (best, least) = (at, rank(die));
+            }
+        }
         self.next_turn = (best + 1) % dies;
         Place { die: self.turns[best], plane: PlaneId::NONE }
     }

@@ -45,13 +45,16 @@ impl Destination {
         if self == Self::Local {
             return home;
         }
-        let others = (0..drive.planes()).map(PlaneId).filter(|&p| p != home && drive.accepts(p));
+        let others = (0..drive.planes()).map(PlaneId).filter(|&p| p != home);
         if has_to_leave {
-            return others.max_by_key(|&p| (drive.reservable(p), Reverse(p))).unwrap_or(home);
+            let accepting = others.filter(|&p| drive.accepts(p));
+            return accepting.max_by_key(|&p| (drive.reservable(p), Reverse(p))).unwrap_or(home);
         }
         let rank =
             |&p: &PlaneId| (drive.keeps_watermark(p), Reverse(drive.waiting(p)), drive.reservable(p), Reverse(p));
-        let suits = |&p: &PlaneId| drive.reservable(p) > drive.reservable(home) && drive.is_die_idle(p);
+        // What takes longest to find out is asked last, as this looks at all planes for each page.
+        let room_at_home = drive.reservable(home);
+        let suits = |&p: &PlaneId| drive.is_die_idle(p) && drive.reservable(p) > room_at_home && drive.accepts(p);
         others.filter(suits).max_by_key(rank).unwrap_or(home)
     }
 }
