@@ -231,6 +231,8 @@ impl From<copyback::run::RunError> for Failure {
             RunError::NoSuchDrive { .. } => {
                 Self::input(error.to_string()).with_help("choose one volume of the trace: --set workload.device=0")
             }
+            RunError::TooLate { .. } => Self::input(error.to_string())
+                .with_help("mend the trace's time there, or lower `workload.time_scale` or `workload.loop`"),
             RunError::WarmupUnfinished(unfinished) => {
                 let help = warmup_help(&unfinished);
                 Self::input(unfinished.to_string()).with_help(help)

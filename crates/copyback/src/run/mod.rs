@@ -105,6 +105,17 @@ pub enum RunError {
         /// What the run has.
         drives: usize,
     },
+    /// A request arrives so late that the times behind it cannot be told.
+    #[error(
+        "request {index} arrives at {arrival_ns} ns, beyond the {} ns (292 years) that a run may last",
+        simulation::ARRIVAL_MAX_NS
+    )]
+    TooLate {
+        /// Its number, from 0.
+        index: u64,
+        /// When it arrives.
+        arrival_ns: u64,
+    },
     /// The workload holds no request.
     #[error("the workload holds no request")]
     Empty,

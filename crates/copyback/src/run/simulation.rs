@@ -24,6 +24,7 @@ use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::Ssd;
 use copyback_workload::{Error, Request, RequestSource};
 use measures::Start;
+pub use requests::ARRIVAL_MAX_NS;
 use std::collections::VecDeque;
 use totals::Totals;
 

@@ -11,6 +11,10 @@ use copyback_workload::{Op, Request};
 /// Requests that are taken out of the workload together.
 pub(super) const REQUESTS_AHEAD: u64 = 16;
 
+/// No request arrives later, so that the times of all that follows from it can be told: half of what 64 bits hold, 292
+/// years.
+pub const ARRIVAL_MAX_NS: u64 = 1 << 63;
+
 impl Simulation<'_> {
     pub(super) fn fetch(&mut self) -> Result<(), RunError> {
         if self.is_source_empty || self.fetched >= self.fetch_max {
@@ -21,7 +25,12 @@ impl Simulation<'_> {
         }
         self.next = self.ahead.pop_front().unwrap_or(Ok(None)).map_err(RunError::Workload)?;
         match self.next {
-            Some(_) => self.fetched += 1,
+            Some(next) => {
+                self.fetched += 1;
+                if next.arrival_ns > ARRIVAL_MAX_NS && self.host.mode == HostMode::Open {
+                    return Err(RunError::TooLate { index: self.fetched - 1, arrival_ns: next.arrival_ns });
+                }
+            }
             None => self.is_source_empty = true,
         }
         match &self.watch {

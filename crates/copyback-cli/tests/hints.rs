@@ -1,0 +1,67 @@
+//! What the program says of inputs and settings that would mislead: refusals with a remedy, and notes.
+
+mod common;
+
+use common::*;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A trace in a folder of its own.
+struct Trace {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl Trace {
+    fn new(text: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = folder.path().join("my.trace");
+        std::fs::write(&path, text).expect("the file can be written");
+        Self { _folder: folder, path }
+    }
+
+    fn path(&self) -> &str {
+        self.path.to_str().expect("the path is text")
+    }
+}
+
+/// A command with a mistake: it ends with 2 and says all of these.
+fn refused(arguments: &[&str], says: &[&str]) {
+    let output = copyback(arguments);
+    let text = said(&output);
+    assert_eq!(code(&output), 2, "{arguments:?}: {text}");
+    for part in says {
+        assert!(text.contains(part), "{arguments:?} does not say `{part}`: {text}");
+    }
+}
+
+/// What a command prints that goes well.
+fn done(arguments: &[&str]) -> String {
+    let output = copyback(arguments);
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
+    printed(&output)
+}
+
+const REMEDY: &str = "lower `workload.time_scale`";
+
+/// Times of ends wrapped around and broke the order of events.
+#[test]
+fn arrivals_that_time_cannot_count_are_refused() {
+    let late = Trace::new("0 0 0 8 0\n6000000000000000000 0 8 8 0\n");
+    let end = Trace::new("0 0 0 8 0\n18446744073709551615 0 8 8 0\n18446744073709551615 0 8 8 1\n");
+    let run = |trace: &Trace, set: &str, check: &dyn Fn(&[&str])| {
+        let base = ["run", "-q", "--device", "small", "--trace", trace.path(), "--format", "ssdsim", "--set", set];
+        check(&base);
+    };
+    run(&late, "workload.time_scale=1.0", &|line| _ = done(line));
+    run(&late, "workload.time_scale=1.5", &|line| _ = done(line));
+    run(&end, "workload.loop=1", &|line| {
+        refused(line, &["request 1 arrives at 18446744073709551615 ns", "9223372036854775808 ns", REMEDY]);
+    });
+    run(&late, "workload.time_scale=2", &|line| {
+        refused(line, &["request 1 arrives at 12000000000000000000 ns", REMEDY])
+    });
+    run(&late, "workload.loop=2", &|line| refused(line, &["request 3 arrives at ", REMEDY]));
+    // Where each request waits for another's end, nobody asks when it arrives.
+    run(&end, "host.mode=closed", &|line| _ = done(line));
+}
