@@ -206,22 +206,70 @@ fn sources_are_what_the_documents_show() {
     assert!(found > 1, "only {found} blocks with a path were found: were the fences renamed?");
 }
 
-/// Links between the documents lead somewhere.
+/// All documents that link: those above, the pages below `docs`, and what stands beside the README.
+fn linking() -> Vec<PathBuf> {
+    let mut folders = vec![root().join("docs")];
+    let mut found = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name)).to_vec();
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(&folder).expect("a folder can be read").map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Anchors that a Markdown text's headings have on its page: in lower case, without punctuation, and with `-` for each
+/// space.
+fn anchors(text: &str) -> Vec<String> {
+    let mut is_code = false;
+    let mut anchors: Vec<String> = Vec::new();
+    for line in text.lines() {
+        is_code ^= line.starts_with("```");
+        let heading = line.trim_start_matches('#');
+        if is_code || heading.len() == line.len() || !heading.starts_with(' ') {
+            continue;
+        }
+        let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        let anchor = kept.collect::<String>().to_lowercase().replace(' ', "-");
+        let before = anchors.iter().filter(|other| **other == anchor).count();
+        anchors.push(if before == 0 { anchor } else { format!("{anchor}-{before}") });
+    }
+    anchors
+}
+
+/// Links between the documents lead to a file, and to a heading of it where they name one.
 #[test]
-fn links_lead_to_files() {
-    for document in documents() {
+fn links_lead_somewhere() {
+    let mut to_headings = 0;
+    for document in linking() {
         let text = std::fs::read_to_string(&document).expect("a document is a text");
         let folder = document.parent().expect("a document is in a folder");
         let inline = text.match_indices("](").map(|(at, _)| text[at + 2..].split(')').next().unwrap_or_default());
         // `[name]: target`, which cells of tables refer to.
         let defined = text.lines().filter(|l| l.starts_with('[')).filter_map(|l| Some(l.split_once("]: ")?.1));
-        for target in inline.chain(defined) {
-            let file = target.split('#').next().unwrap_or_default();
-            if !target.contains("://") && !file.is_empty() {
-                assert!(folder.join(file).exists(), "{} links to {target}, which is not there", document.display());
+        for target in inline.chain(defined).filter(|target| !target.contains("://")) {
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let path = if file.is_empty() { document.clone() } else { folder.join(file) };
+            assert!(path.exists(), "{} links to {target}, which is not there", document.display());
+            if !heading.is_empty() {
+                to_headings += 1;
+                let known = anchors(&std::fs::read_to_string(&path).expect("a document is a text"));
+                let is_known = known.iter().any(|anchor| anchor == heading);
+                assert!(is_known, "{} links to {target}, but the headings are {known:?}", document.display());
             }
         }
     }
+    assert!(to_headings > 3, "only {to_headings} links to headings were found");
+}
+
+#[test]
+fn headings_have_anchors() {
+    let text = "# A `b`, c\n```\n# no heading\n```\n## Über x-y\n#no heading\n## A b c\n";
+    assert_eq!(anchors(text), ["a-b-c", "über-x-y", "a-b-c-1"]);
 }
 
 #[test]
