@@ -10,6 +10,7 @@ use crate::table::{self, BOLD, DIM};
 use crate::workloads;
 use copyback::config::layers::{Layer, suggestion};
 use copyback::config::presets::{DEVICES, Preset, SCHEMES, find};
+use copyback::config::renamed;
 use copyback::config::{Axis, Choice};
 use copyback::run::config::Stack;
 use copyback::run::config::{AXES, RunConfig};
@@ -106,6 +107,10 @@ fn explain(name: &str) -> Result<String, Failure> {
         let choices = axis.choices.iter();
         let named = |choice: &&Choice| choice.name == name || format!("{}.{}", axis.name, choice.name) == name;
         parts.extend(choices.filter(named).map(|choice| policy_text(axis, choice)));
+    }
+    if let Some(new) = renamed::axis_or_policy(name).filter(|new| parts.is_empty() && explain(new).is_ok()) {
+        let failure = Failure::input(format!("`{name}` is now `{new}`"));
+        return Err(failure.with_help(format!("see `copyback schemes {new}`")));
     }
     if parts.is_empty() {
         let policies = AXES.iter().flat_map(|axis| axis.choices.iter().map(|choice| choice.name));

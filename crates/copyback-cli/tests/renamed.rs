@@ -59,6 +59,40 @@ fn every_old_name_is_refused_with_its_new_one() {
     }
 }
 
+/// The list of what there is to choose from knows the names, too, and what is now to be written is there to be copied.
+#[test]
+fn old_names_lead_to_what_is_to_be_written() {
+    for (old, new) in [
+        ("slack", "preemption.deadline"),
+        ("never", "preemption.none"),
+        ("yield", "preemption"),
+        ("unit", "granularity"),
+        ("yield.points", "preemption.points"),
+    ] {
+        let output = copyback(&["schemes", old]);
+        assert_eq!(code(&output), 2, "{old}");
+        for says in [format!("`{old}` is now `{new}`"), format!("copyback schemes {new}")] {
+            assert!(said(&output).contains(&says), "{}", said(&output));
+        }
+        assert_eq!(code(&copyback(&["schemes", new])), 0, "{new}");
+    }
+    let unknown = said(&copyback(&["schemes", "unit.nothing"]));
+    assert!(unknown.contains("there is no scheme, axis or policy"), "{unknown}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.toml");
+    std::fs::write(&path, "[set]\nunit.destination = \"global\"\n").unwrap();
+    let (set, path) = (["run", "--set", "unit.destination=global"], path.to_str().unwrap());
+    for output in [copyback(&set), copyback(&["sweep", path, "--quiet"])] {
+        assert!(said(&output).contains("write `granularity.destination = \"global\"`"), "{}", said(&output));
+    }
+    std::fs::write(path, "[[case]]\nset.unit.destination = \"global\"\n").unwrap();
+    let case = said(&copyback(&["sweep", path, "--quiet"]));
+    assert!(case.contains("write `granularity.destination = \"global\"`"), "{case}");
+    std::fs::write(path, "[unit]\ndestination = \"global\"\ncopyback = true\n").unwrap();
+    let several = said(&copyback(&["run", path]));
+    assert!(several.contains("write [granularity] over its keys"), "{several}");
+}
+
 /// In files, too: where the name stands, and in a sweep's and a claim's settings.
 #[test]
 fn old_names_are_refused_where_they_stand_in_files() {

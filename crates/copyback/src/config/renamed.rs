@@ -80,6 +80,18 @@ pub fn setting(path: &str) -> Option<String> {
     (new != path).then_some(new)
 }
 
+/// What an axis or a policy is called now, whichever way it was named: alone, or as `axis.policy`.
+pub fn axis_or_policy(name: &str) -> Option<String> {
+    if let Some(axis) = table(name) {
+        return Some(axis.to_owned());
+    }
+    let under_new_axis = name.split_once('.').map(|(axis, policy)| format!("{}.{policy}", table(axis).unwrap_or(axis)));
+    let renamed = RENAMED.iter().filter(|row| row.kind == Kind::Policy).find(|row| {
+        Some(row.old) == under_new_axis.as_deref() || row.old.split_once('.').is_some_and(|(_, policy)| policy == name)
+    });
+    renamed.map(|row| row.new.to_owned()).or(under_new_axis.filter(|new| new != name))
+}
+
 /// What a number of the report is called now.
 pub fn number(name: &str) -> Option<String> {
     RENAMED.iter().filter(|row| row.kind == Kind::Number).find_map(|row| {
@@ -100,6 +112,20 @@ mod tests {
         assert_eq!(setting("victim.look").as_deref(), Some("victim.scan"));
         assert_eq!(number("blame.read_mean_ns.gc").as_deref(), Some("latency_breakdown.read_mean_ns.gc"));
         assert_eq!(number("gc.rounds").as_deref(), Some("gc.collections"));
+        for (name, new) in [
+            ("yield", "preemption"),
+            ("unit", "granularity"),
+            ("slack", "preemption.deadline"),
+            ("never", "preemption.none"),
+            ("preemption.never", "preemption.none"),
+            ("yield.slack", "preemption.deadline"),
+            ("yield.ideal", "preemption.ideal"),
+        ] {
+            assert_eq!(axis_or_policy(name).as_deref(), Some(new), "{name}");
+        }
+        for name in ["none", "preemption", "preemption.ideal", "sleck", "victim.never"] {
+            assert_eq!(axis_or_policy(name), None, "{name}");
+        }
         for name in ["blame.", "gc.rounds.x", "gc.round", "gc.units_moved"] {
             assert_eq!(number(name), None, "{name}");
         }

@@ -112,6 +112,9 @@ fn check_names<C: Configuration>(root: &Table) -> Result<(), LayerError> {
     Ok(())
 }
 
+/// Length of a value that is shown with its key.
+const SHOWN_BYTES_MAX: usize = 80;
+
 /// Refuses a table, a key or a policy that was called so before, with its new name.
 fn refuse_renamed(table: &str, entry: &Entry) -> Result<(), LayerError> {
     let now = |old: &str, new: &str| LayerError::new(format!("`{old}` is now `{new}`"));
@@ -126,7 +129,13 @@ fn refuse_renamed(table: &str, entry: &Entry) -> Result<(), LayerError> {
     if axis != table {
         let help = match policy {
             Some((old, new, _)) => format!("write `{axis}.policy = \"{new}\"`: `{old}` is now `{new}`"),
-            None => format!("write [{axis}], or `{axis}.key = value`"),
+            None => match &plain(inner).into_iter().collect::<Vec<_>>()[..] {
+                [(key, value)] if value.to_string().len() <= SHOWN_BYTES_MAX => {
+                    let key = renamed::key(axis, key).map_or_else(|| format!("{axis}.{key}"), str::to_owned);
+                    format!("write `{key} = {value}`")
+                }
+                _ => format!("write [{axis}] over its keys"),
+            },
         };
         return Err(now(table, axis).with_help(help).at(seen(&entry.key)));
     }
