@@ -65,3 +65,24 @@ fn arrivals_that_time_cannot_count_are_refused() {
     // Where each request waits for another's end, nobody asks when it arrives.
     run(&end, "host.mode=closed", &|line| _ = done(line));
 }
+
+/// Three volumes whose addresses are the same.
+const VOLUMES: &str = "128166372003061629,hm,0,Read,4096,4096,100\n128166372003062629,hm,1,Write,4096,4096,100\n\
+                       128166372003063629,hm,7,Write,4096,4096,100\n";
+
+#[test]
+fn devices_that_share_addresses_are_noted() {
+    let trace = Trace::new(VOLUMES);
+    let note = "3 devices share one address space; choose one with --set workload.device=N";
+    let remedy = "--set workload.layout=packed";
+    for command in [&["run"][..], &["compare", "--schemes", "baseline,pgc"]] {
+        let printed = done(&[command, &["-q", "--trace", trace.path()]].concat());
+        assert!(printed.contains(&format!("Note: {note}")) && printed.contains(remedy), "{printed}");
+        for set in ["workload.device=1", "workload.layout=packed", "workload.first=1"] {
+            let printed = done(&[command, &["-q", "--trace", trace.path(), "--set", set]].concat());
+            assert!(!printed.contains("share one address space"), "{set}: {printed}");
+        }
+    }
+    // What is compiled in was packed when it was recorded.
+    assert!(!done(&["run", "-q", "--requests", "500"]).contains("share one address space"));
+}

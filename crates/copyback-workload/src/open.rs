@@ -52,5 +52,5 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
         let source = Packed::new(source, spec.device);
         return Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes)));
     }
-    Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes)))
+    Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes).sharing_addresses()))
 }

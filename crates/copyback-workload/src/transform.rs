@@ -5,7 +5,7 @@ use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{BeyondCapacity, WorkloadSpec};
 use crate::units::{format_bytes, format_duration_ns};
 use crate::{Error, Priority, Request, RequestSource};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// The size of the pieces in which files are laid out on the drive, as a file system's allocator would.
 const EXTENT_BYTES: u64 = 1 << 20;
@@ -101,6 +101,40 @@ impl<S: RequestSource> RequestSource for Packed<S> {
     }
 }
 
+/// Devices of one trace that are told apart, lest their numbers fill the memory.
+const DEVICES_MAX: usize = 10_000;
+
+/// Which devices the requests of a trace are for.
+#[derive(Default)]
+struct Devices {
+    last: Option<u32>,
+    seen: BTreeSet<u32>,
+}
+
+impl Devices {
+    #[inline]
+    fn see(&mut self, device: u32) {
+        if self.last != Some(device) {
+            self.last = Some(device);
+            if self.seen.len() <= DEVICES_MAX {
+                self.seen.insert(device);
+            }
+        }
+    }
+
+    fn note(&self) -> Option<String> {
+        let count = match self.seen.len() {
+            0 | 1 => return None,
+            many if many > DEVICES_MAX => format!("more than {DEVICES_MAX}"),
+            count => count.to_string(),
+        };
+        Some(format!(
+            "{count} devices share one address space; choose one with --set workload.device=N, or keep them apart with \
+             --set workload.layout=packed"
+        ))
+    }
+}
+
 /// The transformations that keep or change one request at a time.
 pub(crate) struct Transformed<S> {
     inner: S,
@@ -116,6 +150,8 @@ pub(crate) struct Transformed<S> {
     started_ns: Option<u64>,
     passed: u64,
     other_devices: u64,
+    /// Those of a trace whose addresses a drive takes as they are.
+    devices: Option<Devices>,
     folded: u64,
     rejected: u64,
     ended: bool,
@@ -138,10 +174,17 @@ impl<S: RequestSource> Transformed<S> {
             started_ns: None,
             passed: 0,
             other_devices: 0,
+            devices: None,
             folded: 0,
             rejected: 0,
             ended: false,
         }
+    }
+
+    /// The same, watching whether several devices share a drive's addresses. Without a drive there are none to share.
+    pub(crate) fn sharing_addresses(self) -> Self {
+        let devices = (self.capacity_bytes != u64::MAX).then(Devices::default);
+        Self { devices, ..self }
     }
 
     /// Picks and moves in time; `None` for a request that is left out.
@@ -248,6 +291,9 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
             self.align(&mut request)?;
             if let Some(mut request) = self.fit(request)? {
                 self.passed += 1;
+                if let Some(devices) = &mut self.devices {
+                    devices.see(request.device);
+                }
                 self.mark(&mut request);
                 return Ok(Some(request));
             }
@@ -271,6 +317,7 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
                 notes.push(format!("{count} requests {what}"));
             }
         }
+        notes.extend(self.devices.as_ref().and_then(Devices::note));
         notes
     }
 }
