@@ -86,3 +86,23 @@ fn devices_that_share_addresses_are_noted() {
     // What is compiled in was packed when it was recorded.
     assert!(!done(&["run", "-q", "--requests", "500"]).contains("share one address space"));
 }
+
+#[test]
+fn passes_are_noted_as_far_as_they_came() {
+    let trace = Trace::new(VOLUMES);
+    let run = |more: &[&str]| {
+        let looped = ["run", "-q", "--trace", trace.path(), "--set", "workload.loop=4", "--set", "workload.device=1"];
+        done(&[&looped[..], more].concat())
+    };
+    let all = run(&[]);
+    let counted = "Note: 2 requests of other devices left out\n\
+                   Note: played 4 times over; the notes before this one are of the last pass alone\n";
+    assert!(all.contains(counted), "{all}");
+    let some = run(&["--requests", "2"]);
+    assert!(some.contains("Note: played 2 of 4 times over; the notes"), "{some}");
+    let first = run(&["--requests", "1"]);
+    assert!(!first.contains("played"), "{first}");
+    let packed = Trace::new("128166372003061629,hm,0,Read,4096,4096,100\n");
+    let alone = done(&["run", "-q", "--trace", packed.path(), "--set", "workload.loop=2"]);
+    assert!(alone.contains("Note: played 2 times over\n"), "{alone}");
+}

@@ -394,7 +394,14 @@ impl RequestSource for Looped {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.source.notes();
-        notes.push(format!("played {} times over; counts above are those of one pass", self.passes));
+        let begun = self.passes - self.passes_left;
+        if begun > 1 {
+            // The format is the same of each pass.
+            let counts = notes.iter().any(|note| !note.starts_with("format `"));
+            let of_one = if counts { "; the notes before this one are of the last pass alone" } else { "" };
+            let of_all = if self.passes_left > 0 { format!(" of {}", self.passes) } else { String::new() };
+            notes.push(format!("played {begun}{of_all} times over{of_one}"));
+        }
         notes
     }
 }
