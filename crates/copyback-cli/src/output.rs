@@ -10,6 +10,7 @@ use crate::plan::{Input, Plan, Planned};
 use crate::timeline::Drawing;
 use crate::workloads;
 use copyback::flash::geometry::Geometry;
+use copyback::host::config::HostMode;
 use copyback::observe::matched::Matched;
 use copyback::observe::report::Report;
 use copyback::run::Warmup;
@@ -156,7 +157,8 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
 
 /// What users should know about the runs and about whether their drives had settled; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
-    let lines = notes_of_runs(plan, finished)
+    let lines = note_of_times(plan).unwrap_or_default()
+        + &notes_of_runs(plan, finished)
         + &note_of_unwritten(finished).unwrap_or_default()
         + nothing_to_collect(finished)
         + &crate::steady::notes(plan, finished).concat();
@@ -181,6 +183,18 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     }
     lines.extend(limit_note(plan, finished));
     lines.concat()
+}
+
+/// That a workload's arrival times are not used, unless the command line itself asks for that.
+fn note_of_times(plan: &Plan) -> Option<String> {
+    let is_deaf = |planned: &&Planned| {
+        let Resolved { run, workload } = &planned.resolved;
+        run.host.mode == HostMode::Closed && workload.has_times()
+    };
+    let from = plan.runs.iter().find(is_deaf)?.mode_from.as_deref().filter(|from| *from != "--set")?;
+    Some(format!(
+        "Note: `host.mode = \"closed\"` ({from}): the workload's arrival times are not used; --set host.mode=open uses them\n"
+    ))
 }
 
 /// Why schemes that are compared are alike.

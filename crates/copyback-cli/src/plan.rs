@@ -6,6 +6,7 @@ use crate::{files, workloads};
 use copyback::config::Axis;
 use copyback::config::layers::{Layer, LayerError, Located, Place, suggestion};
 use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
+use copyback::host::config::HostMode;
 use copyback::run::Warmup;
 use copyback::run::config::AXES;
 use copyback::run::config::{Resolved, Stack};
@@ -47,6 +48,8 @@ pub struct Planned {
     pub resolved: Resolved,
     /// What the scheme chose, and something that goes over it has otherwise.
     pub overridden: Vec<String>,
+    /// Who chose the host's mode, if anybody did.
+    pub mode_from: Option<String>,
 }
 
 impl Planned {
@@ -167,8 +170,10 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
-        runs.push(Planned { scheme, resolved, overridden });
+        let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
+        runs.push(Planned { scheme, resolved, overridden, mode_from });
     }
+    refuse_without_effect(&Layer::of_sets(&common.sets)?, &runs)?;
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
         let hash = workloads::hash_trace(&trace)?;
         inputs.push(Input::trace(trace, hash));
@@ -189,6 +194,35 @@ fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result<(), Failur
     }
     Err(Failure::input("the warm-up `steady` would not end: the workload writes nothing, and no drive settles by that")
         .with_help(failure::SAY_HOW_LONG))
+}
+
+/// Settings that say something of one mode of the host alone.
+const OF_ONE_MODE: &[(&str, &str, HostMode)] = &[
+    ("host", "queue_depth", HostMode::Closed),
+    ("host", "outstanding_max", HostMode::Open),
+    ("workload", "time_scale", HostMode::Open),
+];
+
+/// Refuses what the command line sets and no run looks at. Files may say both: presets and printed configurations do.
+fn refuse_without_effect(sets: &Layer, runs: &[Planned]) -> Result<(), Failure> {
+    for (table, key, mode) in OF_ONE_MODE {
+        let Some(place) = sets.place_in(table, key) else { continue };
+        if runs.iter().any(|planned| planned.resolved.run.host.mode == *mode) {
+            continue;
+        }
+        let has_times = runs.iter().any(|planned| planned.resolved.workload.has_times());
+        let (is, help) = match mode {
+            HostMode::Closed => ("open: requests arrive when the workload says", "closed"),
+            HostMode::Open => ("closed: a request arrives when another ends", "open"),
+        };
+        let help = match (mode, has_times) {
+            (HostMode::Open, false) => "remove it: the workload has no arrival times".to_owned(),
+            _ => format!("remove it, or add --set host.mode={help}"),
+        };
+        let error = LayerError::new(format!("`{table}.{key}` has no effect, for the host's loop is {is}"));
+        return Err(error.with_help(help).at(Some(place)).into());
+    }
+    Ok(())
 }
 
 /// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
@@ -261,7 +295,8 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
-        runs.push(Planned { scheme: chosen.label.clone(), resolved, overridden });
+        let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
+        runs.push(Planned { scheme: chosen.label.clone(), resolved, overridden, mode_from });
     }
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
         let hash = match hashes.get(&trace) {

@@ -106,3 +106,56 @@ fn passes_are_noted_as_far_as_they_came() {
     let alone = done(&["run", "-q", "--trace", packed.path(), "--set", "workload.loop=2"]);
     assert!(alone.contains("Note: played 2 times over\n"), "{alone}");
 }
+
+/// The device `small` as a file, with a closed loop as the device `bench-64g` has it.
+fn closed_device(trace: &Trace) -> String {
+    let path = trace.path.with_file_name("closed.toml");
+    let text = printed(&copyback(&["devices", "small"])) + "\n[host]\nmode = \"closed\"\nqueue_depth = 8\n";
+    std::fs::write(&path, text).expect("the file can be written");
+    path.to_str().expect("the path is text").to_owned()
+}
+
+#[test]
+fn arrival_times_that_are_not_used_are_noted() {
+    let trace = Trace::new("0 0 0 8 0\n1000 0 8 8 1\n");
+    let closed = closed_device(&trace);
+    let base = ["-q", "--trace", trace.path(), "--format", "ssdsim", "--device", &closed];
+    for command in [&["run"][..], &["compare", "--schemes", "baseline,pgc"]] {
+        let text = done(&[command, &base].concat());
+        let note = "closed.toml): the workload's arrival times are not used; --set host.mode=open";
+        assert!(text.contains(note) && text.matches("are not used").count() == 1, "{text}");
+        // Who says it himself knows.
+        for mode in ["host.mode=open", "host.mode=closed"] {
+            let text = done(&[command, &base, &["--set", mode]].concat());
+            assert!(!text.contains("are not used"), "{mode}: {text}");
+        }
+    }
+    let generated = ["run", "-q", "--device", &closed, "--workload", "random-write", "--requests", "100"];
+    assert!(!done(&generated).contains("are not used"));
+}
+
+/// As generators' settings beside a trace are.
+#[test]
+fn limits_of_the_other_loop_are_refused() {
+    let trace = Trace::new("0 0 0 8 0\n1000 0 8 8 1\n");
+    let closed = closed_device(&trace);
+    let base = ["run", "-q", "--trace", trace.path(), "--format", "ssdsim"];
+    let with = |more: &[&'static str]| [&base[..], more].concat();
+    refused(&with(&["--set", "host.queue_depth=4"]), &["--set:1:18", "has no effect", "--set host.mode=closed"]);
+    done(&with(&["--set", "host.queue_depth=4", "--set", "host.mode=closed"]));
+    done(&with(&["--set", "host.outstanding_max=4", "--set", "workload.time_scale=2"]));
+    for set in ["host.outstanding_max=4", "workload.time_scale=2"] {
+        let line = with(&["--set", set, "--set", "host.mode=closed"]);
+        refused(&line, &[set, "has no effect", "closed: a request arrives when another ends", "--set host.mode=open"]);
+    }
+    let timeless =
+        ["compare", "-q", "--workload", "random-write", "--requests", "50", "--set", "workload.time_scale=2"];
+    refused(&timeless, &["`workload.time_scale` has no effect", "the workload has no arrival times"]);
+    // A device's own depth stays where the loop is open, and so does what a printed configuration says.
+    done(&[&base[..], &["--device", &closed, "--set", "host.mode=open"]].concat());
+    let whole = done(&[&base[..], &["--print-config"]].concat());
+    assert!(whole.contains("queue_depth = 32") && whole.contains("outstanding_max = "), "{whole}");
+    let path = trace.path.with_file_name("whole.toml");
+    std::fs::write(&path, whole).expect("the file can be written");
+    done(&["run", "-q", path.to_str().expect("the path is text")]);
+}

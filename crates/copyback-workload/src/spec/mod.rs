@@ -214,6 +214,12 @@ impl WorkloadSpec {
         Self { trace: Some(path.into()), ..Self::default() }
     }
 
+    /// Whether its requests have times at which they arrive. Only a generator may have none.
+    pub fn has_times(&self) -> bool {
+        let kind = self.arrivals.as_ref().map_or(ArrivalKind::Closed, |arrivals| arrivals.kind);
+        self.trace.is_some() || self.requests.is_none() || kind != ArrivalKind::Closed
+    }
+
     /// Whether a generator would write nothing. What a trace has is known only to who reads it.
     pub fn writes_nothing(&self) -> bool {
         let reads = if self.read_arrivals.is_some() { 0.0 } else { self.read_share.unwrap_or(0.0) };

@@ -20,7 +20,7 @@ mod tree;
 
 use super::presets::SCHEMES;
 use super::{Axis, KeyError};
-use copyback_workload::spec::{ArrivalKind, Footprint, WorkloadSpec};
+use copyback_workload::spec::{Footprint, WorkloadSpec};
 use serde::{Serialize, de::DeserializeOwned};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -163,6 +163,14 @@ impl Layer {
     /// Whether it sets a key of a table.
     pub fn has_key(&self, table: &str, key: &str) -> bool {
         matches!(self.root.get(table), Some(tree::Entry { node: Node::Table(inner), .. }) if inner.contains_key(key))
+    }
+
+    /// Where the value of a key of a table stands, if the layer sets it.
+    pub fn place_in(&self, table: &str, key: &str) -> Option<Place> {
+        match self.root.get(table) {
+            Some(tree::Entry { node: Node::Table(inner), .. }) => inner.get(key).map(|entry| entry.value.clone()),
+            _ => None,
+        }
     }
 
     /// The policy that it chooses on an axis.
@@ -308,10 +316,7 @@ impl<C: Configuration> Stack<C> {
     /// A generator without arrival times needs a closed loop: it is the host's default then, and an open loop that somebody
     /// asked for is refused.
     fn check_loop(&self, resolved: &mut Resolved<C>) -> Result<(), LayerError> {
-        let workload = &resolved.workload;
-        let kind = workload.arrivals.as_ref().map_or(ArrivalKind::Closed, |arrivals| arrivals.kind);
-        let has_times = workload.trace.is_some() || workload.requests.is_none() || kind != ArrivalKind::Closed;
-        if has_times || resolved.run.has_closed_loop() {
+        if resolved.workload.has_times() || resolved.run.has_closed_loop() {
             return Ok(());
         }
         match self.place_of_leaf("host.mode") {
@@ -327,8 +332,8 @@ impl<C: Configuration> Stack<C> {
         Ok(())
     }
 
-    /// Where a key was set, if anybody but the defaults set it.
-    fn place_of_leaf(&self, key: &str) -> Option<Place> {
+    /// Where a key of a table was set, if anybody but the defaults set it.
+    pub fn place_of_leaf(&self, key: &str) -> Option<Place> {
         let (table, leaf) = key.split_once('.')?;
         let Node::Table(table) = &self.root.get(table)?.node else { return None };
         decode::seen(&table.get(leaf)?.value)
