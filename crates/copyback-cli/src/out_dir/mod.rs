@@ -67,14 +67,23 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
     files::check_writable(standing)?;
     marker::foreign_file(folder).map_or(Ok(()), |name| Err(foreign(folder, &name)))?;
     let names = &names(plan, true) | &marker::files_of_earlier_run(folder);
-    names.iter().map(|name| folder.join(name)).filter(|path| path.exists()).try_for_each(|path| {
-        if path.is_dir() {
-            let message = format!("{} is a folder, where a result of a run is to be or was", path.display());
-            return Err(Failure::input(message).with_help("move it away, or name another folder: --out"));
-        }
-        // Somebody may have put a device or a pipe in a result's place.
-        files::check_output(&path)
+    names.iter().map(|name| folder.join(name)).try_for_each(|path| match std::fs::symlink_metadata(&path) {
+        Ok(data) if data.is_file() => files::check_output(&path),
+        Ok(data) => Err(no_file(&path, &data)),
+        Err(_) => Ok(()),
     })
+}
+
+/// Refuses what is no file in a result's place. A link's file was named by nobody, and what others read or keep behind a
+/// pipe or a device is not ours.
+fn no_file(path: &Path, data: &std::fs::Metadata) -> Failure {
+    let what = match data {
+        _ if data.is_dir() => "a folder",
+        _ if data.is_symlink() => "a link",
+        _ => "no ordinary file",
+    };
+    let message = format!("{} is {what}, where a result of a run is to be or was", path.display());
+    Failure::input(message).with_help("move it away, or name another folder: --out")
 }
 
 fn foreign(folder: &Path, name: &str) -> Failure {
@@ -146,8 +155,8 @@ impl<'a> OutDir<'a> {
     }
 }
 
-/// Removes what an earlier run left. A link, or whatever else stands in a result's place, is written to where there
-/// will be such a result again.
+/// Removes what an earlier run left, and links that came into the place of a result since they were looked for: the link
+/// goes, its file stays.
 fn remove(folder: &Path, before: &BTreeSet<String>, own: &BTreeSet<String>) -> std::io::Result<()> {
     marker::remove_temporary_files(folder)?;
     // The document says that all is there: it goes first.
@@ -155,7 +164,7 @@ fn remove(folder: &Path, before: &BTreeSet<String>, own: &BTreeSet<String>) -> s
     for name in document.chain(before.iter().filter(|name| *name != JSON)) {
         let path = folder.join(name);
         match std::fs::symlink_metadata(&path) {
-            Ok(data) if data.is_file() || !own.contains(name) => std::fs::remove_file(path)?,
+            Ok(data) if data.is_file() || data.is_symlink() || !own.contains(name) => std::fs::remove_file(path)?,
             _ => {}
         }
     }

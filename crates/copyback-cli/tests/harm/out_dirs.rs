@@ -58,14 +58,21 @@ fn a_rerun_is_accepted_from_every_stage() {
     }
 }
 
-/// A pipe in the place of a result holds the program there until it is killed.
+/// Long enough for the folder to change under it.
+const SHORT: &[&str] = &["run", "--quiet", "--requests", "100000"];
+
+/// Whether a run has looked at the folder and goes on.
+fn is_locked(place: &Place) -> bool {
+    let marker = std::fs::File::open(place.path("out").join(MARKER)).unwrap();
+    matches!(marker.try_lock(), Err(std::fs::TryLockError::WouldBlock))
+}
+
+/// A pipe that comes into the place of a result holds the program there until it is killed.
 #[test]
 fn a_rerun_is_accepted_after_a_kill() {
     let place = Place::new();
     let whole = finished(&place, "new");
     for held in ["summary.parquet", "time_series.parquet", "config-baseline.toml", "results.json"] {
-        std::fs::remove_file(place.path("out").join(held)).unwrap();
-        place.pipe(&format!("out/{held}"));
         let written =
             |name: &str| std::fs::metadata(place.path("out").join(name)).and_then(|data| data.modified()).ok();
         let (before, document) = (written("summary.parquet"), place.path("out/results.json"));
@@ -74,7 +81,10 @@ fn a_rerun_is_accepted_after_a_kill() {
             "summary.parquet" => !document.exists(),
             _ => written("summary.parquet").is_some_and(|now| Some(now) != before),
         };
-        let mut child = place.start(&with(&RUN, &["--out", "out"]));
+        let mut child = place.start(&with(SHORT, &["--out", "out"]));
+        wait_until("a lock", || is_locked(&place));
+        std::fs::remove_file(place.path("out").join(held)).unwrap();
+        place.pipe(&format!("out/{held}"));
         wait_until(held, began);
         child.kill().unwrap();
         assert_eq!(child.wait().unwrap().signal(), Some(9), "{held}: it was still writing");
@@ -107,18 +117,38 @@ fn a_marker_gives_no_power_over_other_files() {
     assert_eq!(names_in(&place.path("out")), whole);
 }
 
-/// Somebody keeps the large table elsewhere.
+/// What is behind a link in the folder was named by nobody, and is kept: whether the link is there before the run, or comes
+/// while it goes on.
 #[test]
-fn a_link_in_the_folder_stays() {
+fn what_a_link_in_the_folder_leads_to_is_kept() {
     let place = Place::new();
     let whole = finished(&place, "new");
-    std::fs::rename(place.path("out/summary.parquet"), place.path("elsewhere")).unwrap();
-    let table = place.bytes("elsewhere");
-    place.file("elsewhere", "old");
+    place.file("elsewhere", "mine");
+    for name in ["summary.parquet", "config-baseline.toml", "results.json"] {
+        std::fs::remove_file(place.path("out").join(name)).unwrap();
+        place.link(&format!("out/{name}"), "../elsewhere");
+        let says = [name, "is a link", "move it away, or name another folder"];
+        place.refused(&with(&RUN, &["--out", "out"]), &says);
+        std::fs::remove_file(place.path("out").join(name)).unwrap();
+        place.link(&format!("out/{name}"), "nowhere");
+        place.refused(&with(&RUN, &["--out", "out"]), &says);
+        std::fs::remove_file(place.path("out").join(name)).unwrap();
+        place.pipe(&format!("out/{name}"));
+        place.refused(&with(&RUN, &["--out", "out"]), &[name, "is no ordinary file"]);
+        std::fs::remove_file(place.path("out").join(name)).unwrap();
+        assert_eq!(finished(&place, name), whole);
+    }
+    let mut child = place.start(&with(SHORT, &["--out", "out"]));
+    wait_until("a lock", || is_locked(&place));
+    std::fs::remove_file(place.path("out/summary.parquet")).unwrap();
     place.link("out/summary.parquet", "../elsewhere");
-    assert_eq!(finished(&place, "a link"), whole);
-    assert!(place.path("out/summary.parquet").is_symlink());
-    assert_eq!(place.bytes("elsewhere"), table);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(!place.path("out/summary.parquet").is_symlink());
+    assert_eq!(place.read("elsewhere"), "mine");
+    // A folder that the user names by a link is the one that he means.
+    place.link("named", "out");
+    place.done(&with(&RUN, &["--out", "named"]));
+    assert_eq!(names_in(&place.path("out")), whole);
 }
 
 /// What the program calls its temporary files nobody else calls his, and without the marker it is somebody's, too.
