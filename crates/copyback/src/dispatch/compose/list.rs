@@ -25,7 +25,7 @@
 //!   decodes requests when it builds a command.
 //! - `gc_scan_max` (default 1024): the same for a collection: requests for its own plane may stand in front of its
 //!   partners for as long as it lasts. Also what a preemption point of a collection looks at (`preemption`). The
-//!   controller's, too: what it gets through in the time of a look (`preemption.poll`, `gc_scan`). The simulator has an
+//!   controller's, too: what it gets through in the time of a poll (`preemption.poll`, `gc_scan`). The simulator has an
 //!   index and needs no limit: 65536 costs it no more.
 //! - `gc_scan` (default `"300 ns"`): with `gc+host`, time to look for a partner before each read of a collection.
 //!   hpdc18 Section 4.1: "at most hundreds of nanoseconds"; partners of programs are found in no time, as there.

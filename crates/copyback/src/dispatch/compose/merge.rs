@@ -3,7 +3,7 @@
 //! Source: ispass11 Section III-B, Fig. 5. A read ends when the page has reached the controller; a write of data that was
 //! read and not programmed yet goes into that program instead of the old version, and gives the page that was reserved
 //! for it back. Pages of the victim for which a request waits are moved first: "the order of pages to be moved does not
-//! matter". Where collections are preemptible, such requests are left to the collection, and do not go before it.
+//! matter". Where collections are preemptible, such requests are left to the collection, and do not go before it: they wait behind all that does.
 
 use super::{Room, View};
 use crate::ftl::core::Move;
