@@ -34,8 +34,8 @@ impl Channel {
     /// and in lockstep a round of all dies takes max(n·k·t_x, t_array + k·t_x) for each kind. Domain: counts and times
     /// above 0.
     ///
-    /// Source: the time line of a multi-plane command (ONFI); the operational bound of a closed network (Denning and Buzen
-    /// 1978).
+    /// Source: the time line of a multi-plane command (ONFI); the operational bound of a closed network (Denning and
+    /// Buzen 1978).
     ///
     /// # Errors
     /// Outside the domain.

@@ -1,10 +1,10 @@
 //! What should a simulator of flash drives say, where theory knows the answer?
 //!
-//! Closed forms, numerical solutions of equations, and for what has neither a small Monte-Carlo simulation. Nothing here
-//! is shared with the simulator that it judges: no code, no types, no random generator.
+//! Closed forms, numerical solutions of equations, and for what has neither a small Monte-Carlo simulation. Nothing
+//! here is shared with the simulator that it judges: no code, no types, no random generator.
 //!
-//! Symbols: α = physical over logical capacity = 1 + OP, where OP is the over-provisioning; the physical capacity leaves
-//! out what a plane always holds back (its reserve and its open blocks). b = mapping units a block. A = write
+//! Symbols: α = physical over logical capacity = 1 + OP, where OP is the over-provisioning; the physical capacity
+//! leaves out what a plane always holds back (its reserve and its open blocks). b = mapping units a block. A = write
 //! amplification under uniformly random writes unless a function says otherwise. S = a service time, λ = a rate of
 //! arrivals, ρ = λ·E\[S\] = a load.
 

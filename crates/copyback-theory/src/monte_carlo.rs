@@ -1,7 +1,7 @@
 //! What is the write amplification of policies that no formula describes?
 //!
-//! A plane simulated in the most obvious way: a table from page to place, a list of what was written where, a scan of all
-//! blocks for each victim, a random generator of a few lines. It shares nothing with the simulator that is compared
+//! A plane simulated in the most obvious way: a table from page to place, a list of what was written where, a scan of
+//! all blocks for each victim, a random generator of a few lines. It shares nothing with the simulator that is compared
 //! with it, and its speed matters to nobody: [`REFERENCES`] keeps its results.
 
 /// How a victim is chosen among the full blocks.
@@ -9,10 +9,10 @@
 pub enum Victim {
     /// The fewest valid pages; of equal blocks the one with the lowest number, which says nothing of it.
     Greedy,
-    /// The fewest valid pages; of the equal blocks that lost no page for the longest time, so many of them, the one with
-    /// the fewest erases. Under uniform writes equal blocks are exchangeable, and it is the same as `Greedy`. Under skewed
-    /// ones what lost no page for long is cold, and which of the equal blocks is taken changes write amplification by
-    /// some per cent.
+    /// The fewest valid pages; of the equal blocks that lost no page for the longest time, so many of them, the one
+    /// with the fewest erases. Under uniform writes equal blocks are exchangeable, and it is the same as `Greedy`.
+    /// Under skewed ones what lost no page for long is cold, and which of the equal blocks is taken changes write
+    /// amplification by some per cent.
     WearAwareGreedy {
         /// Equal blocks that are compared by their erases.
         ties: usize,
@@ -24,8 +24,8 @@ pub enum Victim {
         /// Share of the plane's blocks that are looked at.
         window: f64,
     },
-    /// The greatest (1 − u)/(2u)·age, with u the share of valid pages and the age counted in host writes since the block
-    /// was filled (Rosenblum and Ousterhout 1992).
+    /// The greatest (1 − u)/(2u)·age, with u the share of valid pages and the age counted in host writes since the
+    /// block was filled (Rosenblum and Ousterhout 1992).
     CostBenefit,
 }
 
@@ -47,8 +47,8 @@ pub struct Plane {
     pub skew: f64,
 }
 
-/// A value that [`Plane::write_amplification`] gave with [`REFERENCE_BLOCKS`] of [`REFERENCE_PAGES_PER_BLOCK`] pages, 15
-/// overwrites of everything before and 15 during the measurement, averaged over five seeds. `cargo run --release -p
+/// A value that [`Plane::write_amplification`] gave with [`REFERENCE_BLOCKS`] of [`REFERENCE_PAGES_PER_BLOCK`] pages,
+/// 15 overwrites of everything before and 15 during the measurement, averaged over five seeds. `cargo run --release -p
 /// copyback-theory --example references` prints them anew.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {

@@ -68,8 +68,8 @@ impl Costs {
         1e9 * self.dies / die_ns
     }
 
-    /// Pages of the host in a second if the channels are never idle: N_ch / ((2A − 1)·t_x). Each page crosses once for the
-    /// host, and twice for each move. Domain: A ≥ 1.
+    /// Pages of the host in a second if the channels are never idle: N_ch / ((2A − 1)·t_x). Each page crosses once for
+    /// the host, and twice for each move. Domain: A ≥ 1.
     ///
     /// # Errors
     /// Outside the domain.
@@ -94,13 +94,13 @@ impl Costs {
 
     /// A floor: what the drive does at least while so many requests are under way, each to a die at random.
     ///
-    /// Two things keep a drive below its ceiling. Dies run empty now and then: with many dies each sees Poisson arrivals,
-    /// and is busy for the share u of the time at which an M/G/1 queue holds as many requests on average as there are for
-    /// each die, q = u + u²·(1 + c²)/(2(1 − u)), where c² is the squared variation of a request's service: its program,
-    /// and with probability A/b a collection. Collections come more evenly than that, so that u is too small rather
-    /// than too large. And transfers wait for the channel: each for M/D/1's ρ_c·k·t_x/(2(1 − ρ_c)), at the load ρ_c that
-    /// the ceiling would give, and at most for one transfer of every other die. Domain: A ≥ 1, k ≥ 1, a request or more a
-    /// die.
+    /// Two things keep a drive below its ceiling. Dies run empty now and then: with many dies each sees Poisson
+    /// arrivals, and is busy for the share u of the time at which an M/G/1 queue holds as many requests on average as
+    /// there are for each die, q = u + u²·(1 + c²)/(2(1 − u)), where c² is the squared variation of a request's
+    /// service: its program, and with probability A/b a collection. Collections come more evenly than that, so that u
+    /// is too small rather than too large. And transfers wait for the channel: each for M/D/1's ρ_c·k·t_x/(2(1 − ρ_c)),
+    /// at the load ρ_c that the ceiling would give, and at most for one transfer of every other die. Domain: A ≥ 1, k ≥
+    /// 1, a request or more a die.
     ///
     /// Source: Pollaczek and Khinchine's formula, for a closed system as in Bard 1979.
     ///

@@ -182,8 +182,8 @@ pub fn vacations_mean_wait(customers: Class, step: Class) -> Result<f64> {
 /// ρ·E\[V\]/(1 − ρ). `step.rate` is not used: there is always another step. Domain: ρ < 1.
 ///
 /// The last term is what the closed gate costs, beside [`vacations_mean_wait`]. Of all time the share ρ is service; who
-/// comes then waits for a whole step that it would not have waited for with the gate open, and so does, in turn, who comes
-/// while those are served: ρ + ρ² + … = ρ/(1 − ρ) steps.
+/// comes then waits for a whole step that it would not have waited for with the gate open, and so does, in turn, who
+/// comes while those are served: ρ + ρ² + … = ρ/(1 − ρ) steps.
 ///
 /// Source: gated service with multiple vacations; Takagi 1991.
 ///
@@ -291,8 +291,8 @@ mod tests {
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Mean wait behind a gate, customer by customer, as the definition says. Services and steps have one of two lengths,
-    /// with equal chances.
+    /// Mean wait behind a gate, customer by customer, as the definition says. Services and steps have one of two
+    /// lengths, with equal chances.
     fn simulated_gated_wait(rate: f64, service: [f64; 2], step: [f64; 2], customers: u32) -> f64 {
         let random = &mut 1;
         let gap = |random: &mut u64| -libm::log(1.0 - uniform(random)) / rate;

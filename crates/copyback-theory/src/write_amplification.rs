@@ -42,9 +42,9 @@ pub fn random(over_provisioning: f64) -> Result<f64> {
 
 /// Greedy with b units a block: the mean field's fixed point, exact for infinitely many blocks.
 ///
-/// The integer m and p ∈ \[0, 1\] with α = A·(H_b − H_m + p/m) and A = b / (b − m + p), where H are harmonic numbers: in
-/// the steady state victims have m valid units, or m − 1 with probability p. From α = H_b on victims are empty: A = 1.
-/// Domain: OP > 0, b ≥ 1.
+/// The integer m and p ∈ \[0, 1\] with α = A·(H_b − H_m + p/m) and A = b / (b − m + p), where H are harmonic numbers:
+/// in the steady state victims have m valid units, or m − 1 with probability p. From α = H_b on victims are empty: A =
+/// 1. Domain: OP > 0, b ≥ 1.
 ///
 /// Source: Bux and Iliadis 2010; Van Houdt 2013 (d → ∞).
 ///

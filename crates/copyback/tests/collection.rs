@@ -29,9 +29,9 @@ fn drive(planes: u32, more: &str) -> RunConfig {
     ))
 }
 
-/// Brings plane 0 to the brink: thirteen of its blocks are full, the next write opens the block that brings it below its
-/// watermark, and block 0, with one valid page, page 7 of the plane, is the one with fewest. `stride`: planes of the
-/// drive.
+/// Brings plane 0 to the brink: thirteen of its blocks are full, the next write opens the block that brings it below
+/// its watermark, and block 0, with one valid page, page 7 of the plane, is the one with fewest. `stride`: planes of
+/// the drive.
 fn brink(stride: u64) -> Vec<Request> {
     let page = |arrival_ns, page: u64| pages(Write, arrival_ns, page * stride, 1);
     let mut script: Vec<Request> = (0..80).map(|p| page(p, p)).collect();
@@ -404,8 +404,8 @@ fn global_collections_do_not_wait_for_each_other() {
     }
 }
 
-/// Two planes, on dies of their own or on one, with 5 blocks of data on each and 6 free. Writes of pages 0 and 1 open a block
-/// on either and bring the scope below its watermark of 11; what is collected then holds nothing that is valid.
+/// Two planes, on dies of their own or on one, with 5 blocks of data on each and 6 free. Writes of pages 0 and 1 open a
+/// block on either and bring the scope below its watermark of 11; what is collected then holds nothing that is valid.
 fn two_planes(scope: &str, geometry: &str, preemption: &str) -> (RunConfig, Vec<Request>) {
     let config = config(&format!(
         "geometry = {{ {geometry} }}

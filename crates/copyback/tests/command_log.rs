@@ -158,7 +158,8 @@ fn a_timeline_as_svg_has_every_command() {
     assert_eq!(drawn.matches("<g>").count(), drawn.matches("</g>").count());
 }
 
-/// Both drawings, to the last character. Where one changes on purpose, look at the new one and put it in place of the old.
+/// Both drawings, to the last character. Where one changes on purpose, look at the new one and put it in place of the
+/// old.
 #[test]
 fn drawings_are_those_that_were_looked_at() {
     // On the die that is drawn a program and a read of both planes and a read of one; the other shares the channel.

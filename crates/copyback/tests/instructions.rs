@@ -1,8 +1,8 @@
 //! Does what a request costs depend on what it has nothing to do with?
 //!
-//! Instructions are counted by valgrind, as times are not steady enough to be tested: this program runs itself under it,
-//! twice with a different number of requests, and the difference is theirs alone. Where there is no valgrind nothing is
-//! tested, and a line says so; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
+//! Instructions are counted by valgrind, as times are not steady enough to be tested: this program runs itself under
+//! it, twice with a different number of requests, and the difference is theirs alone. Where there is no valgrind
+//! nothing is tested, and a line says so; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
 
 use copyback::flash::geometry::Geometry;
 use copyback::host::config::HostConfig;

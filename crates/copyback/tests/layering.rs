@@ -1,4 +1,5 @@
-//! Does each room use only rooms that stand before it, and does the engine know no scheme by its name?
+//! Does each room use only rooms that stand before it, and does the engine know no scheme by its name? Are files, and
+//! lines of comments, short enough to be read?
 //!
 //! The order of the rooms is written down here and nowhere else. Code that is compiled for tests only may use anything.
 
@@ -35,12 +36,18 @@ fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
+/// The files of the sources below this folder of the crate.
+fn sources(folder: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut files);
+    files.sort();
+    files
+}
+
 /// Every line of `src` without comments and without what is compiled for tests only.
 fn lines() -> Vec<Line> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    files_below(&src, &mut files);
-    files.sort();
+    let files = sources("src");
     let (mut lines, mut for_tests) = (Vec::new(), BTreeSet::new());
     for path in &files {
         let file = path.strip_prefix(&src).expect("it is below").to_string_lossy().replace('\\', "/");
@@ -72,7 +79,8 @@ fn word_at(text: &str) -> &str {
     &text[..end]
 }
 
-/// The names that a line takes from the root of the crate: behind `crate::`, and behind as many `super::` as lead there.
+/// The names that a line takes from the root of the crate: behind `crate::`, and behind as many `super::` as lead
+/// there.
 fn taken_from_root(line: &Line) -> Vec<String> {
     let depth = line.file.matches('/').count() + usize::from(!line.file.ends_with("/mod.rs"));
     let mut names = Vec::new();
@@ -116,6 +124,30 @@ fn a_room_uses_only_rooms_before_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let unused: Vec<_> = EXCEPTIONS.iter().filter(|exception| !excepted.contains(exception)).collect();
     assert!(unused.is_empty(), "these exceptions are needed no more: {unused:?}");
+}
+
+/// Files that runs are made of have at most 500 lines, comments and all: a longer one has a second subject.
+#[test]
+fn no_file_is_too_long() {
+    let engine: BTreeSet<String> = lines().into_iter().map(|line| line.file).collect();
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    for file in &engine {
+        let text = std::fs::read_to_string(src.join(file)).expect("it can be read");
+        assert!(text.lines().count() <= 500, "src/{file} has {} lines: split it", text.lines().count());
+    }
+}
+
+/// The formatter keeps code within 120 columns, and leaves comments alone.
+#[test]
+fn no_line_of_a_comment_is_too_long() {
+    for path in ["src", "tests", "../copyback-cli", "../copyback-workload", "../copyback-theory"].map(sources).concat()
+    {
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        for (at, line) in text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("//")) {
+            let columns = line.chars().count();
+            assert!(columns <= 120 || line.contains("http"), "{}:{} has {columns} columns", path.display(), at + 1);
+        }
+    }
 }
 
 #[test]

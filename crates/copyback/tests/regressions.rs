@@ -133,11 +133,12 @@ fn collection_leaves_a_trimmed_unit_of_a_page_behind() {
     lines.push("geometry.blocks_per_plane = 8\ngeometry.pages_per_block = 4");
     lines.push("geometry.page_size = \"8 KiB\"\ngeometry.mapping_unit = \"4 KiB\"");
     let write = |arrival_ns: u64, page: u64| request(arrival_ns, Op::Write, page * 8192, 8192, 0);
-    // Five blocks are full, the first half of block 0 is overwritten, and the last write opens the block that leaves one.
+    // Five blocks are full, the first half of block 0 is overwritten, and the last write opens the block that leaves
+    // one.
     let written = (0..20).chain([0, 1, 4, 8, 12]);
     let mut requests: Vec<_> = written.zip(0..).map(|(page, i)| write(i * 1_000_000, page)).collect();
-    // Pages 2 and 3 are moved as soon as it has ended, after 20,480 ns on the channel and 500 us in the array. While page
-    // 2 is being read, the second unit of page 3 is trimmed.
+    // Pages 2 and 3 are moved as soon as it has ended, after 20,480 ns on the channel and 500 us in the array. While
+    // page 2 is being read, the second unit of page 3 is trimmed.
     requests.push(request(24_530_000, Op::Trim, 7 * 4096, 4096, 0));
     let report = run(&lines, &requests).report;
     assert_eq!((report.gc.collections, report.gc.units_moved), (1, 4), "{:?}", report.gc);
@@ -236,7 +237,8 @@ fn a_plane_that_nobody_relieves_is_not_collected_again_and_again() {
     }
 }
 
-/// Host writes that may go to any die go where there is room; data does not make way for them, and back again, for ever.
+/// Host writes that may go to any die go where there is room; data does not make way for them, and back again, for
+/// ever.
 #[test]
 fn data_does_not_go_round_between_full_planes() {
     let lines = [
@@ -332,8 +334,8 @@ fn dynamic_allocation_uses_all_planes_of_a_die_alike() {
     assert!(*least > 20 && most * 2 < least * 3, "collections of each plane: {collections:?}");
 }
 
-/// A plane that is full of valid data gives none away because writes wait for another plane of its die: two such planes sent
-/// each other theirs without end, and GC goes first.
+/// A plane that is full of valid data gives none away because writes wait for another plane of its die: two such planes
+/// sent each other theirs without end, and GC goes first.
 #[test]
 fn a_plane_keeps_its_data_while_writes_wait_for_its_neighbours() {
     let lines = [

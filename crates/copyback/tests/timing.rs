@@ -1,7 +1,7 @@
 //! Does an isolated command, and a short sequence of commands, take exactly the time that its parts say?
 //!
-//! Expected values are sums of the device's times, written out; see `common::config` for the times. Pages 0, 2, 4, … are
-//! on plane 0 and 1, 3, 5, … on plane 1 of the one die, unless a test says otherwise.
+//! Expected values are sums of the device's times, written out; see `common::config` for the times. Pages 0, 2, 4, …
+//! are on plane 0 and 1, 3, 5, … on plane 1 of the one die, unless a test says otherwise.
 
 mod common;
 

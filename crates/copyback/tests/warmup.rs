@@ -225,8 +225,8 @@ fn a_workload_that_ends_first_is_refused() {
     assert!(refused(Warmup::Steady, &reads).contains("without a write"));
 }
 
-/// The rule asks for five rounds of half of the capacity; schemes of one workload may disagree on when it holds, but only by
-/// whole rounds, whose ends are requests that all of them share.
+/// The rule asks for five rounds of half of the capacity; schemes of one workload may disagree on when it holds, but
+/// only by whole rounds, whose ends are requests that all of them share.
 #[test]
 fn it_ends_with_a_round_when_the_rule_holds() {
     for (name, config) in drives() {
@@ -262,8 +262,8 @@ fn what_is_unfinished_says_why() {
     assert!(unfinished.to_string().ends_with("before the drive was steady: no block was erased"));
 }
 
-/// What waits at the boundary is written to flash after it, and counts there: write amplification of a part of an overloaded
-/// run is that of the whole, and the host's own part is 1.
+/// What waits at the boundary is written to flash after it, and counts there: write amplification of a part of an
+/// overloaded run is that of the whole, and the host's own part is 1.
 #[test]
 fn write_amplification_counts_what_waits_on_the_side_where_it_is_written() {
     let config = config("precondition = { mode = \"random\", overwrites = 3.0 }");

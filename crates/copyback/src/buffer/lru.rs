@@ -1,8 +1,8 @@
 //! A write buffer in DRAM: a write is done when its data is in the buffer; the least recently used dirty units are
 //! written to flash when there is no room.
 //!
-//! Source: tpds20 Section 5.1 without its die lists; SSDsim's buffer. Data in the buffer is lost at a power cut unless the
-//! device has capacitors; the simulator reports what it held at the end and does not model the loss.
+//! Source: tpds20 Section 5.1 without its die lists; SSDsim's buffer. Data in the buffer is lost at a power cut unless
+//! the device has capacitors; the simulator reports what it held at the end and does not model the loss.
 //!
 //! Parameters:
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least.

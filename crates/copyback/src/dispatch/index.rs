@@ -2,9 +2,9 @@
 //! wait.
 //!
 //! It answers what a walk over the first `compose.gc_scan_max` of a queue would answer, in the order of that walk: each
-//! request knows its turn in its queue, and each queue the last request that such a walk would reach. Writes stand in a list
-//! for each plane; reads, and where pages are merged writes, too, under the page that holds their data. Whoever moves a
-//! unit's data says so, and those that wait for it are entered anew.
+//! request knows its turn in its queue, and each queue the last request that such a walk would reach. Writes stand in a
+//! list for each plane; reads, and where pages are merged writes, too, under the page that holds their data. Whoever
+//! moves a unit's data says so, and those that wait for it are entered anew.
 
 use super::txn::{Txn, Txns};
 use crate::flash::geometry::Geometry;

@@ -118,8 +118,8 @@ impl Txns {
         TxnId(self.entries.len() as u32 - 1)
     }
 
-    /// A place in the order of arrival, also for something that is no transaction. The low half is never 0, which may so
-    /// stand for none.
+    /// A place in the order of arrival, also for something that is no transaction. The low half is never 0, which may
+    /// so stand for none.
     #[inline]
     pub fn take_sequence(&mut self) -> u64 {
         self.last_sequence += 1;

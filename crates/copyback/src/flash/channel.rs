@@ -3,9 +3,9 @@
 //! A channel that is free is granted in line, without an event. Who finds it busy waits; then the channel's own event,
 //! at the end of the transfer under way, grants the next. A die wants at most one transfer at a time.
 //!
-//! Command cycles without data go before all data. They are short, and what they start runs beside the transfers. Behind
-//! the data of the other dies they would hold up their own die until all of them had sent theirs; then all dies would
-//! sense at once, and the channel be idle meanwhile.
+//! Command cycles without data go before all data. They are short, and what they start runs beside the transfers.
+//! Behind the data of the other dies they would hold up their own die until all of them had sent theirs; then all dies
+//! would sense at once, and the channel be idle meanwhile.
 
 use crate::sim::index::{ChannelId, DieId};
 use crate::sim::invariant::hold;

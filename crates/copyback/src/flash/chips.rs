@@ -3,9 +3,10 @@
 //! A program goes over the channel, then into the array; a read the other way round. One transfer and one array time of
 //! a die can be under way at once only where commands follow each other through the cache register.
 //!
-//! A command of one plane of which nobody wants to know anything before its end, on a die that takes no other meanwhile, is
-//! *alone* (`ALONE`): nothing follows it, nobody observes it. It goes the same way, in the same code; what cannot be is
-//! left out when that is compiled. Most commands of a drive in use, the moves of its garbage collection, go so.
+//! A command of one plane of which nobody wants to know anything before its end, on a die that takes no other
+//! meanwhile, is *alone* (`ALONE`): nothing follows it, nobody observes it. It goes the same way, in the same code;
+//! what cannot be is left out when that is compiled. Most commands of a drive in use, the moves of its garbage
+//! collection, go so.
 
 mod way;
 
@@ -80,9 +81,9 @@ pub struct Flash<O> {
 }
 
 impl<O: Observer> Flash<O> {
-    /// Flash that rests. `urgent_first`: data of background work goes over a channel before the host's. `hears_loads`: the
-    /// end of a program's transfer is an event, as another may follow. Its events use the timers from `first_timer` on,
-    /// [`Flash::<O>::timers`] of them.
+    /// Flash that rests. `urgent_first`: data of background work goes over a channel before the host's. `hears_loads`:
+    /// the end of a program's transfer is an event, as another may follow. Its events use the timers from `first_timer`
+    /// on, [`Flash::<O>::timers`] of them.
     pub fn new(
         geometry: &Geometry,
         timing: Timing,
@@ -181,8 +182,8 @@ impl<O: Observer> Flash<O> {
         none
     }
 
-    /// Whether the last data of the read that is leaving a die has left at this very moment: its event comes yet, and then
-    /// the die is ready.
+    /// Whether the last data of the read that is leaving a die has left at this very moment: its event comes yet, and
+    /// then the die is ready.
     fn has_left(&self, die: DieId, now_ns: u64) -> bool {
         let d = &self.dies[die.at()];
         let command = d.command(d.bus);
@@ -190,8 +191,8 @@ impl<O: Observer> Flash<O> {
         is_last && self.channels[self.geometry.channel_of(die)].has_ended(die, now_ns)
     }
 
-    /// Plane time, die time and channel time in use. A plane's counts when its command ends, a transfer's when it begins,
-    /// a die's as it passes.
+    /// Plane time, die time and channel time in use. A plane's counts when its command ends, a transfer's when it
+    /// begins, a die's as it passes.
     pub fn busy_ns(&self, now_ns: u64) -> (u64, u64, u64) {
         let at_work = self.dies.iter().filter(|die| !die.is_ready()).map(|die| now_ns - die.busy_since_ns);
         (self.plane_busy_ns, self.die_busy_ns + at_work.sum::<u64>(), self.channels.busy_ns())

@@ -219,7 +219,8 @@ impl Ftl {
         u32::from(self.blocks[open].written) / self.geometry.units_per_page
     }
 
-    /// The block of the page that the next program into one of a plane's open blocks will take: that, or the next free one.
+    /// The block of the page that the next program into one of a plane's open blocks will take: that, or the next free
+    /// one.
     pub fn next_block_in(&self, plane: PlaneId, write_point: usize) -> Option<BlockId> {
         let open = self.planes[plane.at()].open[write_point];
         if open.is_some() {
@@ -231,7 +232,8 @@ impl Ftl {
     // ---- writing ------------------------------------------------------------------------------------------------
 
     /// Programs a page with new data of the host: binds the plane's next page, points the units at it and makes what
-    /// they held before invalid. Places without a unit are padding; [`LogicalUnit::NONE`] is data that is stale on arrival.
+    /// they held before invalid. Places without a unit are padding; [`LogicalUnit::NONE`] is data that is stale on
+    /// arrival.
     ///
     /// # Panics
     /// When the plane has no page left, or the page no room for the units.

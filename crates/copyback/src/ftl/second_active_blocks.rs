@@ -26,7 +26,8 @@ impl Ftl {
     fn lags(&self, plane: PlaneId) -> bool {
         let offset =
             |p: PlaneId| self.paired_write_point(p).map_or(0, |write_point| self.next_offset_in(p, write_point));
-        self.geometry.planes_of(self.geometry.die_of(plane)).any(|other| offset(other) > offset(plane))
+        let own = offset(plane);
+        self.geometry.planes_of(self.geometry.die_of(plane)).any(|other| offset(other) > own)
     }
 
     /// Which of a plane's two open blocks takes the next page of this origin that goes without a partner.

@@ -1,8 +1,8 @@
 //! Space: the pages of each plane that nobody counts on yet.
 //!
-//! Host writes that were admitted have a page reserved each: on their plane where the address decides it, on their die where
-//! it does not. Moves count on pages of their own plane, or, sent by another plane's job, on pages of this one. What is
-//! reserved stays there: nothing that is asked here takes it away.
+//! Host writes that were admitted have a page reserved each: on their plane where the address decides it, on their die
+//! where it does not. Moves count on pages of their own plane, or, sent by another plane's job, on pages of this one.
+//! What is reserved stays there: nothing that is asked here takes it away.
 
 use super::GC_RESERVE_BLOCKS;
 use super::core::Ftl;
@@ -91,8 +91,8 @@ impl Space {
         planes.map(|p| self.reservable_of_plane(ftl, jobs, p)).sum::<u32>().saturating_sub(reserved)
     }
 
-    /// Pages of a plane that no move counts on, neither of its own job nor of another plane's, and that are not kept for
-    /// the moves of its next job.
+    /// Pages of a plane that no move counts on, neither of its own job nor of another plane's, and that are not kept
+    /// for the moves of its next job.
     #[inline]
     fn reservable_of_plane(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
         let own = jobs.own(plane);
@@ -100,8 +100,8 @@ impl Space {
     }
 
     /// Pages of a plane onto which host writes that were admitted can go now; none where there is no room for the moves
-    /// that are to come from other planes. When one of those comes, or one of the plane's own, or its job begins or ends,
-    /// this never falls.
+    /// that are to come from other planes. When one of those comes, or one of the plane's own, or its job begins or
+    /// ends, this never falls.
     #[inline]
     pub fn host_pages_left(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
         let (own, incoming) = (jobs.own(plane), self.incoming[plane.at()]);
@@ -116,9 +116,9 @@ impl Space {
         left.unwrap_or(0)
     }
 
-    /// Whether a plane takes another page of another plane's job and still has what is reserved on it. `bound`: the plane
-    /// itself where addresses decide planes, none where writes to its die may go to any of the die's. `beginning`: a plane
-    /// whose job, if it is one, has begun to move a whole block.
+    /// Whether a plane takes another page of another plane's job and still has what is reserved on it. `bound`: the
+    /// plane itself where addresses decide planes, none where writes to its die may go to any of the die's.
+    /// `beginning`: a plane whose job, if it is one, has begun to move a whole block.
     pub fn accepts_move(
         &self,
         ftl: &Ftl,

@@ -15,8 +15,8 @@ const APART_MAX: u32 = 1 << 24;
 
 /// The newest write of each unit.
 pub struct Newest {
-    /// Low half of the sequence of the newest write or trim of each unit; 0, which no sequence has, where there was none. Empty as long as
-    /// all are in order.
+    /// Low half of the sequence of the newest write or trim of each unit; 0, which no sequence has, where there was
+    /// none. Empty as long as all are in order.
     sequences: Vec<u32>,
     units: usize,
 }

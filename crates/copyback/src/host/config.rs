@@ -11,9 +11,9 @@ pub struct HostConfig {
     pub mode: HostMode,
     /// Requests that a closed loop keeps under way (default 32, at most 65536).
     pub queue_depth: u32,
-    /// Requests that may be inside the drive at once (default 65536, which is the most); later ones wait in front of it, in
-    /// order. A drive takes 65,536 pages of requests at once, so that large ones may wait before there are so many; the
-    /// report counts them (`held_by_transaction_limit`).
+    /// Requests that may be inside the drive at once (default 65536, which is the most); later ones wait in front of
+    /// it, in order. A drive takes 65,536 pages of requests at once, so that large ones may wait before there are so
+    /// many; the report counts them (`held_by_transaction_limit`).
     pub outstanding_max: u32,
     /// What a write of part of a mapping unit does (default `read-modify-write`).
     pub subpage_writes: SubpageWrites,

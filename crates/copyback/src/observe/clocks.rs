@@ -1,8 +1,8 @@
 //! Why a die kept its waiters waiting: cumulative clocks, read when a transaction begins to wait and when it stops.
 //!
-//! At each instant exactly one of a die's clocks runs: that of the work which has the die, or that of the reason why a free
-//! die takes nothing. So the differences of two readings add up to the time between them, and a latency breakdown costs
-//! the same however many wait.
+//! At each instant exactly one of a die's clocks runs: that of the work which has the die, or that of the reason why a
+//! free die takes nothing. So the differences of two readings add up to the time between them, and a latency breakdown
+//! costs the same however many wait.
 
 use crate::flash::command::Source;
 use crate::observe::report::{CAUSES, Cause};

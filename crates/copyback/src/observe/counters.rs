@@ -56,8 +56,8 @@ impl Counters {
         self.gc_events.as_deref().unwrap_or_default()
     }
 
-    /// A part of the run begins: the extremes, which no difference tells, are those from now on, and the collections that
-    /// were kept are forgotten.
+    /// A part of the run begins: the extremes, which no difference tells, are those from now on, and the collections
+    /// that were kept are forgotten.
     pub fn restart_extremes(&mut self) {
         (self.gc.max_ns, self.gc.reads_waiting_max) = (0, 0);
         self.gc_events.iter_mut().for_each(Vec::clear);
@@ -65,8 +65,8 @@ impl Counters {
 
     // ---- commands ---------------------------------------------------------------------------------------------------
 
-    /// A command is issued, and perhaps follows another through the cache register. Its first page is for its source, and
-    /// so is each other one that serves no transaction.
+    /// A command is issued, and perhaps follows another through the cache register. Its first page is for its source,
+    /// and so is each other one that serves no transaction.
     pub fn on_command(&mut self, command: &Command, follows: bool) {
         let planes = u64::from(command.planes);
         let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some()).count() as u64;

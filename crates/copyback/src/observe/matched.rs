@@ -50,8 +50,8 @@ impl Responses {
         self.entries[at] = response_ns.min(RESPONSE_NS_MAX) << FLAGS | affected | write | IS_THERE;
     }
 
-    /// Response times, in this run, of the requests that collection affected in `first`. Requests that one of the two did
-    /// not finish are left out.
+    /// Response times, in this run, of the requests that collection affected in `first`. Requests that one of the two
+    /// did not finish are left out.
     pub fn matched(&self, first: &Self) -> Matched {
         let (mut read, mut write) = (Latencies::default(), Latencies::default());
         for (entry, of_first) in self.entries.iter().zip(&first.entries) {

@@ -5,11 +5,11 @@
 //! It shares nothing with the code that composes commands and times them; so it can tell when that code is wrong.
 //!
 //! Source of the rules: ONFI 5.1, read, page program, block erase, copyback, multi-plane and cache operations; which of
-//! them a device has, and how it pairs planes, is its description's `[commands]`. A die works on one command at a time: a
-//! second one of the same type may begin through the cache register.
+//! them a device has, and how it pairs planes, is its description's `[commands]`. A die works on one command at a time:
+//! a second one of the same type may begin through the cache register.
 //!
-//! State: of each channel, the time until which it carries a transfer; of each die, up to two commands under way and the
-//! time until which its array works; of each block, how many of its pages are programmed.
+//! State: of each channel, the time until which it carries a transfer; of each die, up to two commands under way and
+//! the time until which its array works; of each block, how many of its pages are programmed.
 
 use crate::config::{CommandsConfig, Device, PageTimes, Rate};
 use crate::flash::Carries;

@@ -1,7 +1,7 @@
 //! Version stamps: what every place in flash really holds, kept apart from the translation layer that it checks.
 //!
-//! Each write of a logical unit makes a new version. A read must return the newest, a move must copy the newest, and the
-//! erase of a block may begin only when the newest version of all that it holds is elsewhere, its program ended.
+//! Each write of a logical unit makes a new version. A read must return the newest, a move must copy the newest, and
+//! the erase of a block may begin only when the newest version of all that it holds is elsewhere, its program ended.
 
 use crate::ftl::core::{Ftl, Move};
 use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit};
@@ -79,8 +79,8 @@ impl Shadow {
         }
     }
 
-    /// A page of moves was bound, and its program begins. `was_current` says of each move whether its unit was still where
-    /// the move expected it; bit n of `merged` that the n-th holds what the host has just written.
+    /// A page of moves was bound, and its program begins. `was_current` says of each move whether its unit was still
+    /// where the move expected it; bit n of `merged` that the n-th holds what the host has just written.
     ///
     /// # Panics
     /// When what is copied is not the newest version, or a newer version was replaced.

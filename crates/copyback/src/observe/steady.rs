@@ -1,10 +1,10 @@
-//! Has the drive settled? The steady-state rule of the SNIA Solid State Storage Performance Test Specification (PTS), as a
-//! verdict on any run and as the end of a preconditioning.
+//! Has the drive settled? The steady-state rule of the SNIA Solid State Storage Performance Test Specification (PTS),
+//! as a verdict on any run and as the end of a preconditioning.
 //!
-//! The rule looks at a figure over five rounds in a row: it is steady where its largest and smallest values differ by at
-//! most 20 % of their mean, and where the straight line fitted to them rises or falls by at most 10 % of it from the first
-//! round to the last. The figure of a run is write amplification, and in a closed loop the throughput, too (in an open loop
-//! the workload decides that). The rounds of a run are fifths of what the host wrote.
+//! The rule looks at a figure over five rounds in a row: it is steady where its largest and smallest values differ by
+//! at most 20 % of their mean, and where the straight line fitted to them rises or falls by at most 10 % of it from the
+//! first round to the last. The figure of a run is write amplification, and in a closed loop the throughput, too (in an
+//! open loop the workload decides that). The rounds of a run are fifths of what the host wrote.
 
 use serde::Serialize;
 
@@ -16,8 +16,8 @@ pub const RANGE_MAX: f64 = 0.20;
 pub const SLOPE_MAX: f64 = 0.10;
 /// Rounds after which a preconditioning gives up.
 pub const ROUNDS_MAX: u32 = 25;
-/// Blocks erased in each round below which a run's figures say more of single victims than of the drive: a victim's valid
-/// share varies by some 10 %, and so the mean of ten by 3 %, far from the limits.
+/// Blocks erased in each round below which a run's figures say more of single victims than of the drive: a victim's
+/// valid share varies by some 10 %, and so the mean of ten by 3 %, far from the limits.
 pub const ERASES_MIN: u64 = 10;
 
 /// A figure over five rounds.
@@ -81,8 +81,8 @@ impl LastRounds {
         self.erases.iter().sum::<u64>() / ROUNDS as u64
     }
 
-    /// Whether there are enough rounds, and the rule holds. A drive that does not collect yet is not steady, whatever its
-    /// write amplification.
+    /// Whether there are enough rounds, and the rule holds. A drive that does not collect yet is not steady, whatever
+    /// its write amplification.
     pub fn is_steady(&self) -> bool {
         self.added >= ROUNDS && self.erases_a_round() >= ERASES_MIN && self.figure().is_steady()
     }
@@ -160,8 +160,8 @@ pub fn judge(ends: &[Mark; ROUNDS + 1], is_closed_loop: bool) -> Steady {
     Steady { verdict, figures }
 }
 
-/// Marks of a run, or of the part of it that is measured, evenly spread over what the host wrote. Memory is fixed: where there are too many, every other one is
-/// dropped.
+/// Marks of a run, or of the part of it that is measured, evenly spread over what the host wrote. Memory is fixed:
+/// where there are too many, every other one is dropped.
 #[derive(Clone, Debug)]
 pub struct Track {
     marks: Vec<Mark>,

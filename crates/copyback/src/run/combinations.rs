@@ -1,5 +1,5 @@
-//! Do the parts of a configuration fit together? Each policy checks its own parameters against the device; what needs two
-//! axes, or an axis and the host, is asked here, where all of them are known.
+//! Do the parts of a configuration fit together? Each policy checks its own parameters against the device; what needs
+//! two axes, or an axis and the host, is asked here, where all of them are known.
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
@@ -85,8 +85,8 @@ impl RunConfig {
         Ok(())
     }
 
-    /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its reserve
-    /// and the watermark that the trigger keeps free.
+    /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its
+    /// reserve and the watermark that the trigger keeps free.
     pub(super) fn check_spare(&self) -> Result<(), KeyError> {
         let units_per_block = u64::from(self.geometry.pages_per_block) * self.geometry.units_per_page();
         let planes = u64::from(self.geometry.channels)

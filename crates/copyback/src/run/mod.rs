@@ -181,7 +181,8 @@ pub fn image_key(config: &RunConfig) -> String {
 /// Runs a workload on a drive. `progress` is called now and then, a few times a second.
 ///
 /// # Errors
-/// Where the workload cannot be read or ends before the warm-up, a request does not fit the drive, or an invariant broke.
+/// Where the workload cannot be read or ends before the warm-up, a request does not fit the drive, or an invariant
+/// broke.
 pub fn simulate(
     config: &RunConfig,
     image: Image,

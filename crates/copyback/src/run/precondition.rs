@@ -23,21 +23,21 @@ pub enum PreconditionConfig {
         /// Share of the filled units that is overwritten: the first units of it.
         #[serde(default = "whole", skip_serializing_if = "is_whole")]
         footprint: f64,
-        /// Overwrites, in multiples of the footprint; without it, until write amplification is steady: its mean over one
-        /// footprint's worth of writes differs by at most `steady` from that of the one before.
+        /// Overwrites, in multiples of the footprint; without it, until write amplification is steady: its mean over
+        /// one footprint's worth of writes differs by at most `steady` from that of the one before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         overwrites: Option<f64>,
         /// Largest relative change of write amplification that counts as steady.
         #[serde(default = "steady")]
         steady: f64,
     },
-    /// SNIA Solid State Storage PTS: written in order twice over, then at random in rounds, until write amplification is
-    /// steady by the rule of the specification: over five rounds in a row its range is at most 20 % of its mean, and its
-    /// slope at most 10 %. Ten blocks have to be erased in a round, lest a drive that does not collect yet looks steady.
-    /// Not reached within 25 rounds is an error.
+    /// SNIA Solid State Storage PTS: written in order twice over, then at random in rounds, until write amplification
+    /// is steady by the rule of the specification: over five rounds in a row its range is at most 20 % of its mean, and
+    /// its slope at most 10 %. Ten blocks have to be erased in a round, lest a drive that does not collect yet looks
+    /// steady. Not reached within 25 rounds is an error.
     Snia {
-        /// What a round writes, in multiples of the logical capacity (default 0.5). The specification's rounds are minutes
-        /// of a drive's time; here no time passes.
+        /// What a round writes, in multiples of the logical capacity (default 0.5). The specification's rounds are
+        /// minutes of a drive's time; here no time passes.
         #[serde(default = "round")]
         round: f64,
     },
@@ -66,8 +66,8 @@ pub enum PreconditionConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
-    /// All alike: every page is as likely to be valid as any other, so that a block's valid pages are binomial around the
-    /// share.
+    /// All alike: every page is as likely to be valid as any other, so that a block's valid pages are binomial around
+    /// the share.
     #[default]
     Even,
     /// Young ones: first writes and overwrites come in random order, so that early writes are mostly overwritten

@@ -220,8 +220,8 @@ impl Preconditioner {
     }
 }
 
-/// The clock of a walk before a run: none. A collection that frees one unit is worth it, as moves of several share their
-/// pages.
+/// The clock of a walk before a run: none. A collection that frees one unit is worth it, as moves of several share
+/// their pages.
 struct NoClock<'a> {
     ftl: &'a mut Ftl,
     stamp: u64,
@@ -258,8 +258,8 @@ struct Aged {
     spread: Spread,
 }
 
-/// So many writes after which each of `units` is valid once, at places drawn from all of them alike. What is written to the
-/// other places is overwritten later, so the last place holds valid data.
+/// So many writes after which each of `units` is valid once, at places drawn from all of them alike. What is written to
+/// the other places is overwritten later, so the last place holds valid data.
 fn writes_spread_evenly(units: &[LogicalUnit], count: usize, stream: &mut Xoshiro256PlusPlus) -> Vec<LogicalUnit> {
     let live = units.len().min(count);
     let mut units = units[..live].to_vec();
@@ -326,8 +326,8 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
 mod tests {
     use super::*;
 
-    /// Valid pages of the blocks of an aged plane, in the order in which they were filled: mean and variance of the first, the
-    /// middle and the last third.
+    /// Valid pages of the blocks of an aged plane, in the order in which they were filled: mean and variance of the
+    /// first, the middle and the last third.
     fn valid_by_age(spread: &str) -> [(f64, f64); 3] {
         let table = format!(
             "capacity = {{ over_provisioning = 0.25 }}

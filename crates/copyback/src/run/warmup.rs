@@ -1,8 +1,8 @@
 //! A warm-up: the first part of a run, simulated and not measured.
 //!
-//! It is over when a certain request begins; that request and all after it are measured, and nothing before it is. Which
-//! request that is depends on the workload alone, or is agreed on by all runs of a comparison, so that schemes skip and
-//! measure the same requests.
+//! It is over when a certain request begins; that request and all after it are measured, and nothing before it is.
+//! Which request that is depends on the workload alone, or is agreed on by all runs of a comparison, so that schemes
+//! skip and measure the same requests.
 
 use crate::config::layers::{Layer, LayerError};
 use crate::observe::steady::{self, Mark, ROUNDS, Steady, Verdict};
@@ -18,8 +18,8 @@ pub enum Warmup {
     Requests(u64),
     /// For so much simulated time, from the first request on.
     Time(u64),
-    /// Until the drive is steady: until write amplification, and in a closed loop the throughput, meet the steady-state rule
-    /// over the last five rounds. In each the host writes half of what the drives hold.
+    /// Until the drive is steady: until write amplification, and in a closed loop the throughput, meet the steady-state
+    /// rule over the last five rounds. In each the host writes half of what the drives hold.
     Steady,
 }
 
@@ -138,8 +138,8 @@ impl Watch {
         Self { warmup, is_closed_loop, first_arrival_ns: None, round_units, next_units: round_units, ends }
     }
 
-    /// Whether it is over before the request of this number, which arrives at `arrival_ns`, begins. `mark` tells where the
-    /// run is; what the host has written by then is the same with every scheme.
+    /// Whether it is over before the request of this number, which arrives at `arrival_ns`, begins. `mark` tells where
+    /// the run is; what the host has written by then is the same with every scheme.
     pub(super) fn is_over(
         &mut self,
         index: u64,

@@ -29,8 +29,8 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// The drive of a configuration with these blocks, by plane and number. Its erased blocks are opened in the order of
-    /// their numbers. Every block was erased once.
+    /// The drive of a configuration with these blocks, by plane and number. Its erased blocks are opened in the order
+    /// of their numbers. Every block was erased once.
     ///
     /// # Panics
     /// Where the blocks do not fit the drive, or hold more than it has logical pages for.
@@ -52,7 +52,8 @@ impl Contents {
     }
 
     fn fill_plane(&mut self, plane: u32, blocks: &[Block]) {
-        // Written and erased once, blocks come to be opened in any order: full ones, the open one, those that stay erased.
+        // Written and erased once, blocks come to be opened in any order: full ones, the open one, those that stay
+        // erased.
         let scratch = self.unused_unit(plane);
         let pages = self.ftl.geometry.pages_per_block;
         for _ in 0..blocks.len() as u32 * pages {

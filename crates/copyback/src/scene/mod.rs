@@ -1,7 +1,8 @@
 //! What does a scheme do on a drive that is written down page by page?
 //!
-//! A scene is such a drive, a plane of it whose collection begins at time 0, and a few requests. Played with a scheme, it says
-//! which commands the flash got and when each request ended: a paper's worked figure, or a page's drawing of a scheme.
+//! A scene is such a drive, a plane of it whose collection begins at time 0, and a few requests. Played with a scheme,
+//! it says which commands the flash got and when each request ended: a paper's worked figure, or a page's drawing of a
+//! scheme.
 
 mod contents;
 
@@ -58,7 +59,8 @@ impl Scene<'_> {
     /// Where the configuration makes no sense.
     ///
     /// # Panics
-    /// Where the blocks do not fit the drive, a request asks for a page that holds nothing, or nothing is to be collected.
+    /// Where the blocks do not fit the drive, a request asks for a page that holds nothing, or nothing is to be
+    /// collected.
     pub fn play(&self) -> Result<Played, RunError> {
         self.config.check()?;
         let mut contents = Contents::new(self.config, self.planes);

@@ -1,12 +1,12 @@
 //! What must be true while a run goes on, by name.
 //!
-//! The cheap invariants are looked at in every run, in line, with `hold!`; the others under `--check`, by [`crate::observe`].
-//! A broken one stops the run and names itself.
+//! The cheap invariants are looked at in every run, in line, with `hold!`; the others under `--check`, by
+//! [`crate::observe`]. A broken one stops the run and names itself.
 
 use std::fmt;
 
-/// Whether a program that was built with `COPYBACK_UNCHECKED` set leaves the cheap checks out: only to measure what they
-/// cost.
+/// Whether a program that was built with `COPYBACK_UNCHECKED` set leaves the cheap checks out: only to measure what
+/// they cost.
 pub const IS_UNCHECKED: bool = option_env!("COPYBACK_UNCHECKED").is_some();
 
 /// Stops the run with the name of an invariant and what was found, unless the condition holds.
@@ -19,7 +19,8 @@ macro_rules! hold {
 }
 pub(crate) use hold;
 
-/// Writes down each invariant once: its name in code, the name that a user sees, when it is looked at, and what it says.
+/// Writes down each invariant once: its name in code, the name that a user sees, when it is looked at, and what it
+/// says.
 macro_rules! invariants {
     ($($name:ident $when:ident $shown:literal $says:literal;)+) => {
         /// Something that must be true while a run goes on.

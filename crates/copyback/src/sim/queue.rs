@@ -1,16 +1,17 @@
 //! The event queue: one pending time for each of a fixed set of timers, and the earliest of them first.
 //!
-//! A die, a channel, a drive's DRAM and its idleness and a host each own a timer, so an event is a timer and a time, and nothing is
-//! allocated. The order is total: earlier times first, then lower timers.
+//! A die, a channel, a drive's DRAM and its idleness and a host each own a timer, so an event is a timer and a time,
+//! and nothing is allocated. The order is total: earlier times first, then lower timers.
 //!
 //! Most events are ends: of a read, a program, a transfer. Ends of one kind mostly come a fixed time after they are
-//! scheduled, so in the order in which they are scheduled. Each kind therefore has a ring, to whose end they are appended,
-//! and which is in order by itself. An end that comes before the last of its ring, and an event of no kind, goes to a heap.
-//! The earliest event is the least of the rings' heads and the heap's, so that its price does not grow with the number of
-//! dies at work. Which of them an event stands in changes how long it takes to find, never the order of events.
+//! scheduled, so in the order in which they are scheduled. Each kind therefore has a ring, to whose end they are
+//! appended, and which is in order by itself. An end that comes before the last of its ring, and an event of no kind,
+//! goes to a heap. The earliest event is the least of the rings' heads and the heap's, so that its price does not grow
+//! with the number of dies at work. Which of them an event stands in changes how long it takes to find, never the order
+//! of events.
 //!
-//! Time and timer are one number of 64 bits. The timer's are as many as there must be, and time counts from a base that is
-//! set anew every few days or years; what comes after those is far, and waits until nothing is near.
+//! Time and timer are one number of 64 bits. The timer's are as many as there must be, and time counts from a base that
+//! is set anew every few days or years; what comes after those is far, and waits until nothing is near.
 
 use crate::sim::invariant::hold;
 use std::cmp::Reverse;
@@ -38,8 +39,8 @@ const KINDS: usize = 3;
 /// The time of a timer that waits for nothing.
 const NEVER: u64 = u64::MAX;
 
-/// A pending time, since the queue's base, and its timer as one number: less is earlier, and of two equal times the lower
-/// timer's.
+/// A pending time, since the queue's base, and its timer as one number: less is earlier, and of two equal times the
+/// lower timer's.
 type Key = u64;
 
 /// What comes after all keys.

@@ -61,8 +61,8 @@ impl Drive {
         );
     }
 
-    /// Places that were programmed, three times over: by what the blocks are filled to and how often they were erased, by
-    /// the translation layer's counts, by commands. Collection that takes no time issues none.
+    /// Places that were programmed, three times over: by what the blocks are filled to and how often they were erased,
+    /// by the translation layer's counts, by commands. Collection that takes no time issues none.
     fn check_programs(&self) {
         let (counts, programmed_before) = (self.counts(), self.preconditioning.1);
         let by_counts = counts.host_units + counts.moved_units + counts.padding_units;

@@ -150,7 +150,8 @@ fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
     assert_eq!([destination(left - 1), destination(left)], [PlaneId(2), PlaneId(1)]);
 }
 
-/// Time in which a die does nothing because those at it wait for space is collection's; where nobody waits, it is nobody's.
+/// Time in which a die does nothing because those at it wait for space is collection's; where nobody waits, it is
+/// nobody's.
 #[test]
 fn a_die_at_rest_whose_writes_wait_for_space_is_kept_by_collection() {
     let (mut drive, mut events) = drive(2, 1, "");
@@ -181,7 +182,8 @@ fn run_to_end(drive: &mut Drive, events: &mut EventQueue) {
     }
 }
 
-/// Two planes of a die, of which the first blocks are full, each but for its first page valid, and watched by all checks.
+/// Two planes of a die, of which the first blocks are full, each but for its first page valid, and watched by all
+/// checks.
 fn two_full_blocks(more: &str) -> (Drive, EventQueue, Footprint) {
     let fill = |ftl: &mut Ftl| {
         for (plane, first) in [(0, 0), (1, 8)] {

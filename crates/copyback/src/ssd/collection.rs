@@ -163,8 +163,8 @@ impl Drive {
         }
     }
 
-    /// Collection of a plane starts: at once where it takes no time, otherwise as a job that waits for its die. Where the
-    /// trigger waits for requests and none waits at the die, the next one to come there starts it.
+    /// Collection of a plane starts: at once where it takes no time, otherwise as a job that waits for its die. Where
+    /// the trigger waits for requests and none waits at the die, the next one to come there starts it.
     pub(super) fn start_collection(&mut self, plane: PlaneId, start: Start, events: &mut EventQueue) {
         let die = self.geometry.die_of(plane);
         // A write that waits for space waits at its die; where data goes to other dies, it may wait for any of them.
@@ -224,9 +224,9 @@ impl Drive {
         self.start_relocation_of(Footprint::one(self.geometry.plane_of(block), block), source, true);
     }
 
-    /// The same of a block on each of several planes of a die that go into one command. `reserves_die`: from its first step
-    /// to its last nobody else has the die; otherwise it waits for the die before each step, and whoever the order names
-    /// goes between two.
+    /// The same of a block on each of several planes of a die that go into one command. `reserves_die`: from its first
+    /// step to its last nobody else has the die; otherwise it waits for the die before each step, and whoever the order
+    /// names goes between two.
     ///
     /// # Panics
     /// As above, and where the blocks do not go into one command.

@@ -1,9 +1,9 @@
 //! One drive: its translation layer, its dies and channels, and what waits at them.
 //!
-//! This file holds the state and what the rest of the simulation may ask of it; the engine's parts stand beside it, a file for
-//! each subject. A transaction passes `admission` (into a die's queue) and `issue` (into a command); a collection `collection`
-//! (which plane), `walks` (which block) and `steps` or `lone_steps` (its commands); `sharing`, `pairing` and `merging` say what
-//! the two have of each other; `flow` hears what flash says.
+//! This file holds the state and what the rest of the simulation may ask of it; the engine's parts stand beside it, a
+//! file for each subject. A transaction passes `admission` (into a die's queue) and `issue` (into a command); a
+//! collection `collection` (which plane), `walks` (which block) and `steps` or `lone_steps` (its commands); `sharing`,
+//! `pairing` and `merging` say what the two have of each other; `flow` hears what flash says.
 
 use super::config::DriveConfig;
 use super::die::Die;
@@ -38,8 +38,8 @@ use std::collections::VecDeque;
 pub(super) struct Settings {
     pub builders: Vec<BuilderName>,
     pub gc_builders: Vec<GcBuilderName>,
-    /// What may follow each other through the cache register: commands of the host, and on a reserved die those of the host
-    /// and of a collection that lets it go first.
+    /// What may follow each other through the cache register: commands of the host, and on a reserved die those of the
+    /// host and of a collection that lets it go first.
     pub follow: Follow,
     pub follow_shared: Follow,
     /// Host transactions are served with pages that collections move.
@@ -114,7 +114,8 @@ impl Settings {
         self.follow.read || self.follow_shared.read
     }
 
-    /// Whether the steps of collection can follow each other in place: one plane each, nothing joins them or goes between.
+    /// Whether the steps of collection can follow each other in place: one plane each, nothing joins them or goes
+    /// between.
     fn may_step_alone(&self) -> bool {
         self.is_collection_alone && self.steps_at_once && !self.hears_reads()
     }
@@ -132,7 +133,8 @@ impl Settings {
 /// What ended at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// The step of a job that has its die to itself. Where that was a transfer, the channel goes on with who waits for it.
+    /// The step of a job that has its die to itself. Where that was a transfer, the channel goes on with who waits for
+    /// it.
     LoneStep(DieId, ChannelId),
     /// A part of such a step, or of another command of which nobody wants to know.
     LonePart,

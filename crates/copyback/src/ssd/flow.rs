@@ -113,8 +113,8 @@ impl Drive {
         self.mark_ready_unless_stepping(die);
     }
 
-    /// A die whose job went on to its next step takes nothing else. Where others may go first, a command may follow the one
-    /// that has just begun to leave, or the array's.
+    /// A die whose job went on to its next step takes nothing else. Where others may go first, a command may follow the
+    /// one that has just begun to leave, or the array's.
     #[inline]
     fn mark_ready_unless_stepping(&mut self, die: DieId) {
         let is_reserved = self.dies[die.at()].is_reserved();
@@ -138,14 +138,15 @@ impl Drive {
         }
     }
 
-    /// Where a program's time went since it was issued: its page's own transfer, the array, what the array did before it,
-    /// and the channel for the rest.
+    /// Where a program's time went since it was issued: its page's own transfer, the array, what the array did before
+    /// it, and the channel for the rest.
     fn charge_program(&mut self, id: TxnId, command: &Command, now_ns: u64) {
         let flash_ns = command.array_end_ns - command.array_start_ns;
         let timing = self.flash.timing();
         let transfer_ns = timing.command_ns + timing.transfer_ns(self.geometry.units_per_page);
         let behind_ns = command.array_start_ns - command.loaded_ns;
-        // Programs follow those of the host only through the cache register, so what the array did before was for the host.
+        // Programs follow those of the host only through the cache register, so what the array did before was for the
+        // host.
         self.txns[id].charge_issued(command.issued_ns, now_ns, flash_ns, transfer_ns, behind_ns);
     }
 

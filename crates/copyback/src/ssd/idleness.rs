@@ -1,8 +1,8 @@
 //! Idleness: collection ahead of need, while the drive has nothing to do.
 //!
-//! A drive is idle from the end of its last transaction; collection starts when that has lasted for as long as the trigger
-//! says, on each die the plane with the fewest free blocks first, and goes on collection after collection until the
-//! watermark is reached or a request arrives. The collection under way then goes on as it would at any other time.
+//! A drive is idle from the end of its last transaction; collection starts when that has lasted for as long as the
+//! trigger says, on each die the plane with the fewest free blocks first, and goes on collection after collection until
+//! the watermark is reached or a request arrives. The collection under way then goes on as it would at any other time.
 
 use super::drive::Drive;
 use crate::sim::index::{DieId, PlaneId};
@@ -46,7 +46,8 @@ impl Drive {
         self.txns.live() == 0 && self.idle_since_ns.is_some_and(|since_ns| now_ns >= idle.begins_ns(since_ns))
     }
 
-    /// Starts collection on the plane of a die that needs it most, where the drive is idle and the die collects nothing.
+    /// Starts collection on the plane of a die that needs it most, where the drive is idle and the die collects
+    /// nothing.
     pub(super) fn collect_while_idle(&mut self, die: DieId, events: &mut EventQueue) {
         let Some(idle) = self.trigger.idle().filter(|&idle| self.is_idle(idle, events.now_ns())) else { return };
         let wants = |drive: &Self, p: PlaneId| idle.wants_plane(drive.free_of(p)) && drive.is_reclaimable(p);

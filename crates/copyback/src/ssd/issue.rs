@@ -201,8 +201,8 @@ impl Drive {
         }
     }
 
-    /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left the
-    /// die follows it, and one whose data is gone ends.
+    /// Translates a read. Units that have left the page of its first go on by themselves; a read whose data has left
+    /// the die follows it, and one whose data is gone ends.
     pub(super) fn bind_read(&mut self, id: TxnId, die: DieId, events: &mut EventQueue) -> Option<CommandPlane> {
         // Units that were trimmed while the read waited hold nothing.
         let (first, units) = (self.txns[id].first.0, self.txns[id].units);
@@ -352,8 +352,8 @@ impl Drive {
         }
     }
 
-    /// Binds the next page of one of a plane's open blocks for a queued write, and for the writes behind it that fill the
-    /// page up.
+    /// Binds the next page of one of a plane's open blocks for a queued write, and for the writes behind it that fill
+    /// the page up.
     pub(super) fn bind_write(
         &mut self,
         die: DieId,

@@ -1,8 +1,9 @@
 //! Lone steps: those of a collection that has its die to itself, with nobody who observes it, joins it or goes between.
 //!
-//! Most commands of a drive in use are such. Where one ends nothing can have changed for anybody else, so the next follows in
-//! place: what the drive and its flash know of the die and the job is looked up once an event. What a step is, which
-//! moves it takes and what is counted are the same functions as those of any other step (`steps`, `tasks::job`).
+//! Most commands of a drive in use are such. Where one ends nothing can have changed for anybody else, so the next
+//! follows in place: what the drive and its flash know of the die and the job is looked up once an event. What a step
+//! is, which moves it takes and what is counted are the same functions as those of any other step (`steps`,
+//! `tasks::job`).
 
 use super::drive::Drive;
 use super::steps::fetch_ahead;

@@ -1,5 +1,5 @@
-//! One SSD. `front` is the whole of it, with its buffer and the requests that it was given; `drive` is the flash behind:
-//! what lets transactions in, what puts them into commands, and the engine that acts.
+//! One SSD. `front` is the whole of it, with its buffer and the requests that it was given; `drive` is the flash
+//! behind: what lets transactions in, what puts them into commands, and the engine that acts.
 
 mod admission;
 mod audit;

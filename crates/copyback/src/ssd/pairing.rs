@@ -1,7 +1,7 @@
 //! Pairing: which of the requests that wait at a die does its collection serve with the very step that it takes next?
 //!
-//! They are left to it, and do not go before it. What depends on the step alone is found out once, when it is first asked
-//! for: hundreds of requests may wait.
+//! They are left to it, and do not go before it. What depends on the step alone is found out once, when it is first
+//! asked for: hundreds of requests may wait.
 
 use super::drive::Drive;
 use crate::config::device::PLANES_MAX;
@@ -42,6 +42,12 @@ impl<'a> Pairing<'a> {
         }
     }
 
+    /// The plane on which the collection is at work.
+    #[inline(always)]
+    pub(super) fn own_plane(&self) -> PlaneId {
+        self.drive.jobs[self.job.at()].plane()
+    }
+
     /// Whether all writes to a plane of the die, or to any where none is named, are left to the step.
     pub(super) fn takes_writes_to(&self, plane: PlaneId) -> bool {
         let drive = self.drive;
@@ -50,7 +56,7 @@ impl<'a> Pairing<'a> {
         }
         let at = if plane.is_some() { drive.geometry.plane_offset(plane) as usize } else { PLANES_MAX as usize };
         let may_join = || drive.collection_state(self.die) == State::AllAllowed && !drive.granularity.leaves_plane();
-        let own_plane = drive.jobs[self.job.at()].plane();
+        let own_plane = self.own_plane();
         let join = || may_join() && gc_host::joins_of_writes(&drive.view_for_builders(self.die), plane, own_plane);
         *self.joins[at].get_or_init(join)
     }

@@ -1,4 +1,5 @@
-//! What policies of order and of preemption see of a die: answers to [`DieView`], read off the drive's books when asked.
+//! What policies of order and of preemption see of a die: answers to [`DieView`], read off the drive's books when
+//! asked.
 
 use super::die::Die;
 use super::drive::Drive;

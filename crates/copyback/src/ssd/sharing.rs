@@ -38,11 +38,9 @@ pub(super) enum PreemptionPoint {
 /// What is asked about those that wait: who of them goes first.
 struct Asked<'a> {
     view: &'a View<'a>,
-    /// The plane on which the collection is at work.
-    own_plane: PlaneId,
     /// Only those of a smaller sequence number.
     before: u64,
-    pairing: Pairing<'a>,
+    pairing: &'a Pairing<'a>,
 }
 
 /// No plane is excluded.
@@ -129,8 +127,10 @@ impl Drive {
             let before = |is_write| {
                 if fence.holds_back(is_write) { since } else { u64::MAX }
             };
-            let read = self.first_admitted(die, Queue::Read, &view, before(false), Some(step));
-            let write = self.first_admitted(die, Queue::Write, &view, before(true), Some(step));
+            let pairing = Pairing::of(self, die, Some(step));
+            let asked = |is_write| Asked { view: &view, before: before(is_write), pairing: &pairing };
+            let read = self.first_admitted(die, Queue::Read, &asked(false));
+            let write = self.first_admitted(die, Queue::Write, &asked(true));
             if let Some(class) = self.pick_class(die, self.heads_of(read, write), events.now_ns()) {
                 let took = self.take_first(die, class, read, write, readiness, events);
                 if took {
@@ -209,8 +209,10 @@ impl Drive {
         }
         let seen = self.seen(die, events.now_ns());
         let view = self.view(&seen, id, NextStep::Elsewhere);
-        let read = self.first_admitted(die, Queue::Read, &view, u64::MAX, None);
-        let write = self.first_admitted(die, Queue::Write, &view, u64::MAX, None);
+        let pairing = Pairing::of(self, die, None);
+        let asked = Asked { view: &view, before: u64::MAX, pairing: &pairing };
+        let read = self.first_admitted(die, Queue::Read, &asked);
+        let write = self.first_admitted(die, Queue::Write, &asked);
         match self.pick_class(die, self.heads_of(read, write), events.now_ns()) {
             Some(class) => self.take_first(die, class, read, write, readiness, events),
             None => false,
@@ -286,15 +288,9 @@ impl Drive {
 
     /// The first request of a queue that may go before the collection's next step, and is not to be served by that
     /// step.
-    fn first_admitted(
-        &self,
-        die: DieId,
-        queue: Queue,
-        view: &View<'_>,
-        before: u64,
-        step: Option<Step>,
-    ) -> Option<TxnId> {
-        let is_prohibited = match view.state {
+    fn first_admitted(&self, die: DieId, queue: Queue, asked: &Asked) -> Option<TxnId> {
+        self.head(die, queue)?;
+        let is_prohibited = match asked.view.state {
             State::AllAllowed => false,
             State::WritesProhibited => queue == Queue::Write,
             State::AllProhibited => true,
@@ -302,14 +298,7 @@ impl Drive {
         if is_prohibited {
             return None;
         }
-        let own_plane = self.jobs[self.dies[die.at()].reserved_by().at()].plane();
-        let pairing = Pairing::of(self, die, step);
-        let asked = Asked { view, own_plane, before, pairing };
-        if queue == Queue::Write {
-            self.first_write_admitted(die, &asked)
-        } else {
-            self.first_read_admitted(die, &asked)
-        }
+        if queue == Queue::Write { self.first_write_admitted(die, asked) } else { self.first_read_admitted(die, asked) }
     }
 
     fn first_read_admitted(&self, die: DieId, asked: &Asked) -> Option<TxnId> {
@@ -322,11 +311,17 @@ impl Drive {
         })
     }
 
-    /// The same of writes, by their planes: what holds back one write to a plane mostly holds back all.
+    /// The same of writes, by their planes: what holds back one write to a plane mostly holds back all. No write goes
+    /// to the collection's own plane where that is excluded.
     fn first_write_admitted(&self, die: DieId, asked: &Asked) -> Option<TxnId> {
         let index = self.queues.index();
         let mut first: Option<TxnId> = None;
-        for bound_to in self.geometry.planes_of(die).chain(std::iter::once(PlaneId::NONE)) {
+        let is_excluded = self.preemption.excludes_plane(asked.view.step, true);
+        let excluded = if is_excluded { asked.pairing.own_plane() } else { PlaneId::NONE };
+        for bound_to in self.geometry.planes_of(die).chain([PlaneId::NONE]) {
+            if bound_to.is_some() && bound_to == excluded {
+                continue;
+            }
             let mut writes = index.writes_to(die, bound_to).peekable();
             if writes.peek().is_none() {
                 continue;
@@ -346,13 +341,13 @@ impl Drive {
 
     /// Whether the policy lets a request that uses a plane go first, and the collection's next step will not serve it.
     fn may_go_first(&self, id: TxnId, is_write: bool, plane: PlaneId, asked: &Asked) -> bool {
-        let is_on_its_plane = plane == asked.own_plane;
+        let is_on_its_plane = plane == asked.pairing.own_plane();
         let candidate = Candidate { is_write, is_on_its_plane, arrival_ns: self.txns[id].arrival_ns };
         self.preemption.admits(asked.view, candidate) && !asked.pairing.takes(id)
     }
 
-    /// The plane that a read which waits would use now. One whose data is gone or has left the die uses none, and counts as
-    /// one of a plane that is not excluded.
+    /// The plane that a read which waits would use now. One whose data is gone or has left the die uses none, and
+    /// counts as one of a plane that is not excluded.
     fn plane_of_read(&self, id: TxnId) -> PlaneId {
         let place = place_of(&self.txns[id], |unit| self.ftl.lookup(unit));
         place.map_or(PlaneId::NONE, |place| self.geometry.plane_of(self.geometry.block_of(place)))

@@ -1,8 +1,8 @@
 //! Steps: the commands of the job that has a die, bound to addresses when they are issued, and the moves of other dies'
 //! jobs.
 //!
-//! A move fits into the victim's own plane: its last free block is kept for that. It goes to another plane only as far as
-//! that one can do without the room for its own host writes and its own moves.
+//! A move fits into the victim's own plane: its last free block is kept for that. It goes to another plane only as far
+//! as that one can do without the room for its own host writes and its own moves.
 
 use super::drive::{Drive, Queue};
 use crate::config::device::PLANES_MAX;
@@ -20,8 +20,8 @@ use crate::tasks::job::{Job, Step};
 /// Moves whose map entries are fetched together.
 pub(super) const MOVES_AHEAD: usize = 8;
 
-/// The map entries of the moves that come after a read up to `end` are fetched side by side, which costs little more than
-/// one.
+/// The map entries of the moves that come after a read up to `end` are fetched side by side, which costs little more
+/// than one.
 #[inline(always)]
 pub(super) fn fetch_ahead(ftl: &Ftl, job: &Job, end: usize) {
     job.ahead(end, MOVES_AHEAD).iter().for_each(|m| ftl.prefetch_entry(m.unit));
@@ -242,7 +242,9 @@ impl Drive {
     /// Issues a read of a collection, with the reads that join it.
     #[inline(never)]
     fn join_and_issue_read(&mut self, die: DieId, mut command: Command, events: &mut EventQueue) {
-        self.join_collection_read(die, &mut command, events);
+        if self.head(die, Queue::Read).is_some() {
+            self.join_collection_read(die, &mut command, events);
+        }
         self.issue(die, &command, events);
     }
 

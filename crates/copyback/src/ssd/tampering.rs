@@ -1,8 +1,8 @@
 //! Can every check fail?
 //!
-//! Each row breaks the engine in one way while a run goes on, by changing behind its back what only the engine may change,
-//! or by having it do what it must not, and names the invariant that has to stop the run. The rows together name every
-//! invariant.
+//! Each row breaks the engine in one way while a run goes on, by changing behind its back what only the engine may
+//! change, or by having it do what it must not, and names the invariant that has to stop the run. The rows together
+//! name every invariant.
 
 use super::drive::{Drive, Queue};
 use super::sharing::PreemptionPoint;

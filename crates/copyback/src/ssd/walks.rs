@@ -1,6 +1,7 @@
 //! What becomes of a collection that has started. The walk over victims is that of `tasks::gc::walk`; here are its two
-//! clocks in a run. Where collections take time, each is a job of its own: it begins when it gets its die, reserves the die
-//! until its block is erased, and its end starts the next. Where collection is ideal, the whole walk is done at once.
+//! clocks in a run. Where collections take time, each is a job of its own: it begins when it gets its die, reserves the
+//! die until its block is erased, and its end starts the next. Where collection is ideal, the whole walk is done at
+//! once.
 
 use super::drive::Drive;
 use super::steps::MOVES_AHEAD;
@@ -32,7 +33,8 @@ impl Clock for AsJob<'_> {
         (ftl, Moment { least_units: geometry.units_per_page, read_offsets, stamp })
     }
 
-    /// A victim that frees nothing is taken where its data may leave the plane; nobody promises away the room for its moves.
+    /// A victim that frees nothing is taken where its data may leave the plane; nobody promises away the room for its
+    /// moves.
     fn takes(&mut self, plane: PlaneId, victim: Victim) -> bool {
         self.drive.jobs[self.id.at()].has_to_leave = !victim.frees;
         if !victim.frees && !self.drive.can_leave(plane) {
@@ -163,8 +165,8 @@ impl Drive {
         self.release_slot(die, events);
     }
 
-    /// Lists the page offsets of reads that wait for planes which may go with this one, where the victim policy looks at
-    /// them.
+    /// Lists the page offsets of reads that wait for planes which may go with this one, where the victim policy looks
+    /// at them.
     fn list_read_offsets(&mut self, plane: PlaneId) {
         if !self.ftl.victim_matches_reads() {
             return;

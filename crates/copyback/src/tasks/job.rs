@@ -1,13 +1,14 @@
 //! A job: background work as a resumable list of steps.
 //!
-//! A job relocates what is valid in its blocks and erases them: garbage collection, scrubbing and wear levelling differ in
-//! which blocks and why, not in this. Its reads are free in their order, a program follows when a page's worth of units is
-//! in the controller or nothing is left to read, and the erase waits for all of them (the barrier). A step is handed out
-//! one at a time and bound to addresses only then, so the job can be stopped between any two.
+//! A job relocates what is valid in its blocks and erases them: garbage collection, scrubbing and wear levelling differ
+//! in which blocks and why, not in this. Its reads are free in their order, a program follows when a page's worth of
+//! units is in the controller or nothing is left to read, and the erase waits for all of them (the barrier). A step is
+//! handed out one at a time and bound to addresses only then, so the job can be stopped between any two.
 //!
-//! Most jobs have one block. One with a block on each of several planes of a die (a superblock) goes through them row by
-//! row: it reads the pages of one offset together, programs each on its own plane, and erases all blocks at once. No
-//! granularity makes such a job yet, and none gives its die back between two steps; tests drive both (`ssd/by_hand.rs`).
+//! Most jobs have one block. One with a block on each of several planes of a die (a superblock) goes through them row
+//! by row: it reads the pages of one offset together, programs each on its own plane, and erases all blocks at once. No
+//! granularity makes such a job yet, and none gives its die back between two steps; tests drive both
+//! (`ssd/by_hand.rs`).
 
 use crate::config::device::PLANES_MAX;
 use crate::flash::command::Source;
@@ -286,8 +287,8 @@ impl Job {
         self.moves[self.next..][..start + count].rotate_right(count);
     }
 
-    /// Pending moves that come behind the next read, which ends at `end`, where that is the first of `together`: whoever
-    /// looks ahead does so for so many at once.
+    /// Pending moves that come behind the next read, which ends at `end`, where that is the first of `together`:
+    /// whoever looks ahead does so for so many at once.
     #[inline(always)]
     pub fn ahead(&self, end: usize, together: usize) -> &[Move] {
         if self.next / together == end / together {

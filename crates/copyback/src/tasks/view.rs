@@ -1,7 +1,7 @@
 //! What the policies of order and of preemption may see of a die.
 //!
-//! A [`DieView`] is a way to ask, not a copy: an answer costs when it is asked for, and a policy that looks at the heads of
-//! queues alone pays for nothing else. What an answer costs stands beside it.
+//! A [`DieView`] is a way to ask, not a copy: an answer costs when it is asked for, and a policy that looks at the
+//! heads of queues alone pays for nothing else. What an answer costs stands beside it.
 
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{DieId, PlaneId, TxnId};
@@ -60,8 +60,8 @@ pub trait DieView {
     fn die(&self) -> DieId;
     /// The drive's shape, and with it the die's planes.
     fn geometry(&self) -> &Geometry;
-    /// How many requests of a class wait at the die, in its queue or in front of it; of [`Class::Gc`], jobs and moves that
-    /// come from other dies, as far as they are in its queue. Constant time, for moves theirs.
+    /// How many requests of a class wait at the die, in its queue or in front of it; of [`Class::Gc`], jobs and moves
+    /// that come from other dies, as far as they are in its queue. Constant time, for moves theirs.
     fn waiting(&self, class: Class) -> u32;
     /// How many in the die's queue are for a plane. Looks at all that are in the queue.
     fn waiting_for(&self, class: Class, plane: PlaneId) -> u32;

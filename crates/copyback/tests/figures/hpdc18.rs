@@ -1,14 +1,16 @@
 //! "Parallelizing Garbage Collection with I/O to Improve Flash Resource Utilization" (HPDC 2018), Figures 5 to 7.
 //!
 //! One die of two planes; a read takes 1 unit of time, a program 2. Collection of plane 0 begins at time 0, when eight
-//! requests wait: I, M, O, P read and J, L write on plane 1, K reads and N writes on plane 0, in the order of their letters.
+//! requests wait: I, M, O, P read and J, L write on plane 1, K reads and N writes on plane 0, in the order of their
+//! letters.
 //!
 //! What the text leaves open, and what stands here:
-//! - The erase time. Collection ends at time 50; the operations A to H are four moves, which take 12, so the erase takes 38.
-//!   ("Pages 3, 7, 9, 15, …" allows for more moves and a shorter erase: 15 moves and 5, for example.)
+//! - The erase time. Collection ends at time 50; the operations A to H are four moves, which take 12, so the erase
+//!   takes 38. ("Pages 3, 7, 9, 15, …" allows for more moves and a shorter erase: 15 moves and 5, for example.)
 //! - Offsets of the pages that K, M, O and P read, and valid pages of block 6: such that M, O and P match C, E and G of
 //!   Figure 5c, and nothing else matches. The write point of block 9: one that nothing else comes to.
-//! - After collection requests are served first come, first served, as the text has it, though elsewhere reads go first.
+//! - After collection requests are served first come, first served, as the text has it, though elsewhere reads go
+//!   first.
 
 use crate::table::Figure;
 use copyback::scene::Asks;
@@ -157,8 +159,8 @@ fn figure_5c_the_victim_that_matches_most_reads_is_collected() {
     );
 }
 
-/// Figure 6: plane 0 collects three pages into its active block, whose write point is i; plane 1 has its own at j, and three
-/// writes wait for it.
+/// Figure 6: plane 0 collects three pages into its active block, whose write point is i; plane 1 has its own at j, and
+/// three writes wait for it.
 fn figure_6<'a>(planes: &'a [&'a [Block]], scheme: &str) -> Figure<'a> {
     let requests = &[("J", 0.0, Write(1)), ("L", 0.0, Write(1)), ("S", 0.0, Write(1))];
     Figure { config: format!("{DRIVE}{scheme}"), planes, collects: 0, requests }
@@ -243,8 +245,8 @@ fn figure_7a_both_planes_begin_new_blocks() {
     );
 }
 
-/// Section 4.4: reads "whose page offset has no match with the GC read", and those for the plane that is collected, "can get
-/// serviced using the preemptive GC"; what matches the next command goes with it.
+/// Section 4.4: reads "whose page offset has no match with the GC read", and those for the plane that is collected,
+/// "can get serviced using the preemptive GC"; what matches the next command goes with it.
 #[test]
 fn section_4_4_what_cannot_join_the_next_command_goes_first() {
     let scheme = PAR.replace("policy = \"none\"", "policy = \"points\", poll = \"0 ns\"");

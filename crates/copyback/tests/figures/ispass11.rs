@@ -1,7 +1,7 @@
 //! "A Semi-Preemptive Garbage Collector for Solid State Drives" (ISPASS 2011), Figures 4 to 7.
 //!
-//! One die of one plane. The paper's times are 25, 200 and 1500 µs: a read takes 1 unit of time, a program 8, an erase 60.
-//! Collection of a block with the valid pages x and y begins at time 0. Polling the queue takes no time here.
+//! One die of one plane. The paper's times are 25, 200 and 1500 µs: a read takes 1 unit of time, a program 8, an erase
+//! 60. Collection of a block with the valid pages x and y begins at time 0. Polling the queue takes no time here.
 //!
 //! What the text leaves open, and what stands here:
 //! - Figure 6: which of the two pipelined reads goes first. The request does, and GC's follows it.
@@ -141,8 +141,8 @@ fn figure_5_a_write_of_the_page_that_is_moved_updates_the_register() {
 
 #[test]
 fn merging_reorders_the_pages_that_are_left_to_move() {
-    // "Pages x, y, and z are supposed to be moved in that order … when a request on page z arrives, it can be reordered."
-    // Here x is under way already, so z goes before y.
+    // "Pages x, y, and z are supposed to be moved in that order … when a request on page z arrives, it can be
+    // reordered." Here x is under way already, so z goes before y.
     let plane = &[Full, Full, Holds(&[1, 2, 3]), Full, Free, Free, Free, Free, Free, Free];
     let requests = &[("z", 0.5, Read(0, 2, 3))];
     Figure { config: format!("{DRIVE}{MERGE}"), planes: &[plane], collects: 0, requests }.shows(

@@ -1,7 +1,7 @@
 //! From a figure's requests to the table of its commands.
 //!
-//! A line is a command: start and end in the figure's units of time, for whom, what, and where: plane, block and page of each
-//! part. The last line says when each request ended. What follows `--` is a remark.
+//! A line is a command: start and end in the figure's units of time, for whom, what, and where: plane, block and page
+//! of each part. The last line says when each request ended. What follows `--` is a remark.
 
 use copyback::flash::command::{FlashOp, Source};
 use copyback::observe::commands::{CommandRecord, PartRecord};
@@ -110,8 +110,8 @@ fn plain(table: &str) -> Vec<String> {
     table.lines().map(plain).filter(|line| !line.is_empty()).collect()
 }
 
-/// The figures have no channel; here a transfer takes the least that it can, a nanosecond, which leaves whole units within a
-/// thousandth.
+/// The figures have no channel; here a transfer takes the least that it can, a nanosecond, which leaves whole units
+/// within a thousandth.
 fn units(ns: u64) -> u64 {
     let units = (ns + UNIT_NS / 2) / UNIT_NS;
     assert!(ns.abs_diff(units * UNIT_NS) < UNIT_NS / 1000, "{ns} ns is no whole number of units");

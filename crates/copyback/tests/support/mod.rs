@@ -30,8 +30,8 @@ pub fn tightest_units(config: &RunConfig) -> u64 {
 /// One way to set a knob: lines of TOML with dotted keys.
 pub type Setting = &'static str;
 
-/// Parses lines of dotted keys. Without a line for the capacity the drive is as full as `RunConfig::check` accepts, less
-/// `spare_units`.
+/// Parses lines of dotted keys. Without a line for the capacity the drive is as full as `RunConfig::check` accepts,
+/// less `spare_units`.
 pub fn configuration(lines: &[impl AsRef<str>], spare_units: u64) -> (RunConfig, String) {
     let lines = lines.iter().map(AsRef::as_ref).filter(|l: &&str| !l.is_empty());
     let mut text = lines.map(|l| format!("{l}\n")).collect::<String>();

@@ -1,9 +1,9 @@
 //! Does the translation layer agree with a slow, obvious one under random operations?
 //!
 //! The oracle is a handful of maps: what each logical unit holds (a version), what each place in flash holds, and how
-//! far each block is programmed. It is told of every operation, learns from the drive only which places were chosen, and
-//! says what has to be true afterwards: pages are programmed in order and once between erases, every unit is found at a
-//! place that holds its newest version, valid counts are those of a recount from scratch, and programmed pages add
+//! far each block is programmed. It is told of every operation, learns from the drive only which places were chosen,
+//! and says what has to be true afterwards: pages are programmed in order and once between erases, every unit is found
+//! at a place that holds its newest version, valid counts are those of a recount from scratch, and programmed pages add
 //! up to host, moved and padding units. Operations that the drive has no room for are left out, as a caller has to.
 
 use crate::knobs::{Mark, choice};

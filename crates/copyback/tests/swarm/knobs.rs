@@ -1,7 +1,7 @@
 //! Knobs: what a swarm turns. A new policy is one row in [`KNOBS`], a new scheme is found among the presets.
 //!
-//! A drive is drawn by taking one setting of every knob. Which of them ran, and how often, is counted: a setting that never
-//! ran was never asked about.
+//! A drive is drawn by taking one setting of every knob. Which of them ran, and how often, is counted: a setting that
+//! never ran was never asked about.
 
 use crate::support::{self, Setting};
 use copyback::config::presets::{Preset, SCHEMES};

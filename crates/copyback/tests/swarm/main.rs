@@ -1,9 +1,9 @@
 //! Does anything break if everything is combined with everything?
 //!
-//! A swarm draws cases: drives with one setting of every knob, hosts, faults. A case's number decides its kind and all that
-//! is drawn, so the number alone replays it. A short budget of them runs with all other tests; `make swarm` runs for as long
-//! as it is told. A failure prints the command that replays it, shrinks the case, and keeps the rest as a configuration
-//! and a trace.
+//! A swarm draws cases: drives with one setting of every knob, hosts, faults. A case's number decides its kind and all
+//! that is drawn, so the number alone replays it. A short budget of them runs with all other tests; `make swarm` runs
+//! for as long as it is told. A failure prints the command that replays it, shrinks the case, and keeps the rest as a
+//! configuration and a trace.
 //!
 //! `SWARM_SEED`: number of the first case; `SWARM_CASES`: how many; `SWARM_SECONDS`: or for how long.
 

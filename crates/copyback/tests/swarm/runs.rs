@@ -1,10 +1,10 @@
 //! Does every run that the configuration allows end well, whatever is combined with what and whatever disturbs it?
 //!
-//! A small drive with one setting of every knob serves random requests with all checks on: version stamps of every unit,
-//! legality of every command, all invariants. Hosts misbehave, and blocks are relocated at random moments, as a scrubber
-//! or a wear leveller would. What a report must add up to is computed here from the requests alone; where the timing
-//! oracle understands the drive, it says when each request ends. A run gives the same report twice, with and without
-//! checks and records, on an image that was cloned and on one that was made anew.
+//! A small drive with one setting of every knob serves random requests with all checks on: version stamps of every
+//! unit, legality of every command, all invariants. Hosts misbehave, and blocks are relocated at random moments, as a
+//! scrubber or a wear leveller would. What a report must add up to is computed here from the requests alone; where the
+//! timing oracle understands the drive, it says when each request ends. A run gives the same report twice, with and
+//! without checks and records, on an image that was cloned and on one that was made anew.
 
 use crate::knobs::{Choice, Mark, choice};
 use crate::support::{Setting, fitted};
@@ -209,8 +209,8 @@ fn assembled(
 
 // ---- running ----------------------------------------------------------------------------------------------------------
 
-/// Events of a run that are too many for these workloads: whoever gets there goes round in circles. Drives that are full and
-/// whose trigger asks for all of their spare need the most.
+/// Events of a run that are too many for these workloads: whoever gets there goes round in circles. Drives that are
+/// full and whose trigger asks for all of their spare need the most.
 const EVENTS_MAX: u64 = 1 << 23;
 /// The progress function is called every 2^18 events.
 const PROGRESS_CALLS_MAX: u64 = EVENTS_MAX >> 18;
@@ -293,8 +293,8 @@ fn held(ftl: &Ftl) -> Vec<bool> {
     (0..ftl.geometry.logical_units).map(|unit| ftl.lookup(LogicalUnit(unit)).is_some()).collect()
 }
 
-/// What is held in the end follows from the requests in the order of their arrival: the last that concerns a unit decides.
-/// A buffer keeps what it has.
+/// What is held in the end follows from the requests in the order of their arrival: the last that concerns a unit
+/// decides. A buffer keeps what it has.
 ///
 /// # Panics
 /// With a unit that is lost, or that should not be there.

@@ -1,7 +1,7 @@
 //! Does a drive among others give exactly the results that it gives alone?
 //!
-//! Drives of one run share a clock and an open host that lets every request in when it arrives, so each drive's requests
-//! take exactly as long, with the same latency breakdown, as in a run of their own.
+//! Drives of one run share a clock and an open host that lets every request in when it arrives, so each drive's
+//! requests take exactly as long, with the same latency breakdown, as in a run of their own.
 
 use crate::knobs::Mark;
 use crate::runs::{self, run_together};

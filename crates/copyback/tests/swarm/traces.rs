@@ -1,7 +1,8 @@
 //! Does a trace that is cut short or damaged end in an error that says so, or in a run that holds?
 //!
-//! Requests are written in each format that can be written, damaged, and run as a user would run the file. Whatever is in
-//! it, nothing may panic, break an invariant or go on without end. A file that was left alone gives what its requests give.
+//! Requests are written in each format that can be written, damaged, and run as a user would run the file. Whatever is
+//! in it, nothing may panic, break an invariant or go on without end. A file that was left alone gives what its
+//! requests give.
 
 use crate::knobs::Mark;
 use crate::runs;

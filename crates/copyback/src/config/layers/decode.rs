@@ -188,8 +188,8 @@ fn explain<C: Configuration>(
     wording::<C>(&dotted, message, value.as_ref(), values, above).at(place)
 }
 
-/// The child of the table at `path` without which the error is another. The tag comes last: without it every other key is
-/// wrong, too.
+/// The child of the table at `path` without which the error is another. The tag comes last: without it every other key
+/// is wrong, too.
 fn culprit<C: Configuration>(
     message: &str,
     values: &toml::Table,
@@ -220,8 +220,8 @@ fn missing_field(message: &str) -> Option<&str> {
     message.strip_prefix("missing field `")?.split('`').next()
 }
 
-/// How many names of the path lead to the table that lacks the key: there, and only there, the error is another once it has
-/// one. Without this, the key's sibling would be named, as taking that away changes the error, too.
+/// How many names of the path lead to the table that lacks the key: there, and only there, the error is another once it
+/// has one. Without this, the key's sibling would be named, as taking that away changes the error, too.
 fn depth_of_gap(message: &str, field: &str, values: &toml::Table, path: &[String], fails: Fails<'_>) -> usize {
     let is_gap = |depth: &usize| {
         let mut with = values.clone();

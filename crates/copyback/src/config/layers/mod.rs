@@ -1,8 +1,9 @@
 //! Layered configuration: later layers over earlier ones, and every value remembers the text that it came from.
 //!
-//! A run's configuration is a stack: built-in defaults, a device, a scheme, a workload, an experiment, `--set`. All layers
-//! share one flat namespace: the tables of the [`Configuration`] and `[workload]`. A key of a later layer replaces the same key of
-//! an earlier one, with three exceptions, each because the rest would make no sense without what was replaced:
+//! A run's configuration is a stack: built-in defaults, a device, a scheme, a workload, an experiment, `--set`. All
+//! layers share one flat namespace: the tables of the [`Configuration`] and `[workload]`. A key of a later layer
+//! replaces the same key of an earlier one, with three exceptions, each because the rest would make no sense without
+//! what was replaced:
 //!
 //! - where a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
 //!   the parameters of the earlier choice go with it;
@@ -88,8 +89,8 @@ pub struct Located {
     pub place: Option<Place>,
 }
 
-/// What layers amount to, beside a workload. Whoever knows all parts of a configuration hands it in: layers know tables and
-/// keys, and no policy.
+/// What layers amount to, beside a workload. Whoever knows all parts of a configuration hands it in: layers know tables
+/// and keys, and no policy.
 pub trait Configuration: DeserializeOwned + Serialize {
     /// The tables that choose a `policy`.
     const AXES: &'static [Axis];
@@ -101,8 +102,8 @@ pub trait Configuration: DeserializeOwned + Serialize {
     fn has_closed_loop(&self) -> bool;
     /// Lets the next request arrive when one ends.
     fn close_loop(&mut self);
-    /// The share of the logical capacity, from its start, whose every unit holds data before the run; 0 where nothing is
-    /// known to be mapped. Asked once the configuration was checked.
+    /// The share of the logical capacity, from its start, whose every unit holds data before the run; 0 where nothing
+    /// is known to be mapped. Asked once the configuration was checked.
     fn mapped_share(&self) -> f64;
 }
 
@@ -313,8 +314,8 @@ impl<C: Configuration> Stack<C> {
         Ok(())
     }
 
-    /// A generator without arrival times needs a closed loop: it is the host's default then, and an open loop that somebody
-    /// asked for is refused.
+    /// A generator without arrival times needs a closed loop: it is the host's default then, and an open loop that
+    /// somebody asked for is refused.
     fn check_loop(&self, resolved: &mut Resolved<C>) -> Result<(), LayerError> {
         if resolved.workload.has_times() || resolved.run.has_closed_loop() {
             return Ok(());

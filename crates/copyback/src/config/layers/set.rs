@@ -4,8 +4,8 @@ use super::tree::{self, Entry, Node, Table};
 use super::{Layer, LayerError, Place, Text};
 use std::sync::Arc;
 
-/// Names in a key at most. No key has more than three (`workload.size.mean`), and tables inside tables without end would
-/// overflow the stack.
+/// Names in a key at most. No key has more than three (`workload.size.mean`), and tables inside tables without end
+/// would overflow the stack.
 const NAMES_MAX: usize = 8;
 
 /// One layer of all arguments; later ones replace what earlier ones set.

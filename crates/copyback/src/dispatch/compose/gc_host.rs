@@ -1,9 +1,9 @@
 //! Host transactions on other planes of the die join the reads and programs of collection, where page offsets agree.
 //!
-//! Source: hpdc18 Section 4.1, Algorithm 2. One partner for each free plane. A program's partner is a write of that plane
-//! whose next page, in one of its open blocks, has the offset of the collection's. Where collections are preemptible,
-//! requests that join the next command are left to it, and do not go before it: hpdc18 Section 4.4 has preemption serve
-//! those that "miss".
+//! Source: hpdc18 Section 4.1, Algorithm 2. One partner for each free plane. A program's partner is a write of that
+//! plane whose next page, in one of its open blocks, has the offset of the collection's. Where collections are
+//! preemptible, requests that join the next command are left to it, and do not go before it: hpdc18 Section 4.4 has
+//! preemption serve those that "miss".
 
 use super::{JoiningReads, JoiningWrite, Room, View};
 use crate::flash::command::CommandPlane;

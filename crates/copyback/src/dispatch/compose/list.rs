@@ -1,28 +1,29 @@
 //! A list of builders: each adds to the command what is legal, and without any the lead goes alone.
 //!
 //! Builders:
-//! - `multi-plane`: transactions of the same operation on other planes of the die join the lead, where page offsets (and
-//!   block offsets, on devices that ask for it) agree. hpdc18 Section 2.2.2, tpds20 Section 2.
-//! - `cache`: reads and programs follow each other through the cache register, so that a transfer overlaps the array time
-//!   of the same die. ONFI read cache and program cache.
+//! - `multi-plane`: transactions of the same operation on other planes of the die join the lead, where page offsets
+//!   (and block offsets, on devices that ask for it) agree. hpdc18 Section 2.2.2, tpds20 Section 2.
+//! - `cache`: reads and programs follow each other through the cache register, so that a transfer overlaps the array
+//!   time of the same die. ONFI read cache and program cache.
 //!
 //! Builders for commands of collection, apart from those:
-//! - `gc+host`: transactions of the host on other planes join reads and programs of collection, one for each free plane,
-//!   under the same rules. hpdc18 Section 4.1, Algorithm 2. Transfers of the collection go first; its step ends one
-//!   page transfer later for each that joined.
-//! - `merge`: a queued read of a page that collection has just read ends with that page's transfer, and a queued write of
-//!   what collection is about to program goes into that program. Pages of the victim for which a request waits are moved
-//!   first. ispass11 Section III-B.
+//! - `gc+host`: transactions of the host on other planes join reads and programs of collection, one for each free
+//!   plane, under the same rules. hpdc18 Section 4.1, Algorithm 2. Transfers of the collection go first; its step ends
+//!   one page transfer later for each that joined.
+//! - `merge`: a queued read of a page that collection has just read ends with that page's transfer, and a queued write
+//!   of what collection is about to program goes into that program. Pages of the victim for which a request waits are
+//!   moved first. ispass11 Section III-B.
 //! - `pipeline`: what a preemption point of a collection lets go first, and the collection's own step behind it, follow
 //!   each other through the cache register where they are of one type: read after read, program after program. ispass11
 //!   Section III-C.
 //!
 //! Parameters:
-//! - `builders` (default `["multi-plane"]`): which are tried. None excludes another, so their order makes no difference.
-//! - `gc` (default `[]`): which builders for commands of collection are tried. A key of its own, so that a scheme can name
-//!   them and leave a device's way with host commands alone.
-//! - `scan_max` (default 16): transactions of a queue that are looked at for a partner. The controller's: how far ahead it
-//!   decodes requests when it builds a command.
+//! - `builders` (default `["multi-plane"]`): which are tried. None excludes another, so their order makes no
+//!   difference.
+//! - `gc` (default `[]`): which builders for commands of collection are tried. A key of its own, so that a scheme can
+//!   name them and leave a device's way with host commands alone.
+//! - `scan_max` (default 16): transactions of a queue that are looked at for a partner. The controller's: how far ahead
+//!   it decodes requests when it builds a command.
 //! - `gc_scan_max` (default 1024): the same for a collection: requests for its own plane may stand in front of its
 //!   partners for as long as it lasts. Also what a preemption point of a collection looks at (`preemption`). The
 //!   controller's, too: what it gets through in the time of a poll (`preemption.poll`, `gc_scan`). The simulator has an

@@ -1,9 +1,10 @@
 //! Host transactions are served with the very pages that collection moves.
 //!
-//! Source: ispass11 Section III-B, Fig. 5. A read ends when the page has reached the controller; a write of data that was
-//! read and not programmed yet goes into that program instead of the old version, and gives the page that was reserved
-//! for it back. Pages of the victim for which a request waits are moved first: "the order of pages to be moved does not
-//! matter". Where collections are preemptible, such requests are left to the collection, and do not go before it: they wait behind all that does.
+//! Source: ispass11 Section III-B, Fig. 5. A read ends when the page has reached the controller; a write of data that
+//! was read and not programmed yet goes into that program instead of the old version, and gives the page that was
+//! reserved for it back. Pages of the victim for which a request waits are moved first: "the order of pages to be moved
+//! does not matter". Where collections are preemptible, such requests are left to the collection, and do not go before
+//! it: they wait behind all that does.
 
 use super::{Room, View};
 use crate::ftl::core::Move;
@@ -60,7 +61,8 @@ pub(crate) fn next_write<R: Room>(
     next.map(|(id, _)| id).filter(|&id| index.turn(id) < end)
 }
 
-/// Which units of a program of these moves a write consists of, if it consists of nothing else and is the newest of each.
+/// Which units of a program of these moves a write consists of, if it consists of nothing else and is the newest of
+/// each.
 pub(crate) fn units_in_program<R: Room>(view: &View<'_, R>, id: TxnId, moves: &[Move]) -> Option<u32> {
     let txn = &view.txns[id];
     let mut covered = 0;

@@ -1,11 +1,11 @@
 //! Compose: what goes into one flash command?
 //!
 //! Contract: when a die is ready, the order names a transaction to lead the next command. The builders of the list are
-//! asked in turn; each looks at the command so far, the die's queues and where its planes write next (a `View`), and names
-//! queued transactions that join: reads all at once, writes plane by plane, for a write takes others along that fill its page
-//! up, and only then is known who is left for the next plane. Without any the lead goes alone. Those of a second list are
-//! asked about commands of collection. Builders change nothing: the drive binds whom they name and issues the command, and
-//! code that does not know them checks it.
+//! asked in turn; each looks at the command so far, the die's queues and where its planes write next (a `View`), and
+//! names queued transactions that join: reads all at once, writes plane by plane, for a write takes others along that
+//! fill its page up, and only then is known who is left for the next plane. Without any the lead goes alone. Those of a
+//! second list are asked about commands of collection. Builders change nothing: the drive binds whom they name and
+//! issues the command, and code that does not know them checks it.
 //!
 //! A builder is a file of this folder and a row of [`BuilderName`] or [`GcBuilderName`] and of their questions below.
 

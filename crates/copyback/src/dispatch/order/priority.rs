@@ -5,8 +5,9 @@
 //! Parameters:
 //! - `first` (default `"gc-read-write"`): or `"read-write-gc"`.
 //! - `next_collection` (default `"at-once"`): when a die that has just collected may collect again: `"at-once"`, or
-//!   `"after-waiting"`, once the requests have gone that arrived before the last collection of the die began and still wait there. Own: the
-//!   papers' collections follow each other; a controller that bounds what a read can meet does not let them.
+//!   `"after-waiting"`, once the requests have gone that arrived before the last collection of the die began and still
+//!   wait there. Own: the papers' collections follow each other; a controller that bounds what a read can meet does not
+//!   let them.
 
 use super::{Class, OrderPolicy, Parameters, View};
 use crate::flash::geometry::Geometry;

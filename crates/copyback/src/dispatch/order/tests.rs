@@ -27,7 +27,8 @@ fn drive() -> (RunConfig, Geometry, Timing) {
     (config, geometry, timing)
 }
 
-/// A die at 10 ms where requests wait that arrived at these times, urgent or not, with so many free blocks in each plane.
+/// A die at 10 ms where requests wait that arrived at these times, urgent or not, with so many free blocks in each
+/// plane.
 fn die(requests: &[(Class, u64, bool)], free_blocks: [u32; 2]) -> Written {
     let waiting = |(at, &(class, arrival_ns, is_urgent)): (usize, &(Class, u64, bool))| {
         (class, Waiting { came: at as u64, arrival_ns, units: 1, is_urgent, plane: PlaneId(0) })

@@ -167,7 +167,8 @@ impl<O: Observer> Flash<O> {
         !is_first
     }
 
-    /// Sends a read or a program of one plane on its way, on a die that is ready and takes no other command before its end.
+    /// Sends a read or a program of one plane on its way, on a die that is ready and takes no other command before its
+    /// end.
     #[inline(always)]
     pub fn issue_alone(
         &mut self,
@@ -189,8 +190,8 @@ impl<O: Observer> Flash<O> {
 
     // ---- the channel ------------------------------------------------------------------------------------------------
 
-    /// A channel's transfer ended, or somebody waits for one that was not heard of. Whoever hears of it is handled before
-    /// [`Flash::grant`].
+    /// A channel's transfer ended, or somebody waits for one that was not heard of. Whoever hears of it is handled
+    /// before [`Flash::grant`].
     #[inline(always)]
     pub fn on_channel_event(&mut self, channel: ChannelId) -> Heard {
         let die = self.channels[channel].take_listener();
@@ -206,8 +207,8 @@ impl<O: Observer> Flash<O> {
         }
     }
 
-    /// Whether a die whose transfer has just ended may send the cycles of its next command before the channel is granted
-    /// to data that waits; then the channel's event comes again at this moment.
+    /// Whether a die whose transfer has just ended may send the cycles of its next command before the channel is
+    /// granted to data that waits; then the channel's event comes again at this moment.
     pub fn puts_off_grant(&self, channel: ChannelId, events: &mut EventQueue) -> bool {
         let timer = self.channel_timer(channel);
         let puts_off = self.timing.command_ns > 0 && self.channels[channel].has_waiters() && !events.is_pending(timer);
@@ -314,8 +315,8 @@ impl<O: Observer> Flash<O> {
         ArrayEnd::Leaving
     }
 
-    /// A command ended in the array: its planes are free, and the array goes on with the program that is loaded, if one is.
-    /// Since when the use of each of its planes counts.
+    /// A command ended in the array: its planes are free, and the array goes on with the program that is loaded, if one
+    /// is. Since when the use of each of its planes counts.
     pub fn end_in_array(
         &mut self,
         die: DieId,
@@ -357,7 +358,8 @@ impl<O: Observer> Flash<O> {
         way.launch::<true>(0, op, 1, events);
     }
 
-    /// A plane's register is free again: the time since its command was issued counts as in use, once. Since when it does.
+    /// A plane's register is free again: the time since its command was issued counts as in use, once. Since when it
+    /// does.
     #[inline(always)]
     fn release_plane(&mut self, plane: PlaneId, issued_ns: u64, now_ns: u64) -> u64 {
         let until_ns = &mut self.plane_busy_until_ns[plane.at()];

@@ -1,9 +1,9 @@
-//! The die is a function of the logical page's number, as under `static`; the plane is chosen when the page is programmed,
-//! the planes of a die in turn.
+//! The die is a function of the logical page's number, as under `static`; the plane is chosen when the page is
+//! programmed, the planes of a die in turn.
 //!
-//! Source: the page allocation of DiskSim's SSD extension (Agrawal et al. 2008), on which ispass11, tc12 and hpdc18 were
-//! simulated: an element is fixed by the address, its planes take pages in turn. hpdc18 states CWDP with the plane as last
-//! digit; in what its Algorithm 2 pairs, "the first write request in Q", any write of the die will do.
+//! Source: the page allocation of DiskSim's SSD extension (Agrawal et al. 2008), on which ispass11, tc12 and hpdc18
+//! were simulated: an element is fixed by the address, its planes take pages in turn. hpdc18 states CWDP with the plane
+//! as last digit; in what its Algorithm 2 pairs, "the first write request in Q", any write of the die will do.
 //!
 //! Parameters:
 //! - `order` (default `"CWDP"`): as under `static`; where P stands decides only which pages share a die.

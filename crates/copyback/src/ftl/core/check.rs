@@ -15,8 +15,8 @@ impl Ftl {
         self.blocks.iter().map(|b| u32::from(b.written) / self.geometry.units_per_page).collect()
     }
 
-    /// Compares both maps, the valid bits and the blocks' counts, and the blocks among themselves. Slow: it looks at every
-    /// unit.
+    /// Compares both maps, the valid bits and the blocks' counts, and the blocks among themselves. Slow: it looks at
+    /// every unit.
     ///
     /// # Errors
     /// With what does not agree.

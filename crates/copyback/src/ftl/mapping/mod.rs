@@ -1,10 +1,10 @@
 //! Mapping: where is a logical unit?
 //!
-//! Contract: `get`, `set` and `replace` are total over the logical units of the drive, touch no flash and take constant time.
-//! They are what is true, for the simulator's own questions, and never cost simulated time. What a look-up costs the
-//! firmware belongs to the path of a request: a mapping whose entries live in flash will be asked once for each sub-request
-//! (`ssd::sub_requests`), answer "miss" and name the flash work that must come first, on which the request's transaction
-//! depends (`waits_for` in `dispatch::txn`, which so far only partial writes use).
+//! Contract: `get`, `set` and `replace` are total over the logical units of the drive, touch no flash and take constant
+//! time. They are what is true, for the simulator's own questions, and never cost simulated time. What a look-up costs
+//! the firmware belongs to the path of a request: a mapping whose entries live in flash will be asked once for each
+//! sub-request (`ssd::sub_requests`), answer "miss" and name the flash work that must come first, on which the
+//! request's transaction depends (`waits_for` in `dispatch::txn`, which so far only partial writes use).
 
 pub mod page;
 

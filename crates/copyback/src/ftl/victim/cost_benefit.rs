@@ -2,8 +2,8 @@
 //!
 //! Source: Rosenblum and Ousterhout 1992, with the cost of reading and writing the valid data (2u) as Kawaguchi et al.
 //! 1995 have it; atc18 Section 4.2 names it. The age is counted in units written since the block was filled, and one
-//! more, so that blocks filled at the same moment are compared by what they gain. A block without valid units comes before
-//! all others. Looks at every block of the plane.
+//! more, so that blocks filled at the same moment are compared by what they gain. A block without valid units comes
+//! before all others. Looks at every block of the plane.
 //!
 //! Parameters: none.
 

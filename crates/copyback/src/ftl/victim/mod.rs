@@ -1,10 +1,10 @@
 //! Victim: which block is collected?
 //!
 //! Contract: a policy is told of every block that becomes a candidate ([`VictimPolicy::on_close`]), of every unit that
-//! such a block loses ([`VictimPolicy::on_invalidate`], after the count fell), and of its end ([`VictimPolicy::on_take`]).
-//! [`VictimPolicy::pick`] names a candidate of the plane, or none where there is none; the engine asks
-//! whether its collection gains anything. It may keep state of its own and
-//! draw from its own random stream; it never changes the drive. `on_*` take constant time.
+//! such a block loses ([`VictimPolicy::on_invalidate`], after the count fell), and of its end
+//! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] names a candidate of the plane, or none where there is none; the
+//! engine asks whether its collection gains anything. It may keep state of its own and draw from its own random stream;
+//! it never changes the drive. `on_*` take constant time.
 
 pub mod cost_benefit;
 pub mod d_choices;

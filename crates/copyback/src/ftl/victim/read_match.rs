@@ -1,12 +1,15 @@
-//! Greedy, and of blocks with equally few valid units the one with most pages that a queued read could share a command with.
+//! Greedy, and of blocks with equally few valid units the one with most pages that a queued read could share a command
+//! with.
 //!
 //! Source: `gc-vic` of hpdc18 (Section 4.3, Algorithm 3). A read of another plane joins a read of collection where page
-//! offsets agree. For each candidate, the reads that wait for the die's other planes are matched with its valid pages, each
-//! read once; the candidate with most matches is taken, of equal ones the least worn. Where nothing matches, it is greedy.
-//! No block with more valid units is taken for the sake of matches: "we are not allowed to increase the GC cost".
+//! offsets agree. For each candidate, the reads that wait for the die's other planes are matched with its valid pages,
+//! each read once; the candidate with most matches is taken, of equal ones the least worn. Where nothing matches, it is
+//! greedy. No block with more valid units is taken for the sake of matches: "we are not allowed to increase the GC
+//! cost".
 //!
 //! Parameters:
-//! - `candidates` (default 10): blocks with equally few valid units that are looked at. hpdc18 Section 4.3: "at most 10".
+//! - `candidates` (default 10): blocks with equally few valid units that are looked at. hpdc18 Section 4.3: "at most
+//!   10".
 //! - `scan` (default `"300 ns"`): time to scan one candidate; the collection begins so much later. hpdc18 Section 4.3:
 //!   "examining a candidate block takes around hundreds of nanoseconds".
 //! - `tie_blocks` (default 8): as under `greedy`.

@@ -1,7 +1,8 @@
 //! Who used a die when?
 //!
-//! A timeline is made from the log of commands: a row for each channel of some dies, and one for each of their planes, each
-//! with what happened there and when. [`text`] draws it for terminals, tests and documents, [`svg`] for everything else.
+//! A timeline is made from the log of commands: a row for each channel of some dies, and one for each of their planes,
+//! each with what happened there and when. [`text`] draws it for terminals, tests and documents, [`svg`] for everything
+//! else.
 
 pub mod svg;
 pub mod text;

@@ -1,8 +1,8 @@
 //! A timeline in characters: a column is a fixed time, and lines that are too long go on below, but for those in
 //! which nothing happens.
 //!
-//! The letter of a label stands where its bar begins, and a `|` where it ends. A bar that is shorter than a column, but not
-//! less than a tenth of it, gets one all the same, unless something longer is there.
+//! The letter of a label stands where its bar begins, and a `|` where it ends. A bar that is shorter than a column, but
+//! not less than a tenth of it, gets one all the same, unless something longer is there.
 
 use super::{LEGEND, Row, Timeline, Use};
 use copyback_workload::units::format_duration_ns;

@@ -75,8 +75,8 @@ impl Simulation<'_> {
         self.held_requests - self.start.held_requests
     }
 
-    /// Units that the host has written: those that were bound to flash, so that what waits counts when its work does; or,
-    /// where a buffer keeps them from flash, those of the requests that were cut.
+    /// Units that the host has written: those that were bound to flash, so that what waits counts when its work does;
+    /// or, where a buffer keeps them from flash, those of the requests that were cut.
     pub(crate) fn written_units(&self) -> u64 {
         if self.has_buffer {
             return self.collector.written_units;

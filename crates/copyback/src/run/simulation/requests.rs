@@ -41,8 +41,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Takes some requests out of the workload at once, up to its end or an error in it, and has their map entries fetched
-    /// side by side.
+    /// Takes some requests out of the workload at once, up to its end or an error in it, and has their map entries
+    /// fetched side by side.
     fn fetch_ahead(&mut self) {
         for _ in 0..(self.fetch_max - self.fetched).min(REQUESTS_AHEAD) {
             let asked = self.source.next_request();

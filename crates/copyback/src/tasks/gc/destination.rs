@@ -39,8 +39,8 @@ impl Destination {
     /// would hold up all, and home is free. Of such planes one that takes the page without falling to its watermark,
     /// then the one at whose die least waits, then the one with most pages left.
     ///
-    /// A page that has to leave, for the plane is full of valid data and it would gain nothing at home, goes to the roomiest
-    /// of all.
+    /// A page that has to leave, for the plane is full of valid data and it would gain nothing at home, goes to the
+    /// roomiest of all.
     pub fn of_page(self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId {
         if self == Self::Local {
             return home;

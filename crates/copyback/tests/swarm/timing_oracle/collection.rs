@@ -1,5 +1,5 @@
-//! How planes collect: blocks in the order in which they are erased, one kept for moves, a job that has its die from its
-//! first command to its last.
+//! How planes collect: blocks in the order in which they are erased, one kept for moves, a job that has its die from
+//! its first command to its last.
 
 use super::commands::Part;
 use super::known::{granularity_of, trigger_of};
@@ -160,8 +160,8 @@ impl Oracle<'_> {
         valid
     }
 
-    /// A page of the plane was bound for the host: those who wait for one are let in as far as pages reach, and collection
-    /// starts where the watermark asks for it.
+    /// A page of the plane was bound for the host: those who wait for one are let in as far as pages reach, and
+    /// collection starts where the watermark asks for it.
     pub(super) fn page_was_taken(&mut self, plane: usize) {
         if !self.planes[plane].is_limited {
             return;
@@ -219,8 +219,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// Where blocks with equally few valid units are matched with the reads that wait for the plane's partners, each block
-    /// takes a poll.
+    /// Where blocks with equally few valid units are matched with the reads that wait for the plane's partners, each
+    /// block takes a poll.
     fn choice_ns(&self, die: usize, plane: usize) -> u64 {
         let VictimConfig::ReadMatch(params) = &self.config.victim else { return 0 };
         let waiting = self.dies[die].reads.iter().take(self.gc_scan_max());

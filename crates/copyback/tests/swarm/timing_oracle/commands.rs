@@ -72,9 +72,9 @@ pub(super) struct Channel {
 }
 
 impl Oracle<'_> {
-    /// A second command enters a die through the cache register alone, behind one of the host of the same kind: a program
-    /// behind one in the array, a read behind one whose data is leaving. Where a collection has the die, `pipeline`
-    /// allows it.
+    /// A second command enters a die through the cache register alone, behind one of the host of the same kind: a
+    /// program behind one in the array, a read behind one whose data is leaving. Where a collection has the die,
+    /// `pipeline` allows it.
     pub(super) fn takes(&self, die: usize) -> Takes {
         let compose = compose_of(self.config);
         let has_cache = match self.dies[die].reserved_by {
@@ -212,8 +212,8 @@ impl Oracle<'_> {
         (bytes * 1_000_000_000).div_ceil(u128::from(self.config.timing.channel.bytes_per_s)) as u64
     }
 
-    /// The transfer that a command makes or wants: cycles for each plane, with them whole pages of a program; or what a read
-    /// asked of one plane.
+    /// The transfer that a command makes or wants: cycles for each plane, with them whole pages of a program; or what a
+    /// read asked of one plane.
     fn transfer_ns(&self, command: &Command) -> u64 {
         match (command.stage, command.kind) {
             (Stage::Out(part), _) => self.data_ns(command.parts[part].units),
@@ -248,8 +248,8 @@ impl Oracle<'_> {
             && (end_ns, c.waiting.is_empty()) == (self.now_ns, true)
             && !self.is_heard(other)
         {
-            // The transfer ends at this very moment, and nothing follows it but its array's time: who asks first has the
-            // channel, before more urgent ones that ask later in this moment.
+            // The transfer ends at this very moment, and nothing follows it but its array's time: who asks first has
+            // the channel, before more urgent ones that ask later in this moment.
             self.transfer_ends(channel);
         }
         self.channels[channel].waiting.push(die);
@@ -258,8 +258,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// One transfer at a time: cycles without data first, then first come first served; where collection goes first, its
-    /// transfers do, too.
+    /// One transfer at a time: cycles without data first, then first come first served; where collection goes first,
+    /// its transfers do, too.
     pub(super) fn grant(&mut self, channel: usize) {
         let gc_first = matches!(&self.config.order, OrderConfig::Priority(p) if p.first == First::GcReadWrite);
         let c = &self.channels[channel];
@@ -294,8 +294,8 @@ impl Oracle<'_> {
             }
         }
         if is_heard {
-            // The die may send the cycles of its next command: it is looked at before another one has the channel. One whose
-            // next page waits to leave already sends none.
+            // The die may send the cycles of its next command: it is looked at before another one has the channel. One
+            // whose next page waits to leave already sends none.
             let c = &self.channels[channel];
             let is_wanted = c.transfer.is_none() && !c.waiting.is_empty() && !c.waiting.contains(&die);
             let has_cycles = self.config.timing.command.0 > 0;

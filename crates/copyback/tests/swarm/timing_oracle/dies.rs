@@ -151,7 +151,8 @@ impl Oracle<'_> {
         planes.into_iter().for_each(|plane| self.page_was_taken(plane));
     }
 
-    /// Writes of other planes, those in order, whose next page is at the offset of a page: each has to go with all before it.
+    /// Writes of other planes, those in order, whose next page is at the offset of a page: each has to go with all
+    /// before it.
     pub(super) fn take_partner_writes(
         &mut self,
         die: usize,

@@ -147,8 +147,8 @@ impl Counts {
 }
 
 impl Prediction {
-    /// Whether nothing happened that the oracle does not know of. Where it does not collect: no collection, or one without
-    /// time that leaves pages what they are to it; and no write had to wait for a page.
+    /// Whether nothing happened that the oracle does not know of. Where it does not collect: no collection, or one
+    /// without time that leaves pages what they are to it; and no write had to wait for a page.
     pub fn counts_for(&self, config: &RunConfig, report: &Report) -> bool {
         if self.collects {
             return true;

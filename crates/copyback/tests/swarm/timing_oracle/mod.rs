@@ -2,8 +2,8 @@
 //!
 //! The oracle keeps plain lists, looks through all of them for what comes next, and shares nothing with the engine: it
 //! gets the configuration, where each unit's data lies at first, and the requests, and says when each of them ends, to
-//! the nanosecond. It follows what `docs/fidelity.md` and `docs/architecture.md` state. What it does not know it refuses
-//! ([`understands`]): dynamic allocation and buffers.
+//! the nanosecond. It follows what `docs/fidelity.md` and `docs/architecture.md` state. What it does not know it
+//! refuses ([`understands`]): dynamic allocation and buffers.
 //!
 //! On a drive that was new at first, planes collect by themselves: the oracle is told which blocks were collected, as
 //! victims are the policies' own, and foretells when ([`collection`]), whether collections block their dies, let the

@@ -1,5 +1,5 @@
-//! Which of a plane's open blocks takes a page: one for all, one each for the host and for moves, or two of which one is set
-//! apart for paired programs (hpdc18 Section 4.2).
+//! Which of a plane's open blocks takes a page: one for all, one each for the host and for moves, or two of which one
+//! is set apart for paired programs (hpdc18 Section 4.2).
 
 use super::Oracle;
 use super::collection::Stream;

@@ -9,7 +9,8 @@
 //! a page at a time; the rest when the block is read is programmed padded.
 //!
 //! Parameters:
-//! - `destination` (default `"local"`): `"local"`, the victim's plane, or `"global"`, a plane of the drive with more room.
+//! - `destination` (default `"local"`): `"local"`, the victim's plane, or `"global"`, a plane of the drive with more
+//!   room.
 //! - `copyback` (default false): move with the copyback command, which does not use the channel. Needs a local
 //!   destination, a mapping unit of a whole page, and a device that has the command.
 

@@ -1,9 +1,9 @@
 //! Granularity: what does one collection take, and where does what is valid go?
 //!
-//! Contract: a granularity says whether data stays on its plane, how it moves, and to which plane each page goes. The engine
-//! asks when a collection has a page to program; it looks, and the engine binds. A job takes one block so far, which the
-//! victim policy picks. A job of a block on each of several planes (a superblock) can be told (`tasks::job::Footprint`), and
-//! a granularity that makes such jobs will name their blocks here.
+//! Contract: a granularity says whether data stays on its plane, how it moves, and to which plane each page goes. The
+//! engine asks when a collection has a page to program; it looks, and the engine binds. A job takes one block so far,
+//! which the victim policy picks. A job of a block on each of several planes (a superblock) can be told
+//! (`tasks::job::Footprint`), and a granularity that makes such jobs will name their blocks here.
 
 pub mod block;
 

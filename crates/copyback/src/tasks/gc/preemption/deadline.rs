@@ -1,9 +1,10 @@
 //! By deadline: collection goes on as long as the requests that wait for its die can still meet their deadlines.
 //!
-//! Source: `hios` of hpdc18 Fig. 4c (HIOS, Jung et al. 2014): "the entire GC operations are divided into multiple chunks
-//! and each of them is processed using the slack of each I/O request". A request has a deadline after its arrival. Between
-//! two chunks, a request goes first if it would be late after the next one: if less is left to its deadline than the next
-//! chunk and the request's own command take together. All others wait, so that response times grow and deadlines hold.
+//! Source: `hios` of hpdc18 Fig. 4c (HIOS, Jung et al. 2014): "the entire GC operations are divided into multiple
+//! chunks and each of them is processed using the slack of each I/O request". A request has a deadline after its
+//! arrival. Between two chunks, a request goes first if it would be late after the next one: if less is left to its
+//! deadline than the next chunk and the request's own command take together. All others wait, so that response times
+//! grow and deadlines hold.
 //!
 //! Below `trigger.hard` nothing goes first. The erase is a chunk of its own; no command is interrupted.
 //!
@@ -13,11 +14,12 @@
 //! ```
 //!
 //! Parameters:
-//! - `read_deadline` (default `"5 ms"`), `write_deadline` (default `"20 ms"`): time that a request may take. Own: hpdc18
-//!   states none.
+//! - `read_deadline` (default `"5 ms"`), `write_deadline` (default `"20 ms"`): time that a request may take. Own:
+//!   hpdc18 states none.
 //! - `chunk` (default 1): pages that are moved in a chunk.
 //! - `poll` (default `"600 ns"`): time of a queue poll; one before each step, as under `points`.
-//! - `fence` (default `"none"`): what waits for the next step, of that which comes while others go first, as under `points`.
+//! - `fence` (default `"none"`): what waits for the next step, of that which comes while others go first, as under
+//!   `points`.
 
 use super::{Candidate, Fence, NextStep, Parameters, PreemptionPolicy, View};
 use crate::config::{Device, KeyError};

@@ -2,13 +2,13 @@
 //!
 //! Contract: a policy is asked at the start of a collection whether the collection takes time at all, and between any
 //! two steps of a collection, with the die free, whether a request that waits there may go first
-//! ([`PreemptionPolicy::admits`]). It looks, at what [`DieView`] tells too; the engine reserves the die. It is asked about
-//! many requests, so that what it remembers is written at one place: [`PreemptionPolicy::on_point`], once before each step.
-//! A policy is a file of this folder and a row of the registry.
+//! ([`PreemptionPolicy::admits`]). It looks, at what [`DieView`] tells too; the engine reserves the die. It is asked
+//! about many requests, so that what it remembers is written at one place: [`PreemptionPolicy::on_point`], once before
+//! each step. A policy is a file of this folder and a row of the registry.
 //!
-//! What comes to the die while others go first may follow them, as far as the policy's `fence` lets it. Where free blocks are
-//! below the hard watermark, or a write waits at the die for a page to land on, nothing that comes meanwhile may: so a
-//! point ends, however many come, and the collection that makes free blocks goes on.
+//! What comes to the die while others go first may follow them, as far as the policy's `fence` lets it. Where free
+//! blocks are below the hard watermark, or a write waits at the die for a page to land on, nothing that comes meanwhile
+//! may: so a point ends, however many come, and the collection that makes free blocks goes on.
 //!
 //! How far free blocks have fallen is a state of collection (ispass11 Fig. 7), which preemptive policies have in
 //! common: from 0, no collection, to 3, in which nothing goes before it.
@@ -63,9 +63,9 @@ pub trait PreemptionPolicy {
     fn on_point(&mut self, _die: &dyn DieView) {}
     /// Whether a request may go before the collection's next step, as far as the policy has to do with it.
     fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool;
-    /// Whether the collection's own plane takes no read (`is_write`: no write) before its next step: neither a command of
-    /// its own, nor a page of one that leads with another plane. For [`NextStep::Program`] constant over a run, as checks
-    /// rely on it.
+    /// Whether the collection's own plane takes no read (`is_write`: no write) before its next step: neither a command
+    /// of its own, nor a page of one that leads with another plane. For [`NextStep::Program`] constant over a run, as
+    /// checks rely on it.
     fn excludes_plane(&self, _step: NextStep, _is_write: bool) -> bool {
         false
     }
@@ -267,7 +267,8 @@ pub struct View<'a> {
 mod tests {
     use super::*;
 
-    /// Does the policy that docs/policies.md adds open every second point, and each at which an urgent request is first?
+    /// Does the policy that docs/policies.md adds open every second point, and each at which an urgent request is
+    /// first?
     #[test]
     fn the_example_opens_every_nth_point() {
         use crate::tasks::view::{Class, Waiting, Written};

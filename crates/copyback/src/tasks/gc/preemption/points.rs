@@ -1,8 +1,8 @@
 //! Semi-preemptive: between the steps of a collection, requests that wait at its die go first.
 //!
-//! Source: `pgc` of ispass11 (Section III). A page move has two preemption points: (1) between its read and its program,
-//! (2) before it. The last point (2) stands before the erase. At each the controller polls the queue, lets everything
-//! that waits there go first, and goes on when nothing waits any more. No command under way is interrupted.
+//! Source: `pgc` of ispass11 (Section III). A page move has two preemption points: (1) between its read and its
+//! program, (2) before it. The last point (2) stands before the erase. At each the controller polls the queue, lets
+//! everything that waits there go first, and goes on when nothing waits any more. No command under way is interrupted.
 //!
 //! At point (1) a page waits in a register of the collection's plane, so that nothing is served there. Where free
 //! blocks of the trigger's scope have fallen below `trigger.hard`, writes may not go first (state 2 of Fig. 7); while a
@@ -26,9 +26,10 @@
 //! - `at_register` (default `"other-planes"`): what may be served at point (1): `"other-planes"`, requests for them;
 //!   `"writes"`, those and writes to the collection's plane (its page has left for the controller; the paper excludes
 //!   reads only); `"all"`.
-//! - `fence` (default `"none"`): what waits for the next point, of that which comes while others go first: `"none"` of it
-//!   ("all incoming requests are allowed" in state 1, and "continuous GC preemption" can use up the free blocks, which is
-//!   what T_hard is for: Sections III-D, IV-B4); `"writes"`; `"all"` of it, so that every point ends with what it found.
+//! - `fence` (default `"none"`): what waits for the next point, of that which comes while others go first: `"none"` of
+//!   it ("all incoming requests are allowed" in state 1, and "continuous GC preemption" can use up the free blocks,
+//!   which is what T_hard is for: Sections III-D, IV-B4); `"writes"`; `"all"` of it, so that every point ends with what
+//!   it found.
 //! - `at_hard` (default `"writes"`): what the hard watermark prohibits: `"writes"`, as Fig. 7 has it, or `"all"`, as
 //!   Section IV-B4 has it.
 

@@ -1,7 +1,7 @@
 //! Idle time: collection also runs while the drive has nothing to do, ahead of need.
 //!
-//! Source: ispass11 Section IV-A: "in the idle-time GC scheme the GC process is triggered when there are no new incoming
-//! requests and all queued requests are already serviced". The reactive watermarks stay as they are beside it.
+//! Source: ispass11 Section IV-A: "in the idle-time GC scheme the GC process is triggered when there are no new
+//! incoming requests and all queued requests are already serviced". The reactive watermarks stay as they are beside it.
 
 use super::watermark;
 use crate::config::{GeometryConfig, KeyError, ShareOrCount};

@@ -1,9 +1,9 @@
 //! Trigger: when does garbage collection start and stop?
 //!
 //! Contract: the engine asks a trigger whenever the free blocks of a plane changed and whenever a collection ended
-//! ([`TriggerPolicy::wants_plane`], or [`TriggerPolicy::wants_collection`] where more than a plane is its scope), and when a
-//! collection that is wanted is about to start ([`TriggerPolicy::starts_now`]). A trigger sees what is free, as it counts
-//! that itself ([`TriggerPolicy::free_of`]), and who waits; it answers, and the engine starts jobs.
+//! ([`TriggerPolicy::wants_plane`], or [`TriggerPolicy::wants_collection`] where more than a plane is its scope), and
+//! when a collection that is wanted is about to start ([`TriggerPolicy::starts_now`]). A trigger sees what is free, as
+//! it counts that itself ([`TriggerPolicy::free_of`]), and who waits; it answers, and the engine starts jobs.
 
 pub mod idle;
 pub mod watermark;

@@ -6,8 +6,8 @@
 //! A plane on which host writes wait for space is collected whatever the watermarks say.
 //!
 //! Parameters:
-//! - `scope` (default `"plane"`): whose free blocks are counted: `"plane"`, `"die"` or `"device"`. A die or a device below
-//!   its watermark collects on each of its dies the plane with the fewest free blocks.
+//! - `scope` (default `"plane"`): whose free blocks are counted: `"plane"`, `"die"` or `"device"`. A die or a device
+//!   below its watermark collects on each of its dies the plane with the fewest free blocks.
 //! - `soft` (default 0.05): collection starts below this watermark, a share or a count of the scope's blocks.
 //! - `count` (default `"blocks"`): the quantity counted against the watermarks: `"blocks"` that are erased and not
 //!   open, or `"pages"` that can still be programmed, those of open blocks among them (tpds20 Section 5.1), a watermark
@@ -22,9 +22,9 @@
 //!   third above its second, ..., where `scope` is `"plane"`: planes that are written in step do not reach their
 //!   watermarks together. It does not keep apart the collections of planes whose second active blocks are opened
 //!   together (`frontier`): each costs both planes a block. Own.
-//! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once the
-//!   drive has had nothing to do for so long; `idle.stop` (default: twice `soft`), until this watermark is reached or a
-//!   request arrives. ispass11 Section IV-A.
+//! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once
+//!   the drive has had nothing to do for so long; `idle.stop` (default: twice `soft`), until this watermark is reached
+//!   or a request arrives. ispass11 Section IV-A.
 //! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up: below it preemptible collections are so no more, or
 //!   only to what consumes no free block (`preemption`). ispass11 Sections III-D and IV-B4: 80 to 20 % of T_soft.
 
