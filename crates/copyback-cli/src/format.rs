@@ -90,6 +90,11 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+/// Names of schemes in a sentence.
+pub fn names(schemes: &[&str]) -> String {
+    schemes.iter().map(|scheme| format!("`{scheme}`")).collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

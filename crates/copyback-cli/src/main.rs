@@ -12,6 +12,7 @@ mod interrupt;
 mod listing;
 mod out_dir;
 mod output;
+mod overload;
 mod page;
 mod plan;
 mod preconditioned;

@@ -1,7 +1,8 @@
 //! The verdict on whether a drive had settled, as a person reads it.
 
 use crate::execute::Finished;
-use crate::format::{count, percent, size};
+use crate::format::{count, names, percent, size};
+use crate::overload;
 use crate::plan::Plan;
 use copyback::flash::geometry::Geometry;
 use copyback::observe::steady::{ERASES_MIN, Figure, RANGE_MAX, ROUNDS, SLOPE_MAX, Steady, Verdict};
@@ -50,7 +51,8 @@ pub fn is_noted(steady: &Steady) -> bool {
     !matches!(steady.verdict, Verdict::Steady | Verdict::NoWrite)
 }
 
-/// A note for the schemes whose drives had not settled, so that nobody takes a transient for a result, and what helps.
+/// A note for the schemes whose drives had not settled, or cannot keep up, so that nobody takes a transient for a
+/// result, and what helps.
 /// Schemes of which there is the same to say share a note.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
@@ -66,16 +68,18 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
         }
     }
     let mut lines: Vec<String> = found.iter().map(|(verdict, schemes)| note(verdict, schemes)).collect();
-    if !lines.is_empty() {
-        lines.push(format!("      {}\n", advice(plan, finished)));
+    match overload::note(plan, finished) {
+        // Whatever else moves: a longer run would have more requests wait.
+        Some(note) => lines.push(note),
+        None if lines.is_empty() => {}
+        None => lines.push(format!("      {}\n", advice(plan, finished))),
     }
     lines
 }
 
 fn note(verdict: &str, schemes: &[&str]) -> String {
-    let names: Vec<String> = schemes.iter().map(|scheme| format!("`{scheme}`")).collect();
-    let is = if names.len() == 1 { "is" } else { "are" };
-    format!("Note: {} {is} {verdict}\n", names.join(", "))
+    let is = if schemes.len() == 1 { "is" } else { "are" };
+    format!("Note: {} {is} {verdict}\n", names(schemes))
 }
 
 /// What helps. Where `requests` ended the run, another pass over the workload would change nothing.
@@ -87,10 +91,6 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     if let Some(limit) = plan.requests.filter(|limit| finished.iter().any(|run| done(run) >= *limit)) {
         let warmup = if plan.warmup.is_none() { ", and let it warm up: --warmup steady" } else { "" };
         return format!("Leave the limit of {} requests (--requests) out, or raise it{warmup}", count(limit));
-    }
-    if finished.iter().any(|run| run.outcome.report.held_by_transaction_limit > 0) {
-        let scale = 4.0 * plan.runs[0].resolved.workload.time_scale.unwrap_or(1.0);
-        return format!("The drive cannot keep up: let requests come more slowly, --set workload.time_scale={scale}");
     }
     let (run, report) = (&plan.runs[0].resolved, &finished[0].outcome.report);
     let passes = run.workload.passes.unwrap_or(1);

@@ -159,3 +159,39 @@ fn limits_of_the_other_loop_are_refused() {
     std::fs::write(&path, whole).expect("the file can be written");
     done(&["run", "-q", path.to_str().expect("the path is text")]);
 }
+
+/// Writes of 4 KiB over 400 MiB, one every `gap_ns`.
+fn writes(requests: u64, gap_ns: u64) -> Trace {
+    let scattered =
+        |at: u64| (at + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let line = |at: u64| format!("{} 0 {} 8 0\n", at * gap_ns, (scattered(at) >> 32) % 100_000 * 8);
+    Trace::new(&(0..requests).map(line).collect::<String>())
+}
+
+/// Whatever write amplification does: it may be as steady as can be while requests pile up.
+#[test]
+fn a_drive_that_cannot_keep_up_is_noted_with_what_helps() {
+    let run = |trace: &Trace, more: &[&str]| {
+        done(&[&["run", "-q", "--trace", trace.path(), "--format", "ssdsim"][..], more].concat())
+    };
+    let note = "cannot keep up with `baseline`";
+    let fast = run(&writes(20_000, 20_000), &[]);
+    assert!(fast.contains(note), "{fast}");
+    assert!(fast.contains("--set workload.time_scale=") && !fast.contains("workload.loop"), "{fast}");
+    // Twice as long, it does not last twice as long as its arrivals, and requests pile up all the same.
+    let piling = run(&writes(40_000, 60_000), &[]);
+    assert!(
+        piling.contains("steady by the rule")
+            && piling.contains(note)
+            && piling.contains("--set workload.time_scale=4"),
+        "{piling}"
+    );
+    let scaled = run(&writes(20_000, 20_000), &["--set", "workload.time_scale=11"]);
+    assert!(!scaled.contains("cannot keep up"), "{scaled}");
+    let at_once = run(&writes(3_000, 0), &[]);
+    assert!(at_once.contains(note) && at_once.contains("--set host.mode=closed"), "{at_once}");
+    assert!(!at_once.contains("workload.loop") && !at_once.contains("workload.time_scale"), "{at_once}");
+    let closed = run(&writes(3_000, 0), &["--set", "host.mode=closed"]);
+    assert!(!closed.contains("cannot keep up"), "{closed}");
+    assert!(!run(&writes(60, 0), &[]).contains("cannot keep up"), "a few requests at once are no load");
+}

@@ -399,6 +399,37 @@ pub struct RequestRecord {
     pub breakdown_ns: [u64; CAUSES],
 }
 
+/// When requests arrived, those of a warm-up included. In a closed loop: when each began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrivals {
+    /// The first.
+    pub first_ns: u64,
+    /// The last.
+    pub last_ns: u64,
+    /// All of them.
+    pub requests: u64,
+    /// Those that arrived at the nanosecond of another.
+    pub together: u64,
+    /// Whether the last is one of those.
+    is_together: bool,
+}
+
+impl Arrivals {
+    /// Another arrival, not before the last one.
+    #[inline]
+    pub fn add(&mut self, at_ns: u64) {
+        let is_together = self.requests > 0 && at_ns == self.last_ns;
+        if is_together {
+            self.together += 1 + u64::from(!self.is_together);
+        }
+        if self.requests == 0 {
+            self.first_ns = at_ns;
+        }
+        (self.last_ns, self.is_together) = (at_ns, is_together);
+        self.requests += 1;
+    }
+}
+
 /// A run's results: the report, and the tables behind it.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -408,6 +439,8 @@ pub struct Outcome {
     pub histograms: Vec<(&'static str, Histogram<u64>)>,
     /// State over time, evenly spaced.
     pub series: Vec<Sample>,
+    /// When requests arrived.
+    pub arrivals: Arrivals,
     /// Collections in the order of their ends; empty unless asked for.
     pub gc_events: Vec<GcEvent>,
     /// Requests in the order of their completion; empty unless asked for.

@@ -65,7 +65,8 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let requests = simulation.collector.records.take().unwrap_or_default();
     let commands = simulation.take_commands();
     let responses = simulation.collector.responses.take().unwrap_or_default();
-    Outcome { report, histograms, series, gc_events, requests, commands, responses, notes: Vec::new() }
+    let arrivals = simulation.arrivals();
+    Outcome { report, histograms, series, arrivals, gc_events, requests, commands, responses, notes: Vec::new() }
 }
 
 /// Work of all drives.

@@ -16,6 +16,7 @@ use crate::host::config::HostMode;
 use crate::host::splitter::Splitter;
 use crate::observe::collector::Collector;
 use crate::observe::commands::{CommandFilter, CommandRecord};
+use crate::observe::report::Arrivals;
 use crate::observe::steady::Track;
 use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, RequestId};
@@ -85,6 +86,7 @@ pub struct Simulation<'a> {
     /// Measures.
     pub collector: Collector,
     track: Track,
+    arrivals: Arrivals,
     peak_outstanding: u32,
     last_end_ns: u64,
     check: bool,
@@ -145,6 +147,7 @@ impl<'a> Simulation<'a> {
             start: Start::default(),
             collector: Collector::new(setup.keep_requests),
             track: Track::default(),
+            arrivals: Arrivals::default(),
             peak_outstanding: 0,
             last_end_ns: 0,
             check: setup.check,

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::host::config::HostMode;
-use crate::observe::report::Sample;
+use crate::observe::report::{Arrivals, Sample};
 use crate::observe::steady::{Mark, Steady, Track};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
@@ -135,6 +135,11 @@ impl Simulation<'_> {
     /// Units whose newest data is only in a buffer.
     pub fn dirty_units(&self) -> u64 {
         self.members.iter().map(|m| m.ssd.dirty_units()).sum()
+    }
+
+    /// When requests arrived.
+    pub fn arrivals(&self) -> Arrivals {
+        self.arrivals
     }
 
     /// Most requests that were under way at once.

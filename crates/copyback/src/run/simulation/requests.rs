@@ -110,6 +110,7 @@ impl Simulation<'_> {
         }
         let splitter = Splitter::new(&asked, geometry.unit_bytes, geometry.units_per_page);
         self.start.since_ns.get_or_insert(arrival_ns);
+        self.arrivals.add(arrival_ns);
         self.held_requests += u64::from(arrival_ns < self.held_until_ns);
         let id = self.requests.add(HostRequest { asked, index, arrival_ns, drive: drive as u16 });
         self.members[drive].ssd.begin(id, arrival_ns, asked.priority, index);
