@@ -10,7 +10,7 @@ use copyback::host::config::HostMode;
 use copyback::observe::commands::CommandFilter;
 use copyback::observe::matched::{Matched, Responses};
 use copyback::observe::report::Outcome;
-use copyback::run::{self, Options, Progress, Warmup};
+use copyback::run::{self, Options, Progress, RunError, Warmup};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -132,7 +132,7 @@ fn common_warmup(
         let opened = open(plan, planned)?;
         let image = preconditioned.copy(plan, planned);
         let end = run::warmup_end(&planned.resolved.run, image, opened.source, &options, &mut |_| {});
-        end.map_err(|error| Failure::from(error).of_run(&planned.scheme))
+        end.map_err(|error| failed(error, planned).of_run(&planned.scheme))
     })?;
     Ok(ends.into_iter().max().map(Warmup::Requests))
 }
@@ -162,6 +162,11 @@ fn options(plan: &Plan, warmup: Option<Warmup>, how: &How) -> Options {
     }
 }
 
+/// Why a run failed.
+fn failed(error: RunError, planned: &Planned) -> Failure {
+    Failure::of_passes(error, planned.resolved.workload.passes.unwrap_or(1))
+}
+
 /// The requests of a run.
 fn open(plan: &Plan, planned: &Planned) -> Result<Opened, Failure> {
     let capacity_bytes = Geometry::new(&planned.resolved.run.device()).logical_bytes();
@@ -188,7 +193,8 @@ fn one(
         bar.update(progress);
         last = Some(progress);
     };
-    let outcome = run::simulate(&planned.resolved.run, image, opened.source, &options, &mut progress)?;
+    let outcome = run::simulate(&planned.resolved.run, image, opened.source, &options, &mut progress)
+        .map_err(|error| failed(error, planned))?;
     let seconds = started.elapsed().as_secs_f64();
     let rate = |count: fn(&Progress) -> u64| last.as_ref().map_or(0, count) as f64 / seconds.max(1e-9);
     let wall = Wall {

@@ -1,8 +1,8 @@
 //! How a command can end badly, and how that is shown.
 
 use copyback::config::layers::{LayerError, Place, Text};
-use copyback::run::Warmup;
 use copyback::run::warmup::Unfinished;
+use copyback::run::{RunError, Warmup};
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::sync::Arc;
 
@@ -179,6 +179,17 @@ impl Failure {
         self
     }
 
+    /// Why a run of a workload that is played `passes` times over failed.
+    pub fn of_passes(error: RunError, passes: u32) -> Self {
+        match error {
+            RunError::WarmupUnfinished(unfinished) => {
+                let help = warmup_help(&unfinished, passes);
+                Self::input(unfinished.to_string()).with_help(help)
+            }
+            error => error.into(),
+        }
+    }
+
     /// Tells the user, and says which code the program is to end with.
     pub fn report(self) -> u8 {
         let (diagnosis, code) = match self {
@@ -213,9 +224,8 @@ impl From<copyback_workload::Error> for Failure {
     }
 }
 
-impl From<copyback::run::RunError> for Failure {
-    fn from(error: copyback::run::RunError) -> Self {
-        use copyback::run::RunError;
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
         match error {
             RunError::Workload(error) => error.into(),
             RunError::Config(error) => {
@@ -233,10 +243,7 @@ impl From<copyback::run::RunError> for Failure {
             }
             RunError::TooLate { .. } => Self::input(error.to_string())
                 .with_help("mend the trace's time there, or lower `workload.time_scale` or `workload.loop`"),
-            RunError::WarmupUnfinished(unfinished) => {
-                let help = warmup_help(&unfinished);
-                Self::input(unfinished.to_string()).with_help(help)
-            }
+            RunError::WarmupUnfinished(_) => Self::of_passes(error, 1),
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
             RunError::Invariant { .. } => {
                 // A name need not be UTF-8.
@@ -257,25 +264,31 @@ const ROUNDS_WANTED: f64 = 20.0;
 /// What helps where no drive settles.
 pub const SAY_HOW_LONG: &str = "say how long it takes: --warmup 1000, or --warmup 10s";
 
-/// What helps where a workload ends before its warm-up.
-fn warmup_help(unfinished: &Unfinished) -> String {
-    match unfinished.warmup {
-        Warmup::Steady if !unfinished.has_written => SAY_HOW_LONG.into(),
-        Warmup::Steady => {
-            let times = (ROUNDS_WANTED / unfinished.rounds).ceil().max(2.0);
-            format!(
-                "play the workload {times} times as often as now (--set workload.loop=N), take a smaller drive, or \
-                 {SAY_HOW_LONG}"
-            )
-        }
-        _ => "shorten the warm-up, or play the workload more often: --set workload.loop=2".into(),
+/// Requests of a run above which it is no advice any more.
+pub const REQUESTS_MAX: f64 = 2e7;
+
+/// What helps where a workload, which was played `passes` times over, ends before its warm-up.
+fn warmup_help(unfinished: &Unfinished, passes: u32) -> String {
+    let wanted = match unfinished.warmup {
+        Warmup::Steady if !unfinished.has_written => return SAY_HOW_LONG.into(),
+        Warmup::Steady => (ROUNDS_WANTED / unfinished.rounds).ceil(),
+        Warmup::Requests(requests) => (requests as f64 / unfinished.requests as f64).floor() + 1.0,
+        Warmup::Time(ns) => (ns as f64 / unfinished.simulated_ns as f64).floor() + 1.0,
+    };
+    let times = wanted.max(2.0);
+    let play = (times * unfinished.requests as f64 <= REQUESTS_MAX)
+        .then(|| format!("play the workload more often: --set workload.loop={}", times * f64::from(passes)));
+    match (unfinished.warmup, play) {
+        (Warmup::Steady, Some(play)) => format!("{play}, take a smaller drive, or {SAY_HOW_LONG}"),
+        (Warmup::Steady, None) => format!("take a smaller drive, or {SAY_HOW_LONG}"),
+        (_, Some(play)) => format!("shorten the warm-up, or {play}"),
+        (_, None) => "shorten the warm-up".into(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use copyback::run::RunError;
     use copyback::sim::invariant::Invariant;
 
     #[test]

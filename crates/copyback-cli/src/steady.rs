@@ -1,6 +1,7 @@
 //! The verdict on whether a drive had settled, as a person reads it.
 
 use crate::execute::Finished;
+use crate::failure::REQUESTS_MAX;
 use crate::format::{count, names, percent, size};
 use crate::overload;
 use crate::plan::Plan;
@@ -115,7 +116,5 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
 /// What the host is to write until a drive has settled and been measured, in multiples of its capacity: the rule takes two
 /// and a half at least, and many drives twice that.
 const CAPACITIES: f64 = 10.0;
-/// Requests of a run above which it is no advice any more.
-const REQUESTS_MAX: f64 = 2e7;
 
 const _: () = assert!(ROUNDS == 5, "the texts above say fifths");

@@ -91,8 +91,18 @@ fn what_is_no_warm_up_is_refused() {
     refused(&[&too_long[..], &["--warmup", "100"]].concat(), &["within the warm-up of 100", "workload.loop=2"]);
     refused(
         &[&too_long[..], &["--warmup", "steady"]].concat(),
-        &["before the drive was steady", "5 rounds", "play the workload", "times as often"],
+        &[
+            "before the drive was steady",
+            "5 rounds",
+            "--set workload.loop=42667, take a smaller drive, or say how long",
+        ],
     );
+    // Three passes write 2.34 rounds, and twenty are wanted: nine times as many.
+    let thrice = ["run", "-q", "--workload", "random-write", "--set", "workload.requests=20000"];
+    let named = ["--warmup", "steady", "--set", "workload.loop=3"];
+    refused(&[&thrice[..], &named].concat(), &["play the workload more often: --set workload.loop=27,"]);
+    refused(&[&too_long[..], &["--warmup", "250"]].concat(), &["workload.loop=3"]);
+    refused(&[&too_long[..], &["--warmup", "250", "--set", "workload.loop=2"]].concat(), &["workload.loop=4"]);
     // What is refused of the host's limits: what no drive could ever hold.
     for key in ["outstanding_max", "queue_depth"] {
         let set = format!("host.{key}=65537");
