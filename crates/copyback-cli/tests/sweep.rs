@@ -293,3 +293,23 @@ fn an_empty_drive_takes_no_keys_of_another_mode() {
     let path = file(folder.path(), "[set]\nprecondition.mode = \"empty\"\n");
     assert_eq!(code(&copyback(&["sweep", path.to_str().unwrap(), "--list"])), 0);
 }
+
+#[test]
+fn a_table_is_called_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "schemes = [\"baseline\"]\nrequests = 50\n");
+    for (name, other) in [("x.csv", "x.parquet"), ("x.d/y.json", "x.d/y.parquet")] {
+        std::fs::create_dir_all(folder.path().join("x.d")).unwrap();
+        let out = folder.path().join(name);
+        let output = copyback(&["sweep", path.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()]);
+        assert_eq!(code(&output), 2, "{name}");
+        let text = said(&output).replace(' ', "");
+        assert!(text.contains("thetableiswrittenasParquet") && text.contains(other), "{name}: {text}");
+        assert!(!out.exists() && !out.with_extension("journal").exists(), "{name}");
+    }
+    for name in ["x.PARQUET", "y"] {
+        let out = folder.path().join(name);
+        let arguments = ["sweep", path.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
+        assert_eq!(code(&copyback(&arguments)), 0, "{name}");
+    }
+}

@@ -43,6 +43,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.parquet", file_stem(&args.file))));
     let journal_path = journal_of(&out)?;
     check_outputs(&out, journal_path.as_deref(), &file, &grid.cells)?;
+    refuse_other_format(&out)?;
     if args.out.is_none() {
         refuse_unknown_table(&out, journal_path.as_deref())?;
     }
@@ -135,6 +136,16 @@ fn journal_of(out: &Path) -> Result<Option<PathBuf>, Failure> {
             .with_help("name a file that ends with .parquet"));
     }
     Ok(Some(out.with_extension("journal")))
+}
+
+/// Refuses a file whose name promises something else than what will be in it.
+fn refuse_other_format(out: &Path) -> Result<(), Failure> {
+    if !files::is_file(out) || out.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("parquet")) {
+        return Ok(());
+    }
+    let message = format!("--out {}: the table is written as Parquet, and the name says otherwise", out.display());
+    let help = format!("name it {}", out.with_extension("parquet").display());
+    Err(Failure::input(message).with_help(help))
 }
 
 /// How a journal names its table: without the folder, which may be moved.
