@@ -198,3 +198,24 @@ fn a_timeline_whose_scale_nobody_chose_is_no_longer_than_forty_lines() {
     let drawn = text::draw(&timeline, text::Scale::default());
     assert!(drawn.starts_with("die 0, 0 ns to 1 s, a column is 500 us\n"), "{drawn}");
 }
+
+/// However long a column is, no die that worked under it looks idle; and no time wraps around.
+#[test]
+fn a_command_under_a_long_column_is_marked() {
+    let config = config("");
+    let commands = all(&config, vec![pages(Write, 0, 0, 1), pages(Read, 990_000, 0, 1)]);
+    let drawn = |to_ns: u64, ns_per_column: Option<u64>| {
+        let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(to_ns));
+        text::draw(&timeline, text::Scale { ns_per_column, ..text::Scale::default() })
+    };
+    let row = |drawn: &str, name: &str| {
+        let line = drawn.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        line.trim_start_matches(name).trim().to_owned()
+    };
+    for text in [drawn(500_000_000_000, Some(200_000_000)), drawn(u64::MAX, None)] {
+        assert_eq!((row(&text, "plane 0").as_str(), row(&text, "channel 0").as_str()), ("=", "<"), "{text}");
+    }
+    let last = drawn(u64::MAX, None);
+    let end = copyback::workload::units::format_duration_ns(u64::MAX);
+    assert!(last.contains(&format!("\nidle until {end}\n")), "{last}");
+}
