@@ -54,7 +54,7 @@ struct Column {
     title: &'static str,
     value: fn(&Finished) -> Option<f64>,
     print: fn(f64) -> String,
-    none: &'static str,
+    none: fn(&Finished) -> &'static str,
     /// Why it is zero with both schemes, where no collection is the reason.
     without_gc: &'static str,
 }
@@ -68,14 +68,25 @@ fn report(done: &Finished) -> &Report {
     &done.outcome.report
 }
 
-fn reads(done: &Finished, value: fn(&Latency) -> f64) -> Option<f64> {
-    let class = &report(done).response.read;
-    latency(class, value(class))
+/// A response time of a class; none where its requests are too few for it.
+fn percentile(class: &Latency, beyond_ppm: u64, value: fn(&Latency) -> u64) -> Option<f64> {
+    latency(class, value(class) as f64).filter(|_| !format::are_too_few(class.count, beyond_ppm))
 }
 
-fn writes(done: &Finished, value: fn(&Latency) -> f64) -> Option<f64> {
-    let class = &report(done).response.write;
-    latency(class, value(class))
+fn reads(done: &Finished, beyond_ppm: u64, value: fn(&Latency) -> u64) -> Option<f64> {
+    percentile(&report(done).response.read, beyond_ppm, value)
+}
+
+fn writes(done: &Finished, beyond_ppm: u64, value: fn(&Latency) -> u64) -> Option<f64> {
+    percentile(&report(done).response.write, beyond_ppm, value)
+}
+
+fn no_reads(done: &Finished) -> &'static str {
+    if report(done).response.read.count == 0 { "no reads" } else { "-" }
+}
+
+fn no_writes(done: &Finished) -> &'static str {
+    if report(done).response.write.count == 0 { "no writes" } else { "-" }
 }
 
 /// The mean over the requests that collection affects under the first scheme.
@@ -85,23 +96,28 @@ fn matched(done: &Finished, class: fn(&Matched) -> &Latency) -> Option<f64> {
 }
 
 const READ: &[Column] = &[
-    column("reads", "mean", |done| reads(done, |l| l.mean_ns), "no reads"),
-    column("", "p99", |done| reads(done, |l| l.p99_ns as f64), "no reads"),
-    column("", "p99.9", |done| reads(done, |l| l.p99_9_ns as f64), "no reads"),
-    column("", "p99.99", |done| reads(done, |l| l.p99_99_ns as f64), "no reads"),
+    column("reads", "mean", |done| latency(&report(done).response.read, report(done).response.read.mean_ns), no_reads),
+    column("", "p99", |done| reads(done, 10_000, |l| l.p99_ns), no_reads),
+    column("", "p99.9", |done| reads(done, 1_000, |l| l.p99_9_ns), no_reads),
+    column("", "p99.99", |done| reads(done, 100, |l| l.p99_99_ns), no_reads),
 ];
 
 const WRITE: &[Column] = &[
-    column("writes", "mean", |done| writes(done, |l| l.mean_ns), "no writes"),
-    column("", "p99", |done| writes(done, |l| l.p99_ns as f64), "no writes"),
-    column("", "p99.9", |done| writes(done, |l| l.p99_9_ns as f64), "no writes"),
-    column("", "p99.99", |done| writes(done, |l| l.p99_99_ns as f64), "no writes"),
+    column(
+        "writes",
+        "mean",
+        |done| latency(&report(done).response.write, report(done).response.write.mean_ns),
+        no_writes,
+    ),
+    column("", "p99", |done| writes(done, 10_000, |l| l.p99_ns), no_writes),
+    column("", "p99.9", |done| writes(done, 1_000, |l| l.p99_9_ns), no_writes),
+    column("", "p99.99", |done| writes(done, 100, |l| l.p99_99_ns), no_writes),
 ];
 
 /// The note below the table says which requests these are.
 const MATCHED: &[Column] = &[
-    column("GC-affected", "reads", |done| matched(done, |m| &m.read), "none"),
-    column("", "writes", |done| matched(done, |m| &m.write), "none"),
+    column("GC-affected", "reads", |done| matched(done, |m| &m.read), |_| "none"),
+    column("", "writes", |done| matched(done, |m| &m.write), |_| "none"),
 ];
 
 const FLASH: &[Column] = &[
@@ -110,7 +126,7 @@ const FLASH: &[Column] = &[
         title: "WA",
         value: |done| report(done).write_amplification.total,
         print: |v| format!("{v:.3}"),
-        none: "no writes",
+        none: |_| "no writes",
         without_gc: "in buffer",
     },
     Column {
@@ -118,7 +134,7 @@ const FLASH: &[Column] = &[
         title: "erases",
         value: |done| Some(report(done).flash.block_erases as f64),
         print: |v| format::count(v as u64),
-        none: "",
+        none: |_| "",
         without_gc: "no GC",
     },
 ];
@@ -127,7 +143,7 @@ const fn column(
     group: &'static str,
     title: &'static str,
     value: fn(&Finished) -> Option<f64>,
-    none: &'static str,
+    none: fn(&Finished) -> &'static str,
 ) -> Column {
     Column { group, title, value, print: format::time, none, without_gc: "both 0" }
 }
@@ -171,7 +187,7 @@ fn rows(plan: &Plan, finished: &[Finished], columns: &[&Column]) -> Vec<Vec<Cell
     ];
     let first = &finished[0];
     for (at, (planned, done)) in plan.runs.iter().zip(finished).enumerate() {
-        let value = |c: &&Column| Cell::new((c.value)(done).map_or_else(|| c.none.to_owned(), c.print));
+        let value = |c: &&Column| Cell::new((c.value)(done).map_or_else(|| (c.none)(done).to_owned(), c.print));
         rows.push(std::iter::once(bold(&planned.scheme)).chain(columns.iter().map(value)).collect());
         if at > 0 {
             let change = |c: &&Column| Cell::styled(against(c, done, first), DIM);
@@ -185,6 +201,7 @@ fn rows(plan: &Plan, finished: &[Finished], columns: &[&Column]) -> Vec<Vec<Cell
 fn against(column: &Column, done: &Finished, first: &Finished) -> String {
     match ((column.value)(done), (column.value)(first)) {
         (None, _) => "-".into(),
+        (Some(_), None) if (column.none)(first) == "-" => "-".into(),
         (Some(_), None) => "first: none".into(),
         (Some(value), Some(from)) if from == 0.0 && value == 0.0 => {
             if report(done).gc.collections == 0 && report(first).gc.collections == 0 {

@@ -95,9 +95,23 @@ pub fn names(schemes: &[&str]) -> String {
     schemes.iter().map(|scheme| format!("`{scheme}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether requests are so few that less than one of them is beyond a percentile, as `beyond_ppm` of a million are: what
+/// is said of it would be their maximum.
+pub fn are_too_few(requests: u64, beyond_ppm: u64) -> bool {
+    requests.saturating_mul(beyond_ppm) < 1_000_000
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_percentile_has_a_request_beyond_it() {
+        for (beyond_ppm, least) in [(500_000, 2), (10_000, 100), (1_000, 1_000), (100, 10_000), (1, 1_000_000)] {
+            assert!(are_too_few(least - 1, beyond_ppm) && !are_too_few(least, beyond_ppm), "{beyond_ppm}");
+        }
+        assert!(are_too_few(0, 500_000) && !are_too_few(u64::MAX, 1));
+    }
 
     #[test]
     fn numbers_have_three_digits_that_count() {

@@ -4,7 +4,7 @@ use crate::args::RunArgs;
 use crate::execute::{self, Finished, How};
 use crate::failure::Failure;
 use crate::files;
-use crate::format::{count, large, percent, size, three_digits, time};
+use crate::format::{are_too_few, count, large, percent, size, three_digits, time};
 use crate::output::{self, Results};
 use crate::plan::{self, Plan};
 use crate::steady;
@@ -110,19 +110,22 @@ fn requests(report: &Report) -> String {
     facts(rows)
 }
 
-/// A percentile's heading and how a class tells it.
-type Percentile = (&'static str, fn(&Latency) -> f64);
+/// A percentile's heading, how many of a million requests are beyond it, and how a class tells it.
+type Percentile = (&'static str, u64, fn(&Latency) -> f64);
+
+/// Of what is no percentile, and is shown of any request.
+const ANY: u64 = u64::MAX;
 
 const PERCENTILES: &[Percentile] = &[
-    ("mean", |l| l.mean_ns),
-    ("p50", |l| l.p50_ns as f64),
-    ("p90", |l| l.p90_ns as f64),
-    ("p99", |l| l.p99_ns as f64),
-    ("p99.9", |l| l.p99_9_ns as f64),
-    ("p99.99", |l| l.p99_99_ns as f64),
-    ("p99.999", |l| l.p99_999_ns as f64),
-    ("p99.9999", |l| l.p99_9999_ns as f64),
-    ("max", |l| l.max_ns as f64),
+    ("mean", ANY, |l| l.mean_ns),
+    ("p50", 500_000, |l| l.p50_ns as f64),
+    ("p90", 100_000, |l| l.p90_ns as f64),
+    ("p99", 10_000, |l| l.p99_ns as f64),
+    ("p99.9", 1_000, |l| l.p99_9_ns as f64),
+    ("p99.99", 100, |l| l.p99_99_ns as f64),
+    ("p99.999", 10, |l| l.p99_999_ns as f64),
+    ("p99.9999", 1, |l| l.p99_9999_ns as f64),
+    ("max", ANY, |l| l.max_ns as f64),
 ];
 
 /// Percentiles that the narrowest terminals show.
@@ -133,7 +136,7 @@ fn latencies(report: &Report, terminal_columns: usize) -> String {
     if table::width(&rows) <= terminal_columns {
         return table::lay_out(&rows);
     }
-    let few: Vec<&Percentile> = PERCENTILES.iter().filter(|(name, _)| FEW.contains(name)).collect();
+    let few: Vec<&Percentile> = PERCENTILES.iter().filter(|(name, ..)| FEW.contains(name)).collect();
     table::lay_out(&latency_rows(report, &few))
 }
 
@@ -146,7 +149,7 @@ fn latency_rows(report: &Report, percentiles: &[&Percentile]) -> Vec<Vec<Cell>> 
         ("GC-affected reads", &response.gc_affected_read),
         ("GC-affected writes", &response.gc_affected_write),
     ];
-    let heading = ["class", "requests"].into_iter().chain(percentiles.iter().map(|(name, _)| *name));
+    let heading = ["class", "requests"].into_iter().chain(percentiles.iter().map(|(name, ..)| *name));
     let mut rows: Vec<Vec<Cell>> = vec![heading.map(|text| Cell::styled(text, BOLD)).collect()];
     for row in &mut rows {
         if let Some(first) = row.first_mut() {
@@ -158,7 +161,11 @@ fn latency_rows(report: &Report, percentiles: &[&Percentile]) -> Vec<Vec<Cell>> 
         if class.count == 0 {
             row.push(Cell::new("none"));
         } else {
-            row.extend(percentiles.iter().map(|(_, value)| Cell::new(time(value(class)))));
+            let shown = |(_, beyond_ppm, value): &&Percentile| match are_too_few(class.count, *beyond_ppm) {
+                true => Cell::new("-"),
+                false => Cell::new(time(value(class))),
+            };
+            row.extend(percentiles.iter().map(shown));
         }
         rows.push(row);
     }

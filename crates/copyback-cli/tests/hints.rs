@@ -195,3 +195,28 @@ fn a_drive_that_cannot_keep_up_is_noted_with_what_helps() {
     assert!(!closed.contains("cannot keep up"), "{closed}");
     assert!(!run(&writes(60, 0), &[]).contains("cannot keep up"), "a few requests at once are no load");
 }
+
+/// Cells of the first line that begins with this.
+fn cells(text: &str, name: &str) -> Vec<String> {
+    let line = text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default();
+    line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+}
+
+/// Half a request is beyond the 99.9th percentile of 500: what was shown of it was their maximum.
+#[test]
+fn percentiles_of_too_few_requests_are_not_shown() {
+    let trace = writes(500, 100_000);
+    let base = ["-q", "--trace", trace.path(), "--format", "ssdsim"];
+    let run = done(&[&["run"], &base[..]].concat());
+    let all = cells(run.split_once("Response times").expect("there is a table").1, "all");
+    assert_eq!(all.len(), 11, "{run}");
+    assert!(all[5] != "-" && all[6..10].iter().all(|cell| cell == "-") && all[10] != "-", "{all:?}");
+    let comparison = done(&[&["compare", "--schemes", "baseline,pgc"], &base[..]].concat());
+    let row = cells(&comparison, "baseline");
+    assert_eq!(row[1..5], ["no reads"; 4], "{comparison}");
+    assert!(row[5..7].iter().all(|cell| cell != "-") && row[7..9].iter().all(|cell| cell == "-"), "{comparison}");
+    let json = done(&[&["run", "--json", "-"], &base[..]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let write = &json["results"][0]["report"]["response"]["write"];
+    assert!(write["p99_99_ns"].as_u64() > Some(0), "the JSON has what it had: {write}");
+}

@@ -2,7 +2,7 @@
 
 use super::journal::RunResult;
 use super::table::Results;
-use crate::format::{change, count, percent, time};
+use crate::format::{are_too_few, change, count, percent, time};
 use crate::table::{self, BOLD, Cell, DIM};
 
 /// A column: its headings, and a cell's text.
@@ -43,7 +43,10 @@ const COLUMNS: &[Column] = &[
     ("all", "mean", |run, _| time_or(of_class(run, "response.all", "mean_ns"))),
     ("", "change", against_first),
     ("", "std dev", |run, _| time_or(of_class(run, "response.all", "stdev_ns"))),
-    ("", "p99.9", |run, _| time_or(of_class(run, "response.all", "p99_9_ns"))),
+    ("", "p99.9", |run, _| {
+        let is_shown = number(run, "response.all.count").is_some_and(|count| !are_too_few(count as u64, 1_000));
+        time_or(of_class(run, "response.all", "p99_9_ns").filter(|_| is_shown))
+    }),
     ("", "max", |run, _| time_or(of_class(run, "response.all", "max_ns"))),
     ("GC-affected", "share", affected),
     ("of first", "reads", |run, _| time_or(of_class(run, "matched.read", "mean_ns"))),
