@@ -74,8 +74,8 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
     })
 }
 
-/// Refuses what is no file in a result's place. A link's file was named by nobody, and what others read or keep behind a
-/// pipe or a device is not ours.
+/// Refuses what is no file in a result's place. A link's file was named by nobody, and what others read or keep behind
+/// a pipe or a device is not ours.
 fn no_file(path: &Path, data: &std::fs::Metadata) -> Failure {
     let what = match data {
         _ if data.is_dir() => "a folder",
@@ -155,8 +155,8 @@ impl<'a> OutDir<'a> {
     }
 }
 
-/// Removes what an earlier run left, and links that came into the place of a result since they were looked for: the link
-/// goes, its file stays.
+/// Removes what an earlier run left, and links that came into the place of a result since they were looked for: the
+/// link goes, its file stays.
 fn remove(folder: &Path, before: &BTreeSet<String>, own: &BTreeSet<String>) -> std::io::Result<()> {
     marker::remove_temporary_files(folder)?;
     // The document says that all is there: it goes first.

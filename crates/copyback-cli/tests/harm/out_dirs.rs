@@ -117,8 +117,8 @@ fn a_marker_gives_no_power_over_other_files() {
     assert_eq!(names_in(&place.path("out")), whole);
 }
 
-/// What is behind a link in the folder was named by nobody, and is kept: whether the link is there before the run, or comes
-/// while it goes on.
+/// What is behind a link in the folder was named by nobody, and is kept: whether the link is there before the run, or
+/// comes while it goes on.
 #[test]
 fn what_a_link_in_the_folder_leads_to_is_kept() {
     let place = Place::new();
