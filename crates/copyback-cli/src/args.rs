@@ -205,8 +205,8 @@ pub struct CellArgs {
     /// `steady`: until the rule of the SNIA PTS holds [default: what the file or the workload says]
     #[arg(long, value_name = "REQUESTS|TIME|steady")]
     pub warmup: Option<Warmup>,
-    /// Folder of recorded traces that files name; a paper's experiments leave them out without it [default: the file's own
-    /// folder]
+    /// Folder of recorded traces that files name; a paper's experiments leave them out without it [default: the file's
+    /// own folder]
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
     /// Forget earlier results: run every cell anew
@@ -229,7 +229,8 @@ pub struct ValidateArgs {
     /// Fewer and shorter cases
     #[arg(long)]
     pub quick: bool,
-    /// Only one group (write-amplification, waiting, bandwidth, sustained), or gates with this in their names (repeatable)
+    /// Only one group (write-amplification, waiting, bandwidth, sustained), or gates with this in their names
+    /// (repeatable)
     #[arg(long, value_name = "WORD")]
     pub only: Vec<String>,
     /// Seeds of each random case [default: 5, with --quick 4]

@@ -107,8 +107,8 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
 }
 
 /// The warm-up of all runs of a plan. They leave out the same requests, or the rest could not be compared: where the
-/// end of a warm-up depends on the scheme, each run looks for its own first, and the latest is that of all, so that every
-/// drive has settled. That costs the warm-ups twice.
+/// end of a warm-up depends on the scheme, each run looks for its own first, and the latest is that of all, so that
+/// every drive has settled. That costs the warm-ups twice.
 fn common_warmup(
     plan: &Plan,
     how: &How,

@@ -1,7 +1,7 @@
 //! Who uses a die when? One scene, played with every scheme.
 //!
-//! Two dies of two planes; plane 0 is collected from time 0 on, and five requests for its die come while the first page is
-//! read. Most schemes leave the second die idle.
+//! Two dies of two planes; plane 0 is collected from time 0 on, and five requests for its die come while the first page
+//! is read. Most schemes leave the second die idle.
 
 use crate::failure::Failure;
 use crate::plan::forget_descriptions;

@@ -113,8 +113,8 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     format!("Let the workload go on for longer, for example with {warmup}--set workload.loop={wanted}")
 }
 
-/// What the host is to write until a drive has settled and been measured, in multiples of its capacity: the rule takes two
-/// and a half at least, and many drives twice that.
+/// What the host is to write until a drive has settled and been measured, in multiples of its capacity: the rule takes
+/// two and a half at least, and many drives twice that.
 const CAPACITIES: f64 = 10.0;
 
 const _: () = assert!(ROUNDS == 5, "the texts above say fifths");

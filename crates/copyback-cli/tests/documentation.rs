@@ -1,10 +1,11 @@
 //! Is what the documents show true?
 //!
-//! Every fenced `console` block of `README.md` and `docs/*.md` is executed, each document in a folder of its own in which
-//! the files that the document tells its reader to write were written: blocks with a title (```` ```toml title="my.toml" ````).
-//! A line that begins with `$ ` is a command, the lines below it are what it prints on standard output, to the letter;
-//! a line `...` stands for any number of lines. Where a command is shown without output, only its exit code is looked at.
-//! A block whose fence says `exit=2` is one whose last command ends with that code, and shows standard error, too.
+//! Every fenced `console` block of `README.md` and `docs/*.md` is executed, each document in a folder of its own in
+//! which the files that the document tells its reader to write were written: blocks with a title (```` ```toml
+//! title="my.toml" ````). A line that begins with `$ ` is a command, the lines below it are what it prints on standard
+//! output, to the letter; a line `...` stands for any number of lines. Where a command is shown without output, only
+//! its exit code is looked at. A block whose fence says `exit=2` is one whose last command ends with that code, and
+//! shows standard error, too.
 //!
 //! `cargo run --release -- X` and `copyback X` both run the program that was built for this test. `make`, `cargo` and
 //! `git` are shown and not run: `make test` runs this test.

@@ -23,7 +23,8 @@ fn without_wall(text: &str) -> String {
     value.to_string()
 }
 
-/// A file with every default is a scheme's own file again; beside another scheme its tables go over it, and that is said.
+/// A file with every default is a scheme's own file again; beside another scheme its tables go over it, and that is
+/// said.
 #[test]
 fn a_printed_configuration_keeps_its_scheme_and_says_where_it_goes_over_another() {
     let folder = tempfile::tempdir().unwrap();

@@ -110,7 +110,8 @@ fn what_is_no_warm_up_is_refused() {
     }
 }
 
-/// A drive settles by writes alone. Without them a run of any length would be warm-up, and so is refused before it begins.
+/// A drive settles by writes alone. Without them a run of any length would be warm-up, and so is refused before it
+/// begins.
 #[test]
 fn no_drive_is_awaited_that_nobody_writes_to() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Opening a trace's file: the mistake in its path, and which wrappers its bytes come in.
 //!
-//! Compression is recognised by magic bytes, never by a file's name, and may be nested. What little data can unpack to has
-//! a limit, and so has the memory that a decompressor takes: a trace may come from anywhere.
+//! Compression is recognised by magic bytes, never by a file's name, and may be nested. What little data can unpack to
+//! has a limit, and so has the memory that a decompressor takes: a trace may come from anywhere.
 
 use crate::Error;
 use std::fs::File;

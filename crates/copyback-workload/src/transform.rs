@@ -10,8 +10,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 /// The size of the pieces in which files are laid out on the drive, as a file system's allocator would.
 const EXTENT_BYTES: u64 = 1 << 20;
 
-/// How many extents can be packed: 4 TiB of them. Each is remembered, so that otherwise a few requests of damaged lengths
-/// would fill the memory.
+/// How many extents can be packed: 4 TiB of them. Each is remembered, so that otherwise a few requests of damaged
+/// lengths would fill the memory.
 const EXTENTS_MAX: u64 = 1 << 22;
 
 /// Gives every device's extents places on the drive, in the order of their first use.

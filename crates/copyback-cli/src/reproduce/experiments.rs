@@ -53,8 +53,8 @@ fn names_file(figure: &str, stem: &str) -> bool {
     stem == figure || rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether an experiment is asked for; of its claims those stay that are. Without any figure all are; one names a file, or
-/// claims as their list shows them: `T2`, `9a`.
+/// Whether an experiment is asked for; of its claims those stay that are. Without any figure all are; one names a file,
+/// or claims as their list shows them: `T2`, `9a`.
 pub fn choose(figures: &[String], stem: &str, claims: &mut Vec<Claim>) -> bool {
     if figures.is_empty() || figures.iter().any(|figure| names_file(figure, stem)) {
         return true;

@@ -1,4 +1,5 @@
-//! What verdicts are made of: cells, seeds, null controls, whose requests, work, kinds. Expected values are computed by hand.
+//! What verdicts are made of: cells, seeds, null controls, whose requests, work, kinds. Expected values are computed by
+//! hand.
 
 use super::claim::Claim;
 use super::count::{Count, Counts};

@@ -3,14 +3,14 @@
 //! Effects are in per cent of the base of the comparison, or in points (differences of shares); a factor counts as its
 //! distance from 1, in per cent.
 //!
-//! - Direction: the measured effect has the sign of the published one, and at least half a point. Over several seeds it is
-//!   more than the half of the 95 % interval of its mean, too. A published effect below one point says that nothing
-//!   changes: that is met where the measured one, its interval included, is at most 5 points, and else missed, for there is
-//!   an `effect`.
+//! - Direction: the measured effect has the sign of the published one, and at least half a point. Over several seeds it
+//!   is more than the half of the 95 % interval of its mean, too. A published effect below one point says that nothing
+//!   changes: that is met where the measured one, its interval included, is at most 5 points, and else missed, for
+//!   there is an `effect`.
 //! - Size: `met` where the measured effect is within a quarter of the published one, or within 5 points where that is
 //!   more, and at most twice as large; else `smaller` or `larger`.
-//! - A claim may state a tolerance of its own instead of the quarter and the 5 points; half a point becomes the tolerance
-//!   where that is less.
+//! - A claim may state a tolerance of its own instead of the quarter and the 5 points; half a point becomes the
+//!   tolerance where that is less.
 //!
 //! A figure with nothing to compare with is met within a quarter of the published one, and else too low or too high. A
 //! claim that names bounds is met between them. A claim without a number has a direction only.
@@ -106,8 +106,9 @@ impl Rule {
         }
     }
 
-    /// The verdict on an effect beside what controls show that lack the idea: where one of them shows half of it, or more, the
-    /// claim says little of the idea. A claim that nothing changes, or on a figure, is lost to a control that meets it.
+    /// The verdict on an effect beside what controls show that lack the idea: where one of them shows half of it, or
+    /// more, the claim says little of the idea. A claim that nothing changes, or on a figure, is lost to a control that
+    /// meets it.
     pub fn verdict_beside(&self, verdict: Verdict, measured: f64, controls: &[(f64, Verdict)]) -> Verdict {
         let compares = matches!(self.published, Published::Effect(_) | Published::Lower | Published::Higher);
         let shows_it = |&(effect, control): &(f64, Verdict)| match compares && !self.says_nothing_changes() {

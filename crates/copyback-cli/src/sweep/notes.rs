@@ -1,4 +1,5 @@
-//! What users should know about the cells of a sweep: each kind of note once, however many cells say it of other numbers.
+//! What users should know about the cells of a sweep: each kind of note once, however many cells say it of other
+//! numbers.
 
 use super::journal::{CellResult, RunResult};
 use crate::format::percent;

@@ -85,8 +85,8 @@ impl Device {
         }
     }
 
-    /// A drive with this device's page, times and commands, of another shape, with a scheme of its own. `scheme` is TOML:
-    /// tables of a configuration.
+    /// A drive with this device's page, times and commands, of another shape, with a scheme of its own. `scheme` is
+    /// TOML: tables of a configuration.
     pub fn with(&self, scheme: &str, shape: impl FnOnce(&mut GeometryConfig)) -> Result<RunConfig, Failure> {
         let mut config = parsed(scheme);
         config.geometry = self.config.geometry.clone();

@@ -1,5 +1,5 @@
-//! What a person reads: a table for each group, and below it where theory's values come from and why tolerances are what
-//! they are.
+//! What a person reads: a table for each group, and below it where theory's values come from and why tolerances are
+//! what they are.
 
 use super::gate::{GROUPS, Group, Judged, Verdict};
 use crate::table::{self, BOLD, Cell, DIM};

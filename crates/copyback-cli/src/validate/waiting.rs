@@ -267,8 +267,8 @@ fn reads_and_writes(device: &Device, load: f64, requests: u64, order: Order) -> 
     Ok(Case { group: Group::Waiting, gates: gates.to_vec(), is_random: true, run: Box::new(run) })
 }
 
-/// Reads before writes, of which there are always more: each program is a step that a read cannot interrupt, as the steps
-/// of a collection are between its preemption points. Programs take `step` times as long as reads.
+/// Reads before writes, of which there are always more: each program is a step that a read cannot interrupt, as the
+/// steps of a collection are between its preemption points. Programs take `step` times as long as reads.
 fn vacations(device: &Device, load: f64, step: f64) -> Result<Case, Failure> {
     /// Writes that wait from the start: fewer than the drive takes in at once.
     const WRITES: u64 = 60_000;

@@ -192,14 +192,14 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is where a panic becomes an error. A panic hook, which runs before it is caught, asks this to stay
-/// silent: the user reads of the damage in the error.
+/// Whether this thread is where a panic becomes an error. A panic hook, which runs before it is caught, asks this to
+/// stay silent: the user reads of the damage in the error.
 pub fn panic_is_caught() -> bool {
     IS_GUARDED.get()
 }
 
-/// The library trusts what a file says of itself and stops the program on some damage: it becomes an error like any other.
-/// Whatever was half read is not looked at again.
+/// The library trusts what a file says of itself and stops the program on some damage: it becomes an error like any
+/// other. Whatever was half read is not looked at again.
 fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     IS_GUARDED.set(true);
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));

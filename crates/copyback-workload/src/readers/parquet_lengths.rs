@@ -1,8 +1,9 @@
 //! Is what a Parquet file says of its own lengths possible?
 //!
-//! The footer and the pages' headers are structures of Thrift's compact protocol. The library believes them: it takes as
-//! many turns as a list says it has elements, and as much memory as a page says it unpacks to, before it looks whether
-//! the bytes are there. A few damaged bytes could so keep it busy for minutes or fill the memory, and are found here.
+//! The footer and the pages' headers are structures of Thrift's compact protocol. The library believes them: it takes
+//! as many turns as a list says it has elements, and as much memory as a page says it unpacks to, before it looks
+//! whether the bytes are there. A few damaged bytes could so keep it busy for minutes or fill the memory, and are found
+//! here.
 
 use super::parquet::COLUMNS;
 use parquet::file::metadata::RowGroupMetaData;
@@ -93,8 +94,8 @@ fn page_bytes(header: &[u8]) -> Option<u64> {
 /// What is of interest in a structure.
 #[derive(Default)]
 struct Structure {
-    /// The 32-bit numbers of its first fields, by the field's number; zero where there is none. Of a page's header: 2 is
-    /// what the page unpacks to in bytes, 3 is what it takes in the file.
+    /// The 32-bit numbers of its first fields, by the field's number; zero where there is none. Of a page's header: 2
+    /// is what the page unpacks to in bytes, 3 is what it takes in the file.
     numbers: [i64; 4],
     /// Of a page's header: the first number of its field 7, which counts a dictionary's values.
     dictionary_values: i64,

@@ -193,8 +193,8 @@ pub struct WorkloadSpec {
     /// What becomes of requests beyond the device's capacity; default `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beyond_capacity: Option<BeyondCapacity>,
-    /// The share of requests, a trace's or generated ones, that are marked urgent: drawn for each, whatever the trace says.
-    /// Default: as the trace says, which only the project's own format can; none of generated requests.
+    /// The share of requests, a trace's or generated ones, that are marked urgent: drawn for each, whatever the trace
+    /// says. Default: as the trace says, which only the project's own format can; none of generated requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high_priority_share: Option<f64>,
     /// How many times the whole is played, one pass after the other; default 1.
