@@ -2,7 +2,8 @@
 //! which nothing happens.
 //!
 //! The letter of a label stands where its bar begins, and a `|` where it ends. A bar that is shorter than a column gets
-//! one all the same, unless something longer is there; where it is less than a tenth of it, work and data alone do.
+//! one all the same, unless something longer is there; where it is less than a tenth of it, the array's work
+//! alone does.
 
 use super::{LEGEND, Row, Timeline, Use};
 use copyback_workload::units::format_duration_ns;
@@ -117,7 +118,7 @@ fn width(from_ns: u64, to_ns: u64, step_ns: u64) -> usize {
 /// A row's characters: what is long or works goes over what is short or waits.
 fn paint(row: &Row, from_ns: u64, to_ns: u64, step_ns: u64) -> Vec<char> {
     let width = width(from_ns, to_ns, step_ns);
-    let (mut cells, mut marked) = (vec![' '; width], vec![false; width]);
+    let mut cells = vec![' '; width];
     let mut bars: Vec<_> = row.bars.iter().collect();
     bars.sort_by_key(|bar| bar.in_use);
     let is_channel = bars.iter().all(|bar| bar.in_use != Use::Array);
@@ -126,14 +127,13 @@ fn paint(row: &Row, from_ns: u64, to_ns: u64, step_ns: u64) -> Vec<char> {
         let (start, end) = (column(bar.start_ns).min(width - 1), column(bar.end_ns).min(width));
         let fill = FILLS.iter().find(|(in_use, ..)| *in_use == bar.in_use).map_or('?', |(_, fill, _)| *fill);
         if end <= start {
-            // Shorter than a column: it shows where nothing else is. Of the shortest, what a command does: no column
-            // under which one is may look idle.
+            // Shorter than a column: it shows where nothing else is. Of the shortest, the array's work alone: each
+            // command has some, and no column under which one is may look idle.
             let is_shortest = 10 * (bar.end_ns - bar.start_ns) < step_ns;
-            let is_work = matches!(bar.in_use, Use::Array | Use::DataIn | Use::DataOut);
             let under = if is_shortest { (bar.start_ns.max(from_ns) - from_ns) / step_ns } else { start as u64 };
-            let (cell, is_marked) = (&mut cells[under as usize], &mut marked[under as usize]);
-            if (*cell == ' ' || (*is_marked && is_shortest)) && (!is_shortest || is_work) {
-                (*cell, *is_marked) = (fill, is_shortest);
+            let cell = &mut cells[under as usize];
+            if *cell == ' ' && (!is_shortest || bar.in_use == Use::Array) {
+                *cell = fill;
             }
             continue;
         }
