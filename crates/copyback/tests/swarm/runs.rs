@@ -207,7 +207,7 @@ fn assembled(
     Case { config, text, marks, seed, requests, cut, relocations }
 }
 
-// ---- running ----------------------------------------------------------------------------------------------------------
+// ---- running --------------------------------------------------------------------------------------------------------
 
 /// Events of a run that are too many for these workloads: whoever gets there goes round in circles. Drives that are
 /// full and whose trigger asks for all of their spare need the most.
