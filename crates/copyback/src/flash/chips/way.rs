@@ -400,7 +400,8 @@ fn wait_for_channel(
         _ => Turn::Urgent,
     };
     waiters.wait(number, channel, die, turn);
-    if !events.is_pending(timer) {
+    // Where the last transfer has just ended, its event is being handled, and the channel is granted at its end.
+    if channel.busy_until_ns() > events.now_ns() && !events.is_pending(timer) {
         events.schedule(timer, channel.busy_until_ns());
     }
 }
