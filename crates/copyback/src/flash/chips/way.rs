@@ -66,7 +66,10 @@ impl<O: Observer> Way<'_, O> {
         if self.channel.is_free(events.now_ns()) {
             self.start_transfer::<ALONE>((at, op), phase, duration_ns, events);
         } else {
-            let timer = self.channel_timer();
+            // Where the step before has just ended its transfer, the channel's event is being handled, and the channel is
+            // granted at its end.
+            let is_granted_next = ALONE && self.channel.busy_until_ns() <= events.now_ns();
+            let timer = if is_granted_next { None } else { Some(self.channel_timer()) };
             wait_for_channel((self.channel_number(), timer), self.channel, self.waiters, (self.die, self.d), events);
         }
     }
@@ -385,10 +388,10 @@ impl<O: Observer> Flash<O> {
 
 // What is rare takes what it needs of a way, and not the way: that would have to be put together in memory each time.
 
-/// A die finds its channel busy.
+/// A die finds its channel busy; the timer is that of the channel, where that may have to be waited for.
 #[inline(never)]
 fn wait_for_channel(
-    (number, timer): (ChannelId, Timer),
+    (number, timer): (ChannelId, Option<Timer>),
     channel: &mut Channel,
     waiters: &mut Waiters,
     (die, d): (DieId, &Die),
@@ -400,8 +403,7 @@ fn wait_for_channel(
         _ => Turn::Urgent,
     };
     waiters.wait(number, channel, die, turn);
-    // Where the last transfer has just ended, its event is being handled, and the channel is granted at its end.
-    if channel.busy_until_ns() > events.now_ns() && !events.is_pending(timer) {
+    if let Some(timer) = timer.filter(|&timer| !events.is_pending(timer)) {
         events.schedule(timer, channel.busy_until_ns());
     }
 }
