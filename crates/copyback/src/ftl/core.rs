@@ -9,6 +9,7 @@ mod copy;
 mod counts;
 #[cfg(test)]
 pub(crate) mod inside;
+mod placing;
 
 use super::FtlConfig;
 use super::GC_RESERVE_BLOCKS;
@@ -45,8 +46,7 @@ pub(super) struct Plane {
 pub struct Ftl {
     /// The drive's shape.
     pub geometry: Geometry,
-    /// Where new pages go.
-    pub allocation: Allocation,
+    allocation: Allocation,
     pub(super) frontier: Frontier,
     map: Mapping,
     /// Whose data a physical unit held when it was programmed; trusted only where `valid` says so.

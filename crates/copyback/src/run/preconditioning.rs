@@ -41,7 +41,7 @@ impl Preconditioner {
     #[inline]
     pub fn write(&mut self, unit: LogicalUnit) -> Result<(), KeyError> {
         let mut plane = self.ftl.timeless_plane(unit);
-        if self.ftl.free_blocks_of(plane) <= GC_RESERVE_BLOCKS && !self.ftl.allocation.is_static() {
+        if self.ftl.free_blocks_of(plane) <= GC_RESERVE_BLOCKS && !self.ftl.allocation().is_static() {
             plane = self.make_room(unit)?;
         }
         let ftl = &mut self.ftl;
@@ -52,7 +52,7 @@ impl Preconditioner {
         }
         match self.collect(plane) {
             // Where any plane will do, the others take the writes of one that is full of valid data.
-            Err(_) if !self.ftl.allocation.is_static() => Ok(()),
+            Err(_) if !self.ftl.allocation().is_static() => Ok(()),
             result => result,
         }
     }

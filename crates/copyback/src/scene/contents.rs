@@ -114,8 +114,8 @@ impl Contents {
 /// The plane that a logical page is written to, or one in turn of those that it may be written to.
 fn home_of(ftl: &Ftl, unit: LogicalUnit) -> PlaneId {
     let g = &ftl.geometry;
-    ftl.allocation.static_plane(unit).unwrap_or_else(|| {
-        let die = ftl.allocation.static_die(unit).unwrap_or(DieId(unit.0 % g.dies));
+    ftl.allocation().static_plane(unit).unwrap_or_else(|| {
+        let die = ftl.allocation().static_die(unit).unwrap_or(DieId(unit.0 % g.dies));
         PlaneId(die.0 * g.planes_per_die + unit.0 / g.dies % g.planes_per_die)
     })
 }

@@ -54,16 +54,14 @@ impl Moves for PlaneJobs<'_> {
 impl Drive {
     /// Where the page of a unit will go.
     pub(crate) fn place(&mut self, unit: LogicalUnit) -> Place {
-        if let Some(plane) = self.ftl.allocation.static_plane(unit) {
+        if let Some(plane) = self.ftl.allocation().static_plane(unit) {
             return Place { die: self.geometry.die_of(plane), plane };
         }
-        if let Some(die) = self.ftl.allocation.static_die(unit) {
+        if let Some(die) = self.ftl.allocation().static_die(unit) {
             return Place { die, plane: PlaneId::NONE };
         }
-        // The policy sees the whole drive while it changes its own state, which is taken out of the drive meanwhile.
-        let mut allocation = self.ftl.allocation.take();
-        let place = allocation.place(unit, &Loads(self));
-        self.ftl.allocation = allocation;
+        let place = self.ftl.allocation().place(unit, &Loads(self));
+        self.ftl.on_placed(place);
         place
     }
 
@@ -155,7 +153,7 @@ impl Drive {
 
     /// The same when the job of another plane, if it is one, has begun to move a whole block.
     pub(super) fn would_accept_move(&self, plane: PlaneId, beginning: PlaneId) -> bool {
-        let bound = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
+        let bound = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
         // Room that it makes is for its own writes: planes that give theirs away send data round in a ring.
         self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), bound))
             && self.space.accepts_move(&self.ftl, &PlaneJobs(self), plane, bound, beginning)
@@ -192,7 +190,7 @@ impl Drive {
 
     /// Pages became free: those who wait for them are admitted as far as they reach.
     pub(super) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        let plane = if self.ftl.allocation.is_static() { plane } else { PlaneId::NONE };
+        let plane = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
         let list = self.space_queue(die, plane);
         while self.reservable(die, plane) > 0 {
             let Some(id) = self.queues.pop_front(list) else { return };

@@ -24,7 +24,7 @@ impl Drive {
             let left = self.ftl.pages_left(plane, Origin::Host);
             let is_collecting = self.job_of_plane[plane.at()].is_some();
             hold!(
-                reserved <= left || is_collecting || !self.ftl.allocation.is_static(),
+                reserved <= left || is_collecting || !self.ftl.allocation().is_static(),
                 ReservationsCovered,
                 "{plane:?} reserved {reserved} pages and has {left}"
             );

@@ -112,7 +112,7 @@ impl Drive {
     /// data would send it round.
     pub(super) fn can_leave(&self, plane: PlaneId) -> bool {
         self.granularity.leaves_plane()
-            && self.ftl.allocation.is_static()
+            && self.ftl.allocation().is_static()
             && !self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), plane))
             && self.ftl.is_reclaimable(plane, 0)
             && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && self.would_accept_move(p, plane))
@@ -127,7 +127,7 @@ impl Drive {
             return;
         }
         if plane.is_none() {
-            if !self.collect_lowest_of(die, events) && self.ftl.allocation.chooses_die() {
+            if !self.collect_lowest_of(die, events) && self.ftl.allocation().chooses_die() {
                 self.send_waiters_elsewhere(die, events);
             }
         } else if self.job_of_plane[plane.at()].is_none() {

@@ -214,7 +214,7 @@ impl Drive {
         let steps_alone = settings.may_step_alone() && is_simple && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.logical_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;
-        if !ftl.allocation.is_static() || merges_parts {
+        if !ftl.allocation().is_static() || merges_parts {
             newest.track();
         }
         let queues = Queues::new(&geometry, settings.asks_of_queues(&preemption, &ftl));

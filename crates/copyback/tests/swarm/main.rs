@@ -371,8 +371,8 @@ fn a_short_swarm_finds_nothing() {
     assert_eq!(tally.coverage.never_ran(), [], "settings that no case ran with");
 }
 
-/// Cases that found what the short swarm did not. A read that is staged waits for its channel: that counts where a die is
-/// asked whether it sends its next command's cycles before the channel is granted.
+/// Cases that found what the short swarm did not. A read that is staged waits for its channel: that counts where a die
+/// is asked whether it sends its next command's cycles before the channel is granted.
 #[test]
 fn what_failed_once_holds() {
     for first in [8_003_577, 8_003_832] {

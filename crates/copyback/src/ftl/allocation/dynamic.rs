@@ -26,6 +26,8 @@ pub struct Params {}
 pub struct Dynamic {
     /// The dies in the order of their turns: channels change fastest.
     turns: Vec<DieId>,
+    /// Which turn is each die's.
+    turn_of: Vec<usize>,
     planes_per_die: u32,
     next_turn: usize,
     next_plane: u32,
@@ -35,19 +37,16 @@ impl Dynamic {
     /// The policy for a drive.
     pub fn new(geometry: &Geometry) -> Self {
         let dies_per_channel = geometry.dies / geometry.channels;
-        let turns = (0..geometry.dies)
+        let turns: Vec<DieId> = (0..geometry.dies)
             .map(|turn| DieId(turn % geometry.channels * dies_per_channel + turn / geometry.channels))
             .collect();
-        Self { turns, planes_per_die: geometry.planes_per_die, next_turn: 0, next_plane: 0 }
-    }
-
-    /// What stands in the policy's place while that is asked.
-    pub(super) fn nowhere() -> Self {
-        Self { turns: Vec::new(), planes_per_die: 0, next_turn: 0, next_plane: 0 }
+        let mut turn_of = vec![0; turns.len()];
+        turns.iter().enumerate().for_each(|(turn, die)| turn_of[die.at()] = turn);
+        Self { turns, turn_of, planes_per_die: geometry.planes_per_die, next_turn: 0, next_plane: 0 }
     }
 
     /// The die for the next write.
-    pub fn place(&mut self, load: &impl Load) -> Place {
+    pub fn place(&self, load: &impl Load) -> Place {
         let dies = self.turns.len();
         let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));
         let mut in_turn = (0..dies).map(|i| (self.next_turn + i) % dies);
@@ -64,8 +63,12 @@ impl Dynamic {
                 (best, least) = (at, rank(die));
             }
         }
-        self.next_turn = (best + 1) % dies;
         Place { die: self.turns[best], plane: PlaneId::NONE }
+    }
+
+    /// A write went to a die: the next turn is that of the die behind it.
+    pub fn on_placed(&mut self, die: DieId) {
+        self.next_turn = (self.turn_of[die.at()] + 1) % self.turns.len();
     }
 
     /// The next plane in turn that has room; the one whose turn it is where none has.

@@ -59,18 +59,22 @@ impl Allocation {
         }
     }
 
-    /// Takes the policy out of its place, and leaves one without dies there.
-    pub fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::Dynamic(dynamic::Dynamic::nowhere()))
-    }
-
-    /// Where the page of `unit` goes.
+    /// Where the page of `unit` goes. It changes nothing: whoever sends it there says so ([`Allocation::on_placed`]).
     #[inline]
-    pub fn place(&mut self, unit: LogicalUnit, load: &impl Load) -> Place {
+    pub fn place(&self, unit: LogicalUnit, load: &impl Load) -> Place {
         match self {
             Self::Static(p) => p.place(unit),
             Self::StaticDie(p) => p.place(unit),
             Self::Dynamic(p) => p.place(load),
+        }
+    }
+
+    /// A page goes where the policy said.
+    #[inline]
+    pub fn on_placed(&mut self, place: Place) {
+        match self {
+            Self::Static(_) | Self::StaticDie(_) => {}
+            Self::Dynamic(p) => p.on_placed(place.die),
         }
     }
 

@@ -2,18 +2,10 @@
 //! Units are appended one by one, so that moves of several victims share their pages.
 
 use super::Ftl;
-use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::frontier::Origin;
 use crate::sim::index::{BlockId, LogicalUnit, PhysicalUnit, PlaneId};
 
 impl Ftl {
-    /// The plane that a write of `unit` goes to while no time passes.
-    #[inline]
-    pub fn timeless_plane(&mut self, unit: LogicalUnit) -> PlaneId {
-        let (planes, reserve) = (&self.planes, GC_RESERVE_BLOCKS);
-        self.allocation.timeless_plane(unit, |plane| planes[plane.at()].free_blocks > reserve)
-    }
-
     /// Writes one unit to the plane's open block, behind the last.
     #[inline(always)]
     pub fn append(&mut self, plane: PlaneId, unit: LogicalUnit, stamp: u64) {
