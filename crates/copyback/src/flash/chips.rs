@@ -143,6 +143,11 @@ impl<O: Observer> Flash<O> {
         self.dies[die.at()].is_ready()
     }
 
+    /// Whether a die waits for the channel of this one.
+    pub fn is_channel_waited_for(&self, die: DieId) -> bool {
+        self.channels[self.dies[die.at()].channel].has_waiters()
+    }
+
     /// For whom a die works.
     #[inline(always)]
     pub fn works_for(&self, die: DieId) -> Option<Source> {

@@ -50,6 +50,8 @@ pub(super) struct Settings {
     pub is_collection_alone: bool,
     /// A collection's steps follow each other without a queue poll.
     pub steps_at_once: bool,
+    /// Nothing joins the steps of collection, either.
+    pub is_undisturbed: bool,
     /// Whether reads, and writes, of a collection's own plane wait while a page of it is in the plane's register.
     pub excludes_at_register: [bool; 2],
     /// Watermark of free blocks or pages below which what consumes them does not go before a collection, or nothing
@@ -81,6 +83,8 @@ impl Settings {
         let scan_ns = compose.gc_scan_ns();
         let [scan_max, gc_scan_max] = compose.scan_max().map(|most| most as usize);
         let choice_takes_time = ftl.victim_matches_reads();
+        let is_collection_alone = compose.gc_builders().is_empty() && !ftl.has_second_active();
+        let steps_at_once = !preemption.is_preemptive() && scan_ns == 0 && !choice_takes_time;
         Self {
             builders: compose.builders().to_vec(),
             gc_builders: compose.gc_builders().to_vec(),
@@ -88,8 +92,9 @@ impl Settings {
             follow_shared: follows(has(GcBuilderName::Pipeline)),
             merge: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
-            is_collection_alone: compose.gc_builders().is_empty() && !ftl.has_second_active(),
-            steps_at_once: !preemption.is_preemptive() && scan_ns == 0 && !choice_takes_time,
+            is_collection_alone,
+            steps_at_once,
+            is_undisturbed: is_collection_alone && steps_at_once,
             excludes_at_register: [false, true].map(|is_write| preemption.excludes_plane(NextStep::Program, is_write)),
             hard_watermark: config.trigger.build(&ftl.geometry).hard_watermark(),
             hard_stops_all: preemption.at_hard() == AtHard::All,
@@ -114,10 +119,10 @@ impl Settings {
         self.follow.read || self.follow_shared.read
     }
 
-    /// Whether the steps of collection can follow each other in place: one plane each, nothing joins them or goes
-    /// between.
+    /// Whether steps of collection that nobody joins, and before which nobody goes, can follow each other in place:
+    /// one plane each, and nobody else wants to know how far they are.
     fn may_step_alone(&self) -> bool {
-        self.is_collection_alone && self.steps_at_once && !self.hears_reads()
+        !self.merge && !self.hears_reads()
     }
 }
 
@@ -150,7 +155,7 @@ pub struct Drive {
     /// Dies, registers and channels.
     pub(super) flash: Flash<Observers>,
     pub(super) settings: Settings,
-    /// Nothing interrupts the steps of collection, and nobody observes them: each follows the one before in place.
+    /// Steps of collection that nobody disturbs follow each other in place; nobody observes them.
     pub(super) steps_alone: bool,
     pub(super) order: Order,
     pub(super) preemption: Preemption,
@@ -280,11 +285,11 @@ impl Drive {
         };
         match ended {
             Ended::LoneStep(die, channel) => {
-                self.end_lone_step(die, events);
-                if channel.is_some() {
+                let goes_on = self.end_lone_step(die, events);
+                if channel.is_some() && (goes_on || !self.puts_off_grant(die, channel, events)) {
                     self.flash.grant(channel, events);
                 }
-                false
+                !goes_on
             }
             Ended::LonePart => false,
             Ended::Other => true,

@@ -69,12 +69,16 @@ impl Drive {
             }
             Heard::Nobody | Heard::PageOutAlone(_) => DieId::NONE,
         };
-        // The die may go on with the cycles of its next command, which go before the data that waits. So it is looked
-        // at before the channel is granted.
-        let may_go_on = die.is_some() && self.dies[die.at()].is_marked;
-        if !may_go_on || !self.flash.puts_off_grant(channel, events) {
+        if die.is_none() || !self.puts_off_grant(die, channel, events) {
             self.flash.grant(channel, events);
         }
+    }
+
+    /// Whether a channel is granted later, for a die whose transfer has just ended. The die may go on with the cycles
+    /// of its next command, which go before the data that waits; so it is looked at before the channel is granted.
+    #[inline]
+    pub(super) fn puts_off_grant(&self, die: DieId, channel: ChannelId, events: &mut EventQueue) -> bool {
+        self.dies[die.at()].is_marked && self.flash.puts_off_grant(channel, events)
     }
 
     /// The time of a die's array is over.
@@ -84,7 +88,8 @@ impl Drive {
             ArrayEnd::EndedAlone => return Ended::LoneStep(die, ChannelId::NONE),
             ArrayEnd::Leaving if self.settings.hears_reads() => self.mark_ready(die),
             ArrayEnd::LeavingAlone | ArrayEnd::Leaving | ArrayEnd::Held => return Ended::LonePart,
-            ArrayEnd::Waited => self.on_poll_end(die, events.now_ns()),
+            ArrayEnd::Waited if self.on_poll_end(die, events) => return Ended::LonePart,
+            ArrayEnd::Waited => {}
             ArrayEnd::Ended(at) => self.end_in_array(die, at, events),
         }
         Ended::Other

@@ -4,12 +4,18 @@
 //! follows in place: what the drive and its flash know of the die and the job is looked up once an event. What a step
 //! is, which moves it takes and what is counted are the same functions as those of any other step (`steps`,
 //! `tasks::job`).
+//!
+//! Where requests may join steps or go between them, a step is a lone one as long as none waits at the die when it
+//! begins. When it ends, and when the poll behind it does, that is asked again.
 
 use super::drive::Drive;
+use super::sharing::PreemptionPoint;
 use super::steps::fetch_ahead;
 use crate::flash::command::{CommandPlane, FlashOp, Source};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::{Ftl, Move};
+use crate::dispatch::queues::Queues;
+use crate::dispatch::txn::Txns;
 use crate::ftl::frontier::Origin;
 use crate::observe::counters::Counters;
 use crate::sim::index::{DieId, JobId, PageId, TxnId};
@@ -24,17 +30,21 @@ struct Reach<'a> {
     geometry: &'a Geometry,
     counters: &'a mut Counters,
     min_free_blocks: &'a mut u32,
+    /// Who waits anywhere, and may want to know where data is.
+    queues: &'a mut Queues,
+    txns: &'a Txns,
     /// Reads of the host that wait at the die.
     reads_waiting: u32,
 }
 
 impl Reach<'_> {
     /// Binds a step to its page: operation, page and the mapping units that cross the channel. None for an erase.
+    /// `JOINED`: requests of other moments join steps, and are found by where their data is.
     #[inline(always)]
-    fn bind(&mut self, step: Step) -> Option<(FlashOp, PageId, u32)> {
+    fn bind<const JOINED: bool>(&mut self, step: Step) -> Option<(FlashOp, PageId, u32)> {
         match step {
             Step::Read { end } => Some(self.bind_read(end)),
-            Step::Program { units } => Some(self.bind_program(units)),
+            Step::Program { units } => Some(self.bind_program::<JOINED>(units)),
             Step::Erase => None,
         }
     }
@@ -51,7 +61,7 @@ impl Reach<'_> {
     }
 
     #[inline(always)]
-    fn bind_program(&mut self, units: usize) -> (FlashOp, PageId, u32) {
+    fn bind_program<const JOINED: bool>(&mut self, units: usize) -> (FlashOp, PageId, u32) {
         let plane = self.job.plane();
         let write_point = self.ftl.write_point(plane, Origin::Move);
         let stamp = self.ftl.counts().host_units;
@@ -59,6 +69,10 @@ impl Reach<'_> {
         self.counters.on_lone_command(FlashOp::Program, self.job.source());
         let moves = self.job.take_for_program(units, plane);
         let page = self.ftl.move_page(plane, write_point, moves, 0, stamp);
+        if JOINED {
+            let ftl = &*self.ftl;
+            self.queues.on_moved(moves.iter().map(|m| m.unit), self.txns, |unit| ftl.lookup(unit));
+        }
         *self.min_free_blocks = (*self.min_free_blocks).min(self.ftl.free_blocks_of(plane));
         (FlashOp::Program, page, self.geometry.units_per_page)
     }
@@ -73,7 +87,32 @@ impl Reach<'_> {
 }
 
 impl Drive {
-    /// The job that has the die to itself takes its first step, or its first after somebody else's.
+    /// Whether the next step of the job that has the die is a lone one.
+    #[inline(always)]
+    pub(super) fn may_step_alone(&self, die: DieId, id: JobId) -> bool {
+        let job = &self.jobs[id.at()];
+        self.steps_alone
+            && (self.settings.is_undisturbed || self.dies[die.at()].waiting() == 0)
+            && job.purpose().reserves_die
+            && !job.footprint().is_row()
+    }
+
+    /// What a lone step changes.
+    #[inline(always)]
+    fn reach(&mut self, die: DieId, id: JobId) -> Reach<'_> {
+        Reach {
+            job: &mut self.jobs[id.at()],
+            ftl: &mut self.ftl,
+            geometry: &self.geometry,
+            counters: &mut self.counters,
+            min_free_blocks: &mut self.min_free_blocks,
+            queues: &mut self.queues,
+            txns: &self.txns,
+            reads_waiting: self.dies[die.at()].reads_waiting(),
+        }
+    }
+
+    /// The job that has the die to itself takes a lone step, and none was under way before it.
     #[inline(never)]
     pub(super) fn begin_lone_steps(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         let d = &self.dies[die.at()];
@@ -81,41 +120,82 @@ impl Drive {
         let job = &mut self.jobs[id.at()];
         job.begin_step();
         let (plane, source) = (job.plane(), job.source());
-        let mut reach = Reach {
-            job,
-            ftl: &mut self.ftl,
-            geometry: &self.geometry,
-            counters: &mut self.counters,
-            min_free_blocks: &mut self.min_free_blocks,
-            reads_waiting: d.reads_waiting(),
+        let bound = if self.settings.is_collection_alone {
+            self.reach(die, id).bind::<false>(step)
+        } else {
+            if matches!(step, Step::Program { .. }) && self.ftl.needs_pairing(plane) {
+                self.pair_open_blocks(plane);
+            }
+            self.reach(die, id).bind::<true>(step)
         };
-        let Some((op, page, units)) = reach.bind(step) else { return self.issue_erase(die, id, events) };
+        let Some((op, page, units)) = bound else { return self.issue_erase(die, id, events) };
         let part = CommandPlane { plane, page, units, txn: TxnId::NONE };
         self.flash.issue_alone(die, op, (source, id), part, events);
     }
 
-    /// A lone step ended, and the next follows in place.
+    /// A lone step ended. Whether the next follows in place, or the poll before it: otherwise the die may take
+    /// something else.
     #[inline(always)]
-    pub(super) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) {
+    pub(super) fn end_lone_step(&mut self, die: DieId, events: &mut EventQueue) -> bool {
         let now_ns = events.now_ns();
         let busy_from_ns = self.flash.end_alone(die, now_ns);
         let d = &self.dies[die.at()];
-        let id = d.reserved_by();
-        let mut reach = Reach {
-            job: &mut self.jobs[id.at()],
-            ftl: &mut self.ftl,
-            geometry: &self.geometry,
-            counters: &mut self.counters,
-            min_free_blocks: &mut self.min_free_blocks,
-            reads_waiting: d.reads_waiting(),
-        };
+        let (id, since_ns) = (d.reserved_by(), d.reserved_since_ns());
+        let is_undisturbed = self.settings.is_undisturbed;
+        let mut reach = self.reach(die, id);
         if reach.job.source() == Source::Gc {
-            reach.counters.on_plane_busy(now_ns - busy_from_ns.max(d.reserved_since_ns()));
+            reach.counters.on_plane_busy(now_ns - busy_from_ns.max(since_ns));
+        }
+        if !is_undisturbed {
+            return self.go_on_alone(die, id, events);
         }
         let step = reach.next();
-        match reach.bind(step) {
+        match reach.bind::<false>(step) {
             Some(bound) => self.flash.follow_alone(die, bound, events),
             None => self.issue_erase(die, id, events),
         }
+        true
+    }
+
+    /// The same where requests may join steps or go between them.
+    #[inline(never)]
+    fn go_on_alone(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
+        self.jobs[id.at()].end_step();
+        if self.settings.steps_at_once {
+            self.take_step(die, id, events);
+            return !self.is_marked();
+        }
+        let step = self.next_step(id).expect("no step is under way");
+        if self.begin_poll(die, step, events) {
+            return true;
+        }
+        if self.flash.is_channel_waited_for(die) {
+            // Data that waits for the channel which this step has used goes before that of the next.
+            self.mark_ready(die);
+            return false;
+        }
+        self.open_point(die, events.now_ns());
+        self.step_alone_at_point(die, id, step, events)
+    }
+
+    /// A preemption point has opened: where nobody waits there, the collection takes its step. Whether it does.
+    #[inline(always)]
+    fn step_alone_at_point(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) -> bool {
+        if !self.may_step_alone(die, id) {
+            self.mark_ready(die);
+            return false;
+        }
+        self.dies[die.at()].point = PreemptionPoint::Closed;
+        self.begin_lone_steps(die, id, step, events);
+        true
+    }
+
+    /// The poll of a die's queue is over. Whether the collection took its step.
+    #[inline(never)]
+    pub(super) fn on_poll_end(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+        self.open_point(die, events.now_ns());
+        let id = self.dies[die.at()].reserved_by();
+        let step = self.next_step(id).expect("no step is under way");
+        self.step_alone_at_point(die, id, step, events)
     }
 }

@@ -60,13 +60,8 @@ impl Drive {
                 if readiness != Readiness::Ready {
                     return false;
                 }
-                let queue_poll_ns = self.queue_poll_ns(die, step);
-                if queue_poll_ns == 0 {
+                if !self.begin_poll(die, step, events) {
                     self.open_point(die, events.now_ns());
-                } else {
-                    self.dies[die.at()].point = PreemptionPoint::Polling;
-                    self.counters.on_queue_poll();
-                    self.flash.wait(die, queue_poll_ns, events);
                 }
                 true
             }
@@ -80,13 +75,21 @@ impl Drive {
         self.preemption.queue_poll_ns() + scan_ns + std::mem::take(&mut self.dies[die.at()].choice_ns)
     }
 
-    /// The poll of a die's queue is over.
-    pub(super) fn on_poll_end(&mut self, die: DieId, now_ns: u64) {
-        self.open_point(die, now_ns);
-        self.mark_ready(die);
+    /// The controller begins to poll a die's queue before a step; whether that takes time.
+    #[inline]
+    pub(super) fn begin_poll(&mut self, die: DieId, step: Step, events: &mut EventQueue) -> bool {
+        let queue_poll_ns = self.queue_poll_ns(die, step);
+        if queue_poll_ns == 0 {
+            return false;
+        }
+        self.dies[die.at()].point = PreemptionPoint::Polling;
+        self.counters.on_queue_poll();
+        self.flash.wait(die, queue_poll_ns, events);
+        true
     }
 
-    fn open_point(&mut self, die: DieId, now_ns: u64) {
+    #[inline]
+    pub(super) fn open_point(&mut self, die: DieId, now_ns: u64) {
         let since = self.txns.next_sequence();
         // Field by field: the policy changes its own state while it looks at the drive.
         let Self { preemption, dies, queues, txns, ftl, jobs, geometry, .. } = self;
@@ -119,7 +122,8 @@ impl Drive {
         readiness: Readiness,
         events: &mut EventQueue,
     ) -> bool {
-        if self.preemption.is_preemptive() {
+        let somebody_waits = self.dies[die.at()].waiting() > 0;
+        if self.preemption.is_preemptive() && somebody_waits {
             self.exclude_planes(die, id, step);
             let seen = self.seen(die, events.now_ns());
             let view = self.view(&seen, id, kind(step));

@@ -72,8 +72,7 @@ impl Drive {
             }
             return false;
         };
-        let job = &self.jobs[id.at()];
-        if self.steps_alone && job.purpose().reserves_die && !job.footprint().is_row() {
+        if self.may_step_alone(die, id) {
             self.begin_lone_steps(die, id, step, events);
         } else {
             self.issue_step(die, id, step, events);
