@@ -89,12 +89,26 @@ impl Reach<'_> {
 impl Drive {
     /// Whether the next step of the job that has the die is a lone one.
     #[inline(always)]
-    pub(super) fn may_step_alone(&self, die: DieId, id: JobId) -> bool {
+    pub(super) fn may_step_alone(&self, die: DieId, id: JobId, step: Step) -> bool {
         let job = &self.jobs[id.at()];
         self.steps_alone
-            && (self.settings.is_undisturbed || self.dies[die.at()].waiting() == 0)
+            && (self.settings.is_undisturbed || self.nobody_can_share(die, step))
             && job.purpose().reserves_die
             && !job.footprint().is_row()
+    }
+
+    /// Whether nobody waits at a die who could go before this step of a collection, or join it.
+    #[inline]
+    fn nobody_can_share(&self, die: DieId, step: Step) -> bool {
+        let d = &self.dies[die.at()];
+        if self.preemption.is_preemptive() {
+            return d.waiting() == 0;
+        }
+        match step {
+            Step::Read { .. } => d.reads_waiting() == 0,
+            Step::Program { .. } => d.waiting() == d.reads_waiting(),
+            Step::Erase => true,
+        }
     }
 
     /// What a lone step changes.
@@ -181,7 +195,7 @@ impl Drive {
     /// A preemption point has opened: where nobody waits there, the collection takes its step. Whether it does.
     #[inline(always)]
     fn step_alone_at_point(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) -> bool {
-        if !self.may_step_alone(die, id) {
+        if !self.may_step_alone(die, id, step) {
             self.mark_ready(die);
             return false;
         }

@@ -72,7 +72,7 @@ impl Drive {
             }
             return false;
         };
-        if self.may_step_alone(die, id) {
+        if self.may_step_alone(die, id, step) {
             self.begin_lone_steps(die, id, step, events);
         } else {
             self.issue_step(die, id, step, events);
