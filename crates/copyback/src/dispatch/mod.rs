@@ -1,4 +1,8 @@
 //! Dispatch: which waiting transaction or step of a job becomes which command.
+//!
+//! Three questions, one behind the other. `admit`: whose request may reach a chip at all, by windows, and one day by
+//! tokens and shares of tasks? `order`: which of those that a chip has goes first? `compose`: what goes with it into
+//! one command?
 
 pub mod admit;
 pub mod compose;

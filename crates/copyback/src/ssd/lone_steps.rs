@@ -11,11 +11,11 @@
 use super::drive::Drive;
 use super::sharing::PreemptionPoint;
 use super::steps::fetch_ahead;
+use crate::dispatch::queues::Queues;
+use crate::dispatch::txn::Txns;
 use crate::flash::command::{CommandPlane, FlashOp, Source};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::{Ftl, Move};
-use crate::dispatch::queues::Queues;
-use crate::dispatch::txn::Txns;
 use crate::ftl::frontier::Origin;
 use crate::observe::counters::Counters;
 use crate::sim::index::{DieId, JobId, PageId, TxnId};
@@ -179,14 +179,14 @@ impl Drive {
             self.take_step(die, id, events);
             return !self.is_marked();
         }
-        let step = self.next_step(id).expect("no step is under way");
-        if self.begin_poll(die, step, events) {
-            return true;
-        }
         if self.flash.is_channel_waited_for(die) {
             // Data that waits for the channel which this step has used goes before that of the next.
             self.mark_ready(die);
             return false;
+        }
+        let step = self.next_step(id).expect("no step is under way");
+        if self.begin_poll(die, step, events) {
+            return true;
         }
         self.open_point(die, events.now_ns());
         self.step_alone_at_point(die, id, step, events)

@@ -375,7 +375,7 @@ fn a_short_swarm_finds_nothing() {
 /// is asked whether it sends its next command's cycles before the channel is granted.
 #[test]
 fn what_failed_once_holds() {
-    for first in [8_003_577, 8_003_832] {
+    for first in [8_003_577, 8_003_832, 21_007_332] {
         let tally = run(Budget { first, cases: 1, time: None }, false);
         assert_eq!(tally.ran, 1, "case {first} is another one now");
     }

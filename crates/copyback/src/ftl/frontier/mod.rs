@@ -1,7 +1,8 @@
 //! Frontier: which open block of its plane takes a page?
 //!
 //! Contract: a frontier says how many open blocks a plane keeps, and which of them takes data of an origin. It looks at
-//! how far they are filled, and never changes the drive.
+//! how far they are filled, and never changes the drive. One that lets the write points of a die's planes move together
+//! (a superblock, beside a `granularity` that collects it as one) is a policy of this folder; none does yet.
 
 pub mod second_active;
 pub mod single;
