@@ -1,35 +1,172 @@
 //! Buffer: what does DRAM hold, and what does it evict?
 //!
-//! Contract: a buffer is asked for every mapping unit that the host writes or reads. It answers with what it took, and
-//! names the dirty units that have to be written to make room; the engine writes them. Data that is being written stays
-//! readable until it is in flash.
+//! Contract: a buffer takes mapping units that the host writes ([`Buffer::insert`]), hears of those that are read
+//! ([`Buffer::hit`]) and trimmed, and is told where each page will be written. Where what waits does not fit, the
+//! engine asks for pages that leave together ([`Buffer::next_set`]), writes them, and says when they are in flash
+//! ([`Buffer::ended`]); until then they stay readable.
+//!
+//! All buffers hold pages in the same way (`pages`). A policy says which of its lists a page stands in, each list in
+//! the order of last use, and from which list the next set is taken. It looks at how many pages each list has and keeps
+//! its turn; the buffer takes them. A policy is a file of this folder and a row of the registry.
 
 pub mod lru;
 pub mod none;
+mod pages;
+
+pub use pages::{Leaving, Set};
 
 use crate::config::{GeometryConfig, KeyError, axis};
 use crate::flash::geometry::Geometry;
+use crate::ftl::allocation::Place;
+use crate::sim::index::LogicalUnit;
+use pages::Pages;
+use std::ops::Range;
 
-axis! {
-    /// `[buffer]`
-    BufferConfig, "buffer", "what does DRAM hold, and what does it evict?", default None,
-    { "none" => none: None, "lru" => lru: Lru }
+/// The pages that leave together next: of each of some lists those that were used least recently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Take {
+    /// The lists.
+    pub lists: Range<usize>,
+    /// At most so many pages of each. Of all lists together at most as many as a die can have planes.
+    pub pages_each: u32,
 }
 
-impl BufferConfig {
-    /// Checks the parameters.
-    pub fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
-        match self {
-            Self::None(_) => Ok(()),
-            Self::Lru(p) => p.check(geometry),
+/// See the module's contract.
+pub trait BufferPolicy {
+    /// How many lists there are.
+    fn lists(&self) -> usize;
+    /// The list of a page that will be written to `home`, of which the allocation may leave plane and die open.
+    fn list_of(&self, home: Place) -> usize;
+    /// What leaves next, where anything may; `pages_of`: how many pages each list has.
+    fn next(&mut self, pages_of: &[u32]) -> Take;
+}
+
+/// What a configuration says of a buffer.
+pub trait Parameters {
+    /// Checks the values against the device.
+    fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError>;
+    /// Room for data.
+    fn size_bytes(&self) -> u64;
+    /// Time of an access.
+    fn latency_ns(&self) -> u64;
+}
+
+/// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
+/// `none` is no buffer.
+macro_rules! buffers {
+    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+        axis! {
+            /// `[buffer]`
+            BufferConfig, "buffer", "what does DRAM hold, and what does it evict?", default None,
+            { "none" => none: None, $( $name => $module: $variant ),+ }
         }
+
+        impl BufferConfig {
+            /// Checks the parameters.
+            pub fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
+                match self {
+                    Self::None(_) => Ok(()),
+                    $( Self::$variant(p) => p.check(geometry) ),+
+                }
+            }
+
+            /// The buffer of a run, if it has one.
+            pub fn build(&self, geometry: &Geometry) -> Option<Buffer> {
+                match self {
+                    Self::None(_) => None,
+                    $( Self::$variant(p) => {
+                        Some(Buffer::new(p, Policy::$variant($module::Policy::new(p, geometry)), geometry))
+                    } ),+
+                }
+            }
+        }
+
+        enum Policy { $( $variant($module::Policy) ),+ }
+
+        impl BufferPolicy for Policy {
+            fn lists(&self) -> usize {
+                match self { $( Self::$variant(p) => p.lists() ),+ }
+            }
+            #[inline]
+            fn list_of(&self, home: Place) -> usize {
+                match self { $( Self::$variant(p) => p.list_of(home) ),+ }
+            }
+            fn next(&mut self, pages_of: &[u32]) -> Take {
+                match self { $( Self::$variant(p) => p.next(pages_of) ),+ }
+            }
+        }
+    };
+}
+
+buffers! {
+    "lru" => lru: Lru,
+}
+
+/// The buffer of a run: see the module's contract.
+pub struct Buffer {
+    latency_ns: u64,
+    pages: Pages,
+    policy: Policy,
+}
+
+impl Buffer {
+    fn new(params: &impl Parameters, policy: Policy, geometry: &Geometry) -> Self {
+        let pages = Pages::new(params.size_bytes() / u64::from(geometry.unit_bytes), policy.lists(), geometry);
+        Self { latency_ns: params.latency_ns(), pages, policy }
     }
 
-    /// The buffer of a run, if it has one.
-    pub fn build(&self, geometry: &Geometry) -> Option<lru::Buffer> {
-        match self {
-            Self::None(_) => None,
-            Self::Lru(p) => Some(lru::Buffer::new(p, geometry)),
+    /// Time of an access.
+    pub fn latency_ns(&self) -> u64 {
+        self.latency_ns
+    }
+
+    /// Whether a unit's newest data is here.
+    #[inline]
+    pub fn holds(&self, unit: LogicalUnit) -> bool {
+        self.pages.holds(unit)
+    }
+
+    /// A read used a unit that is here.
+    pub fn hit(&mut self, unit: LogicalUnit) {
+        self.pages.touch(unit);
+    }
+
+    /// Takes units of one logical page that will be written to `home`, if there is room; how many of them were here
+    /// already.
+    pub fn insert(&mut self, first: LogicalUnit, units: u32, home: Place) -> Option<u32> {
+        let list = self.policy.list_of(home);
+        self.pages.insert(first, units, list)
+    }
+
+    /// Whether pages have to leave, beyond those on their way, before so many units that wait could all come in; or as
+    /// many of them as the buffer holds at all.
+    pub fn must_evict(&self, waiting_units: u64) -> bool {
+        self.pages.lacks_room_for(waiting_units)
+    }
+
+    /// Sends the pages that leave together next on their way; none where all are.
+    pub fn next_set(&mut self) -> Set {
+        if self.pages.is_all_leaving() {
+            return Set::default();
         }
+        let take = self.policy.next(self.pages.of_lists());
+        let set = self.pages.take(take);
+        debug_assert!(!set.is_empty(), "the policy names lists without a page");
+        set
+    }
+
+    /// Units of one page are in flash. Those that were written again meanwhile stay.
+    pub fn ended(&mut self, first: LogicalUnit, units: u32) {
+        self.pages.ended(first, units);
+    }
+
+    /// Forgets units that were trimmed. Data on its way to flash already goes there.
+    pub fn trim(&mut self, first: LogicalUnit, units: u32) {
+        self.pages.trim(first, units);
+    }
+
+    /// Units whose newest data is only here.
+    pub fn dirty_units(&self) -> u64 {
+        self.pages.used_units()
     }
 }

@@ -54,15 +54,23 @@ impl Moves for PlaneJobs<'_> {
 impl Drive {
     /// Where the page of a unit will go.
     pub(crate) fn place(&mut self, unit: LogicalUnit) -> Place {
-        if let Some(plane) = self.ftl.allocation().static_plane(unit) {
-            return Place { die: self.geometry.die_of(plane), plane };
-        }
-        if let Some(die) = self.ftl.allocation().static_die(unit) {
-            return Place { die, plane: PlaneId::NONE };
+        let home = self.home(unit);
+        if home.die.is_some() {
+            return home;
         }
         let place = self.ftl.allocation().place(unit, &Loads(self));
         self.ftl.on_placed(place);
         place
+    }
+
+    /// Where the page of a unit goes as far as that is a function of its address.
+    #[inline]
+    pub(crate) fn home(&self, unit: LogicalUnit) -> Place {
+        if let Some(plane) = self.ftl.allocation().static_plane(unit) {
+            return Place { die: self.geometry.die_of(plane), plane };
+        }
+        let die = self.ftl.allocation().static_die(unit).unwrap_or(DieId::NONE);
+        Place { die, plane: PlaneId::NONE }
     }
 
     /// Forgets the data of units. A write that was handed over before is older, and comes too late.

@@ -2,7 +2,7 @@
 
 use super::front::Ssd;
 use super::parts::Completion;
-use crate::buffer::lru::Buffer;
+use crate::buffer::Buffer;
 use crate::dispatch::txn::{Role, Txn};
 use crate::host::splitter::SubRequest;
 use crate::observe::report::{CAUSES, Cause};
@@ -70,7 +70,8 @@ impl Ssd {
             let dram = &mut self.dram;
             let (Some(waiting), Some(buffer)) = (dram.waiting.front(), &mut dram.buffer) else { return };
             let sub_request = waiting.sub_request;
-            if let Some(hits) = buffer.write(sub_request.first, sub_request.units) {
+            let home = self.drive.home(sub_request.first);
+            if let Some(hits) = buffer.insert(sub_request.first, sub_request.units, home) {
                 self.units.buffer_write_hits += u64::from(hits);
                 dram.waiting_units -= u64::from(sub_request.units);
                 let waiting = dram.waiting.pop_front().expect("it was looked at");
@@ -81,11 +82,11 @@ impl Ssd {
             if !buffer.must_evict(dram.waiting_units) {
                 return;
             }
-            let runs = buffer.evict();
-            if runs.is_empty() {
+            let set = buffer.next_set();
+            if set.is_empty() {
                 return;
             }
-            for (first, units) in runs {
+            for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
                 let mut txn = Txn::new(Role::Evict, first, units, DieId::NONE, PlaneId::NONE);
                 txn.arrival_ns = events.now_ns();
                 let place = self.drive.place(first);
@@ -98,14 +99,14 @@ impl Ssd {
 
     /// Units that left the buffer are in flash: there is room for those that wait.
     pub(super) fn on_evicted(&mut self, first: LogicalUnit, units: u32, events: &mut EventQueue) {
-        self.dram.buffer.as_mut().expect("only a buffer evicts").evicted(first, units);
+        self.dram.buffer.as_mut().expect("only a buffer evicts").ended(first, units);
         self.fill_buffer(events);
     }
 
     /// A part of a request is in DRAM and ends after the time of an access.
     pub(super) fn enter_dram(&mut self, request: RequestId, start_ns: u64, events: &mut EventQueue) {
         let dram = &mut self.dram;
-        let latency_ns = dram.buffer.as_ref().map_or(0, |b| b.latency_ns);
+        let latency_ns = dram.buffer.as_ref().map_or(0, Buffer::latency_ns);
         let end_ns = events.now_ns() + latency_ns;
         self.parts.open(request);
         if dram.inside.is_empty() {

@@ -14,7 +14,7 @@ use super::config::SsdConfig;
 use super::dram::Dram;
 use super::drive::Drive;
 use super::parts::{Given, Parts};
-use crate::buffer::lru::Buffer;
+use crate::buffer::Buffer;
 use crate::dispatch::txn::Role;
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Ftl;

@@ -30,7 +30,7 @@ impl Ssd {
         let mut is_in_dram = false;
         while unit.0 < end {
             if let Some(buffer) = self.dram.buffer.as_mut().filter(|b| b.holds(unit)) {
-                buffer.touch(unit);
+                buffer.hit(unit);
                 self.units.buffer_read_hits += 1;
                 is_in_dram = true;
                 unit.0 += 1;

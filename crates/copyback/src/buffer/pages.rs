@@ -1,0 +1,331 @@
+//! What a buffer holds: dirty units by logical page, each page in a list of its policy's until it leaves.
+
+use super::Take;
+use crate::config::device::PLANES_MAX;
+use crate::flash::geometry::Geometry;
+use crate::sim::index::LogicalUnit;
+use crate::sim::lists::Lists;
+use crate::sim::table;
+
+/// Units of one logical page.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    page: u32,
+    /// The list that it stands in while nothing of it is on its way to flash.
+    list: u32,
+    /// One bit for each unit that is newer here than in flash.
+    dirty: u32,
+    /// One bit for each unit that is on its way to flash.
+    leaving: u32,
+}
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+/// Dirty units of one logical page that leave together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Leaving {
+    /// The first unit of the page.
+    first: u32,
+    /// One bit for each unit that leaves.
+    mask: u32,
+}
+
+impl Leaving {
+    /// Its units, as runs of first unit and count.
+    pub fn runs(self) -> impl Iterator<Item = (LogicalUnit, u32)> {
+        let mut left = self.mask;
+        std::iter::from_fn(move || {
+            let start = left.trailing_zeros();
+            if left == 0 {
+                return None;
+            }
+            let units = (left >> start).trailing_ones();
+            left &= !mask_of(start, units);
+            Some((LogicalUnit(self.first + start), units))
+        })
+    }
+}
+
+/// Pages that leave together: at most one for each plane of a die.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Set {
+    pages: [Leaving; PLANES_MAX as usize],
+    count: usize,
+}
+
+impl Set {
+    fn push(&mut self, page: Leaving) {
+        self.pages[self.count] = page;
+        self.count += 1;
+    }
+
+    /// Whether nothing leaves.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Its pages, in the order in which they were taken.
+    pub fn pages(&self) -> &[Leaving] {
+        &self.pages[..self.count]
+    }
+}
+
+/// The pages of a buffer.
+pub(super) struct Pages {
+    capacity_units: u64,
+    used_units: u64,
+    leaving_units: u64,
+    /// The entry of each logical page.
+    entry_of: Vec<u32>,
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+    /// In the order of their last use.
+    lists: Lists,
+    /// How many entries each list has, and all together.
+    of_lists: Vec<u32>,
+    staying: u32,
+    units_per_page: u32,
+}
+
+fn mask_of(start: u32, units: u32) -> u32 {
+    (((1u64 << units) - 1) << start) as u32
+}
+
+impl Pages {
+    /// Room for so many units, in so many lists.
+    pub fn new(capacity_units: u64, lists: usize, geometry: &Geometry) -> Self {
+        let pages = geometry.logical_units.div_ceil(geometry.units_per_page);
+        Self::of_shape(capacity_units, lists, pages, geometry.units_per_page)
+    }
+
+    fn of_shape(capacity_units: u64, lists: usize, pages: u32, units_per_page: u32) -> Self {
+        Self {
+            capacity_units,
+            used_units: 0,
+            leaving_units: 0,
+            entry_of: table::filled(pages as usize, NONE),
+            entries: Vec::new(),
+            free: Vec::new(),
+            lists: Lists::new(lists, 0),
+            of_lists: vec![0; lists],
+            staying: 0,
+            units_per_page,
+        }
+    }
+
+    fn mask(&self, first: LogicalUnit, units: u32) -> u32 {
+        mask_of(first.0 % self.units_per_page, units)
+    }
+
+    fn entry(&self, unit: LogicalUnit) -> Option<u32> {
+        let entry = self.entry_of[(unit.0 / self.units_per_page) as usize];
+        (entry != NONE).then_some(entry)
+    }
+
+    /// Entries that each list has.
+    pub fn of_lists(&self) -> &[u32] {
+        &self.of_lists
+    }
+
+    /// Whether no page stands in a list.
+    pub fn is_all_leaving(&self) -> bool {
+        self.staying == 0
+    }
+
+    /// See [`super::Buffer::holds`].
+    pub fn holds(&self, unit: LogicalUnit) -> bool {
+        let bit = self.mask(unit, 1);
+        self.entry(unit).is_some_and(|e| (self.entries[e as usize].dirty | self.entries[e as usize].leaving) & bit != 0)
+    }
+
+    /// A unit's page was used last of its list.
+    pub fn touch(&mut self, unit: LogicalUnit) {
+        if let Some(entry) = self.entry(unit)
+            && self.entries[entry as usize].leaving == 0
+        {
+            let list = self.entries[entry as usize].list as usize;
+            self.lists.remove(list, entry);
+            self.lists.push_back(list, entry);
+        }
+    }
+
+    /// See [`super::Buffer::insert`].
+    pub fn insert(&mut self, first: LogicalUnit, units: u32, list: usize) -> Option<u32> {
+        let mask = self.mask(first, units);
+        let held = self.entry(first).map_or(0, |e| self.entries[e as usize].dirty | self.entries[e as usize].leaving);
+        let new_units = u64::from((mask & !held).count_ones());
+        if self.used_units + new_units > self.capacity_units {
+            return None;
+        }
+        let entry = self.entry(first).unwrap_or_else(|| self.add(first.0 / self.units_per_page, list));
+        debug_assert_eq!(self.entries[entry as usize].list as usize, list, "a page has another home now");
+        self.entries[entry as usize].dirty |= mask;
+        self.used_units += new_units;
+        self.touch(first);
+        Some(units - new_units as u32)
+    }
+
+    fn add(&mut self, page: u32, list: usize) -> u32 {
+        let fresh = Entry { page, list: list as u32, dirty: 0, leaving: 0 };
+        let entry = match self.free.pop() {
+            Some(entry) => {
+                self.entries[entry as usize] = fresh;
+                entry
+            }
+            None => {
+                self.entries.push(fresh);
+                self.entries.len() as u32 - 1
+            }
+        };
+        self.lists.grow(self.entries.len());
+        self.stay(entry);
+        self.entry_of[page as usize] = entry;
+        entry
+    }
+
+    /// An entry of which nothing leaves stands in its list, as the one that was used last.
+    fn stay(&mut self, entry: u32) {
+        let list = self.entries[entry as usize].list as usize;
+        self.lists.push_back(list, entry);
+        self.of_lists[list] += 1;
+        self.staying += 1;
+    }
+
+    fn leave_list(&mut self, entry: u32) {
+        let list = self.entries[entry as usize].list as usize;
+        self.lists.remove(list, entry);
+        self.of_lists[list] -= 1;
+        self.staying -= 1;
+    }
+
+    fn forget(&mut self, entry: u32) {
+        self.entry_of[self.entries[entry as usize].page as usize] = NONE;
+        self.free.push(entry);
+    }
+
+    /// See [`super::Buffer::must_evict`].
+    pub fn lacks_room_for(&self, waiting_units: u64) -> bool {
+        self.used_units - self.leaving_units + waiting_units.min(self.capacity_units) > self.capacity_units
+    }
+
+    /// Sends pages on their way: of each list those that were used least recently.
+    pub fn take(&mut self, Take { lists, pages_each }: Take) -> Set {
+        let mut set = Set::default();
+        for list in lists {
+            for _ in 0..pages_each {
+                let Some(entry) = self.lists.first(list) else { break };
+                self.leave_list(entry);
+                let e = &mut self.entries[entry as usize];
+                e.leaving = std::mem::take(&mut e.dirty);
+                self.leaving_units += u64::from(e.leaving.count_ones());
+                set.push(Leaving { first: e.page * self.units_per_page, mask: e.leaving });
+            }
+        }
+        set
+    }
+
+    /// See [`super::Buffer::ended`].
+    pub fn ended(&mut self, first: LogicalUnit, units: u32) {
+        let mask = self.mask(first, units);
+        let entry = self.entry(first).expect("what leaves is here until it is in flash");
+        let e = &mut self.entries[entry as usize];
+        debug_assert_eq!(e.leaving & mask, mask);
+        e.leaving &= !mask;
+        self.leaving_units -= u64::from(units);
+        self.used_units -= u64::from((mask & !e.dirty).count_ones());
+        match (e.leaving, e.dirty) {
+            (0, 0) => self.forget(entry),
+            (0, _) => self.stay(entry),
+            _ => {}
+        }
+    }
+
+    /// See [`super::Buffer::trim`].
+    pub fn trim(&mut self, first: LogicalUnit, units: u32) {
+        for unit in (first.0..first.0 + units).map(LogicalUnit) {
+            let bit = self.mask(unit, 1);
+            let Some(entry) = self.entry(unit) else { continue };
+            let e = &mut self.entries[entry as usize];
+            if e.dirty & bit == 0 {
+                continue;
+            }
+            e.dirty &= !bit;
+            self.used_units -= u64::from(e.leaving & bit == 0);
+            if e.dirty | e.leaving == 0 {
+                self.leave_list(entry);
+                self.forget(entry);
+            }
+        }
+    }
+
+    /// Units that are here, and on their way.
+    pub fn used_units(&self) -> u64 {
+        self.used_units
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two lists; four units a page.
+    fn pages(units: u64) -> Pages {
+        Pages::of_shape(units, 2, 16, 4)
+    }
+
+    /// Runs of the pages that leave, of the first list if not of both.
+    fn taken(pages: &mut Pages, lists: usize, pages_each: u32) -> Vec<Vec<(LogicalUnit, u32)>> {
+        let set = pages.take(Take { lists: 0..lists, pages_each });
+        set.pages().iter().map(|page| page.runs().collect()).collect()
+    }
+
+    #[test]
+    fn the_page_used_least_recently_leaves_in_runs() {
+        let mut p = pages(6);
+        assert_eq!(p.insert(LogicalUnit(0), 1, 0), Some(0));
+        assert_eq!(p.insert(LogicalUnit(2), 2, 0), Some(0));
+        assert_eq!(p.insert(LogicalUnit(4), 3, 0), Some(0));
+        assert_eq!(p.insert(LogicalUnit(8), 1, 0), None, "six units are here");
+        p.touch(LogicalUnit(4));
+        assert_eq!(taken(&mut p, 1, 1), [[(LogicalUnit(0), 1), (LogicalUnit(2), 2)]]);
+        assert!(p.holds(LogicalUnit(2)), "it can be read until it is in flash");
+    }
+
+    #[test]
+    fn each_list_has_its_own_order() {
+        let mut p = pages(16);
+        for (page, list) in [(3, 0), (0, 1), (2, 0), (1, 0)] {
+            p.insert(LogicalUnit(4 * page), 1, list);
+        }
+        p.touch(LogicalUnit(12));
+        assert_eq!(p.of_lists(), [3, 1]);
+        let one = |page: u32| vec![(LogicalUnit(4 * page), 1)];
+        assert_eq!(taken(&mut p, 2, 2), [one(2), one(1), one(0)], "two of the first list, the one of the second");
+        assert_eq!(p.of_lists(), [1, 0]);
+        assert!(!p.is_all_leaving());
+        assert_eq!(taken(&mut p, 2, 1), [one(3)]);
+        assert!(p.is_all_leaving());
+    }
+
+    #[test]
+    fn what_is_written_again_while_it_leaves_stays() {
+        let mut p = pages(4);
+        p.insert(LogicalUnit(0), 2, 1);
+        p.take(Take { lists: 0..2, pages_each: 1 });
+        assert_eq!(p.insert(LogicalUnit(0), 1, 1), Some(1));
+        assert!(p.is_all_leaving(), "the page stands in no list while a part of it leaves");
+        p.ended(LogicalUnit(0), 2);
+        assert!(p.holds(LogicalUnit(0)) && !p.holds(LogicalUnit(1)));
+        assert_eq!((p.used_units(), p.of_lists()), (1, &[0, 1][..]));
+        assert_eq!(taken(&mut p, 2, 1), [[(LogicalUnit(0), 1)]]);
+    }
+
+    #[test]
+    fn trimmed_units_need_no_room() {
+        let mut p = pages(2);
+        p.insert(LogicalUnit(0), 2, 0);
+        p.trim(LogicalUnit(0), 4);
+        assert_eq!((p.used_units(), p.is_all_leaving()), (0, true));
+    }
+}
