@@ -1,6 +1,6 @@
 //! Keeps the rest of a case that failed: a configuration and a trace that the program runs.
 
-use crate::{runs, traces};
+use crate::{kept, runs, traces};
 use copyback::workload::write::{WriteFormat, write_trace};
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub fn scratch(number: u64) -> PathBuf {
 /// Keeps a run.
 pub fn run(number: u64, case: &runs::Case) -> String {
     let folder = build_folder().join(format!("case-{number}"));
-    let kept = kept(&folder, case, |path| {
+    let kept = write(&folder, case, |path| {
         let mut source = case.asked().to_vec().into_iter();
         write_trace(&mut source, path, WriteFormat::Parquet).map(|_| ()).map_err(|e| e.to_string())
     });
@@ -39,18 +39,25 @@ pub fn run(number: u64, case: &runs::Case) -> String {
 /// Keeps a run of a damaged trace.
 pub fn trace(number: u64, case: &traces::Case, damaged: &Path) -> String {
     let folder = build_folder().join(format!("case-{number}"));
-    let kept = kept(&folder, &case.run, |path| std::fs::copy(damaged, path).map(|_| ()).map_err(|e| e.to_string()));
+    let kept = write(&folder, &case.run, |path| std::fs::copy(damaged, path).map(|_| ()).map_err(|e| e.to_string()));
     said(&folder, kept, "on the damaged trace")
 }
 
-fn kept(folder: &Path, case: &runs::Case, write: impl FnOnce(&Path) -> Result<(), String>) -> Result<(), String> {
+fn write(
+    folder: &Path,
+    case: &runs::Case,
+    write_requests: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
-    write(&folder.join("case.trace"))?;
+    write_requests(&folder.join("case.trace"))?;
     // Every key stands there, so that nothing of a preset shows through.
     let mut table = toml::Table::try_from(&case.config).map_err(|e| e.to_string())?;
     table.insert("seed".into(), toml::Value::Integer(case.seed as i64));
     table.insert("workload".into(), toml::Table::from_iter([("trace".to_owned(), "case.trace".into())]).into());
-    std::fs::write(folder.join("case.toml"), table.to_string()).map_err(|e| e.to_string())
+    std::fs::write(folder.join("case.toml"), table.to_string()).map_err(|e| e.to_string())?;
+    // For `tests/swarm/kept`, once what it found is mended.
+    let whole = kept::written(case).map_err(|e| e.to_string())?;
+    std::fs::write(folder.join("whole.toml"), whole).map_err(|e| e.to_string())
 }
 
 fn said(folder: &Path, kept: Result<(), String>, how: &str) -> String {

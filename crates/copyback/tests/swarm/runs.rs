@@ -99,10 +99,10 @@ impl Wish {
 
 /// A full block is relocated after so many events: the first that can be, from this one on.
 #[derive(Clone, Copy, Debug)]
-struct Relocation {
-    after_events: u64,
-    block: u32,
-    source: u8,
+pub struct Relocation {
+    pub after_events: u64,
+    pub block: u32,
+    pub source: u8,
 }
 
 fn relocations() -> impl Strategy<Value = Vec<Relocation>> {
@@ -126,13 +126,13 @@ fn relocations() -> impl Strategy<Value = Vec<Relocation>> {
 #[derive(Clone)]
 pub struct Case {
     pub config: RunConfig,
-    text: String,
+    pub text: String,
     pub marks: Vec<Mark>,
     pub seed: u64,
     pub requests: Vec<Request>,
     /// Stop after so many requests.
-    cut: Option<u64>,
-    relocations: Vec<Relocation>,
+    pub cut: Option<u64>,
+    pub relocations: Vec<Relocation>,
 }
 
 impl std::fmt::Debug for Case {
