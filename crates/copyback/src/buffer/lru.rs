@@ -11,7 +11,7 @@
 use super::{BufferPolicy, Parameters, Take};
 use crate::config::{GeometryConfig, KeyError};
 use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::Place;
+use crate::ftl::allocation::{Known, Place};
 use copyback_workload::units::{Bytes, Nanos, format_bytes};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,9 @@ impl Parameters for Params {
         self.latency.0
     }
 }
+
+/// What it has to know of a page's place when the page comes in.
+pub const NEEDS: Known = Known::Nothing;
 
 /// The policy of a run: one list.
 pub struct Policy;

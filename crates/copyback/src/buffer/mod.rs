@@ -9,15 +9,18 @@
 //! the order of last use, and from which list the next set is taken. It looks at how many pages each list has and keeps
 //! its turn; the buffer takes them. A policy is a file of this folder and a row of the registry.
 
+pub mod die_lists;
 pub mod lru;
 pub mod none;
 mod pages;
+pub mod plane_lists;
+mod turn;
 
 pub use pages::{Leaving, Set};
 
 use crate::config::{GeometryConfig, KeyError, axis};
 use crate::flash::geometry::Geometry;
-use crate::ftl::allocation::Place;
+use crate::ftl::allocation::{Known, Place};
 use crate::sim::index::LogicalUnit;
 use pages::Pages;
 use std::ops::Range;
@@ -52,7 +55,7 @@ pub trait Parameters {
 }
 
 /// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
-/// `none` is no buffer.
+/// `none` is no buffer. Each module says in `NEEDS` what it has to know of a page when that comes in.
 macro_rules! buffers {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
         axis! {
@@ -67,6 +70,14 @@ macro_rules! buffers {
                 match self {
                     Self::None(_) => Ok(()),
                     $( Self::$variant(p) => p.check(geometry) ),+
+                }
+            }
+
+            /// What it has to know of a page's place when the page comes in.
+            pub fn needs(&self) -> Known {
+                match self {
+                    Self::None(_) => Known::Nothing,
+                    $( Self::$variant(_) => $module::NEEDS ),+
                 }
             }
 
@@ -100,6 +111,8 @@ macro_rules! buffers {
 
 buffers! {
     "lru" => lru: Lru,
+    "die-lists" => die_lists: DieLists,
+    "plane-lists" => plane_lists: PlaneLists,
 }
 
 /// The buffer of a run: see the module's contract.

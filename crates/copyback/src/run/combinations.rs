@@ -6,18 +6,31 @@ use super::precondition::PreconditionConfig;
 use crate::config::KeyError;
 use crate::dispatch::compose::GcBuilderName;
 use crate::ftl::GC_RESERVE_BLOCKS;
+use crate::ftl::allocation::Known;
 use crate::tasks::gc::granularity::GranularityPolicy;
 
 impl RunConfig {
     /// Whether moves of other dies keep off the pages of writes that can go nowhere else.
     pub(super) fn check_allocation(&self) -> Result<(), KeyError> {
-        if self.allocation.binds_die_only() && self.granularity.build().leaves_plane() {
+        if self.allocation.knows() == Known::Die && self.granularity.build().leaves_plane() {
             let why = "writes are bound to a die, which moves of other dies (`granularity.destination = \"global\"`) \
                  might fill";
             return Err(KeyError::new("allocation.policy", why)
                 .with_help("use \"static\" or \"dynamic\", or set `granularity.destination = \"local\"`"));
         }
         Ok(())
+    }
+
+    /// A buffer with lists for dies or planes has to know where a page will be written when it comes in.
+    pub(super) fn check_buffer(&self) -> Result<(), KeyError> {
+        let (what, help) = match self.buffer.needs() {
+            needs if needs <= self.allocation.knows() => return Ok(()),
+            Known::Plane => ("plane", "set `allocation.policy = \"static\"`"),
+            _ => ("die", "set `allocation.policy = \"static\"` or \"static-die\""),
+        };
+        let why =
+            format!("its lists need the {what} of each page when it comes in, and `allocation.policy` decides later");
+        Err(KeyError::new("buffer.policy", why).with_help(help))
     }
 
     /// A collection takes a slot of its die's window; where that is the only one, nothing waits at the die that could

@@ -99,6 +99,7 @@ impl RunConfig {
         self.trigger.check(&self.geometry)?;
         self.victim.check(&self.device())?;
         self.buffer.check(&self.geometry)?;
+        self.check_buffer()?;
         self.granularity.check(&self.device())?;
         self.preemption.check(&self.device())?;
         self.order.check(&self.device())?;

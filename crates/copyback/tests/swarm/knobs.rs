@@ -101,6 +101,8 @@ pub const KNOBS: &[&[Setting]] = &[
         "buffer.policy = \"lru\"\nbuffer.size = \"16 KiB\"",
         "buffer.policy = \"lru\"\nbuffer.size = \"48 KiB\"\nbuffer.latency = \"0 ns\"",
         "buffer.policy = \"lru\"\nbuffer.size = \"1 MiB\"",
+        "buffer.policy = \"die-lists\"\nbuffer.size = \"48 KiB\"",
+        "buffer.policy = \"plane-lists\"\nbuffer.size = \"64 KiB\"",
     ],
     &[
         "trigger.policy = \"watermark\"",

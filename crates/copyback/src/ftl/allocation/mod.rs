@@ -28,6 +28,17 @@ pub struct Place {
     pub plane: PlaneId,
 }
 
+/// How much of a page's place is a function of its address, and known before it is admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Known {
+    /// Nothing.
+    Nothing,
+    /// Its die.
+    Die,
+    /// Its die and its plane.
+    Plane,
+}
+
 /// What a policy may see of the dies.
 pub trait Load {
     /// Whether background work holds the die.
@@ -118,9 +129,13 @@ impl Allocation {
 }
 
 impl AllocationConfig {
-    /// Whether the die of a write is a function of its address, and its plane is not.
-    pub fn binds_die_only(&self) -> bool {
-        matches!(self, Self::StaticDie(_))
+    /// How much of a page's place is a function of its address.
+    pub fn knows(&self) -> Known {
+        match self {
+            Self::Static(_) => Known::Plane,
+            Self::StaticDie(_) => Known::Die,
+            Self::Dynamic(_) => Known::Nothing,
+        }
     }
 
     /// Checks the parameters.

@@ -1,0 +1,69 @@
+//! A write buffer in DRAM with a list for each die: dies take turns, and of each the page used least recently leaves.
+//!
+//! Source: EPO, as `baseline-d`, `twinblk` and `paragc` of tpds20 use it (Sections 4.2.1, 5.1). A page's die is a
+//! function of its address, so that pages which leave one after the other go to different dies. A die without a page is
+//! passed over.
+//!
+//! Parameters: those of `lru`.
+//! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
+//! - `latency` (default `"1 us"`): time of a buffer access for each request.
+
+pub use super::lru::Params;
+
+use super::turn::Turn;
+use super::{BufferPolicy, Take};
+use crate::flash::geometry::Geometry;
+use crate::ftl::allocation::{Known, Place};
+
+/// What it has to know of a page's place when the page comes in.
+pub const NEEDS: Known = Known::Die;
+
+/// The policy of a run.
+pub struct Policy {
+    dies: u32,
+    turn: Turn,
+}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(_params: &Params, geometry: &Geometry) -> Self {
+        Self { dies: geometry.dies, turn: Turn::new(geometry.dies) }
+    }
+}
+
+impl BufferPolicy for Policy {
+    fn lists(&self) -> usize {
+        self.dies as usize
+    }
+
+    #[inline]
+    fn list_of(&self, home: Place) -> usize {
+        home.die.at()
+    }
+
+    fn next(&mut self, pages_of: &[u32]) -> Take {
+        let die = self.turn.take(|die| pages_of[die as usize] > 0).expect("a list has a page") as usize;
+        Take { lists: die..die + 1, pages_each: 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// tpds20 Fig. 5, by `baseline-d`: dies 0 to 3 hold 3, 1, 2 and 2 pages, and five leave.
+    #[test]
+    fn dies_take_turns_with_one_page_each() {
+        let mut pages_of = [3, 1, 2, 2];
+        let mut policy = Policy { dies: 4, turn: Turn::new(4) };
+        let left: Vec<usize> = (0..5)
+            .map(|_| {
+                let take = policy.next(&pages_of);
+                pages_of[take.lists.start] -= 1;
+                take.lists.start
+            })
+            .collect();
+        assert_eq!(left, [0, 1, 2, 3, 0]);
+        assert_eq!(policy.next(&pages_of).lists.start, 2, "die 1 has none left");
+    }
+}

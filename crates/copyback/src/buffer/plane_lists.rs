@@ -1,0 +1,71 @@
+//! A write buffer in DRAM with a list for each plane: dies take turns, and of each plane of the die the page used least
+//! recently leaves.
+//!
+//! Source: `baseline-p` of tpds20 (Section 5.3): "dirty pages accessing different planes within the same die are
+//! evicted at a time". A page's plane is a function of its address. A die without a page is passed over, a plane
+//! without one adds none.
+//!
+//! Parameters: those of `lru`.
+//! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
+//! - `latency` (default `"1 us"`): time of a buffer access for each request.
+
+pub use super::lru::Params;
+
+use super::turn::Turn;
+use super::{BufferPolicy, Take};
+use crate::flash::geometry::Geometry;
+use crate::ftl::allocation::{Known, Place};
+use std::ops::Range;
+
+/// What it has to know of a page's place when the page comes in.
+pub const NEEDS: Known = Known::Plane;
+
+/// The policy of a run.
+pub struct Policy {
+    planes: u32,
+    planes_per_die: u32,
+    turn: Turn,
+}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(_params: &Params, geometry: &Geometry) -> Self {
+        Self { planes: geometry.planes, planes_per_die: geometry.planes_per_die, turn: Turn::new(geometry.dies) }
+    }
+
+    fn lists_of(&self, die: u32) -> Range<usize> {
+        (die * self.planes_per_die) as usize..((die + 1) * self.planes_per_die) as usize
+    }
+}
+
+impl BufferPolicy for Policy {
+    fn lists(&self) -> usize {
+        self.planes as usize
+    }
+
+    #[inline]
+    fn list_of(&self, home: Place) -> usize {
+        home.plane.at()
+    }
+
+    fn next(&mut self, pages_of: &[u32]) -> Take {
+        let mut turn = self.turn;
+        let die = turn.take(|die| pages_of[self.lists_of(die)].iter().any(|&pages| pages > 0));
+        self.turn = turn;
+        Take { lists: self.lists_of(die.expect("a list has a page")), pages_each: 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two dies of two planes: the first die's turn, then the second's, then the first's again.
+    #[test]
+    fn a_page_of_each_plane_of_a_die_leaves() {
+        let mut policy = Policy { planes: 4, planes_per_die: 2, turn: Turn::new(2) };
+        assert_eq!(policy.next(&[2, 0, 1, 1]), Take { lists: 0..2, pages_each: 1 });
+        assert_eq!(policy.next(&[1, 0, 1, 1]), Take { lists: 2..4, pages_each: 1 });
+        assert_eq!(policy.next(&[0, 0, 0, 1]), Take { lists: 2..4, pages_each: 1 }, "the first die has none");
+    }
+}

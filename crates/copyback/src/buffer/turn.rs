@@ -1,0 +1,22 @@
+//! Dies in turn: whose pages leave next.
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    next: u32,
+    dies: u32,
+}
+
+impl Turn {
+    /// The first die's.
+    pub fn new(dies: u32) -> Self {
+        Self { next: 0, dies }
+    }
+
+    /// The first die from the one whose turn it is on that may have it; then it is the turn of the one behind it.
+    pub fn take(&mut self, may_have_it: impl Fn(u32) -> bool) -> Option<u32> {
+        let die = (self.next..self.dies).chain(0..self.next).find(|&die| may_have_it(die))?;
+        self.next = (die + 1) % self.dies;
+        Some(die)
+    }
+}
