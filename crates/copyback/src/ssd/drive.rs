@@ -50,7 +50,7 @@ pub(super) struct Settings {
     pub is_collection_alone: bool,
     /// A collection's steps follow each other without a queue poll.
     pub steps_at_once: bool,
-    /// Nothing joins the steps of collection, either.
+    /// Nobody joins the steps of collection, and nobody goes between them.
     pub is_undisturbed: bool,
     /// Whether reads, and writes, of a collection's own plane wait while a page of it is in the plane's register.
     pub excludes_at_register: [bool; 2],
@@ -121,7 +121,7 @@ impl Settings {
 
     /// Whether steps of collection that nobody joins, and before which nobody goes, can follow each other in place:
     /// one plane each, and nobody else wants to know how far they are.
-    fn may_step_alone(&self) -> bool {
+    fn allows_lone_steps(&self) -> bool {
         !self.merge && !self.hears_reads()
     }
 }
@@ -141,7 +141,7 @@ pub(super) enum Ended {
     /// The step of a job that has its die to itself. Where that was a transfer, the channel goes on with who waits for
     /// it.
     LoneStep(DieId, ChannelId),
-    /// A part of such a step, or of another command of which nobody wants to know.
+    /// A part of such a step, or the poll before it; or a part of another command of which nobody wants to know.
     LonePart,
     /// Anything else.
     Other,
@@ -216,7 +216,7 @@ impl Drive {
         }
         let granularity = config.granularity.build();
         let is_simple = !granularity.leaves_plane() && !granularity.copies_back();
-        let steps_alone = settings.may_step_alone() && is_simple && flash.has_lone_commands();
+        let steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.logical_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;
         if !ftl.allocation().is_static() || merges_parts {

@@ -88,8 +88,11 @@ impl Drive {
             ArrayEnd::EndedAlone => return Ended::LoneStep(die, ChannelId::NONE),
             ArrayEnd::Leaving if self.settings.hears_reads() => self.mark_ready(die),
             ArrayEnd::LeavingAlone | ArrayEnd::Leaving | ArrayEnd::Held => return Ended::LonePart,
-            ArrayEnd::Waited if self.on_poll_end(die, events) => return Ended::LonePart,
-            ArrayEnd::Waited => {}
+            ArrayEnd::Waited => {
+                if self.on_poll_end(die, events) {
+                    return Ended::LonePart;
+                }
+            }
             ArrayEnd::Ended(at) => self.end_in_array(die, at, events),
         }
         Ended::Other

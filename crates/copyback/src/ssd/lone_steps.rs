@@ -39,12 +39,12 @@ struct Reach<'a> {
 
 impl Reach<'_> {
     /// Binds a step to its page: operation, page and the mapping units that cross the channel. None for an erase.
-    /// `JOINED`: requests of other moments join steps, and are found by where their data is.
+    /// `INDEXED`: requests that wait are found by where their data is, so that whoever moves it has to say so.
     #[inline(always)]
-    fn bind<const JOINED: bool>(&mut self, step: Step) -> Option<(FlashOp, PageId, u32)> {
+    fn bind<const INDEXED: bool>(&mut self, step: Step) -> Option<(FlashOp, PageId, u32)> {
         match step {
             Step::Read { end } => Some(self.bind_read(end)),
-            Step::Program { units } => Some(self.bind_program::<JOINED>(units)),
+            Step::Program { units } => Some(self.bind_program::<INDEXED>(units)),
             Step::Erase => None,
         }
     }
@@ -61,7 +61,7 @@ impl Reach<'_> {
     }
 
     #[inline(always)]
-    fn bind_program<const JOINED: bool>(&mut self, units: usize) -> (FlashOp, PageId, u32) {
+    fn bind_program<const INDEXED: bool>(&mut self, units: usize) -> (FlashOp, PageId, u32) {
         let plane = self.job.plane();
         let write_point = self.ftl.write_point(plane, Origin::Move);
         let stamp = self.ftl.counts().host_units;
@@ -69,7 +69,7 @@ impl Reach<'_> {
         self.counters.on_lone_command(FlashOp::Program, self.job.source());
         let moves = self.job.take_for_program(units, plane);
         let page = self.ftl.move_page(plane, write_point, moves, 0, stamp);
-        if JOINED {
+        if INDEXED {
             let ftl = &*self.ftl;
             self.queues.on_moved(moves.iter().map(|m| m.unit), self.txns, |unit| ftl.lookup(unit));
         }
@@ -126,7 +126,7 @@ impl Drive {
         }
     }
 
-    /// The job that has the die to itself takes a lone step, and none was under way before it.
+    /// The job that has the die takes a lone step; [`Self::end_lone_step`] goes on from there.
     #[inline(never)]
     pub(super) fn begin_lone_steps(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         let d = &self.dies[die.at()];
@@ -134,7 +134,7 @@ impl Drive {
         let job = &mut self.jobs[id.at()];
         job.begin_step();
         let (plane, source) = (job.plane(), job.source());
-        let bound = if self.settings.is_collection_alone {
+        let bound = if self.settings.is_undisturbed {
             self.reach(die, id).bind::<false>(step)
         } else {
             if matches!(step, Step::Program { .. }) && self.ftl.needs_pairing(plane) {
@@ -180,7 +180,7 @@ impl Drive {
             return !self.is_marked();
         }
         if self.flash.is_channel_waited_for(die) {
-            // Data that waits for the channel which this step has used goes before that of the next.
+            // Where the step that ended was a read, its transfer was, and whoever waits behind that goes first.
             self.mark_ready(die);
             return false;
         }
@@ -194,7 +194,7 @@ impl Drive {
 
     /// A preemption point has opened: where nobody waits there, the collection takes its step. Whether it does.
     #[inline(always)]
-    fn step_alone_at_point(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) -> bool {
+    pub(super) fn step_alone_at_point(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) -> bool {
         if !self.may_step_alone(die, id, step) {
             self.mark_ready(die);
             return false;
@@ -202,14 +202,5 @@ impl Drive {
         self.dies[die.at()].point = PreemptionPoint::Closed;
         self.begin_lone_steps(die, id, step, events);
         true
-    }
-
-    /// The poll of a die's queue is over. Whether the collection took its step.
-    #[inline(never)]
-    pub(super) fn on_poll_end(&mut self, die: DieId, events: &mut EventQueue) -> bool {
-        self.open_point(die, events.now_ns());
-        let id = self.dies[die.at()].reserved_by();
-        let step = self.next_step(id).expect("no step is under way");
-        self.step_alone_at_point(die, id, step, events)
     }
 }

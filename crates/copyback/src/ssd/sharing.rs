@@ -88,6 +88,15 @@ impl Drive {
         true
     }
 
+    /// The poll of a die's queue is over. Whether the collection took its step.
+    #[inline(never)]
+    pub(super) fn on_poll_end(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+        self.open_point(die, events.now_ns());
+        let id = self.dies[die.at()].reserved_by();
+        let step = self.next_step(id).expect("no step is under way");
+        self.step_alone_at_point(die, id, step, events)
+    }
+
     #[inline]
     pub(super) fn open_point(&mut self, die: DieId, now_ns: u64) {
         let since = self.txns.next_sequence();
@@ -151,7 +160,11 @@ impl Drive {
         };
         if follows {
             self.close_point(die);
-            self.issue_step(die, id, step, events);
+            if readiness == Readiness::Ready && self.may_step_alone(die, id, step) {
+                self.begin_lone_steps(die, id, step, events);
+            } else {
+                self.issue_step(die, id, step, events);
+            }
         }
         follows
     }

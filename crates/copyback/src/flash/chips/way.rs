@@ -66,8 +66,8 @@ impl<O: Observer> Way<'_, O> {
         if self.channel.is_free(events.now_ns()) {
             self.start_transfer::<ALONE>((at, op), phase, duration_ns, events);
         } else {
-            // Where the step before has just ended its transfer, the channel's event is being handled, and the channel
-            // is granted at its end.
+            // A channel that nobody uses any more and that is not free is about to be granted: its event is being
+            // handled, or comes yet at this moment.
             let is_granted_next = ALONE && self.channel.busy_until_ns() <= events.now_ns();
             let timer = if is_granted_next { None } else { Some(self.channel_timer()) };
             wait_for_channel((self.channel_number(), timer), self.channel, self.waiters, (self.die, self.d), events);
