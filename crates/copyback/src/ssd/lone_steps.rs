@@ -102,7 +102,9 @@ impl Drive {
     fn nobody_can_share(&self, die: DieId, step: Step) -> bool {
         let d = &self.dies[die.at()];
         if self.preemption.is_preemptive() {
-            return d.waiting() == 0;
+            let only_writes_wait = d.reads_waiting() == 0 && d.waiting() > 0;
+            let writes_count = self.preemption.serves_writes() || !self.settings.is_collection_alone;
+            return d.waiting() == 0 || (only_writes_wait && !writes_count);
         }
         match step {
             Step::Read { .. } => d.reads_waiting() == 0,

@@ -57,7 +57,7 @@ impl Clock for AsJob<'_> {
     }
 
     fn next(&mut self, plane: PlaneId) -> Option<PlaneId> {
-        self.drive.plane_after(plane)
+        if self.drive.trigger.goes_on() { self.drive.plane_after(plane) } else { None }
     }
 }
 
@@ -92,7 +92,7 @@ impl Clock for AtOnce<'_> {
             Scope::Device => false,
         };
         drive.admit_waiters(die, plane, self.events);
-        goes_on.then_some(plane)
+        (goes_on && drive.trigger.goes_on()).then_some(plane)
     }
 }
 

@@ -152,6 +152,9 @@ pub const KNOBS: &[&[Setting]] = &[
          compose.gc = [\"merge\", \"pipeline\"]",
         "preemption.policy = \"points\"\npreemption.fence = \"writes\"",
         "preemption.policy = \"points\"\npreemption.fence = \"all\"",
+        "preemption.policy = \"points\"\npreemption.serves = \"reads\"\npreemption.poll = \"0 ns\"\n\
+         preemption.at_register = \"all\"\npreemption.fence = \"none\"",
+        "preemption.policy = \"points\"\npreemption.serves = \"reads\"\ncompose.gc = [\"gc+host\"]",
         "preemption.policy = \"points\"\ncompose.gc = [\"gc+host\"]",
         "preemption.policy = \"points\"\npreemption.at_register = \"all\"\n\
          compose.gc = [\"gc+host\", \"merge\", \"pipeline\"]",
@@ -164,6 +167,7 @@ pub const KNOBS: &[&[Setting]] = &[
     ],
     &["", "trigger.hard = 1.0", "trigger.hard = 0.5", "trigger.hard = 0.0"],
     &["", "", "trigger.when = \"waiting\""],
+    &["", "", "trigger.collections = \"one\""],
     &["", "", "", "trigger.stagger = 1"],
     &["", "", "trigger.idle.after = \"1 ms\"", "trigger.idle.after = \"0 ns\"\ntrigger.idle.stop = 0.3"],
     &[
@@ -183,6 +187,7 @@ pub const KNOBS: &[&[Setting]] = &[
     &[
         "order.policy = \"priority\"",
         "order.policy = \"priority\"\norder.first = \"read-write-gc\"",
+        "order.policy = \"priority\"\norder.first = \"read-gc-write\"",
         "order.policy = \"priority\"\norder.next_collection = \"after-waiting\"",
         "order.policy = \"fifo\"",
     ],

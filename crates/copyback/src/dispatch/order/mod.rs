@@ -1,9 +1,9 @@
 //! Order: which of a die's ready requests goes first?
 //!
 //! Contract: a die that is ready offers the head of each class that may run now. The policy names one of these classes,
-//! none only where nothing may run; the engine issues its head. Where nothing may run it may not be asked at all. It may
-//! look at all that [`DieView`] tells, and keep state of its own. Under preemption, requests that may go before a
-//! collection's next step are heads in the same way.
+//! none only where nothing may run; the engine issues its head. Where nothing may run it may not be asked at all.
+//! It may look at all that [`DieView`] tells, and keep state of its own. Under preemption, requests that may go before
+//! a collection's next step are heads in the same way.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 

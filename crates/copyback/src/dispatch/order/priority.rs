@@ -1,9 +1,10 @@
 //! Classes in a fixed order, first come first served inside a class.
 //!
-//! Source: hpdc18 Section 5 (GC > read > write).
+//! Source: hpdc18 Section 5 (GC > read > write); tpds20 Section 6.1 (reads first: read > GC > write).
 //!
 //! Parameters:
-//! - `first` (default `"gc-read-write"`): or `"read-write-gc"`.
+//! - `first` (default `"gc-read-write"`): or `"read-gc-write"`, or `"read-write-gc"`. Where collection is not first,
+//!   its data goes first on no channel either.
 //! - `next_collection` (default `"at-once"`): when a die that has just collected may collect again: `"at-once"`, or
 //!   `"after-waiting"`, once the requests have gone that arrived before the last collection of the die began and still
 //!   wait there. Own: the papers' collections follow each other; a controller that bounds what a read can meet does not
@@ -58,6 +59,8 @@ pub enum First {
     /// GC > read > write.
     #[default]
     GcReadWrite,
+    /// Read > GC > write.
+    ReadGcWrite,
     /// Read > write > GC.
     ReadWriteGc,
 }
@@ -67,6 +70,7 @@ impl Policy {
     pub fn new(params: &Params, _geometry: &Geometry, _timing: &Timing) -> Self {
         let classes = match params.first {
             First::GcReadWrite => [Class::Gc, Class::Read, Class::Write],
+            First::ReadGcWrite => [Class::Read, Class::Gc, Class::Write],
             First::ReadWriteGc => [Class::Read, Class::Write, Class::Gc],
         };
         Self { classes, next_collection: params.next_collection }

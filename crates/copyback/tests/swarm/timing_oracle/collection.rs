@@ -10,7 +10,7 @@ use copyback::ftl::victim::VictimConfig;
 use copyback::observe::report::GcEvent;
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
-use copyback::tasks::gc::trigger::watermark::{Count, When};
+use copyback::tasks::gc::trigger::watermark::{Collections, Count, When};
 
 /// For whom a page is programmed.
 #[derive(Clone, Copy, PartialEq)]
@@ -413,7 +413,7 @@ impl Oracle<'_> {
     fn retire(&mut self, die: usize, job: &Job) {
         self.planes[job.plane].has_job = false;
         let trigger = trigger_of(self.config);
-        if job.collection.is_some() {
+        if job.collection.is_some() && trigger.collections == Collections::UntilStop {
             self.collect_below(job.plane, trigger.stop.unwrap_or(trigger.soft));
         }
         self.free_slot(die);

@@ -26,7 +26,11 @@ impl Oracle<'_> {
         let job = die.waiting_jobs.first().filter(|_| self.has_slot(number) && !die.defers).map(|job| job.sequence);
         let heads = [job, came(&die.reads), came(&die.writes)];
         let in_turn = if let OrderConfig::Priority(p) = &self.config.order {
-            let classes = if p.first == First::GcReadWrite { [0, 1, 2] } else { [1, 2, 0] };
+            let classes = match p.first {
+                First::GcReadWrite => [0, 1, 2],
+                First::ReadGcWrite => [1, 0, 2],
+                First::ReadWriteGc => [1, 2, 0],
+            };
             let is_put_off = p.next_collection == NextCollection::AfterWaiting && job.is_some();
             // What waited for the whole of the last collection goes before the next.
             let waited = |class: &usize| heads[*class].is_some_and(|came| came < die.waited_before);

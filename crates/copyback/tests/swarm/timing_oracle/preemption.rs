@@ -8,7 +8,7 @@ use copyback::dispatch::compose::GcBuilderName;
 use copyback::dispatch::order::OrderConfig;
 use copyback::ftl::victim::VictimConfig;
 use copyback::tasks::gc::preemption::deadline;
-use copyback::tasks::gc::preemption::points::AtRegister;
+use copyback::tasks::gc::preemption::points::{AtRegister, Serves};
 use copyback::tasks::gc::preemption::{AtHard, Fence, PreemptionConfig};
 
 /// How far a die has come between two steps of its collection.
@@ -167,7 +167,10 @@ impl Oracle<'_> {
             && !self.is_left_to_collection(die, txn, step)
             && !self.will_be_merged(die, txn, step)
             && match &self.config.preemption {
-                PreemptionConfig::Points(_) => !self.is_excluded(die, self.plane_now(txn), is_write, step),
+                PreemptionConfig::Points(points) => {
+                    let is_served = !is_write || points.serves == Serves::All;
+                    is_served && !self.is_excluded(die, self.plane_now(txn), is_write, step)
+                }
                 PreemptionConfig::Deadline(params) => self.would_be_late(die, txn, step, params),
                 _ => false,
             }

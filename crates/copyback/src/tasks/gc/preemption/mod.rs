@@ -59,6 +59,10 @@ pub trait PreemptionPolicy {
     fn at_hard(&self) -> AtHard {
         AtHard::All
     }
+    /// Whether a write may ever go first; constant over a run. If not, the policy is asked about reads only.
+    fn serves_writes(&self) -> bool {
+        true
+    }
     /// A point opens, before a step: a policy that keeps state changes it here.
     fn on_point(&mut self, _die: &dyn DieView) {}
     /// Whether a request may go before the collection's next step, as far as the policy has to do with it.
@@ -117,6 +121,10 @@ macro_rules! preemptions {
             }
             pub fn at_hard(&self) -> AtHard {
                 match &self.policy { $( Policy::$variant(p) => p.at_hard() ),+ }
+            }
+            #[inline]
+            pub fn serves_writes(&self) -> bool {
+                match &self.policy { $( Policy::$variant(p) => p.serves_writes() ),+ }
             }
             #[inline]
             pub fn on_point(&mut self, die: &dyn DieView) {

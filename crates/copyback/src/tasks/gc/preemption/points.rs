@@ -26,6 +26,9 @@
 //! - `at_register` (default `"other-planes"`): what may be served at point (1): `"other-planes"`, requests for them;
 //!   `"writes"`, those and writes to the collection's plane (its page has left for the controller; the paper excludes
 //!   reads only); `"all"`.
+//! - `serves` (default `"all"`): which requests may go first: `"all"`, or `"reads"` alone, so that writes wait for the
+//!   collection's end (tpds20 Section 6.1: "read requests of all evaluated schemes are processed with highest
+//!   priority").
 //! - `fence` (default `"none"`): what waits for the next point, of that which comes while others go first: `"none"` of
 //!   it ("all incoming requests are allowed" in state 1, and "continuous GC preemption" can use up the free blocks,
 //!   which is what T_hard is for: Sections III-D, IV-B4); `"writes"`; `"all"` of it, so that every point ends with what
@@ -47,6 +50,9 @@ pub struct Params {
     pub poll: Nanos,
     /// What may be served at point (1).
     pub at_register: AtRegister,
+    /// Which requests may go first.
+    #[serde(skip_serializing_if = "Serves::is_default")]
+    pub serves: Serves,
     /// What comes while others go first.
     pub fence: Fence,
     /// What the hard watermark prohibits.
@@ -66,10 +72,27 @@ pub enum AtRegister {
     All,
 }
 
+/// Which requests may go first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Serves {
+    /// All.
+    #[default]
+    All,
+    /// Reads.
+    Reads,
+}
+
+impl Serves {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Default for Params {
     fn default() -> Self {
         let (at_register, fence, at_hard) = (AtRegister::default(), Fence::default(), AtHard::default());
-        Self { poll: Nanos(600), at_register, fence, at_hard }
+        Self { poll: Nanos(600), at_register, serves: Serves::default(), fence, at_hard }
     }
 }
 
@@ -81,13 +104,14 @@ pub struct Policy {
     fence: Fence,
     at_hard: AtHard,
     at_register: AtRegister,
+    serves: Serves,
 }
 
 impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, _geometry: &Geometry, _timing: &Timing) -> Self {
-        let Params { poll, at_register, fence, at_hard } = *params;
-        Self { poll_ns: poll.0, fence, at_hard, at_register }
+        let Params { poll, at_register, serves, fence, at_hard } = *params;
+        Self { poll_ns: poll.0, fence, at_hard, at_register, serves }
     }
 }
 
@@ -102,6 +126,10 @@ impl PreemptionPolicy for Policy {
 
     fn at_hard(&self) -> AtHard {
         self.at_hard
+    }
+
+    fn serves_writes(&self) -> bool {
+        self.serves == Serves::All
     }
 
     #[inline]

@@ -62,6 +62,10 @@ pub trait TriggerPolicy {
     fn starts_now(&self, _wanted: Wanted) -> bool {
         true
     }
+    /// Whether a collection is followed by the next, where its scope is still below the watermark at which it stops.
+    fn goes_on(&self) -> bool {
+        true
+    }
     /// The watermark below which collections may hardly be held up any more.
     fn hard_watermark(&self) -> u32 {
         0
@@ -139,6 +143,10 @@ macro_rules! triggers {
             #[inline]
             fn starts_now(&self, wanted: Wanted) -> bool {
                 match self { $( Self::$variant(p) => p.starts_now(wanted) ),+ }
+            }
+            #[inline]
+            fn goes_on(&self) -> bool {
+                match self { $( Self::$variant(p) => p.goes_on() ),+ }
             }
             #[inline(always)]
             fn hard_watermark(&self) -> u32 {

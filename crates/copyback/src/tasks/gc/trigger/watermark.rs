@@ -14,6 +14,9 @@
 //!   of n blocks being all pages of n blocks. Where planes open blocks together (`second-active`), counted blocks bring
 //!   both below the watermark at once.
 //! - `stop` (default: `soft`): collection goes on until this watermark is reached.
+//! - `collections` (default `"until-stop"`): what follows a collection of a scope that is below `stop` still: the next
+//!   one, or with `"one"` nothing until another page of the scope is written, each of which starts at most one
+//!   collection, as in SSDsim. Writes that find no page wait for nobody's leave. Not for a device's watermarks.
 //! - `when` (default `"below"`): what starts a collection of a scope below its watermark. `"below"`: nothing else.
 //!   `"waiting"`: a request of the host that waits at the die, read or write, as in DiskSim's SSD extension, which
 //!   cleans an element in the foreground only; so collection never uses idle time, and every one has a request waiting
@@ -50,6 +53,9 @@ pub struct Params {
     /// Collection stops at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<ShareOrCount>,
+    /// What follows a collection.
+    #[serde(skip_serializing_if = "Collections::is_default")]
+    pub collections: Collections,
     /// What starts it below its watermark.
     #[serde(skip_serializing_if = "When::is_default")]
     pub when: When,
@@ -80,6 +86,23 @@ impl Count {
     }
 }
 
+/// What follows a collection of a scope that is below the watermark at which it stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Collections {
+    /// The next one.
+    #[default]
+    UntilStop,
+    /// Nothing, until a page is written.
+    One,
+}
+
+impl Collections {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// What starts a collection of a scope below its watermark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -103,8 +126,17 @@ impl When {
 
 impl Default for Params {
     fn default() -> Self {
-        let (scope, count, when) = (Scope::Plane, Count::Blocks, When::Below);
-        Self { scope, count, soft: ShareOrCount::Share(0.05), stop: None, when, stagger: 0, hard: 0.2, idle: None }
+        Self {
+            scope: Scope::Plane,
+            count: Count::Blocks,
+            soft: ShareOrCount::Share(0.05),
+            stop: None,
+            collections: Collections::UntilStop,
+            when: When::Below,
+            stagger: 0,
+            hard: 0.2,
+            idle: None,
+        }
     }
 }
 
@@ -170,6 +202,13 @@ impl Parameters for Params {
             return Err(KeyError::new("trigger.hard", format!("{} is no share of `trigger.soft`", self.hard))
                 .with_help("use a number from 0 to 1, such as 0.2"));
         }
+        if self.collections == Collections::One && self.scope == Scope::Device {
+            return Err(KeyError::new(
+                "trigger.collections",
+                "a device that is below its watermark collects on all dies",
+            )
+            .with_help("set `trigger.scope` to \"plane\" or \"die\", or leave `trigger.collections` out"));
+        }
         if self.count == Count::Pages && self.scope == Scope::Device {
             return Err(KeyError::new("trigger.count", "pages of a whole device are not counted")
                 .with_help("set `trigger.scope` to \"plane\" or \"die\", or `trigger.count` to \"blocks\""));
@@ -199,6 +238,7 @@ impl Parameters for Params {
 pub struct Policy {
     scope: Scope,
     count: Count,
+    collections: Collections,
     when: When,
     soft_watermark: u32,
     stop_watermark: u32,
@@ -224,6 +264,7 @@ impl Policy {
         Self {
             scope: params.scope,
             count: params.count,
+            collections: params.collections,
             when: params.when,
             soft_watermark: watermark(soft_blocks),
             stop_watermark: watermark(params.stop.unwrap_or(params.soft).of(blocks)),
@@ -267,6 +308,10 @@ impl TriggerPolicy for Policy {
         wanted.start != Start::Watermark || self.when == When::Below || wanted.request_waits
     }
 
+    fn goes_on(&self) -> bool {
+        self.collections == Collections::UntilStop
+    }
+
     #[inline(always)]
     fn hard_watermark(&self) -> u32 {
         self.hard_watermark
@@ -288,6 +333,7 @@ mod tests {
         let watermarks = |soft| Policy {
             scope: Scope::Plane,
             count: Count::Blocks,
+            collections: Collections::UntilStop,
             when: When::Below,
             soft_watermark: soft,
             stop_watermark: soft,
