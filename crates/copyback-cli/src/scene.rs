@@ -81,7 +81,7 @@ pub fn play_as(scheme: &Preset, is_early: bool) -> Result<Played, Failure> {
     let scene = Scene {
         config: &config,
         planes: &[&PLANE_0, &OTHER_PLANE, &OTHER_PLANE, &OTHER_PLANE],
-        collects: 0,
+        collects: &[0],
         requests: &requests,
     };
     Ok(scene.play()?)

@@ -18,6 +18,7 @@ mod turn;
 
 pub use pages::{Leaving, Set};
 
+use crate::config::layers::Kept;
 use crate::config::{GeometryConfig, KeyError, axis};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
@@ -63,6 +64,9 @@ macro_rules! buffers {
             BufferConfig, "buffer", "what does DRAM hold, and what does it evict?", default None,
             { "none" => none: None, $( $name => $module: $variant ),+ }
         }
+
+        /// Size and time of the DRAM stay where a scheme chooses another way to use it.
+        pub const KEPT: Kept = Kept { table: "buffer", policies: &[$( $name ),+], keys: &["size", "latency"] };
 
         impl BufferConfig {
             /// Checks the parameters.

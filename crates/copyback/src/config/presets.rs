@@ -45,6 +45,8 @@ pub const SCHEMES: &[Preset] = presets!(
     "gc-par-pgc",
     "gc-vic-pgc",
     "hios",
+    "baseline-d",
+    "baseline-p",
     "dynamic-allocation",
     "greedy-split",
     "cost-benefit",

@@ -3,13 +3,15 @@
 
 use super::config::{AXES, RunConfig};
 use super::precondition::PreconditionConfig;
-use crate::config::layers::Configuration;
+use crate::buffer;
+use crate::config::layers::{Configuration, Kept};
 use crate::config::{Axis, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::host::config::HostMode;
 
 impl Configuration for RunConfig {
     const AXES: &'static [Axis] = AXES;
+    const KEPT: &'static [Kept] = &[buffer::KEPT];
     const OTHER_TABLES: &'static [&'static str] =
         &["geometry", "timing", "capacity", "commands", "host", "precondition"];
 

@@ -1,6 +1,6 @@
 //! What does a scheme do on a drive that is written down page by page?
 //!
-//! A scene is such a drive, a plane of it whose collection begins at time 0, and a few requests. Played with a scheme,
+//! A scene is such a drive, planes of it whose collections begin at time 0, and a few requests. Played with a scheme,
 //! it says which commands the flash got and when each request ended: a paper's worked figure, or a page's drawing of a
 //! scheme.
 
@@ -36,8 +36,8 @@ pub struct Scene<'a> {
     pub config: &'a RunConfig,
     /// Blocks of each plane.
     pub planes: &'a [&'a [Block]],
-    /// The plane whose collection begins at time 0.
-    pub collects: u32,
+    /// The planes whose collections begin at time 0, one after the other where they share a die.
+    pub collects: &'a [u32],
     /// Arrival in nanoseconds, and what is asked for, in the order of arrival.
     pub requests: &'a [(u64, Asks)],
 }
@@ -72,7 +72,9 @@ impl Scene<'_> {
         let mut simulation = Simulation::new(vec![(self.config, contents.ftl)], setup);
         simulation.keep_commands(Default::default());
         let (drive, events) = simulation.drive_and_events(0);
-        assert!(drive.collect_once(PlaneId(self.collects), events), "there is something to collect");
+        for &plane in self.collects {
+            assert!(drive.collect_once(PlaneId(plane), events), "there is something to collect on plane {plane}");
+        }
         simulation.run(&mut |_| {})?;
         let commands = simulation.take_commands();
         let mut requests = simulation.collector.records.take().expect("requests are kept");

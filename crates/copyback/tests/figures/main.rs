@@ -7,3 +7,4 @@
 mod hpdc18;
 mod ispass11;
 mod table;
+mod tpds20;

@@ -40,7 +40,7 @@ impl Figure<'_> {
         let config: RunConfig = toml::from_str(&self.config).unwrap_or_else(|e| panic!("{e}\n{}", self.config));
         let at = |&(_, arrival, asks): &(_, f64, Asks)| ((arrival * UNIT_NS as f64) as u64, asks);
         let requests: Vec<(u64, Asks)> = self.requests.iter().map(at).collect();
-        let scene = Scene { config: &config, planes: self.planes, collects: self.collects, requests: &requests };
+        let scene = Scene { config: &config, planes: self.planes, collects: &[self.collects], requests: &requests };
         let played = scene.play().unwrap_or_else(|e| panic!("{e}\n{}", self.config));
         let drawn = Timeline::new(&played.commands, &played.geometry, &[0], 0, None);
         let drawing = text::draw(&drawn, text::Scale { columns: 100, ns_per_column: Some(UNIT_NS / 2) });

@@ -362,7 +362,7 @@ fn run(budget: Budget, is_talking: bool) -> Tally {
 /// The same short swarm each time, as part of all tests.
 #[test]
 fn a_short_swarm_finds_nothing() {
-    let budget = Budget { first: 0, cases: 1_500, time: None };
+    let budget = Budget { first: 0, cases: 3_500, time: None };
     let tally = run(budget, false);
     println!("{}", told(&tally));
     // Knobs that do not go together are refused, as they should be; the rest must be enough, and mixed.

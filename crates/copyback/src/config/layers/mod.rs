@@ -6,7 +6,7 @@
 //! what was replaced:
 //!
 //! - where a layer chooses another `policy` of an axis (`mode` of `[precondition]`, `kind` in a table of `[workload]`),
-//!   the parameters of the earlier choice go with it;
+//!   the parameters of the earlier choice go with it, but for those that say what the drive has ([`Kept`]);
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
 //! - a layer that brings a trace drops an earlier generator's settings, and the other way round.
 //!
@@ -89,11 +89,25 @@ pub struct Located {
     pub place: Option<Place>,
 }
 
+/// Parameters that stay where a layer chooses another of some policies: all of these have them, and they say what the
+/// drive has.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// The axis.
+    pub table: &'static str,
+    /// The policies.
+    pub policies: &'static [&'static str],
+    /// The parameters.
+    pub keys: &'static [&'static str],
+}
+
 /// What layers amount to, beside a workload. Whoever knows all parts of a configuration hands it in: layers know tables
 /// and keys, and no policy.
 pub trait Configuration: DeserializeOwned + Serialize {
     /// The tables that choose a `policy`.
     const AXES: &'static [Axis];
+    /// What another policy does not drop.
+    const KEPT: &'static [Kept];
     /// The other tables.
     const OTHER_TABLES: &'static [&'static str];
     /// Checks every part and how they fit together.

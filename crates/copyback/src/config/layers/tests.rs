@@ -72,6 +72,19 @@ fn value(resolved: &Resolved, path: &str) -> Option<toml::Value> {
     path.split('.').try_fold(table, |value, key| value.get(key).cloned())
 }
 
+/// A scheme that chooses another buffer finds the size that the device has; one that has none forgets it.
+#[test]
+fn another_policy_keeps_what_the_drive_has() {
+    let device = "[buffer]\npolicy = \"lru\"\nsize = \"2 MiB\"\nlatency = \"3 us\"";
+    let resolved = with(&[device, "[buffer]\npolicy = \"die-lists\""]);
+    assert_eq!(value(&resolved, "buffer.size").unwrap().as_str(), Some("2 MiB"));
+    assert_eq!(value(&resolved, "buffer.latency").unwrap().as_str(), Some("3 us"));
+    let without = with(&[device, "[buffer]\npolicy = \"none\""]);
+    assert_eq!(value(&without, "buffer.size"), None);
+    let again = with(&[device, "[buffer]\npolicy = \"none\"", "[buffer]\npolicy = \"die-lists\""]);
+    assert_eq!(value(&again, "buffer.size").unwrap().as_str(), Some("1 MiB"), "the default");
+}
+
 #[test]
 fn a_later_layer_replaces_a_key_and_keeps_its_neighbours() {
     let resolved = with(&["[host]\nqueue_depth = 4", "[host]\nmode = \"closed\""]);
