@@ -6,7 +6,7 @@ mod support;
 
 use copyback::flash::command::Source;
 use copyback::ftl::core::Ftl;
-use copyback::ftl::frontier::Origin;
+use copyback::ftl::frontier::Stream;
 use copyback::observe::report::Outcome;
 use copyback::run::preconditioning;
 use copyback::run::simulation::{Setup, Simulation};
@@ -50,9 +50,9 @@ fn a_page_after_units_in_the_last_page_of_a_block() {
     for unit in 0..3 {
         ftl.append(plane, LogicalUnit(unit), 1);
     }
-    ftl.seal_page(plane, Origin::Host, 1);
-    let next = ftl.next_block_in(plane, ftl.write_point(plane, Origin::Host)).unwrap();
-    assert_eq!((next.0, ftl.next_page_offset(plane, Origin::Host)), (1, 0));
+    ftl.seal_page(plane, Stream::Host, 1);
+    let next = ftl.next_block_in(plane, ftl.write_point(plane, Stream::Host)).unwrap();
+    assert_eq!((next.0, ftl.next_page_offset(plane, Stream::Host)), (1, 0));
     assert_eq!(ftl.write_page(plane, &[LogicalUnit(0)], 2), PageId(2));
     assert_eq!(ftl.counts().padding_units, 2, "one place is left in each of the two blocks");
     ftl.check_all().unwrap();

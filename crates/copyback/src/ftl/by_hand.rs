@@ -4,7 +4,7 @@
 
 use super::blocks::BlockState;
 use super::core::{Counts, Ftl};
-use super::frontier::Origin;
+use super::frontier::Stream;
 use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 
@@ -74,7 +74,7 @@ fn pages_that_were_begun_are_ended_in_both_of_two_active_blocks() {
     let mut ftl = plane(2, "frontier = { policy = \"second-active\" }");
     ftl.append_to(PLANE, false, LogicalUnit(0), 0);
     ftl.append_to(PLANE, true, LogicalUnit(1), 0);
-    ftl.seal_page(PLANE, Origin::Host, 0);
+    ftl.seal_page(PLANE, Stream::Host, 0);
     let written: Vec<u16> = ftl.open_blocks(PLANE).map(|block| ftl.blocks()[block].written).collect();
     assert_eq!((written, ftl.counts().padding_units), (vec![2, 2], 2));
 }

@@ -15,7 +15,7 @@ use super::FtlConfig;
 use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
 use super::blocks::{Block, BlockState, Blocks};
-use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Origin};
+use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Stream};
 use super::mapping::Mapping;
 use super::victim::{Victim, VictimPolicy, View};
 use crate::flash::geometry::Geometry;
@@ -139,22 +139,22 @@ impl Ftl {
         p.free_blocks * self.geometry.pages_per_block + in_open
     }
 
-    /// Pages that can still be programmed on a plane for data of this origin: the rest of its open block and the free
+    /// Pages that can still be programmed on a plane for data of this stream: the rest of its open block and the free
     /// blocks, of which the host may not touch the reserve.
     #[inline]
-    pub fn pages_left(&self, plane: PlaneId, origin: Origin) -> u32 {
-        let reserve = if origin == Origin::Host { GC_RESERVE_BLOCKS } else { 0 };
+    pub fn pages_left(&self, plane: PlaneId, stream: Stream) -> u32 {
+        let reserve = if stream == Stream::Host { GC_RESERVE_BLOCKS } else { 0 };
         let free_blocks = self.planes[plane.at()].free_blocks.saturating_sub(reserve);
-        free_blocks * self.geometry.pages_per_block + self.open_pages_left(plane, origin)
+        free_blocks * self.geometry.pages_per_block + self.open_pages_left(plane, stream)
     }
 
     #[inline(always)]
-    fn open_pages_left(&self, plane: PlaneId, origin: Origin) -> u32 {
+    fn open_pages_left(&self, plane: PlaneId, stream: Stream) -> u32 {
         let open = &self.planes[plane.at()].open;
         if self.frontier.has_second_active() {
             return open[..2].iter().map(|&block| self.pages_left_in(block)).sum();
         }
-        self.pages_left_in(open[self.frontier.open_block_of(origin)])
+        self.pages_left_in(open[self.frontier.open_block_of(stream)])
     }
 
     #[inline]
@@ -169,16 +169,16 @@ impl Ftl {
     #[inline]
     pub fn host_pages_left_with(&self, plane: PlaneId, kept_blocks: u32) -> Option<u32> {
         let free_blocks = self.planes[plane.at()].free_blocks.checked_sub(kept_blocks)?;
-        Some(free_blocks * self.geometry.pages_per_block + self.open_pages_left(plane, Origin::Host))
+        Some(free_blocks * self.geometry.pages_per_block + self.open_pages_left(plane, Stream::Host))
     }
 
-    /// Which of a plane's open blocks takes the next page of this origin.
+    /// Which of a plane's open blocks takes the next page of this stream.
     #[inline(always)]
-    pub fn write_point(&self, plane: PlaneId, origin: Origin) -> usize {
+    pub fn write_point(&self, plane: PlaneId, stream: Stream) -> usize {
         if !self.frontier.has_second_active() {
-            return self.frontier.open_block_of(origin);
+            return self.frontier.open_block_of(stream);
         }
-        self.write_point_of_two(plane, origin)
+        self.write_point_of_two(plane, stream)
     }
 
     /// Which open block of a plane takes host data beside a program at this page offset, if one does. `is_paired`: that
@@ -186,7 +186,7 @@ impl Ftl {
     #[inline]
     pub fn write_point_at(&self, plane: PlaneId, page_offset: u32, is_paired: bool) -> Option<usize> {
         if !self.frontier.has_second_active() {
-            let write_point = self.frontier.open_block_of(Origin::Host);
+            let write_point = self.frontier.open_block_of(Stream::Host);
             return (self.next_offset_in(plane, write_point) == page_offset).then_some(write_point);
         }
         self.write_point_of_two_at(plane, page_offset, is_paired)
@@ -200,13 +200,13 @@ impl Ftl {
     /// Whether moves and host writes go to the same open block of a plane.
     #[inline]
     pub fn shares_block(&self) -> bool {
-        self.frontier.open_block_of(Origin::Host) == self.frontier.open_block_of(Origin::Move)
+        self.frontier.open_block_of(Stream::Host) == self.frontier.open_block_of(Stream::Moved)
     }
 
-    /// The offset of the page that the next program of this origin will take on the plane.
+    /// The offset of the page that the next program of this stream will take on the plane.
     #[inline]
-    pub fn next_page_offset(&self, plane: PlaneId, origin: Origin) -> u32 {
-        self.next_offset_in(plane, self.write_point(plane, origin))
+    pub fn next_page_offset(&self, plane: PlaneId, stream: Stream) -> u32 {
+        self.next_offset_in(plane, self.write_point(plane, stream))
     }
 
     /// The same of one of the plane's open blocks.
@@ -238,7 +238,7 @@ impl Ftl {
     /// # Panics
     /// When the plane has no page left, or the page no room for the units.
     pub fn write_page(&mut self, plane: PlaneId, units: &[LogicalUnit], stamp: u64) -> PageId {
-        self.write_page_in(plane, self.write_point(plane, Origin::Host), units, stamp)
+        self.write_page_in(plane, self.write_point(plane, Stream::Host), units, stamp)
     }
 
     /// The same into one of the plane's open blocks.

@@ -5,7 +5,7 @@
 
 use super::GC_RESERVE_BLOCKS;
 use super::core::Ftl;
-use super::frontier::Origin;
+use super::frontier::Stream;
 use super::frontier::second_active::{Unpaired, misfit};
 use crate::sim::index::PlaneId;
 
@@ -30,9 +30,9 @@ impl Ftl {
         self.geometry.planes_of(self.geometry.die_of(plane)).any(|other| offset(other) > own)
     }
 
-    /// Which of a plane's two open blocks takes the next page of this origin that goes without a partner.
+    /// Which of a plane's two open blocks takes the next page of this stream that goes without a partner.
     #[inline(never)]
-    pub(super) fn write_point_of_two(&self, plane: PlaneId, origin: Origin) -> usize {
+    pub(super) fn write_point_of_two(&self, plane: PlaneId, stream: Stream) -> usize {
         let p = &self.planes[plane.at()];
         let Some(pair) = self.paired_write_point(plane) else {
             let written = |write_point: usize| self.blocks[p.open[write_point]].written;
@@ -41,9 +41,9 @@ impl Ftl {
         };
         let own = 1 - pair;
         let may_open = p.free_blocks > GC_RESERVE_BLOCKS;
-        let uses_pair = match (self.frontier.unpaired(), origin) {
-            (Unpaired::Same, Origin::Move) => true,
-            (Unpaired::Same, Origin::Host) => p.open[own].is_none(),
+        let uses_pair = match (self.frontier.unpaired(), stream) {
+            (Unpaired::Same, Stream::Moved) => true,
+            (Unpaired::Same, Stream::Host) => p.open[own].is_none(),
             (Unpaired::Other, _) => self.lags(plane) || (p.open[own].is_none() && !may_open),
         };
         if uses_pair { pair } else { own }
@@ -114,7 +114,7 @@ impl Ftl {
     pub fn write_point_for_collection(&self, plane: PlaneId, waiting: &[PlaneId]) -> (usize, bool) {
         let pair = if self.frontier.has_second_active() { self.paired_write_point(plane) } else { None };
         let has_partner = waiting.iter().any(|&partner| self.is_aligned(plane, partner));
-        let write_point = pair.filter(|_| has_partner).unwrap_or_else(|| self.write_point(plane, Origin::Move));
+        let write_point = pair.filter(|_| has_partner).unwrap_or_else(|| self.write_point(plane, Stream::Moved));
         (write_point, Some(write_point) == pair)
     }
 

@@ -6,7 +6,7 @@
 
 use super::GC_RESERVE_BLOCKS;
 use super::core::Ftl;
-use super::frontier::Origin;
+use super::frontier::Stream;
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{DieId, PlaneId};
 
@@ -109,7 +109,7 @@ impl Space {
         let left = if !own.has_begun {
             left_beside_reserve(ftl, incoming, plane, own)
         } else if ftl.shares_block() {
-            ftl.pages_left(plane, Origin::Move).checked_sub(own.pages + incoming)
+            ftl.pages_left(plane, Stream::Moved).checked_sub(own.pages + incoming)
         } else {
             ftl.host_pages_left_with(plane, blocks_for_moves(ftl, incoming, plane, own))
         };
@@ -149,7 +149,7 @@ fn account(geometry: &Geometry, die: DieId, plane: PlaneId) -> usize {
 /// Pages left for the host where the reserve is kept whole for moves of the plane's own, and so many come from others.
 #[inline]
 fn left_beside_reserve(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> Option<u32> {
-    let left = ftl.pages_left(plane, Origin::Host);
+    let left = ftl.pages_left(plane, Stream::Host);
     if incoming == 0 {
         return Some(left);
     }
@@ -168,7 +168,7 @@ fn left_beside_reserve(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) 
 fn blocks_for_moves(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> u32 {
     let pages_per_block = ftl.geometry.pages_per_block;
     let own = if own.has_begun { own.pages } else { pages_per_block };
-    let in_open = ftl.pages_left(plane, Origin::Move) - ftl.free_blocks_of(plane) * pages_per_block;
+    let in_open = ftl.pages_left(plane, Stream::Moved) - ftl.free_blocks_of(plane) * pages_per_block;
     (own + incoming).saturating_sub(in_open).div_ceil(pages_per_block)
 }
 

@@ -5,7 +5,7 @@ use super::precondition::{PreconditionConfig, Spread};
 use crate::config::KeyError;
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::core::Ftl;
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::observe::steady::{self, LastRounds};
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
@@ -315,8 +315,8 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
         }
     }
     for plane in (0..preconditioner.ftl.geometry.planes).map(PlaneId) {
-        for origin in [Origin::Host, Origin::Move] {
-            preconditioner.ftl.seal_page(plane, origin, preconditioner.written);
+        for stream in [Stream::Host, Stream::Moved] {
+            preconditioner.ftl.seal_page(plane, stream, preconditioner.written);
         }
     }
     Ok(preconditioner.ftl)

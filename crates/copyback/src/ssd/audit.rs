@@ -1,7 +1,7 @@
 //! Audits: what a drive's books must add up to, now and then under `--check`, and always at the end of a run.
 
 use super::drive::Drive;
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
 
@@ -21,7 +21,7 @@ impl Drive {
     fn check_reservations(&self) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             let reserved = self.space.reserved(plane);
-            let left = self.ftl.pages_left(plane, Origin::Host);
+            let left = self.ftl.pages_left(plane, Stream::Host);
             let is_collecting = self.job_of_plane[plane.at()].is_some();
             hold!(
                 reserved <= left || is_collecting || !self.ftl.allocation().is_static(),

@@ -6,7 +6,7 @@ use super::drive::Drive;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
 use crate::ftl::core::Ftl;
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::ftl::space::Space;
 use crate::observe::clocks::Occupant;
 use crate::run::config::RunConfig;
@@ -142,7 +142,7 @@ fn a_plane_that_a_page_would_bring_below_its_watermark_is_the_last_to_get_it() {
     drive.dies[1].begin_wait(true, false);
     let purpose = Purpose { source: Source::Gc, picks_victim: true, reserves_die: true };
     drive.jobs.push(Job::new(purpose, DieId(0), Footprint::one(PlaneId(0), BlockId::NONE), 1));
-    let left = drive.ftl.pages_left(PlaneId(2), Origin::Move);
+    let left = drive.ftl.pages_left(PlaneId(2), Stream::Moved);
     let mut destination = |watermark: u32| {
         drive.settings.watermark_pages = watermark;
         drive.destination_of(JobId(0))

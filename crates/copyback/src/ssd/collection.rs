@@ -3,7 +3,7 @@
 use super::drive::Drive;
 use crate::flash::command::Source;
 use crate::ftl::blocks::BlockState;
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
@@ -144,7 +144,7 @@ impl Drive {
 
     /// Whether host writes may still be bound on a plane, or on any plane of the die.
     fn has_pages_left(&self, die: DieId, plane: PlaneId) -> bool {
-        let left = |p: PlaneId| self.ftl.pages_left(p, Origin::Host) > 0;
+        let left = |p: PlaneId| self.ftl.pages_left(p, Stream::Host) > 0;
         if plane.is_some() { left(plane) } else { self.geometry.planes_of(die).any(left) }
     }
 

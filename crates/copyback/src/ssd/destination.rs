@@ -1,7 +1,7 @@
 //! Where does a page of a collection go? What the granularity may see of the drive to choose.
 
 use super::drive::Drive;
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::sim::index::{JobId, PlaneId};
 use crate::tasks::gc::destination::Planes;
 use crate::tasks::gc::granularity::GranularityPolicy;
@@ -20,7 +20,7 @@ impl Planes for Drive {
     }
 
     fn reservable(&self, plane: PlaneId) -> u32 {
-        self.ftl.pages_left(plane, Origin::Move)
+        self.ftl.pages_left(plane, Stream::Moved)
     }
 
     fn accepts(&self, plane: PlaneId) -> bool {
@@ -35,7 +35,7 @@ impl Planes for Drive {
     }
 
     fn keeps_watermark(&self, plane: PlaneId) -> bool {
-        self.ftl.pages_left(plane, Origin::Move) > self.settings.watermark_pages
+        self.ftl.pages_left(plane, Stream::Moved) > self.settings.watermark_pages
     }
 
     fn waiting(&self, plane: PlaneId) -> u32 {

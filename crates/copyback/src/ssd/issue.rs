@@ -9,7 +9,7 @@ use crate::dispatch::order::{Class, Heads, View};
 use crate::dispatch::txn::Role;
 use crate::flash::Follow;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
@@ -277,7 +277,7 @@ impl Drive {
     #[inline(always)]
     pub(super) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let plane = self.plane_for(lead, die);
-        let write_point = self.ftl.write_point(plane, Origin::Host);
+        let write_point = self.ftl.write_point(plane, Stream::Host);
         let mut command = Command::new(FlashOp::Program, Source::Host, JobId::NONE, events.now_ns());
         self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
         if self.head(die, Queue::Write).is_some() {

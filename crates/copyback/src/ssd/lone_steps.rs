@@ -16,7 +16,7 @@ use crate::dispatch::txn::Txns;
 use crate::flash::command::{CommandPlane, FlashOp, Source};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::{Ftl, Move};
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::observe::counters::Counters;
 use crate::sim::index::{DieId, JobId, PageId, TxnId};
 use crate::sim::invariant::hold;
@@ -63,7 +63,7 @@ impl Reach<'_> {
     #[inline(always)]
     fn bind_program<const INDEXED: bool>(&mut self, units: usize) -> (FlashOp, PageId, u32) {
         let plane = self.job.plane();
-        let write_point = self.ftl.write_point(plane, Origin::Move);
+        let write_point = self.ftl.write_point(plane, Stream::Moved);
         let stamp = self.ftl.counts().host_units;
         self.counters.on_moved_units(self.job.source(), units as u64);
         self.counters.on_lone_command(FlashOp::Program, self.job.source());

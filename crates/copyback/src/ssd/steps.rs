@@ -11,7 +11,7 @@ use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::{Ftl, Move};
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
@@ -53,7 +53,7 @@ impl Drive {
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
         self.space.take_move(plane);
         let (write_point, is_paired) = match self.settings.is_collection_alone {
-            true => (self.ftl.write_point(plane, Origin::Move), false),
+            true => (self.ftl.write_point(plane, Stream::Moved), false),
             false => self.write_point_of_shared_program(die, plane),
         };
         let page = self.bind_moves(job, (plane, write_point), units, Merged::NONE);
@@ -122,7 +122,7 @@ impl Drive {
     /// Programs moved data on the plane that it comes from; the host has no share in it.
     fn program_at_home(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let plane = self.jobs[id.at()].plane();
-        let write_point = self.ftl.write_point(plane, Origin::Move);
+        let write_point = self.ftl.write_point(plane, Stream::Moved);
         let page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
         let part = CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE };
         self.issue_part(die, FlashOp::Program, id, part, events);
@@ -162,7 +162,7 @@ impl Drive {
                 let row = pages_of_row(&self.geometry, &self.jobs[id.at()].held()[..units]);
                 let mut lead = None;
                 for (plane, _, units) in row {
-                    let write_point = self.ftl.write_point(plane, Origin::Move);
+                    let write_point = self.ftl.write_point(plane, Stream::Moved);
                     let page = self.next_page(plane, write_point);
                     let goes_along = |lead| self.flash.rules().go_together(&self.geometry, lead, page);
                     if !lead.is_none_or(goes_along) {
@@ -309,7 +309,7 @@ impl Drive {
         }
         let mut part = CommandPlane { plane, page, units, txn: TxnId::NONE };
         if self.granularity.copies_back() {
-            let write_point = self.ftl.write_point(plane, Origin::Move);
+            let write_point = self.ftl.write_point(plane, Stream::Moved);
             part.page = self.bind_moves(id, (plane, write_point), units as usize, Merged::NONE);
             self.issue_part(die, FlashOp::Copyback, id, part, events);
         } else if !self.settings.is_collection_alone {

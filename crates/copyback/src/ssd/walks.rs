@@ -7,7 +7,7 @@ use super::drive::Drive;
 use super::steps::MOVES_AHEAD;
 use crate::flash::command::{Command, FlashOp, Source};
 use crate::ftl::core::Ftl;
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::observe::report::GcEvent;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
@@ -40,7 +40,7 @@ impl Clock for AsJob<'_> {
         if !victim.frees && !self.drive.can_leave(plane) {
             return false;
         }
-        let left = self.drive.ftl.pages_left(plane, Origin::Move);
+        let left = self.drive.ftl.pages_left(plane, Stream::Moved);
         let valid = self.drive.ftl.blocks()[victim.block].valid;
         hold!(
             victim.has_room,
@@ -288,7 +288,7 @@ impl Drive {
         let moves = self.shadow.is_some().then(|| self.ftl.valid_units(block));
         let pages_read = self.ftl.valid_pages(block);
         let units = self.ftl.collect(block, stamp);
-        self.ftl.seal_page(plane, Origin::Move, stamp);
+        self.ftl.seal_page(plane, Stream::Moved, stamp);
         if let Some(shadow) = &mut self.shadow {
             for m in moves.unwrap_or_default() {
                 shadow.copy_at_once(m, self.ftl.lookup(m.unit));

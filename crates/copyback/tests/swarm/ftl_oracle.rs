@@ -9,7 +9,7 @@
 use crate::knobs::{Mark, choice};
 use copyback::ftl::blocks::BlockState;
 use copyback::ftl::core::{Ftl, Move};
-use copyback::ftl::frontier::Origin;
+use copyback::ftl::frontier::Stream;
 use copyback::run::config::RunConfig;
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use copyback::tasks::gc::walk::{Moment, Victim, pick};
@@ -200,7 +200,7 @@ impl Bench {
 
     fn append(&mut self, unit: u32) {
         let plane = self.ftl.timeless_plane(LogicalUnit(unit));
-        if self.ftl.pages_left(plane, Origin::Host) == 0 {
+        if self.ftl.pages_left(plane, Stream::Host) == 0 {
             return;
         }
         self.ftl.append(plane, LogicalUnit(unit), self.stamp);
@@ -210,8 +210,8 @@ impl Bench {
     }
 
     fn write_page(&mut self, plane: PlaneId, first: u32, units: u8, stale: bool) {
-        self.seal(plane, Origin::Host);
-        if self.ftl.pages_left(plane, Origin::Host) == 0 {
+        self.seal(plane, Stream::Host);
+        if self.ftl.pages_left(plane, Stream::Host) == 0 {
             return;
         }
         let units = self.units(first, units.min(self.ftl.geometry.units_per_page as u8));
@@ -224,7 +224,7 @@ impl Bench {
         for what in data.iter_mut().flatten() {
             *what = self.oracle.write(what.0);
         }
-        let predicted = self.ftl.next_block_in(plane, self.ftl.write_point(plane, Origin::Host));
+        let predicted = self.ftl.next_block_in(plane, self.ftl.write_point(plane, Stream::Host));
         let at = self.ftl.write_page(plane, &page, self.stamp);
         let (block, _) = self.ftl.geometry.block_and_offset(at);
         assert_eq!(self.ftl.geometry.plane_of(block), plane);
@@ -233,8 +233,8 @@ impl Bench {
         self.oracle.program_page(&self.ftl, at, data);
     }
 
-    fn seal(&mut self, plane: PlaneId, origin: Origin) {
-        self.ftl.seal_page(plane, origin, self.stamp);
+    fn seal(&mut self, plane: PlaneId, stream: Stream) {
+        self.ftl.seal_page(plane, stream, self.stamp);
         self.oracle.seal(&self.ftl, plane);
     }
 
@@ -292,8 +292,8 @@ impl Bench {
         let home = self.ftl.geometry.plane_of(collection.block);
         let plane = to.map_or(home, |number| self.plane(number));
         if !collection.moves.is_empty() {
-            self.seal(plane, Origin::Move);
-            if self.ftl.pages_left(plane, Origin::Move) > 0 {
+            self.seal(plane, Stream::Moved);
+            if self.ftl.pages_left(plane, Stream::Moved) > 0 {
                 let units = collection.moves.len().min(self.ftl.geometry.units_per_page as usize);
                 let page: Vec<Move> = collection.moves.drain(..units).collect();
                 let data = page.iter().map(|m| {
@@ -303,7 +303,7 @@ impl Bench {
                     is_newest.then_some((unit, version))
                 });
                 let data = data.collect();
-                let at = self.ftl.move_page(plane, self.ftl.write_point(plane, Origin::Move), &page, 0, self.stamp);
+                let at = self.ftl.move_page(plane, self.ftl.write_point(plane, Stream::Moved), &page, 0, self.stamp);
                 self.oracle.moved += page.len() as u64;
                 self.oracle.program_page(&self.ftl, at, data);
             }

@@ -3,7 +3,7 @@
 use crate::runs::Case;
 use crate::timing_oracle::{self, Counts, Foretold, Place, Preconditioning};
 use copyback::ftl::core::Ftl;
-use copyback::ftl::frontier::Origin;
+use copyback::ftl::frontier::Stream;
 use copyback::observe::report::Outcome;
 use copyback::sim::index::{LogicalUnit, PlaneId};
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<F
         let (block, page) = (page / pages, page % pages);
         place.is_some().then_some((unit as usize, Place { plane: block / blocks, block: block % blocks, page, offset }))
     });
-    let programmed = |p| ftl.next_page_offset(PlaneId(p), Origin::Host) as usize;
+    let programmed = |p| ftl.next_page_offset(PlaneId(p), Stream::Host) as usize;
     let preconditioning =
         Preconditioning { place_of: at_first.collect(), programmed: (0..g.planes).map(programmed).collect() };
     let predicted = timing_oracle::predict(&case.config, preconditioning, case.asked(), &outcome.gc_events);

@@ -2,7 +2,7 @@
 //! Units are appended one by one, so that moves of several victims share their pages.
 
 use super::Ftl;
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::sim::index::{BlockId, LogicalUnit, PhysicalUnit, PlaneId};
 
 impl Ftl {
@@ -15,7 +15,7 @@ impl Ftl {
     /// The same, to the plane's second active block if so told.
     #[inline(always)]
     pub fn append_to(&mut self, plane: PlaneId, is_second: bool, unit: LogicalUnit, stamp: u64) {
-        let write_point = if is_second { 1 } else { self.write_point(plane, Origin::Host) };
+        let write_point = if is_second { 1 } else { self.write_point(plane, Stream::Host) };
         let (block, place) = self.append_place(plane, write_point);
         self.point(unit, place, block);
         self.counts.host_units += 1;
@@ -24,9 +24,9 @@ impl Ftl {
 
     /// Ends the page that was begun on a plane by appending: what is left of it is padding. Whole pages are bound only
     /// behind whole pages.
-    pub fn seal_page(&mut self, plane: PlaneId, origin: Origin, stamp: u64) {
+    pub fn seal_page(&mut self, plane: PlaneId, stream: Stream, stamp: u64) {
         if !self.frontier.has_second_active() {
-            self.seal_write_point(plane, self.frontier.open_block_of(origin), stamp);
+            self.seal_write_point(plane, self.frontier.open_block_of(stream), stamp);
             return;
         }
         // Which of two blocks the next page goes to may have changed since this one was begun.
@@ -63,13 +63,13 @@ impl Ftl {
         for m in &moves[..moves.len().min(AHEAD)] {
             self.map.prefetch(m.unit);
         }
-        let mut write_point = self.write_point(plane, Origin::Move);
+        let mut write_point = self.write_point(plane, Stream::Moved);
         for (i, m) in moves.iter().enumerate() {
             if let Some(next) = moves.get(i + AHEAD) {
                 self.map.prefetch(next.unit);
             }
             if self.frontier.has_second_active() && !self.is_within_page(plane, write_point) {
-                write_point = self.write_point(plane, Origin::Move);
+                write_point = self.write_point(plane, Stream::Moved);
             }
             let (to_block, place) = self.append_place(plane, write_point);
             let old = self.map.set(m.unit, place);

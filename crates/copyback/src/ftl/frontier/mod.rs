@@ -1,6 +1,6 @@
 //! Frontier: which open block of its plane takes a page?
 //!
-//! Contract: a frontier says how many open blocks a plane keeps, and which of them takes data of an origin. It looks at
+//! Contract: a frontier says how many open blocks a plane keeps, and which of them takes data of a stream. It looks at
 //! how far they are filled, and never changes the drive. One that lets the write points of a die's planes move together
 //! (a superblock, beside a `granularity` that collects it as one) is a policy of this folder; none does yet.
 
@@ -10,29 +10,60 @@ pub mod split;
 
 use crate::config::axis;
 
-axis! {
-    /// `[frontier]`
-    FrontierConfig, "frontier", "which open block of that plane?", default Single,
-    { "single" => single: Single, "split" => split: Split, "second-active" => second_active: SecondActive }
+/// What a configuration says of a frontier: see the module's contract.
+pub trait Parameters {
+    /// Which of a plane's open blocks takes data of each stream.
+    fn open_block_of(&self) -> [u8; STREAMS];
+    /// Where programs without a partner go, if all streams share two open blocks, which are chosen by how far they are
+    /// filled.
+    fn second_active(&self) -> Option<second_active::Unpaired> {
+        None
+    }
 }
 
-/// Where the data of a program comes from.
+/// Writes the registry: of each row its place in the configuration and in the questions.
+macro_rules! frontiers {
+    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+        axis! {
+            /// `[frontier]`
+            FrontierConfig, "frontier", "which open block of that plane?", default Single,
+            { $( $name => $module: $variant ),+ }
+        }
+
+        impl FrontierConfig {
+            fn parameters(&self) -> &dyn Parameters {
+                match self { $( Self::$variant(p) => p ),+ }
+            }
+        }
+    };
+}
+
+frontiers! {
+    "single" => single: Single,
+    "split" => split: Split,
+    "second-active" => second_active: SecondActive,
+}
+
+/// Data of one kind, as a frontier may keep it apart from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Origin {
-    /// The host.
+pub enum Stream {
+    /// Data that the host writes.
     Host,
     /// Valid data that background work moves.
-    Move,
+    Moved,
 }
+
+/// How many streams there are.
+pub const STREAMS: usize = 2;
 
 /// Most open blocks that a plane can have.
 pub const OPEN_BLOCKS_MAX: usize = 4;
 
-/// A frontier: each origin's open block.
+/// A frontier: each stream's open block.
 #[derive(Clone, Copy, Debug)]
 pub struct Frontier {
-    open_block_of: [u8; 2],
+    open_block_of: [u8; STREAMS],
     open_blocks: u8,
     second_active: Option<second_active::Unpaired>,
 }
@@ -40,21 +71,13 @@ pub struct Frontier {
 impl Frontier {
     /// The frontier that a configuration asks for.
     pub fn new(config: &FrontierConfig) -> Self {
-        let open_block_of = match config {
-            FrontierConfig::Single(_) => single::OPEN_BLOCK_OF,
-            FrontierConfig::Split(_) => split::OPEN_BLOCK_OF,
-            FrontierConfig::SecondActive(_) => second_active::OPEN_BLOCK_OF,
-        };
-        let second_active = match config {
-            FrontierConfig::SecondActive(p) => Some(p.unpaired),
-            FrontierConfig::Single(_) | FrontierConfig::Split(_) => None,
-        };
+        let (open_block_of, second_active) = (config.parameters().open_block_of(), config.parameters().second_active());
         let open_blocks = open_block_of.iter().max().map_or(1, |most| most + 1);
         let open_blocks = open_blocks.max(1 + u8::from(second_active.is_some()));
         Self { open_block_of, open_blocks, second_active }
     }
 
-    /// Whether both origins share two open blocks, which are chosen by how far they are filled.
+    /// Whether all streams share two open blocks, which are chosen by how far they are filled.
     #[inline(always)]
     pub fn has_second_active(&self) -> bool {
         self.second_active.is_some()
@@ -66,10 +89,10 @@ impl Frontier {
         self.second_active.unwrap_or_default()
     }
 
-    /// Which of the plane's open blocks takes data of this origin.
+    /// Which of the plane's open blocks takes data of this stream.
     #[inline(always)]
-    pub fn open_block_of(&self, origin: Origin) -> usize {
-        self.open_block_of[origin as usize] as usize
+    pub fn open_block_of(&self, stream: Stream) -> usize {
+        self.open_block_of[stream as usize] as usize
     }
 
     /// Open blocks of a plane.

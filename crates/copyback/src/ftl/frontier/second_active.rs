@@ -22,6 +22,7 @@
 //!   `"same"`, the block set apart, as a literal reading of Algorithm 2 has it: the partners fall behind at the first
 //!   program that goes alone, and nothing is paired for the rest of the collection (Fig. 6c).
 
+use super::{Parameters, STREAMS};
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -43,8 +44,16 @@ pub enum Unpaired {
     Same,
 }
 
-/// Host and moved data, while no collection has begun.
-pub(super) const OPEN_BLOCK_OF: [u8; 2] = [0, 0];
+impl Parameters for Params {
+    fn open_block_of(&self) -> [u8; STREAMS] {
+        // While no collection has begun.
+        [0, 0]
+    }
+
+    fn second_active(&self) -> Option<Unpaired> {
+        Some(self.unpaired)
+    }
+}
 
 /// How badly a partner's open block at page offset `partner` suits a collection that programs from offset `own` on: a
 /// partner that is ahead is caught up with, one that is behind never (Fig. 6).

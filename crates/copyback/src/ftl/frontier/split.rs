@@ -5,6 +5,7 @@
 //!
 //! Parameters: none.
 
+use super::{Parameters, STREAMS};
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
@@ -12,5 +13,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
-/// Host and moved data.
-pub(super) const OPEN_BLOCK_OF: [u8; 2] = [0, 1];
+impl Parameters for Params {
+    fn open_block_of(&self) -> [u8; STREAMS] {
+        [0, 1]
+    }
+}

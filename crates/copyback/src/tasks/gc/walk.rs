@@ -10,7 +10,7 @@
 //! open block for moves of its plane or where the granularity sends it, and erases the block.
 
 use crate::ftl::core::Ftl;
-use crate::ftl::frontier::Origin;
+use crate::ftl::frontier::Stream;
 use crate::sim::index::{BlockId, PlaneId};
 
 /// A block that the victim policy picked.
@@ -75,7 +75,7 @@ pub fn pick(ftl: &mut Ftl, plane: PlaneId, moment: Moment<'_>) -> Option<Victim>
     let valid = u32::from(ftl.blocks()[block].valid);
     let frees_enough = valid + moment.least_units <= ftl.geometry.units_per_block;
     let frees = frees_enough || ftl.is_reclaimable(plane, moment.least_units);
-    let has_room = valid <= ftl.pages_left(plane, Origin::Move) * ftl.geometry.units_per_page;
+    let has_room = valid <= ftl.pages_left(plane, Stream::Moved) * ftl.geometry.units_per_page;
     Some(Victim { block, frees, has_room })
 }
 
