@@ -1,0 +1,99 @@
+//! What do the first collections of an aged drive cost? Closed forms of order statistics, for the drive of tpds20
+//! ("each plane ... randomly filled ... from 93 to 95 percent ..., of which 80 percent are valid", Section 5.1).
+
+use copyback::config::presets::{DEVICES, SCHEMES, find};
+use copyback::observe::report::GcEvent;
+use copyback::run::config::RunConfig;
+use copyback::run::preconditioning;
+use copyback::run::simulation::{Setup, Simulation};
+use copyback::workload::{Op, Priority, Request};
+
+const BLOCKS: u32 = 2048;
+const PAGES: u32 = 256;
+const VALID: f64 = 0.8;
+/// Used blocks of a plane: 93 to 95 %.
+const USED: f64 = 0.94 * BLOCKS as f64;
+const DIES: u64 = 8;
+const MOVE_NS: f64 = 177_400.0 + 1_602_400.0;
+const ERASE_NS: f64 = 3_800_000.0;
+
+/// The chance that at most `valid` of a block's pages are valid, each by itself.
+fn at_most(valid: u32) -> f64 {
+    let mut of_this = (1.0 - VALID).powi(PAGES as i32);
+    let mut sum = of_this;
+    for k in 1..=valid {
+        of_this *= f64::from(PAGES + 1 - k) / f64::from(k) * VALID / (1.0 - VALID);
+        sum += of_this;
+    }
+    sum
+}
+
+/// Valid pages of the two emptiest of a plane's used blocks, in the mean: of the least, E = Σ P(more than v), of the
+/// second the same.
+fn of_the_two_emptiest() -> f64 {
+    let beyond = |v: u32| (1.0 - at_most(v)).max(0.0);
+    let least: f64 = (0..PAGES).map(|v| beyond(v).powf(USED)).sum();
+    let second: f64 = (0..PAGES).map(|v| beyond(v).powf(USED) + USED * at_most(v) * beyond(v).powf(USED - 1.0)).sum();
+    (least + second) / 2.0
+}
+
+/// The device's timing and blocks, with fewer dies and a channel for each, under a scheme, without its buffer.
+fn drive(scheme: &str) -> RunConfig {
+    let mut table: toml::Table = find(DEVICES, "tpds20").expect("it is a preset").text.parse().expect("it parses");
+    let scheme: toml::Table = find(SCHEMES, scheme).expect("it is a preset").text.parse().expect("it parses");
+    for (key, value) in scheme.into_iter().filter(|(_, value)| value.is_table()) {
+        let known = table.entry(key).or_insert_with(|| toml::Table::new().into());
+        known.as_table_mut().expect("a table").extend(value.as_table().expect("a table").clone());
+    }
+    let geometry = table["geometry"].as_table_mut().expect("a table");
+    geometry.insert("channels".into(), (DIES as i64).into());
+    geometry.insert("chips_per_channel".into(), 1.into());
+    table.retain(|key, value| value.is_table() && key != "buffer");
+    table.try_into().expect("the configuration is complete")
+}
+
+/// The first two collections of every plane: each has three writes, far apart, and starts below its level.
+fn first_collections(config: &RunConfig, seed: u64) -> Vec<GcEvent> {
+    config.check().expect("the configuration is possible");
+    let planes = DIES * 2;
+    let write = |number: u64| Request {
+        arrival_ns: number / planes * 1_000_000_000,
+        offset_bytes: 4096 * number,
+        len_bytes: 4096,
+        device: 0,
+        op: Op::Write,
+        priority: Priority::Normal,
+    };
+    let mut source = (0..3 * planes).map(write).collect::<Vec<_>>().into_iter();
+    let ftl = preconditioning::preconditioned(config, seed).expect("it is aged");
+    let (host, source) = (config.host.clone(), &mut source);
+    let setup = Setup { host, source, requests: None, check: false, keep_gc_events: true, keep_requests: false };
+    let mut simulation = Simulation::new(vec![(config, ftl)], setup);
+    simulation.run(&mut |_| {}).expect("it runs");
+    let drive = simulation.drives().next().expect("there is a drive");
+    let mut seen = vec![0; planes as usize];
+    let is_early = |event: &&GcEvent| {
+        seen[event.plane as usize] += 1;
+        seen[event.plane as usize] <= 2
+    };
+    let events: Vec<GcEvent> = drive.counters().gc_events().iter().filter(is_early).copied().collect();
+    assert_eq!(events.len() as u64, 2 * planes, "two of every plane");
+    events
+}
+
+/// `baseline-d`: one block, page by page.
+#[test]
+fn a_baseline_collects_the_emptiest_of_many_blocks() {
+    let expected = of_the_two_emptiest();
+    assert!((expected - 183.0).abs() < 0.2, "{expected}: 183.0 by hand");
+    let events = first_collections(&drive("baseline-d"), 1);
+    let count = events.len() as f64;
+    let valid = events.iter().map(|event| f64::from(event.units_valid)).sum::<f64>() / count;
+    // The least of so many binomials has a standard deviation of about 2 pages, the mean of 32 one of 0.4.
+    assert!((valid - expected).abs() < 0.01 * expected, "{valid} valid pages, not {expected}");
+    let time_ns = events.iter().map(|event| event.end_ns - event.start_ns).sum::<u64>() as f64 / count;
+    let expected_ns = expected * MOVE_NS + ERASE_NS;
+    assert!((time_ns - expected_ns).abs() < 0.01 * expected_ns, "{time_ns} ns, not {expected_ns}");
+    let per_page_ns = time_ns / (f64::from(PAGES) - valid);
+    assert!((per_page_ns / 4.514e6 - 1.0).abs() < 0.02, "{per_page_ns} ns for a freed page, not 4.514 ms");
+}
