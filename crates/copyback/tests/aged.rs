@@ -1,12 +1,16 @@
 //! What do the first collections of an aged drive cost? Closed forms of order statistics, for the drive of tpds20
 //! ("each plane ... randomly filled ... from 93 to 95 percent ..., of which 80 percent are valid", Section 5.1).
 
-use copyback::config::presets::{DEVICES, SCHEMES, find};
+#[path = "support/under.rs"]
+mod under;
+
+use copyback::config::presets::{DEVICES, find};
 use copyback::observe::report::GcEvent;
 use copyback::run::config::RunConfig;
 use copyback::run::preconditioning;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::{Op, Priority, Request};
+use under::under;
 
 const BLOCKS: u32 = 2048;
 const PAGES: u32 = 256;
@@ -39,12 +43,8 @@ fn of_the_two_emptiest() -> f64 {
 
 /// The device's timing and blocks, with fewer dies and a channel for each, under a scheme, without its buffer.
 fn drive(scheme: &str) -> RunConfig {
-    let mut table: toml::Table = find(DEVICES, "tpds20").expect("it is a preset").text.parse().expect("it parses");
-    let scheme: toml::Table = find(SCHEMES, scheme).expect("it is a preset").text.parse().expect("it parses");
-    for (key, value) in scheme.into_iter().filter(|(_, value)| value.is_table()) {
-        let known = table.entry(key).or_insert_with(|| toml::Table::new().into());
-        known.as_table_mut().expect("a table").extend(value.as_table().expect("a table").clone());
-    }
+    let device: toml::Table = find(DEVICES, "tpds20").expect("it is a preset").text.parse().expect("it parses");
+    let mut table = under(device, scheme);
     let geometry = table["geometry"].as_table_mut().expect("a table");
     geometry.insert("channels".into(), (DIES as i64).into());
     geometry.insert("chips_per_channel".into(), 1.into());

@@ -10,6 +10,7 @@
 //! its turn; the buffer takes them. A policy is a file of this folder and a row of the registry.
 
 pub mod die_lists;
+pub mod die_writes;
 pub mod lru;
 pub mod none;
 mod pages;
@@ -117,6 +118,7 @@ buffers! {
     "lru" => lru: Lru,
     "die-lists" => die_lists: DieLists,
     "plane-lists" => plane_lists: PlaneLists,
+    "die-writes" => die_writes: DieWrites,
 }
 
 /// The buffer of a run: see the module's contract.

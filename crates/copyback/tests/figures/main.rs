@@ -8,3 +8,5 @@ mod hpdc18;
 mod ispass11;
 mod table;
 mod tpds20;
+#[path = "../support/under.rs"]
+mod under;

@@ -4,7 +4,7 @@
 //! A read senses for 75 us, a program takes 1.5 ms, an erase 3.8 ms, a page 102.4 us on the channel; there are no
 //! command cycles. A move is a read and a program: 177.4 + 1602.4 us.
 
-use copyback::config::presets::{SCHEMES, find};
+use crate::under::under;
 use copyback::flash::command::{FlashOp, Source};
 use copyback::observe::report::{Outcome, RequestRecord};
 use copyback::run::config::RunConfig;
@@ -33,13 +33,8 @@ fn drive(scheme: &str, dies: u32, more: &str) -> RunConfig {
         {more}
         "#
     );
-    let mut table: toml::Table = toml::from_str(&device).expect("the device parses");
-    let scheme: toml::Table = find(SCHEMES, scheme).expect("it is a preset").text.parse().expect("it parses");
-    for (key, value) in scheme.into_iter().filter(|(_, value)| value.is_table()) {
-        let known = table.entry(key).or_insert_with(|| toml::Table::new().into());
-        known.as_table_mut().expect("a table").extend(value.as_table().expect("a table").clone());
-    }
-    table.try_into().expect("the configuration is complete")
+    let device: toml::Table = toml::from_str(&device).expect("the device parses");
+    under(device, scheme).try_into().expect("the configuration is complete")
 }
 
 /// Ends of the commands of a die whose planes are both collected, the first plane's first.
@@ -115,11 +110,21 @@ fn response_ns(record: &RequestRecord) -> u64 {
     record.response_ns
 }
 
+/// Room for eight pages.
+const BUFFER: &str = "buffer = { size = \"32 KiB\", latency = \"1 us\" }";
+/// Three pages of die 0, one of die 1, two each of dies 2 and 3.
+const HELD: [u64; 8] = [0, 4, 8, 1, 2, 6, 3, 7];
+
+/// Pages that a buffer holds, in the order of their use, and a request for five others when they are there.
+fn five_new_pages_for(held: &[u64]) -> Vec<Request> {
+    let held = held.iter().enumerate().map(|(at, &page)| pages(at as u64, page, 1));
+    held.chain([pages(1_000_000_000, 16, 5)]).collect()
+}
+
 /// Figure 5: a full buffer holds 3, 1, 2 and 2 pages of dies 0 to 3, and five new pages arrive. Pages of a die differ
 /// in planes: `page = die + 4 * plane + 8 * row`.
 #[test]
 fn figure_5_each_die_gives_one_page_in_turn() {
-    let buffer = "buffer = { size = \"32 KiB\", latency = \"1 us\" }";
     // (scheme, pages of die 0 in the order of their use, when the five are in DRAM)
     let rows = [
         // Its first two pages are for different planes, whose write points agree: they go together.
@@ -130,25 +135,29 @@ fn figure_5_each_die_gives_one_page_in_turn() {
     for (scheme, of_die_0, full_ns) in rows {
         let mut held: Vec<u64> = of_die_0.to_vec();
         held.extend([1, 2, 6, 3, 7]);
-        let later = 1_000_000_000;
-        let mut script: Vec<Request> = held.iter().enumerate().map(|(at, &page)| pages(at as u64, page, 1)).collect();
-        script.push(pages(later, 16, 5));
-        let outcome = run(&drive(scheme, 4, buffer), script);
+        let outcome = run(&drive(scheme, 4, BUFFER), five_new_pages_for(&held));
         assert_eq!(response_ns(&outcome.requests[7]), LATENCY_NS, "eight pages fit");
         assert_eq!(response_ns(&outcome.requests[8]), full_ns + LATENCY_NS, "{scheme}, die 0 holds {of_die_0:?}");
         assert_eq!(outcome.report.flash.host_page_programs, 5, "as many leave as come");
     }
 }
 
+/// The same where each die gives as many pages as it has planes: six leave for five, die 1 is passed over, and each
+/// pair goes in one command, as the planes of a die stand at one page.
+#[test]
+fn figure_5_dies_give_whole_die_writes() {
+    let mut config = drive("baseline-d", 4, BUFFER);
+    config.buffer = toml::from_str("policy = \"die-writes\"\nsize = \"32 KiB\"\nlatency = \"1 us\"").expect("a buffer");
+    let outcome = run(&config, five_new_pages_for(&HELD));
+    let flash = &outcome.report.flash;
+    assert_eq!((flash.host_page_programs, flash.multi_plane_page_programs), (6, 6));
+    assert_eq!(response_ns(&outcome.requests[8]), TWO_PLANE_PROGRAM_NS + LATENCY_NS);
+}
+
 /// `baseline-p`: each turn is a die's, with a page of each of its planes: two of dies 0, 2 and 3, the one of die 1.
 #[test]
 fn a_die_gives_a_page_of_each_of_its_planes() {
-    let buffer = "buffer = { size = \"32 KiB\", latency = \"1 us\" }";
-    let held = [0, 4, 8, 1, 2, 6, 3, 7];
-    let later = 1_000_000_000;
-    let mut script: Vec<Request> = held.iter().enumerate().map(|(at, &page)| pages(at as u64, page, 1)).collect();
-    script.push(pages(later, 16, 5));
-    let outcome = run(&drive("baseline-p", 4, buffer), script);
+    let outcome = run(&drive("baseline-p", 4, BUFFER), five_new_pages_for(&HELD));
     // Dies 0, 1 and 2 give five pages.
     assert_eq!(outcome.report.flash.host_page_programs, 5);
     assert_eq!(outcome.report.flash.multi_plane_page_programs, 4, "those of dies 0 and 2 go in pairs");

@@ -103,6 +103,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "buffer.policy = \"lru\"\nbuffer.size = \"1 MiB\"",
         "buffer.policy = \"die-lists\"\nbuffer.size = \"48 KiB\"",
         "buffer.policy = \"plane-lists\"\nbuffer.size = \"64 KiB\"",
+        "buffer.policy = \"die-writes\"\nbuffer.size = \"64 KiB\"",
     ],
     &[
         "trigger.policy = \"watermark\"",
