@@ -49,10 +49,10 @@ fn collections_follow_each_other_or_each_waits_for_a_write() {
     // Two writes after the one that leaves the plane 2 free blocks, far apart.
     let mut script = brink(1);
     script.extend((0..3).map(|later| pages(Write, LATER * (1 + later), 79, 1)));
-    let collections_of_each_second = |collections: &str| {
+    let collections_of_each_second = |follows: &str| {
         let drive = config(&format!(
             "geometry = {{ planes_per_die = 1 }}
-             trigger = {{ policy = \"watermark\", soft = 3, stop = 5{collections} }}
+             trigger = {{ policy = \"watermark\", soft = 3, {follows} }}
              capacity = {{ over_provisioning = 0.6 }}"
         ));
         let outcome = run(&drive, script.clone());
@@ -60,9 +60,9 @@ fn collections_follow_each_other_or_each_waits_for_a_write() {
     };
     // The first victim holds 1 valid page and makes 3 free blocks; the others hold 5 each. The open block takes 1 and
     // 5 pages (4 free), then 1, and 4 of the next one (4), 4, and 1 of the next one (4), and 5 (5).
-    assert_eq!(collections_of_each_second(""), [5, 0, 0]);
+    assert_eq!(collections_of_each_second("stop = 5"), [5, 0, 0]);
     // 3 free blocks are not below the watermark: no later write starts another.
-    assert_eq!(collections_of_each_second(", collections = \"one\""), [1, 0, 0]);
+    assert_eq!(collections_of_each_second("collections = \"one\""), [1, 0, 0]);
 }
 
 #[test]

@@ -15,7 +15,6 @@ use super::turn::Turn;
 use super::{BufferPolicy, Take};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
-use std::ops::Range;
 
 /// What it has to know of a page's place when the page comes in.
 pub const NEEDS: Known = Known::Plane;
@@ -32,10 +31,6 @@ impl Policy {
     pub fn new(_params: &Params, geometry: &Geometry) -> Self {
         Self { planes: geometry.planes, planes_per_die: geometry.planes_per_die, turn: Turn::new(geometry.dies) }
     }
-
-    fn lists_of(&self, die: u32) -> Range<usize> {
-        (die * self.planes_per_die) as usize..((die + 1) * self.planes_per_die) as usize
-    }
 }
 
 impl BufferPolicy for Policy {
@@ -49,10 +44,10 @@ impl BufferPolicy for Policy {
     }
 
     fn next(&mut self, pages_of: &[u32]) -> Take {
-        let mut turn = self.turn;
-        let die = turn.take(|die| pages_of[self.lists_of(die)].iter().any(|&pages| pages > 0));
-        self.turn = turn;
-        Take { lists: self.lists_of(die.expect("a list has a page")), pages_each: 1 }
+        let planes = self.planes_per_die;
+        let lists_of = |die: u32| (die * planes) as usize..((die + 1) * planes) as usize;
+        let die = self.turn.take(|die| pages_of[lists_of(die)].iter().any(|&pages| pages > 0));
+        Take { lists: lists_of(die.expect("a list has a page")), pages_each: 1 }
     }
 }
 

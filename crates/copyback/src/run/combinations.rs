@@ -25,8 +25,8 @@ impl RunConfig {
     pub(super) fn check_buffer(&self) -> Result<(), KeyError> {
         let (what, help) = match self.buffer.needs() {
             needs if needs <= self.allocation.knows() => return Ok(()),
-            Known::Plane => ("plane", "set `allocation.policy = \"static\"`"),
-            _ => ("die", "set `allocation.policy = \"static\"` or \"static-die\""),
+            Known::Plane => ("plane", "set `allocation.policy` to \"static\""),
+            _ => ("die", "set `allocation.policy` to \"static\" or \"static-die\""),
         };
         let why =
             format!("its lists need the {what} of each page when it comes in, and `allocation.policy` decides later");

@@ -307,8 +307,10 @@ impl Drive {
     /// step.
     fn first_admitted(&self, die: DieId, queue: Queue, asked: &Asked) -> Option<TxnId> {
         self.head(die, queue)?;
+        if queue == Queue::Write && !self.preemption.serves_writes() {
+            return None;
+        }
         let is_prohibited = match asked.view.state {
-            _ if queue == Queue::Write && !self.preemption.serves_writes() => true,
             State::AllAllowed => false,
             State::WritesProhibited => queue == Queue::Write,
             State::AllProhibited => true,

@@ -1,7 +1,7 @@
 //! How one layer goes over another.
 
+use super::Configuration;
 use super::tree::{Node, Table};
-use super::{Configuration, Kept};
 
 /// Keys of `[workload]` that only a generator has.
 const GENERATOR_KEYS: &[&str] = &[
@@ -62,13 +62,11 @@ pub(super) fn tag<C: Configuration>(path: &[&str]) -> Option<&'static str> {
     }
 }
 
-/// Keys of a table that stay where one policy replaces the other.
-fn kept<C: Configuration>(path: &[&str], policies: [Option<toml::Value>; 2]) -> &'static [&'static str] {
-    let has = |kept: &Kept, policy: &Option<toml::Value>| {
-        policy.as_ref().and_then(toml::Value::as_str).is_some_and(|name| kept.policies.contains(&name))
-    };
-    let of_both = |kept: &&Kept| [kept.table] == *path && policies.iter().all(|policy| has(kept, policy));
-    C::KEPT.iter().find(of_both).map_or(&[], |kept| kept.keys)
+/// Keys of a table that stay where this policy replaces another: what the drive has, if the policy uses it.
+fn kept<C: Configuration>(path: &[&str], policy: Option<toml::Value>) -> &'static [&'static str] {
+    let name = policy.as_ref().and_then(toml::Value::as_str).unwrap_or_default();
+    let kept = C::KEPT.iter().find(|kept| [kept.table] == *path && kept.policies.contains(&name));
+    kept.map_or(&[], |kept| kept.keys)
 }
 
 /// Drops from `base` what makes no sense any more under `over`.
@@ -79,7 +77,7 @@ fn drop_alternatives<C: Configuration>(path: &[&str], base: &mut Table, over: &T
             _ => None,
         };
         if over.contains_key(tag) && leaf(over) != leaf(base) {
-            let kept = kept::<C>(path, [leaf(base), leaf(over)]);
+            let kept = kept::<C>(path, leaf(over));
             base.retain(|key, _| kept.contains(&key.as_str()));
         }
     }

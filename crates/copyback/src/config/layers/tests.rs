@@ -79,6 +79,8 @@ fn another_policy_keeps_what_the_drive_has() {
     let resolved = with(&[device, "[buffer]\npolicy = \"die-lists\""]);
     assert_eq!(value(&resolved, "buffer.size").unwrap().as_str(), Some("2 MiB"));
     assert_eq!(value(&resolved, "buffer.latency").unwrap().as_str(), Some("3 us"));
+    let of_size = with(&["[buffer]\nsize = \"2 MiB\"", "[buffer]\npolicy = \"die-lists\""]);
+    assert_eq!(value(&of_size, "buffer.size").unwrap().as_str(), Some("2 MiB"));
     let without = with(&[device, "[buffer]\npolicy = \"none\""]);
     assert_eq!(value(&without, "buffer.size"), None);
     let again = with(&[device, "[buffer]\npolicy = \"none\"", "[buffer]\npolicy = \"die-lists\""]);

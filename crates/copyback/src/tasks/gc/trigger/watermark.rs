@@ -14,9 +14,10 @@
 //!   of n blocks being all pages of n blocks. Where planes open blocks together (`second-active`), counted blocks bring
 //!   both below the watermark at once.
 //! - `stop` (default: `soft`): collection goes on until this watermark is reached.
-//! - `collections` (default `"until-stop"`): what follows a collection of a scope that is below `stop` still: the next
+//! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`: the next
 //!   one, or with `"one"` nothing until another page of the scope is written, each of which starts at most one
-//!   collection, as in SSDsim. Writes that find no page wait for nobody's leave. Not for a device's watermarks.
+//!   collection, as in SSDsim, so that `stop` means nothing. A plane on which writes wait for a page is collected all
+//!   the same. Not for a device's watermarks.
 //! - `when` (default `"below"`): what starts a collection of a scope below its watermark. `"below"`: nothing else.
 //!   `"waiting"`: a request of the host that waits at the die, read or write, as in DiskSim's SSD extension, which
 //!   cleans an element in the foreground only; so collection never uses idle time, and every one has a request waiting
@@ -201,6 +202,13 @@ impl Parameters for Params {
         if !(0.0..=1.0).contains(&self.hard) {
             return Err(KeyError::new("trigger.hard", format!("{} is no share of `trigger.soft`", self.hard))
                 .with_help("use a number from 0 to 1, such as 0.2"));
+        }
+        if self.collections == Collections::One && self.stop.is_some() {
+            return Err(KeyError::new(
+                "trigger.stop",
+                "no collection goes on until then where a write starts at most one",
+            )
+            .with_help("leave `trigger.stop` out, or set `trigger.collections` to \"until-stop\""));
         }
         if self.collections == Collections::One && self.scope == Scope::Device {
             return Err(KeyError::new(
