@@ -5,8 +5,8 @@
 //! is, which moves it takes and what is counted are the same functions as those of any other step (`steps`,
 //! `tasks::job`).
 //!
-//! Where requests may join steps or go between them, a step is a lone one as long as none waits at the die when it
-//! begins. When it ends, and when the poll behind it does, that is asked again.
+//! Where requests may join steps or go between them, a step is a lone one if nobody who could do so waits at the die
+//! when it begins. When it ends, and when the poll behind it does, that is asked again.
 
 use super::drive::Drive;
 use super::sharing::PreemptionPoint;

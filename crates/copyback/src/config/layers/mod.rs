@@ -89,8 +89,8 @@ pub struct Located {
     pub place: Option<Place>,
 }
 
-/// Parameters that stay where a layer chooses another of some policies: all of these have them, and they say what the
-/// drive has.
+/// Parameters that stay where a layer chooses one of some policies: all of these have them, and they say what the drive
+/// has.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept {
     /// The axis.
