@@ -14,6 +14,7 @@ use super::turn::Turn;
 use super::{BufferPolicy, Take};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
+use crate::sim::index::DieId;
 
 /// What it has to know of a page's place when the page comes in.
 pub const NEEDS: Known = Known::Die;
@@ -41,9 +42,13 @@ impl BufferPolicy for Policy {
         home.die.at()
     }
 
-    fn next(&mut self, pages_of: &[u32]) -> Take {
+    fn next(&mut self, pages_of: &[u32]) -> Option<Take> {
         let die = self.turn.take(|die| pages_of[die as usize] > 0).expect("a list has a page") as usize;
-        Take { lists: die..die + 1, pages_each: 1 }
+        Some(Take { lists: die..die + 1, pages_each: 1 })
+    }
+
+    fn list_of_die(&self, die: DieId) -> Option<usize> {
+        Some(die.at())
     }
 }
 
@@ -58,12 +63,12 @@ mod tests {
         let mut policy = Policy { dies: 4, turn: Turn::new(4) };
         let left: Vec<usize> = (0..5)
             .map(|_| {
-                let take = policy.next(&pages_of);
+                let take = policy.next(&pages_of).expect("there is always one");
                 pages_of[take.lists.start] -= 1;
                 take.lists.start
             })
             .collect();
         assert_eq!(left, [0, 1, 2, 3, 0]);
-        assert_eq!(policy.next(&pages_of).lists.start, 2, "die 1 has none left");
+        assert_eq!(policy.next(&pages_of).map(|take| take.lists.start), Some(2), "die 1 has none left");
     }
 }

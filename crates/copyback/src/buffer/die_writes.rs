@@ -2,24 +2,84 @@
 //! together.
 //!
 //! Source: die-level write construction, `spd` of tpds20 (Section 4.2.1). The pages used least recently leave. A die
-//! with fewer pages than planes is passed over; where all dies have fewer, those of the die that has most leave, of two
-//! the one whose turn it is first.
+//! with fewer pages than planes is passed over; what happens where all dies have fewer is a parameter.
 //!
 //! ```text
 //! pages of dies 0 to 3, of two planes each      3  1  2  2     the turn stands at die 0
 //! what leaves for five new pages                2  -  2  2     and stands there again
 //! ```
 //!
-//! Parameters: those of `lru`.
+//! Parameters: those of `lru`, and one more.
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
 //! - `latency` (default `"1 us"`): time of a buffer access for each request.
-
-pub use super::lru::Params;
+//! - `short_set` (default `"pad"`): what leaves where no die has as many pages as planes. `"pad"`: those of the die
+//!   that has most, of two the one whose turn it is first; a drive that is written in rows pads the rest of the row.
+//!   `"wait"`: nothing, until more pages have come: the buffer needs room for a page of each plane of the drive.
 
 use super::turn::Turn;
-use super::{BufferPolicy, Take};
+use super::{BufferPolicy, Parameters, Take, lru};
+use crate::config::{GeometryConfig, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
+use crate::sim::index::DieId;
+use copyback_workload::units::{Bytes, Nanos, format_bytes};
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Room for data.
+    pub size: Bytes,
+    /// Time of an access.
+    pub latency: Nanos,
+    /// What leaves where no die has as many pages as planes.
+    pub short_set: ShortSet,
+}
+
+/// What leaves where no die has as many pages as planes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShortSet {
+    /// Those of the die that has most.
+    #[default]
+    Pad,
+    /// Nothing.
+    Wait,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let lru::Params { size, latency } = lru::Params::default();
+        Self { size, latency, short_set: ShortSet::default() }
+    }
+}
+
+impl Parameters for Params {
+    fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
+        lru::Params { size: self.size, latency: self.latency }.check(geometry)?;
+        let dies = u64::from(geometry.channels) * u64::from(geometry.chips_per_channel * geometry.dies_per_chip);
+        let least_bytes = dies * u64::from(geometry.planes_per_die) * geometry.page_size.0;
+        if self.short_set == ShortSet::Wait && self.size.0 < least_bytes {
+            let why = format!(
+                "{} holds less than a page of each of the {} planes of {dies} dies, and might wait for ever",
+                format_bytes(self.size.0),
+                geometry.planes_per_die
+            );
+            let help = format!("use at least {}, or set `buffer.short_set = \"pad\"`", format_bytes(least_bytes));
+            return Err(KeyError::new("buffer.size", why).with_help(help));
+        }
+        Ok(())
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.size.0
+    }
+
+    fn latency_ns(&self) -> u64 {
+        self.latency.0
+    }
+}
 
 /// What it has to know of a page's place when the page comes in.
 pub const NEEDS: Known = Known::Die;
@@ -28,13 +88,15 @@ pub const NEEDS: Known = Known::Die;
 pub struct Policy {
     dies: u32,
     planes_per_die: u32,
+    short_set: ShortSet,
     turn: Turn,
 }
 
 impl Policy {
     /// The policy for a drive.
-    pub fn new(_params: &Params, geometry: &Geometry) -> Self {
-        Self { dies: geometry.dies, planes_per_die: geometry.planes_per_die, turn: Turn::new(geometry.dies) }
+    pub fn new(params: &Params, geometry: &Geometry) -> Self {
+        let (dies, planes_per_die) = (geometry.dies, geometry.planes_per_die * geometry.row_planes);
+        Self { dies, planes_per_die, short_set: params.short_set, turn: Turn::new(dies) }
     }
 }
 
@@ -48,13 +110,21 @@ impl BufferPolicy for Policy {
         home.die.at()
     }
 
-    fn next(&mut self, pages_of: &[u32]) -> Take {
+    fn next(&mut self, pages_of: &[u32]) -> Option<Take> {
         let whole = self.turn.take(|die| pages_of[die as usize] >= self.planes_per_die);
-        let die = whole.unwrap_or_else(|| {
+        let fullest = |turn: &mut Turn| {
             let most = *pages_of.iter().max().expect("a drive has a die");
-            self.turn.take(|die| pages_of[die as usize] == most).expect("a die has most")
-        }) as usize;
-        Take { lists: die..die + 1, pages_each: self.planes_per_die }
+            turn.take(|die| pages_of[die as usize] == most)
+        };
+        let die = match (whole, self.short_set) {
+            (None, ShortSet::Pad) => fullest(&mut self.turn),
+            _ => whole,
+        }? as usize;
+        Some(Take { lists: die..die + 1, pages_each: self.planes_per_die })
+    }
+
+    fn list_of_die(&self, die: DieId) -> Option<usize> {
+        Some(die.at())
     }
 }
 
@@ -63,27 +133,33 @@ mod tests {
     use super::*;
 
     /// Who gives pages in turn, and how many.
-    fn taken<const DIES: usize>(mut pages_of: [u32; DIES], sets: usize) -> Vec<(usize, u32)> {
-        let mut policy = Policy { dies: DIES as u32, planes_per_die: 2, turn: Turn::new(DIES as u32) };
-        (0..sets)
-            .map(|_| {
-                let Take { lists, pages_each } = policy.next(&pages_of);
-                let pages = pages_each.min(pages_of[lists.start]);
-                pages_of[lists.start] -= pages;
-                (lists.start, pages)
-            })
-            .collect()
+    fn taken<const DIES: usize>(short_set: ShortSet, mut pages_of: [u32; DIES], sets: usize) -> Vec<(usize, u32)> {
+        let mut policy = Policy { dies: DIES as u32, planes_per_die: 2, short_set, turn: Turn::new(DIES as u32) };
+        let set = |_| {
+            let Take { lists, pages_each } = policy.next(&pages_of)?;
+            let pages = pages_each.min(pages_of[lists.start]);
+            pages_of[lists.start] -= pages;
+            Some((lists.start, pages))
+        };
+        (0..sets).map_while(set).collect()
     }
 
     /// tpds20 Fig. 5.
     #[test]
     fn dies_with_fewer_pages_than_planes_are_passed_over() {
-        assert_eq!(taken([3, 1, 2, 2], 3), [(0, 2), (2, 2), (3, 2)]);
+        for short_set in [ShortSet::Pad, ShortSet::Wait] {
+            assert_eq!(taken(short_set, [3, 1, 2, 2], 3), [(0, 2), (2, 2), (3, 2)]);
+        }
     }
 
     #[test]
     fn where_all_dies_have_fewer_the_fullest_gives_what_it_has() {
-        assert_eq!(taken([0, 1, 0, 1], 2), [(1, 1), (3, 1)]);
-        assert_eq!(taken([1, 3, 1], 3), [(1, 2), (2, 1), (0, 1)], "then die 2 has the turn");
+        assert_eq!(taken(ShortSet::Pad, [0, 1, 0, 1], 2), [(1, 1), (3, 1)]);
+        assert_eq!(taken(ShortSet::Pad, [1, 3, 1], 3), [(1, 2), (2, 1), (0, 1)], "then die 2 has the turn");
+    }
+
+    #[test]
+    fn where_all_dies_have_fewer_they_may_wait_for_more() {
+        assert_eq!(taken(ShortSet::Wait, [1, 3, 1], 3), [(1, 2)]);
     }
 }

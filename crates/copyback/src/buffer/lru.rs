@@ -77,7 +77,7 @@ impl BufferPolicy for Policy {
         0
     }
 
-    fn next(&mut self, _pages_of: &[u32]) -> Take {
-        Take { lists: 0..1, pages_each: 1 }
+    fn next(&mut self, _pages_of: &[u32]) -> Option<Take> {
+        Some(Take { lists: 0..1, pages_each: 1 })
     }
 }

@@ -3,7 +3,8 @@
 //! Contract: a buffer takes mapping units that the host writes ([`Buffer::insert`]), hears of those that are read
 //! ([`Buffer::hit`]) and trimmed, and is told where each page will be written. Where what waits does not fit, the
 //! engine asks for pages that leave together ([`Buffer::next_set`]), writes them, and says when they are in flash
-//! ([`Buffer::ended`]); until then they stay readable.
+//! ([`Buffer::ended`]); until then they stay readable. A program that has room left asks for a dirty page of its die
+//! ([`Buffer::take_set`]).
 //!
 //! All buffers hold pages in the same way (`pages`). A policy says which of its lists a page stands in, each list in
 //! the order of last use, and from which list the next set is taken. It looks at how many pages each list has and keeps
@@ -23,7 +24,7 @@ use crate::config::layers::Kept;
 use crate::config::{GeometryConfig, KeyError, axis};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
-use crate::sim::index::LogicalUnit;
+use crate::sim::index::{DieId, LogicalUnit};
 use pages::Pages;
 use std::ops::Range;
 
@@ -42,8 +43,13 @@ pub trait BufferPolicy {
     fn lists(&self) -> usize;
     /// The list of a page that will be written to `home`, of which the allocation may leave plane and die open.
     fn list_of(&self, home: Place) -> usize;
-    /// What leaves next, where anything may; `pages_of`: how many pages each list has.
-    fn next(&mut self, pages_of: &[u32]) -> Take;
+    /// What leaves next, where anything may; `pages_of`: how many pages each list has. None: nothing before more pages
+    /// have come, or those on their way are in flash.
+    fn next(&mut self, pages_of: &[u32]) -> Option<Take>;
+    /// The list of pages that will be written to a die, where the policy keeps one of that die alone.
+    fn list_of_die(&self, _die: DieId) -> Option<usize> {
+        None
+    }
 }
 
 /// What a configuration says of a buffer.
@@ -107,8 +113,11 @@ macro_rules! buffers {
             fn list_of(&self, home: Place) -> usize {
                 match self { $( Self::$variant(p) => p.list_of(home) ),+ }
             }
-            fn next(&mut self, pages_of: &[u32]) -> Take {
+            fn next(&mut self, pages_of: &[u32]) -> Option<Take> {
                 match self { $( Self::$variant(p) => p.next(pages_of) ),+ }
+            }
+            fn list_of_die(&self, die: DieId) -> Option<usize> {
+                match self { $( Self::$variant(p) => p.list_of_die(die) ),+ }
             }
         }
     };
@@ -163,15 +172,21 @@ impl Buffer {
         self.pages.lacks_room_for(waiting_units)
     }
 
-    /// Sends the pages that leave together next on their way; none where all are.
+    /// Sends the pages that leave together next on their way; none where all are, or where the policy waits for more.
     pub fn next_set(&mut self) -> Set {
         if self.pages.is_all_leaving() {
             return Set::default();
         }
-        let take = self.policy.next(self.pages.of_lists());
+        let Some(take) = self.policy.next(self.pages.of_lists()) else { return Set::default() };
         let set = self.pages.take(take);
         debug_assert!(!set.is_empty(), "the policy names lists without a page");
         set
+    }
+
+    /// Sends pages that will be written to a die on their way, those that were used least recently, as many as fit into
+    /// so many units.
+    pub fn take_set(&mut self, die: DieId, units_max: u32) -> Set {
+        self.policy.list_of_die(die).map_or_else(Set::default, |list| self.pages.take_within(list, units_max))
     }
 
     /// Units of one page are in flash. Those that were written again meanwhile stay.

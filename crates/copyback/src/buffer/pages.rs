@@ -65,6 +65,10 @@ impl Set {
         self.count == 0
     }
 
+    fn is_full(&self) -> bool {
+        self.count == self.pages.len()
+    }
+
     /// Its pages, in the order in which they were taken.
     pub fn pages(&self) -> &[Leaving] {
         &self.pages[..self.count]
@@ -95,8 +99,8 @@ fn mask_of(start: u32, units: u32) -> u32 {
 impl Pages {
     /// Room for so many units, in so many lists.
     pub fn new(capacity_units: u64, lists: usize, geometry: &Geometry) -> Self {
-        let pages = geometry.logical_units.div_ceil(geometry.units_per_page);
-        Self::of_shape(capacity_units, lists, pages, geometry.units_per_page)
+        let pages = geometry.logical_units.div_ceil(geometry.units_per_logical_page);
+        Self::of_shape(capacity_units, lists, pages, geometry.units_per_logical_page)
     }
 
     fn of_shape(capacity_units: u64, lists: usize, pages: u32, units_per_page: u32) -> Self {
@@ -215,14 +219,33 @@ impl Pages {
         for list in lists {
             for _ in 0..pages_each {
                 let Some(entry) = self.lists.first(list) else { break };
-                self.leave_list(entry);
-                let e = &mut self.entries[entry as usize];
-                e.leaving = std::mem::take(&mut e.dirty);
-                self.leaving_units += u64::from(e.leaving.count_ones());
-                set.push(Leaving { first: e.page * self.units_per_page, mask: e.leaving });
+                set.push(self.send(entry));
             }
         }
         set
+    }
+
+    /// The same of one list, as far as its first pages fit into so many units.
+    pub fn take_within(&mut self, list: usize, mut units_max: u32) -> Set {
+        let mut set = Set::default();
+        while let Some(entry) = self.lists.first(list) {
+            let units = self.entries[entry as usize].dirty.count_ones();
+            if units > units_max || set.is_full() {
+                break;
+            }
+            units_max -= units;
+            set.push(self.send(entry));
+        }
+        set
+    }
+
+    /// What is dirty of an entry is on its way.
+    fn send(&mut self, entry: u32) -> Leaving {
+        self.leave_list(entry);
+        let e = &mut self.entries[entry as usize];
+        e.leaving = std::mem::take(&mut e.dirty);
+        self.leaving_units += u64::from(e.leaving.count_ones());
+        Leaving { first: e.page * self.units_per_page, mask: e.leaving }
     }
 
     /// See [`super::Buffer::ended`].

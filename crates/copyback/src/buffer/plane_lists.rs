@@ -43,11 +43,11 @@ impl BufferPolicy for Policy {
         home.plane.at()
     }
 
-    fn next(&mut self, pages_of: &[u32]) -> Take {
+    fn next(&mut self, pages_of: &[u32]) -> Option<Take> {
         let planes = self.planes_per_die;
         let lists_of = |die: u32| (die * planes) as usize..((die + 1) * planes) as usize;
         let die = self.turn.take(|die| pages_of[lists_of(die)].iter().any(|&pages| pages > 0));
-        Take { lists: lists_of(die.expect("a list has a page")), pages_each: 1 }
+        Some(Take { lists: lists_of(die.expect("a list has a page")), pages_each: 1 })
     }
 }
 
@@ -59,8 +59,9 @@ mod tests {
     #[test]
     fn a_page_of_each_plane_of_a_die_leaves() {
         let mut policy = Policy { planes: 4, planes_per_die: 2, turn: Turn::new(2) };
-        assert_eq!(policy.next(&[2, 0, 1, 1]), Take { lists: 0..2, pages_each: 1 });
-        assert_eq!(policy.next(&[1, 0, 1, 1]), Take { lists: 2..4, pages_each: 1 });
-        assert_eq!(policy.next(&[0, 0, 0, 1]), Take { lists: 2..4, pages_each: 1 }, "the first die has none");
+        let mut lists = |pages_of: [u32; 4]| policy.next(&pages_of).map(|take| (take.lists, take.pages_each));
+        assert_eq!(lists([2, 0, 1, 1]), Some((0..2, 1)));
+        assert_eq!(lists([1, 0, 1, 1]), Some((2..4, 1)));
+        assert_eq!(lists([0, 0, 0, 1]), Some((2..4, 1)), "the first die has none");
     }
 }

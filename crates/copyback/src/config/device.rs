@@ -198,6 +198,15 @@ impl GeometryConfig {
         Ok(())
     }
 
+    /// The shape that a drive has which is written in rows, the next page of all planes of a die at once: each die has
+    /// one plane, whose pages are rows.
+    #[must_use]
+    pub fn in_rows(&self) -> Self {
+        let mapping_unit = Some(Bytes(self.unit_bytes()));
+        let page_size = Bytes(self.page_size.0 * u64::from(self.planes_per_die));
+        Self { planes_per_die: 1, page_size, mapping_unit, ..self.clone() }
+    }
+
     /// Bytes of a mapping unit.
     pub fn unit_bytes(&self) -> u64 {
         self.mapping_unit.unwrap_or(self.page_size).0

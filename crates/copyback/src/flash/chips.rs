@@ -125,6 +125,12 @@ impl<O: Observer> Flash<O> {
 
     // ---- questions --------------------------------------------------------------------------------------------------
 
+    /// Its shape.
+    #[inline(always)]
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
     /// Its times.
     #[inline(always)]
     pub fn timing(&self) -> &Timing {

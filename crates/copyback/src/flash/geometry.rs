@@ -2,8 +2,13 @@
 //!
 //! Indices nest: planes of one die stand together, dies of one chip, chips of one channel. All divisors are fixed for
 //! a run, so each step is a multiplication.
+//!
+//! A translation layer that writes in rows, the next page of all planes of a die at once, sees another shape than flash
+//! has: one plane in each die, whose pages are rows and whose blocks are the blocks of one offset on all planes
+//! ([`Geometry::in_rows`]). Units are numbered along a row, so that the pages of one stand together. Flash knows
+//! nothing of rows: what goes to it is named by [`Geometry::flash_page`] and [`Geometry::flash_page_of`].
 
-use crate::config::Device;
+use crate::config::{Device, GeometryConfig};
 use crate::sim::fastdiv::FastDiv;
 use crate::sim::index::{BlockId, ChannelId, DieId, PageId, PhysicalUnit, PlaneId};
 
@@ -38,6 +43,14 @@ pub struct Geometry {
     pub physical_units: u32,
     /// Mapping units that the host sees.
     pub logical_units: u32,
+    /// Planes of the flash in a plane of this shape: 1, or in rows all of a die.
+    pub row_planes: u32,
+    /// Mapping units in a page of the flash.
+    pub units_per_flash_page: u32,
+    /// Mapping units of consecutive addresses that are placed, buffered and written together.
+    pub units_per_logical_page: u32,
+    per_flash_page: FastDiv,
+    planes_in_row: FastDiv,
     per_page: FastDiv,
     per_block: FastDiv,
     pages_in_block: FastDiv,
@@ -53,7 +66,18 @@ impl Geometry {
     /// # Panics
     /// When the configuration was not checked.
     pub fn new(device: &Device<'_>) -> Self {
-        let g = device.geometry;
+        Self::of_shape(device, device.geometry, 1)
+    }
+
+    /// The same of a drive that is written in rows.
+    ///
+    /// # Panics
+    /// When the configuration was not checked, or a row has more units than a page may.
+    pub fn in_rows(device: &Device<'_>) -> Self {
+        Self::of_shape(device, &device.geometry.in_rows(), device.geometry.planes_per_die)
+    }
+
+    fn of_shape(device: &Device<'_>, g: &GeometryConfig, row_planes: u32) -> Self {
         g.check().expect("the configuration was checked");
         let dies = g.channels * g.chips_per_channel * g.dies_per_chip;
         let planes = dies * g.planes_per_die;
@@ -78,6 +102,11 @@ impl Geometry {
             blocks,
             physical_units,
             logical_units: (logical_bytes / g.unit_bytes()) as u32,
+            row_planes,
+            units_per_flash_page: units_per_page / row_planes,
+            units_per_logical_page: units_per_page / row_planes,
+            per_flash_page: FastDiv::new(units_per_page / row_planes),
+            planes_in_row: FastDiv::new(row_planes),
             per_page: FastDiv::new(units_per_page),
             per_block: FastDiv::new(units_per_block),
             pages_in_block: FastDiv::new(g.pages_per_block),
@@ -170,5 +199,106 @@ impl Geometry {
     pub fn planes_of(&self, die: DieId) -> impl Iterator<Item = PlaneId> + use<> {
         let first = die.0 * self.planes_per_die;
         (first..first + self.planes_per_die).map(PlaneId)
+    }
+
+    // ---- in rows ----------------------------------------------------------------------------------------------------
+
+    /// Whether this is a shape in rows.
+    #[inline(always)]
+    pub fn is_in_rows(&self) -> bool {
+        self.row_planes > 1
+    }
+
+    /// Whether a row holds pages of any addresses, and not only those that are always written together.
+    #[inline(always)]
+    pub fn shares_rows(&self) -> bool {
+        self.is_in_rows() && self.units_per_logical_page < self.units_per_page
+    }
+
+    /// The page of the flash that holds a physical unit.
+    #[inline(always)]
+    pub fn flash_page(&self, unit: PhysicalUnit) -> PageId {
+        if self.is_in_rows() { self.flash_page_in_row(unit) } else { self.page_of(unit) }
+    }
+
+    #[inline(never)]
+    fn flash_page_in_row(&self, unit: PhysicalUnit) -> PageId {
+        let (row, plane) = self.planes_in_row.div_rem(self.per_flash_page.quotient(unit.0));
+        self.flash_page_of(PageId(row), plane)
+    }
+
+    /// The page of the flash that a page of this shape has on the plane of that number, of those of a row.
+    pub fn flash_page_of(&self, page: PageId, row_plane: u32) -> PageId {
+        let (block, offset) = self.block_and_offset(page);
+        PageId(self.flash_block_of(block, row_plane).0 * self.pages_per_block + offset)
+    }
+
+    /// The same of a block.
+    pub fn flash_block_of(&self, block: BlockId, row_plane: u32) -> BlockId {
+        let (plane, offset) = self.blocks_in_plane.div_rem(block.0);
+        BlockId((plane * self.row_planes + row_plane) * self.blocks_per_plane + offset)
+    }
+
+    /// The same of a plane.
+    #[inline(always)]
+    pub fn flash_plane_of(&self, plane: PlaneId, row_plane: u32) -> PlaneId {
+        PlaneId(plane.0 * self.row_planes + row_plane)
+    }
+
+    /// The plane of this shape that a plane of the flash belongs to.
+    #[inline(always)]
+    pub fn plane_of_flash(&self, plane: PlaneId) -> PlaneId {
+        PlaneId(self.planes_in_row.quotient(plane.0))
+    }
+
+    /// The first physical unit of a page of the flash.
+    pub fn unit_of_flash_page(&self, page: PageId) -> PhysicalUnit {
+        let (block, offset) = self.block_and_offset(page);
+        let (plane, block_offset) = self.blocks_in_plane.div_rem(block.0);
+        let (plane, row_plane) = self.planes_in_row.div_rem(plane);
+        let row = (plane * self.blocks_per_plane + block_offset) * self.pages_per_block + offset;
+        PhysicalUnit((row * self.row_planes + row_plane) * self.units_per_flash_page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::config::RunConfig;
+
+    fn config(planes_per_die: u32, mapping_unit: &str) -> RunConfig {
+        let text = format!(
+            r#"
+            capacity = {{ reserved = 0.2 }}
+            timing = {{ read = "1 us", program = "1 us", erase = "1 us", channel = "1 MB/s" }}
+            geometry = {{ channels = 2, chips_per_channel = 1, dies_per_chip = 2, planes_per_die = {planes_per_die}, blocks_per_plane = 8, pages_per_block = 4, page_size = "16 KiB", mapping_unit = "{mapping_unit}" }}
+            "#
+        );
+        toml::from_str(&text).expect("a configuration")
+    }
+
+    /// Every unit in rows lies on one page of the flash, each page of the flash holds as many units as it has room for,
+    /// and the pages of a row have one offset on the planes of one die.
+    #[test]
+    fn rows_are_the_same_pages_in_another_order() {
+        for (planes, unit) in [(1, "16 KiB"), (2, "16 KiB"), (2, "4 KiB"), (4, "8 KiB")] {
+            let config = config(planes, unit);
+            let (flash, rows) = (Geometry::new(&config.device()), Geometry::in_rows(&config.device()));
+            assert_eq!((rows.physical_units, rows.logical_units), (flash.physical_units, flash.logical_units));
+            assert_eq!((rows.planes, rows.row_planes), (flash.dies, planes));
+            let mut units_of = vec![0; (flash.physical_units / flash.units_per_page) as usize];
+            for unit in (0..rows.physical_units).map(PhysicalUnit) {
+                let page = rows.flash_page(unit);
+                units_of[page.at()] += 1;
+                let first = rows.unit_of_flash_page(page);
+                assert!((first.0..first.0 + flash.units_per_page).contains(&unit.0), "{unit:?} of {page:?}");
+                let (block, offset) = flash.block_and_offset(page);
+                let (row_block, row_offset) = rows.block_and_offset(rows.page_of(unit));
+                assert_eq!((flash.block_offset(block), offset), (rows.block_offset(row_block), row_offset));
+                assert_eq!(flash.die_of(flash.plane_of(block)), rows.die_of(rows.plane_of(row_block)));
+                assert_eq!(rows.plane_of_flash(flash.plane_of(block)), rows.plane_of(row_block));
+            }
+            assert!(units_of.iter().all(|&units| units == flash.units_per_page));
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod at_once;
 mod check;
+mod collecting;
 mod copy;
 mod counts;
 #[cfg(test)]
@@ -14,10 +15,10 @@ mod placing;
 use super::FtlConfig;
 use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
-use super::blocks::{Block, BlockState, Blocks};
+use super::blocks::{BlockState, Blocks};
 use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Stream};
 use super::mapping::Mapping;
-use super::victim::{Victim, VictimPolicy, View};
+use super::victim::{Victim, VictimPolicy};
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
@@ -44,7 +45,7 @@ pub(super) struct Plane {
 
 /// The translation layer of one drive.
 pub struct Ftl {
-    /// The drive's shape.
+    /// The drive's shape, in rows where the frontier writes them.
     pub geometry: Geometry,
     allocation: Allocation,
     pub(super) frontier: Frontier,
@@ -66,7 +67,10 @@ pub struct Ftl {
 impl Ftl {
     /// A fresh drive.
     pub fn new(config: &FtlConfig<'_>, seed: u64) -> Self {
-        let geometry = Geometry::new(&config.device);
+        let geometry = match config.frontier.is_in_rows() {
+            true => Geometry::in_rows(&config.device),
+            false => Geometry::new(&config.device),
+        };
         let mut free = Lists::new(geometry.planes as usize, geometry.blocks as usize);
         for block in 0..geometry.blocks {
             free.push_back(geometry.plane_of(BlockId(block)).at(), block);
@@ -263,7 +267,27 @@ impl Ftl {
     /// When the plane has no page left, or the page no room for the moves.
     #[inline(always)]
     pub fn move_page(&mut self, plane: PlaneId, write_point: usize, moves: &[Move], merged: u32, stamp: u64) -> PageId {
-        let (block, first) = self.bind_page(plane, write_point, moves.len());
+        self.move_page_with(plane, write_point, moves, merged, &[], stamp)
+    }
+
+    /// The same with new data of the host in the places behind the moves: see [`Ftl::write_page`].
+    ///
+    /// # Panics
+    /// As above.
+    #[inline(always)]
+    pub fn move_page_with(
+        &mut self,
+        plane: PlaneId,
+        write_point: usize,
+        moves: &[Move],
+        merged: u32,
+        units: &[LogicalUnit],
+        stamp: u64,
+    ) -> PageId {
+        let (block, first) = self.bind_page(plane, write_point, moves.len() + units.len());
+        for (at, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
+            self.point(unit, PhysicalUnit(first.0 + (moves.len() + at) as u32), block);
+        }
         let mut moved = 0;
         for (at, m) in moves.iter().enumerate() {
             moved += u16::from(self.relocate(*m, PhysicalUnit(first.0 + at as u32)));
@@ -279,7 +303,7 @@ impl Ftl {
         }
         self.counts.dropped_moves += moves.len() as u64 - u64::from(moved);
         self.counts.moved_units += moves.len() as u64 - u64::from(merged);
-        self.counts.host_units += u64::from(merged);
+        self.counts.host_units += u64::from(merged) + units.len() as u64;
         self.close_if_full(plane, block, write_point, stamp);
         self.geometry.page_of(first)
     }
@@ -389,108 +413,5 @@ impl Ftl {
             self.invalidate(old);
         }
         old.is_some()
-    }
-
-    // ---- collecting ---------------------------------------------------------------------------------------------
-
-    /// The block that the victim policy would collect on a plane.
-    pub fn pick_victim(&mut self, plane: PlaneId, stamp: u64) -> Option<BlockId> {
-        self.pick_victim_for(plane, &[], stamp)
-    }
-
-    /// The same, with a view of the page offsets of reads that wait for other planes of the die.
-    pub fn pick_victim_for(&mut self, plane: PlaneId, read_offsets: &[u32], stamp: u64) -> Option<BlockId> {
-        let (blocks, geometry) = (&self.blocks, &self.geometry);
-        let view = View { blocks, plane, now: stamp, read_offsets, valid: &self.valid, geometry };
-        let picked = self.victim.pick(view)?;
-        let state = self.blocks[picked].state;
-        hold!(state == BlockState::Closed, VictimFull, "the victim policy picked {picked:?}, which is {state:?}");
-        let home = self.geometry.plane_of(picked);
-        hold!(home == plane, VictimFull, "the victim policy picked {picked:?} of {home:?} for {plane:?}");
-        Some(picked)
-    }
-
-    /// Whether the victim policy looks at the reads that wait.
-    pub fn victim_matches_reads(&self) -> bool {
-        self.victim.matches_reads()
-    }
-
-    /// How long the controller took for the last choice of a victim.
-    pub fn choice_ns(&self) -> u64 {
-        self.victim.choice_ns()
-    }
-
-    /// Whether a full block of the plane has at least so many places without valid data: whoever collects for less, or
-    /// goes on where there is none, goes round in circles.
-    pub fn is_reclaimable(&self, plane: PlaneId, least_units: u32) -> bool {
-        let valid_max = self.geometry.units_per_block - least_units;
-        let is_worth_it = |b: &Block| b.state == BlockState::Closed && u32::from(b.valid) <= valid_max;
-        self.blocks.of_plane(plane).iter().any(is_worth_it)
-    }
-
-    /// Makes a full block the victim of a collection and lists its valid data, page by page.
-    pub fn take_victim(&mut self, block: BlockId, moves: &mut Vec<Move>) {
-        let state = self.blocks[block].state;
-        hold!(state == BlockState::Closed, VictimFull, "{block:?} is to be collected, and is {state:?}");
-        let plane = self.geometry.plane_of(block);
-        self.victim.on_take(&self.blocks, plane, block);
-        self.blocks[block].state = BlockState::Victim;
-        self.list_valid(block, moves);
-        debug_assert_eq!(moves.len(), usize::from(self.blocks[block].valid));
-    }
-
-    /// The valid data of a block.
-    pub fn valid_units(&self, block: BlockId) -> Vec<Move> {
-        let mut moves = Vec::new();
-        self.list_valid(block, &mut moves);
-        moves
-    }
-
-    /// Pages of a block that hold a valid unit.
-    pub fn valid_pages(&self, block: BlockId) -> u32 {
-        let units_per_page = self.geometry.units_per_page;
-        let first = self.geometry.first_unit(block).0;
-        let is_valid = |place: u32| self.valid[(place / 64) as usize] >> (place % 64) & 1 == 1;
-        let holds_data = |page: &u32| {
-            let start = first + page * units_per_page;
-            (start..start + units_per_page).any(is_valid)
-        };
-        (0..self.geometry.pages_per_block).filter(holds_data).count() as u32
-    }
-
-    fn list_valid(&self, block: BlockId, moves: &mut Vec<Move>) {
-        moves.clear();
-        let first = self.geometry.first_unit(block).0;
-        let end = first + self.geometry.units_per_block;
-        let mut at = first;
-        while at < end {
-            let in_word = (64 - at % 64).min(end - at);
-            let mask = if in_word == 64 { u64::MAX } else { (1 << in_word) - 1 };
-            let mut word = (self.valid[(at / 64) as usize] >> (at % 64)) & mask;
-            while word != 0 {
-                let from = PhysicalUnit(at + word.trailing_zeros());
-                moves.push(Move { from, unit: self.reverse[from.at()] });
-                word &= word - 1;
-            }
-            at += in_word;
-        }
-    }
-
-    /// Erases a victim whose valid data was moved.
-    ///
-    /// # Panics
-    /// When the block is no victim or still holds valid data.
-    pub fn erase(&mut self, block: BlockId) {
-        let state = &mut self.blocks[block];
-        let is_empty = state.state == BlockState::Victim && state.valid == 0;
-        hold!(is_empty, VictimEmpty, "{block:?} is to be erased: {state:?}");
-        state.state = BlockState::Free;
-        state.written = 0;
-        state.erases += 1;
-        let plane = self.geometry.plane_of(block);
-        self.free.push_back(plane.at(), block.0);
-        self.planes[plane.at()].free_blocks += 1;
-        self.free_blocks += 1;
-        self.counts.erases += 1;
     }
 }

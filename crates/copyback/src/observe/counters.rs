@@ -205,12 +205,12 @@ impl Counters {
         }
     }
 
-    /// A block was collected at once: so many pages read, and units of so many pages programmed.
-    pub fn on_timeless_collection(&mut self, pages_read: u32, pages_programmed: u32, units: u32) {
+    /// A block was collected at once, or a row of so many: so many pages read, and units of so many pages programmed.
+    pub fn on_timeless_collection(&mut self, pages_read: u32, pages_programmed: u32, units: u32, blocks: u32) {
         self.work.gc_page_reads += u64::from(pages_read);
         self.work.gc_page_programs += u64::from(pages_programmed);
         self.work.gc_units += u64::from(units);
-        self.work.block_erases += 1;
+        self.work.block_erases += u64::from(blocks);
         self.gc.collections += 1;
         self.gc.units += u64::from(units);
     }

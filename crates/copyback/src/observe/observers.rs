@@ -47,6 +47,11 @@ impl Observers {
         }
     }
 
+    /// How many pages of a block are programmed, as far as commands said; none where nobody counts.
+    pub fn programmed(&self, block: BlockId) -> Option<u32> {
+        self.protocol.as_ref().map(|protocol| protocol.programmed(block))
+    }
+
     /// A block was programmed up to this page while no time passed.
     pub fn on_timeless(&mut self, block: BlockId, pages_programmed: u32) {
         if let Some(protocol) = &mut self.protocol {

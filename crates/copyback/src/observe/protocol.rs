@@ -131,6 +131,11 @@ impl ProtocolChecker {
         });
     }
 
+    /// How many pages of a block are programmed.
+    pub fn programmed(&self, block: BlockId) -> u32 {
+        self.pages_programmed[block.at()]
+    }
+
     fn address(&self, plane: PlaneId, page: PageId) -> Address {
         let block = page.0 / self.pages_per_block;
         hold!(

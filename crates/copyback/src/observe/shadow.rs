@@ -17,9 +17,11 @@ pub struct Shadow {
     arrived: Vec<u64>,
     /// Places that hold the newest version of each logical unit, and whose program has ended.
     copies: Vec<u32>,
-    /// Pages whose program was issued and has not ended.
+    /// Pages of the flash whose program was issued and has not ended, in the order of their units.
     is_programming: Vec<bool>,
+    /// Of the flash: what one program may end without the others of a row.
     units_per_page: u32,
+    pages_in_row: u32,
     units_per_block: u32,
 }
 
@@ -32,8 +34,9 @@ impl Shadow {
             stored: vec![(LogicalUnit::NONE, 0); g.physical_units as usize],
             arrived: vec![0; g.logical_units as usize],
             copies: vec![0; g.logical_units as usize],
-            is_programming: vec![false; (g.physical_units / g.units_per_page) as usize],
-            units_per_page: g.units_per_page,
+            is_programming: vec![false; (g.physical_units / g.units_per_flash_page) as usize],
+            units_per_page: g.units_per_flash_page,
+            pages_in_row: g.row_planes,
             units_per_block: g.units_per_block,
         };
         for unit in (0..g.logical_units).map(LogicalUnit) {
@@ -70,8 +73,7 @@ impl Shadow {
     /// # Panics
     /// When a place was programmed already.
     pub fn write_page(&mut self, page: PageId, units: &[LogicalUnit]) {
-        self.is_programming[page.at()] = true;
-        let first = page.0 * self.units_per_page;
+        let first = self.begin_page(page);
         for (offset, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
             self.newest[unit.at()] += 1;
             self.copies[unit.at()] = 0;
@@ -85,8 +87,7 @@ impl Shadow {
     /// # Panics
     /// When what is copied is not the newest version, or a newer version was replaced.
     pub fn move_page(&mut self, ftl: &Ftl, page: PageId, moves: &[Move], was_current: &[bool], merged: u32) {
-        self.is_programming[page.at()] = true;
-        let first = page.0 * self.units_per_page;
+        let first = self.begin_page(page);
         for (offset, (&m, &was_current)) in moves.iter().zip(was_current).enumerate() {
             let to = PhysicalUnit(first + offset as u32);
             if merged >> offset & 1 == 1 {
@@ -104,6 +105,13 @@ impl Shadow {
                 );
             }
         }
+    }
+
+    /// The program of a page, or a row of pages, begins; its first place.
+    fn begin_page(&mut self, page: PageId) -> u32 {
+        let first = page.0 * self.pages_in_row;
+        (first..first + self.pages_in_row).for_each(|page| self.is_programming[page as usize] = true);
+        first * self.units_per_page
     }
 
     /// A unit was copied in no time.
@@ -128,12 +136,14 @@ impl Shadow {
         self.stored[place.at()] = what;
     }
 
-    /// The program of a page ended. Collection that takes no time may have erased its block before.
-    pub fn end_page(&mut self, page: PageId) {
-        if !std::mem::replace(&mut self.is_programming[page.at()], false) {
+    /// The program of a page of the flash ended, which holds units from `first` on. Collection that takes no time may
+    /// have erased its block before.
+    pub fn end_page(&mut self, first: PhysicalUnit) {
+        let page = first.at() / self.units_per_page as usize;
+        if !std::mem::replace(&mut self.is_programming[page], false) {
             return;
         }
-        let first = (page.0 * self.units_per_page) as usize;
+        let first = first.at();
         for place in first..first + self.units_per_page as usize {
             let (unit, version) = self.stored[place];
             if version > 0 && version == self.newest[unit.at()] {

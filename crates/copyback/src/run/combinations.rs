@@ -33,6 +33,40 @@ impl RunConfig {
         Err(KeyError::new("buffer.policy", why).with_help(help))
     }
 
+    /// Whether rows are as large as a page and a block may be, and nothing asks for one plane of a row.
+    pub(super) fn check_rows(&self) -> Result<(), KeyError> {
+        let (in_rows, rows_needed) = (self.frontier.is_in_rows(), self.granularity.needs_rows());
+        if in_rows != rows_needed {
+            let why = match in_rows {
+                true => "the drive is written in rows, and `granularity.policy` collects single blocks",
+                false => "it collects rows, and `frontier.policy` writes no rows",
+            };
+            return Err(KeyError::new("granularity.policy", why)
+                .with_help("use `frontier.policy = \"row\"` with `granularity.policy = \"aligned\"`"));
+        }
+        if !in_rows {
+            return Ok(());
+        }
+        let refuse = |why: String, help: &str| Err(KeyError::new("frontier.policy", why).with_help(help));
+        if let Err(error) = self.shape().check() {
+            let why = format!("a row is a page of {} planes here: {}", self.geometry.planes_per_die, error.message);
+            return refuse(why, "use larger mapping units, smaller blocks, or another `frontier.policy`");
+        }
+        if !self.commands.multi_plane && self.geometry.planes_per_die > 1 {
+            let why = "a row is written with multi-plane commands, and this device has none".to_owned();
+            return refuse(why, "set `commands.multi_plane = true`, or use another `frontier.policy`");
+        }
+        if !self.compose.gc_builders().is_empty() {
+            let why = "commands of collections name all planes of their die, so that nothing joins them".to_owned();
+            return refuse(why, "set `compose.gc = []`, or use another `frontier.policy`");
+        }
+        if self.granularity.build().copies_back() {
+            let why = "a row is gathered in the controller, and a copyback does not pass there".to_owned();
+            return refuse(why, "set `granularity.copyback = false`, or use another `frontier.policy`");
+        }
+        Ok(())
+    }
+
     /// A collection takes a slot of its die's window; where that is the only one, nothing waits at the die that could
     /// go first.
     pub(super) fn check_window(&self) -> Result<(), KeyError> {
@@ -101,17 +135,17 @@ impl RunConfig {
     /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its
     /// reserve and the watermark that the trigger keeps free.
     pub(super) fn check_spare(&self) -> Result<(), KeyError> {
-        let units_per_block = u64::from(self.geometry.pages_per_block) * self.geometry.units_per_page();
-        let planes = u64::from(self.geometry.channels)
-            * u64::from(self.geometry.chips_per_channel)
-            * u64::from(self.geometry.dies_per_chip)
-            * u64::from(self.geometry.planes_per_die);
-        let physical =
-            planes * u64::from(self.geometry.blocks_per_plane) * units_per_block * self.geometry.unit_bytes();
+        let shape = self.shape();
+        let units_per_block = u64::from(shape.pages_per_block) * shape.units_per_page();
+        let planes = u64::from(shape.channels)
+            * u64::from(shape.chips_per_channel)
+            * u64::from(shape.dies_per_chip)
+            * u64::from(shape.planes_per_die);
+        let physical = planes * u64::from(shape.blocks_per_plane) * units_per_block * shape.unit_bytes();
         let logical = self.capacity.logical_bytes(physical)?;
         let data_blocks = logical.div_ceil(self.geometry.unit_bytes()).div_ceil(planes).div_ceil(units_per_block);
         let spare = u64::from(self.geometry.blocks_per_plane).saturating_sub(data_blocks);
-        let watermark = u64::from(self.trigger.stop_blocks_per_plane(&self.geometry));
+        let watermark = u64::from(self.trigger.stop_blocks_per_plane(&shape));
         let needed = u64::from(self.blocks_held_back()).max(watermark) + 1;
         if spare < needed {
             return Err(KeyError::new(
@@ -133,9 +167,10 @@ impl RunConfig {
     /// Whether a full plane always has a block whose collection frees a page: where all blocks that may be collected
     /// share the invalid units evenly, each must still have a page's worth.
     fn check_reclaimable(&self, data_blocks: u64, units_per_block: u64) -> Result<(), KeyError> {
+        let units_per_page = self.shape().units_per_page();
         let full_blocks = u64::from(self.geometry.blocks_per_plane - self.blocks_held_back() + 1);
         let least_invalid = (full_blocks - data_blocks) * units_per_block;
-        if least_invalid > full_blocks * (self.geometry.units_per_page() - 1) {
+        if least_invalid > full_blocks * (units_per_page - 1) {
             return Ok(());
         }
         Err(KeyError::new(
@@ -144,7 +179,7 @@ impl RunConfig {
                 "{} spare blocks a plane are too few for pages of {} mapping units: each block might hold less than a \
                  page of invalid data, and garbage collection would gain nothing",
                 full_blocks - data_blocks,
-                self.geometry.units_per_page(),
+                units_per_page,
             ),
         )
         .with_help("raise `capacity.over_provisioning`, or use more pages a block"))

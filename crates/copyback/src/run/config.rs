@@ -96,7 +96,8 @@ impl RunConfig {
         self.precondition.check()?;
         self.check_allocation()?;
         self.allocation.check()?;
-        self.trigger.check(&self.geometry)?;
+        self.check_rows()?;
+        self.trigger.check(&self.shape())?;
         self.victim.check(&self.device())?;
         self.buffer.check(&self.geometry)?;
         self.check_buffer()?;
@@ -116,6 +117,11 @@ impl RunConfig {
         crate::ftl::GC_RESERVE_BLOCKS + self.frontier.open_blocks()
     }
 
+    /// The flash's shape as the translation layer sees it.
+    pub fn shape(&self) -> GeometryConfig {
+        if self.frontier.is_in_rows() { self.geometry.in_rows() } else { self.geometry.clone() }
+    }
+
     /// The flash alone: what a policy may check its parameters against.
     pub fn device(&self) -> Device<'_> {
         let Self { geometry, timing, capacity, commands, .. } = self;
@@ -131,7 +137,8 @@ impl RunConfig {
     /// What its drive is made of beyond the translation layer.
     pub fn drive(&self) -> DriveConfig<'_> {
         let Self { trigger, granularity, preemption, compose, admit, order, .. } = self;
-        DriveConfig { device: self.device(), trigger, granularity, preemption, compose, admit, order }
+        let (device, is_in_rows) = (self.device(), self.frontier.is_in_rows());
+        DriveConfig { device, trigger, granularity, preemption, compose, admit, order, is_in_rows }
     }
 
     /// The same with what stands in front of it; `subpage_writes` is the host's, who may have several drives.

@@ -116,7 +116,7 @@ fn utilization(simulation: &Simulation<'_>) -> Utilization {
         plane_ns += did.plane_busy_ns;
         die_ns += did.die_busy_ns;
         channel_ns += did.channel_busy_ns;
-        let g = drive.geometry();
+        let g = drive.flash_geometry();
         (planes, dies, channels) =
             (planes + u64::from(g.planes), dies + u64::from(g.dies), channels + u64::from(g.channels));
         plane_in_gc_ns += did.gc.plane_busy_ns;

@@ -30,7 +30,7 @@ impl Preconditioner {
     /// device are shared out among its planes.
     pub fn new(config: &RunConfig, seed: u64) -> Self {
         let ftl = Ftl::new(&config.ftl(), seed);
-        let (soft, stop) = config.trigger.blocks_per_plane(&config.geometry);
+        let (soft, stop) = config.trigger.blocks_per_plane(&config.shape());
         // The host may never take the reserve, so a plane collects before it would have to.
         let least = GC_RESERVE_BLOCKS + 1;
         let stagger_blocks = config.trigger.stagger_blocks();

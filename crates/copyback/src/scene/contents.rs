@@ -17,12 +17,41 @@ pub enum Block {
     Free,
 }
 
+impl Block {
+    /// Full blocks are filled before the open one, and those that stay erased come last.
+    fn place_in_life(self) -> u32 {
+        match self {
+            Self::Full | Self::Holds(_) => 0,
+            Self::Open(_) => 1,
+            Self::Free => 2,
+        }
+    }
+
+    /// Pages that are programmed, of so many.
+    fn written(self, pages: u32) -> u32 {
+        match self {
+            Self::Full | Self::Holds(_) => pages,
+            Self::Open(written) => written,
+            Self::Free => 0,
+        }
+    }
+
+    /// Whether a page is valid.
+    fn holds(self, page: u32) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Holds(valid) => valid.contains(&page),
+            Self::Open(_) | Self::Free => false,
+        }
+    }
+}
+
 /// A drive and the logical pages that its flash pages hold. Where an allocation binds a logical page to no plane, it is
 /// said to be of one in turn.
 pub struct Contents {
     /// The drive.
     pub ftl: Ftl,
-    /// For each plane the logical pages of it that were not given out yet.
+    /// For each plane, as the translation layer sees them, the logical pages of it that were not given out yet.
     unused: Vec<Vec<LogicalUnit>>,
     /// Plane, block and page of each valid page, and what it holds.
     held: Vec<((u32, u32, u32), LogicalUnit)>,
@@ -30,67 +59,73 @@ pub struct Contents {
 
 impl Contents {
     /// The drive of a configuration with these blocks, by plane and number. Its erased blocks are opened in the order
-    /// of their numbers. Every block was erased once.
+    /// of their numbers. Every block was erased once. Where the drive is written in rows, the blocks of one number on
+    /// the planes of a die are filled together.
     ///
     /// # Panics
-    /// Where the blocks do not fit the drive, or hold more than it has logical pages for.
+    /// Where the blocks do not fit the drive, or hold more than it has logical pages for; where those of a row are not
+    /// all open, or all erased.
     pub fn new(config: &RunConfig, planes: &[&[Block]]) -> Self {
         let ftl = Ftl::new(&config.ftl(), 1);
         let g = &ftl.geometry;
-        assert_eq!((g.planes as usize, g.units_per_page), (planes.len(), 1), "every plane, one unit a page");
-        let mut unused = vec![Vec::new(); planes.len()];
+        let row_planes = g.row_planes as usize;
+        let shape = (g.planes as usize * row_planes, g.units_per_flash_page);
+        assert_eq!(shape, (planes.len(), 1), "every plane, one unit a page");
+        let mut unused = vec![Vec::new(); g.planes as usize];
         for unit in (0..g.logical_units).rev().map(LogicalUnit) {
             unused[home_of(&ftl, unit).at()].push(unit);
         }
         let mut contents = Self { unused, held: Vec::new(), ftl };
-        for (plane, blocks) in (0..).zip(planes) {
-            assert_eq!(blocks.len(), contents.ftl.geometry.blocks_per_plane as usize, "blocks of plane {plane}");
+        for (plane, blocks) in (0..).zip(planes.chunks(row_planes)) {
+            for blocks in blocks {
+                assert_eq!(blocks.len(), contents.ftl.geometry.blocks_per_plane as usize, "blocks of plane {plane}");
+            }
             contents.fill_plane(plane, blocks);
         }
         contents.ftl.check_all().expect("the drive is in order");
         contents
     }
 
-    fn fill_plane(&mut self, plane: u32, blocks: &[Block]) {
+    /// `row`: the blocks of each plane that is filled with this one, mostly of itself alone.
+    fn fill_plane(&mut self, plane: u32, row: &[&[Block]]) {
         // Written and erased once, blocks come to be opened in any order: full ones, the open one, those that stay
         // erased.
         let scratch = self.unused_unit(plane);
-        let pages = self.ftl.geometry.pages_per_block;
-        for _ in 0..blocks.len() as u32 * pages {
+        let (pages, blocks) = (self.ftl.geometry.pages_per_block, row[0].len());
+        for _ in 0..blocks as u32 * pages {
             self.ftl.write_page(PlaneId(plane), &[scratch], 0);
         }
         self.ftl.trim(scratch);
-        let mut order: Vec<usize> = (0..blocks.len()).collect();
-        order.sort_by_key(|&block| match blocks[block] {
-            Block::Full | Block::Holds(_) => 0,
-            Block::Open(_) => 1,
-            Block::Free => 2,
-        });
+        let mut order: Vec<usize> = (0..blocks).collect();
+        order.sort_by_key(|&block| row[0][block].place_in_life());
         for &block in &order {
-            let id = BlockId(plane * blocks.len() as u32 + block as u32);
+            let id = BlockId((plane as usize * blocks + block) as u32);
             self.ftl.take_victim(id, &mut Vec::new());
             self.ftl.erase(id);
         }
         for block in order {
-            let written = match blocks[block] {
-                Block::Full | Block::Holds(_) => pages,
-                Block::Open(written) => written,
-                Block::Free => 0,
-            };
+            let written = row[0][block].written(pages);
+            assert!(row.iter().all(|blocks| blocks[block].written(pages) == written), "row {block} is filled as one");
             for page in 0..written {
-                let is_valid = match blocks[block] {
-                    Block::Full => true,
-                    Block::Holds(valid) => valid.contains(&page),
-                    Block::Open(_) | Block::Free => false,
-                };
-                let unit = if is_valid { self.unused_unit(plane) } else { scratch };
-                self.ftl.write_page(PlaneId(plane), &[unit], 0);
-                if is_valid {
-                    self.held.push(((plane, block as u32, page), unit));
-                }
+                self.write(plane, (block, page), row, scratch);
             }
         }
         self.ftl.trim(scratch);
+    }
+
+    /// Writes a page of a block, or of all blocks of a row.
+    fn write(&mut self, plane: u32, (block, page): (usize, u32), row: &[&[Block]], scratch: LogicalUnit) {
+        let mut units = Vec::new();
+        for (at, blocks) in row.iter().enumerate() {
+            let is_valid = blocks[block].holds(page);
+            let unit = if is_valid { self.unused_unit(plane) } else { scratch };
+            if is_valid {
+                let plane = plane * row.len() as u32 + at as u32;
+                self.held.push(((plane, block as u32, page), unit));
+            }
+            units.push(unit);
+        }
+        self.ftl.write_page(PlaneId(plane), &units, 0);
     }
 
     /// A logical page of a plane (see [`Contents`]) that holds nothing and was not given out before.

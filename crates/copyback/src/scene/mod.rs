@@ -9,12 +9,14 @@ mod contents;
 pub use contents::{Block, Contents};
 
 use crate::flash::geometry::Geometry;
+use crate::ftl::core::Counts;
 use crate::observe::commands::CommandRecord;
 use crate::observe::report::RequestRecord;
 use crate::run::RunError;
 use crate::run::config::RunConfig;
 use crate::run::simulation::{Setup, Simulation};
 use crate::sim::index::PlaneId;
+use crate::ssd::drive::Drive;
 use copyback_workload::{Op, Priority, Request};
 
 /// What a request asks for.
@@ -50,6 +52,8 @@ pub struct Played {
     pub commands: Vec<CommandRecord>,
     /// The requests, in the order of their arrival.
     pub requests: Vec<RequestRecord>,
+    /// What the translation layer did.
+    pub counts: Counts,
 }
 
 impl Scene<'_> {
@@ -73,13 +77,15 @@ impl Scene<'_> {
         simulation.keep_commands(Default::default());
         let (drive, events) = simulation.drive_and_events(0);
         for &plane in self.collects {
-            assert!(drive.collect_once(PlaneId(plane), events), "there is something to collect on plane {plane}");
+            let plane = drive.geometry().plane_of_flash(PlaneId(plane));
+            assert!(drive.collect_once(plane, events), "there is something to collect on {plane:?}");
         }
         simulation.run(&mut |_| {})?;
         let commands = simulation.take_commands();
         let mut requests = simulation.collector.records.take().expect("requests are kept");
         requests.sort_by_key(|record| record.index);
-        Ok(Played { geometry, commands, requests })
+        let counts = simulation.drives().map(Drive::counts).next().expect("there is a drive");
+        Ok(Played { geometry, commands, requests, counts })
     }
 }
 
@@ -87,7 +93,9 @@ fn request(contents: &mut Contents, &(arrival_ns, asks): &(u64, Asks)) -> Reques
     let (op, unit) = match asks {
         Asks::Read(plane, block, page) => (Op::Read, contents.held_at(plane, block, page)),
         Asks::Overwrite(plane, block, page) => (Op::Write, contents.held_at(plane, block, page)),
-        Asks::Write(plane) | Asks::UrgentWrite(plane) => (Op::Write, contents.unused_unit(plane)),
+        Asks::Write(plane) | Asks::UrgentWrite(plane) => {
+            (Op::Write, contents.unused_unit(contents.ftl.geometry.plane_of_flash(PlaneId(plane)).0))
+        }
     };
     let unit_bytes = u64::from(contents.ftl.geometry.unit_bytes);
     let priority = if matches!(asks, Asks::UrgentWrite(_)) { Priority::High } else { Priority::Normal };

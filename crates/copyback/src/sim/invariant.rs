@@ -91,6 +91,7 @@ invariants! {
     NewestWritten Check "newest-written" "of two writes of a unit, or of a write and a trim, the one that arrived later counts, whichever is bound first";
     NewestMoved Check "newest-moved" "a move copies the newest version, and never replaces a newer one";
     ProgrammedOnce Check "programmed-once" "a place is programmed once between erases";
+    RowAligned Check "row-aligned" "where a drive is written in rows, all planes of a die are programmed up to the same page before each program";
     NothingLost Check "nothing-lost" "when a block is erased, the newest version of each unit that it held is in flash elsewhere, programmed";
     OnfiOneCommand Check "onfi-one-command" "a die that works on a command takes another only through its cache register: of the same type, one, and where the device can";
     OnfiAddress Check "onfi-address" "a command names one to four planes of one die, each once, at one page offset, and block offsets and pairs as the device asks";

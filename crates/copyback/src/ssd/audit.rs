@@ -66,12 +66,12 @@ impl Drive {
     fn check_programs(&self) {
         let (counts, programmed_before) = (self.counts(), self.preconditioning.1);
         let by_counts = counts.host_units + counts.moved_units + counts.padding_units;
-        let erased = counts.erases * u64::from(self.geometry.units_per_block);
+        let erased = counts.erases * u64::from(self.flash.geometry().units_per_block);
         let by_blocks = self.ftl.units_programmed() + erased - programmed_before;
         let w = self.counters.work();
         let by_purpose = w.host_units + w.gc_units + w.other_units + counts.padding_units;
         let pages = w.host_page_programs + w.gc_page_programs + w.other_page_programs;
-        let by_commands = pages * u64::from(self.geometry.units_per_page);
+        let by_commands = pages * u64::from(self.geometry.units_per_flash_page);
         let commands_agree = by_commands == by_counts || self.preemption.is_timeless();
         hold!(
             by_blocks == by_counts && by_purpose == by_counts && commands_agree,
@@ -90,7 +90,7 @@ impl Drive {
 
     fn check_busy_times(&self, now_ns: u64) {
         let (planes_ns, dies_ns, channels_ns) = self.flash.busy_ns(now_ns);
-        let g = &self.geometry;
+        let g = self.flash.geometry();
         for (what, busy_ns, count) in
             [("planes", planes_ns, g.planes), ("dies", dies_ns, g.dies), ("channels", channels_ns, g.channels)]
         {

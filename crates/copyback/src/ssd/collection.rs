@@ -261,6 +261,7 @@ impl Drive {
     fn new_job(&mut self, purpose: Purpose, footprint: Footprint) -> JobId {
         let lead = footprint.planes().next().expect("a footprint has a plane");
         let job = Job::new(purpose, self.geometry.die_of(lead), footprint, self.txns.take_sequence());
+        let job = job.filling(self.granularity.fill());
         let units = self.geometry.units_per_block as usize;
         if let Some(id) = self.free_jobs.pop() {
             let room = self.jobs[id.at()].take_moves();

@@ -26,7 +26,6 @@ struct WaitingSubRequest {
 
 /// The DRAM of a drive.
 pub(super) struct Dram {
-    pub buffer: Option<Buffer>,
     waiting: VecDeque<WaitingSubRequest>,
     /// Units of those sub-requests together.
     waiting_units: u64,
@@ -39,14 +38,8 @@ pub(super) struct Dram {
 }
 
 impl Dram {
-    pub(super) fn new(buffer: Option<Buffer>, timer: Timer) -> Self {
-        Self { buffer, waiting: VecDeque::new(), waiting_units: 0, inside: VecDeque::new(), timer, is_due: false }
-    }
-
-    /// Whether a unit's newest data is in the buffer.
-    #[inline(always)]
-    pub(super) fn holds(&self, unit: LogicalUnit) -> bool {
-        self.buffer.as_ref().is_some_and(|b| b.holds(unit))
+    pub(super) fn new(timer: Timer) -> Self {
+        Self { waiting: VecDeque::new(), waiting_units: 0, inside: VecDeque::new(), timer, is_due: false }
     }
 }
 
@@ -67,10 +60,9 @@ impl Ssd {
     /// side by side, as far as there are dies.
     fn fill_buffer(&mut self, events: &mut EventQueue) {
         loop {
-            let dram = &mut self.dram;
-            let (Some(waiting), Some(buffer)) = (dram.waiting.front(), &mut dram.buffer) else { return };
-            let sub_request = waiting.sub_request;
+            let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return };
             let home = self.drive.home(sub_request.first);
+            let (dram, Some(buffer)) = (&mut self.dram, &mut self.drive.buffer) else { return };
             if let Some(hits) = buffer.insert(sub_request.first, sub_request.units, home) {
                 self.units.buffer_write_hits += u64::from(hits);
                 dram.waiting_units -= u64::from(sub_request.units);
@@ -99,14 +91,14 @@ impl Ssd {
 
     /// Units that left the buffer are in flash: there is room for those that wait.
     pub(super) fn on_evicted(&mut self, first: LogicalUnit, units: u32, events: &mut EventQueue) {
-        self.dram.buffer.as_mut().expect("only a buffer evicts").ended(first, units);
+        self.drive.buffer.as_mut().expect("only a buffer evicts").ended(first, units);
         self.fill_buffer(events);
     }
 
     /// A part of a request is in DRAM and ends after the time of an access.
     pub(super) fn enter_dram(&mut self, request: RequestId, start_ns: u64, events: &mut EventQueue) {
         let dram = &mut self.dram;
-        let latency_ns = dram.buffer.as_ref().map_or(0, Buffer::latency_ns);
+        let latency_ns = self.drive.buffer.as_ref().map_or(0, Buffer::latency_ns);
         let end_ns = events.now_ns() + latency_ns;
         self.parts.open(request);
         if dram.inside.is_empty() {

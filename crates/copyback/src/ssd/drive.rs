@@ -7,13 +7,14 @@
 
 use super::config::DriveConfig;
 use super::die::Die;
+use crate::buffer::Buffer;
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::index::Asked;
 use crate::dispatch::order::Order;
 pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Role, Txn, Txns};
-use crate::flash::command::{Rules, Source};
+use crate::flash::command::{Command, Rules, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use crate::flash::{Flash, Follow};
@@ -102,7 +103,7 @@ impl Settings {
             scan_max,
             gc_scan_max,
             slots: config.admit.slots(),
-            watermark_pages: config.trigger.blocks_per_plane(config.device.geometry).0 * ftl.geometry.pages_per_block,
+            watermark_pages: config.trigger.blocks_per_plane(&config.shape()).0 * ftl.geometry.pages_per_block,
             decisions_max: 1 << 18,
             fruitless_collections_max: 64 * ftl.geometry.blocks_per_plane,
         }
@@ -167,6 +168,10 @@ pub struct Drive {
     pub(super) jobs: Vec<Job>,
     pub(super) free_jobs: Vec<JobId>,
     pub(super) job_of_plane: Vec<JobId>,
+    /// What DRAM holds, where the drive has a write buffer.
+    pub(super) buffer: Option<Buffer>,
+    /// Of each die what is left of a command that the device takes only pair by pair; empty where it takes all whole.
+    pub(super) rests: Vec<Option<Command>>,
     /// Which pages are free for whom.
     pub(super) space: Space,
     /// Room for the page offsets that the victim policy looks at.
@@ -204,18 +209,20 @@ impl Drive {
     /// A preconditioned drive; its events use the timers from `first_timer` on, [`Drive::timers`] of them.
     pub fn new(config: &DriveConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
         let geometry = ftl.geometry.clone();
-        let timing = Timing::new(config.device.timing, geometry.unit_bytes, geometry.units_per_page);
+        let flash_geometry = Geometry::new(&config.device);
+        let timing = Timing::new(config.device.timing, geometry.unit_bytes, geometry.units_per_flash_page);
         let preemption = Preemption::new(config.preemption, &geometry, &timing);
         let order = Order::new(config.order, &geometry, &timing);
         let urgent_first = order.puts_gc_first();
         let settings = Settings::new(config, &ftl, &preemption);
         let rules = Rules::new(config.device.commands);
-        let mut flash = Flash::new(&geometry, timing, rules, urgent_first, settings.hears_loads(), first_timer);
+        let mut flash = Flash::new(&flash_geometry, timing, rules, urgent_first, settings.hears_loads(), first_timer);
         if check {
             flash.observe(Box::new(Observers::watching(ProtocolChecker::new(&config.device, ftl.pages_programmed()))));
         }
+        let splits_rows = geometry.row_planes > 2 && config.device.commands.plane_pairs;
         let granularity = config.granularity.build();
-        let is_simple = !granularity.leaves_plane() && !granularity.copies_back();
+        let is_simple = !granularity.leaves_plane() && !granularity.copies_back() && !geometry.is_in_rows();
         let steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.logical_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;
@@ -238,6 +245,8 @@ impl Drive {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
+            buffer: None,
+            rests: if splits_rows { vec![None; geometry.dies as usize] } else { Vec::new() },
             space: Space::new(&geometry),
             read_offsets: Vec::new(),
             fruitless_collections: vec![0; geometry.planes as usize],
@@ -368,9 +377,14 @@ impl Drive {
         &self.ftl
     }
 
-    /// The drive's shape.
+    /// The drive's shape as its translation layer sees it: see [`Ftl::geometry`].
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
+    }
+
+    /// The shape of its flash.
+    pub fn flash_geometry(&self) -> &Geometry {
+        self.flash.geometry()
     }
 
     /// Keeps a record of commands from now on.
@@ -378,8 +392,9 @@ impl Drive {
         if !self.flash.is_observed() {
             self.flash.observe(Box::default());
         }
+        let geometry = self.flash.geometry().clone();
         if let Some(observers) = self.flash.observer() {
-            observers.keep_commands(filter, &self.geometry);
+            observers.keep_commands(filter, &geometry);
         }
         self.steps_alone = false;
     }
@@ -401,6 +416,12 @@ impl Drive {
     #[inline(always)]
     pub fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// Whether a unit's newest data is in the buffer.
+    #[inline(always)]
+    pub(super) fn is_in_buffer(&self, unit: LogicalUnit) -> bool {
+        self.buffer.as_ref().is_some_and(|buffer| buffer.holds(unit))
     }
 
     /// What the drive did since the run began.

@@ -13,6 +13,15 @@ use crate::sim::queue::EventQueue;
 impl Drive {
     /// Sends a command on its way.
     pub(super) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        if !self.rests.is_empty() {
+            let first = self.keep_rest(die, command);
+            return self.issue_whole(die, &first, events);
+        }
+        self.issue_whole(die, command, events);
+    }
+
+    /// Sends a command on its way that the device takes as it is.
+    pub(super) fn issue_whole(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         let reserved_by = self.dies[die.at()].reserved_by();
         if reserved_by.is_some() && command.job != reserved_by {
             self.check_between_steps(die, command);
@@ -28,7 +37,10 @@ impl Drive {
     #[cold]
     fn show_command(&mut self, die: DieId, command: &Command, now_ns: u64) {
         // What is not even a command is nobody else's to judge.
-        self.flash.rules().check(&self.geometry, command);
+        self.flash.rules().check(self.flash.geometry(), command);
+        if self.geometry.is_in_rows() && command.op == FlashOp::Program {
+            self.check_row(command);
+        }
         let part = |(at, part): (usize, &CommandPlane)| {
             let txn = part.txn.is_some().then(|| &self.txns[part.txn]).filter(|txn| txn.job.is_none());
             // A job's command is for the job first; the host may have parts of it, too.
@@ -110,7 +122,10 @@ impl Drive {
             self.counters.on_erase(command.planes);
         }
         if let Some(shadow) = &mut self.shadow {
-            command.parts().iter().for_each(|part| shadow.end_page(part.page));
+            command.parts().iter().for_each(|part| shadow.end_page(self.geometry.unit_of_flash_page(part.page)));
+        }
+        if self.issue_rest(die, &command, events) {
+            return;
         }
         for part in 0..command.planes as usize {
             self.end_program_part(&command, part, events);
@@ -151,7 +166,7 @@ impl Drive {
     fn charge_program(&mut self, id: TxnId, command: &Command, now_ns: u64) {
         let flash_ns = command.array_end_ns - command.array_start_ns;
         let timing = self.flash.timing();
-        let transfer_ns = timing.command_ns + timing.transfer_ns(self.geometry.units_per_page);
+        let transfer_ns = timing.command_ns + timing.transfer_ns(self.geometry.units_per_flash_page);
         let behind_ns = command.array_start_ns - command.loaded_ns;
         // Programs follow those of the host only through the cache register, so what the array did before was for the
         // host.
@@ -176,6 +191,9 @@ impl Drive {
             self.finish_txn(id, events);
         }
         if is_last {
+            if self.issue_rest(die, &command, events) {
+                return;
+            }
             if command.job.is_some() {
                 self.on_step_end(die, &command, events);
             }

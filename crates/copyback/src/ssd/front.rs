@@ -65,10 +65,12 @@ pub struct Ssd {
 impl Ssd {
     /// A preconditioned SSD; its events use the timers from `first_timer` on, [`Ssd::timers`] of them.
     pub fn new(config: &SsdConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
-        let dram = Dram::new(config.buffer.build(&ftl.geometry), Timer(first_timer));
+        let buffer = config.buffer.build(&ftl.geometry);
+        let mut drive = Drive::new(&config.drive, ftl, first_timer + 1, check, keep_gc_events);
+        drive.buffer = buffer;
         Self {
-            drive: Drive::new(&config.drive, ftl, first_timer + 1, check, keep_gc_events),
-            dram,
+            drive,
+            dram: Dram::new(Timer(first_timer)),
             parts: Parts::default(),
             units: UnitCounts::default(),
             subpage_writes: config.subpage_writes,
@@ -98,7 +100,7 @@ impl Ssd {
     pub fn submit(&mut self, id: RequestId, sub_request: SubRequest, op: Op, events: &mut EventQueue) {
         match op {
             Op::Read => self.read(id, sub_request, events),
-            Op::Write if self.dram.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
+            Op::Write if self.drive.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
             Op::Write => self.write(id, sub_request, events),
             Op::Trim => self.trim(sub_request.first, sub_request.units),
         }
@@ -107,7 +109,7 @@ impl Ssd {
     /// Forgets the data of units, at once.
     pub fn trim(&mut self, first: LogicalUnit, units: u32) {
         self.drive.trim(first, units);
-        if let Some(buffer) = &mut self.dram.buffer {
+        if let Some(buffer) = &mut self.drive.buffer {
             buffer.trim(first, units);
         }
     }
@@ -207,12 +209,12 @@ impl Ssd {
 
     /// Whether it has a write buffer.
     pub fn has_buffer(&self) -> bool {
-        self.dram.buffer.is_some()
+        self.drive.buffer.is_some()
     }
 
     /// Units whose newest data is only in the buffer.
     pub fn dirty_units(&self) -> u64 {
-        self.dram.buffer.as_ref().map_or(0, Buffer::dirty_units)
+        self.drive.buffer.as_ref().map_or(0, Buffer::dirty_units)
     }
 }
 

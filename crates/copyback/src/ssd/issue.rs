@@ -10,7 +10,7 @@ use crate::dispatch::txn::Role;
 use crate::flash::Follow;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::ftl::frontier::Stream;
-use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::preemption::State;
@@ -77,6 +77,10 @@ impl Drive {
     fn readiness(&self, die: DieId, now_ns: u64) -> Readiness {
         if self.flash.is_ready(die) {
             return Readiness::Ready;
+        }
+        if !self.rests.is_empty() {
+            // What follows another command might come before the rest of it.
+            return Readiness::Busy;
         }
         let s = &self.settings;
         let follow = if self.dies[die.at()].is_reserved() { s.follow_shared } else { s.follow };
@@ -175,7 +179,7 @@ impl Drive {
             ftl: &self.ftl,
             newest: &self.newest,
             rules: self.flash.rules(),
-            geometry: &self.geometry,
+            geometry: self.flash.geometry(),
             excluded: self.dies[die.at()].excluded,
             scan_max: self.settings.scan_max,
             room: self,
@@ -215,17 +219,18 @@ impl Drive {
         let (first, units) = (LogicalUnit(start), first + units - start);
         (self.txns[id].first, self.txns[id].units) = (first, units);
         let place = self.ftl.lookup(first);
-        let page = self.geometry.page_of(place);
+        let page = self.geometry.flash_page(place);
         let together = (1..units).take_while(|&i| {
             let next = self.ftl.lookup(LogicalUnit(first.0 + i));
-            next.is_some() && self.geometry.page_of(next) == page
+            next.is_some() && self.geometry.flash_page(next) == page
         });
         let together = 1 + together.count() as u32;
         if together < units {
             self.split_read(id, together);
         }
-        let plane = self.geometry.plane_of(self.geometry.block_of(place));
-        let now_at = self.geometry.die_of(plane);
+        let flash = self.flash.geometry();
+        let plane = flash.plane_of_page(page);
+        let now_at = flash.die_of(plane);
         if now_at != die {
             self.redirect(id, now_at, events);
             return None;
@@ -284,7 +289,18 @@ impl Drive {
             self.join_host_program(die, &mut command, events.now_ns());
         }
         self.issue(die, &command, events);
-        for part in command.parts() {
+        self.collect_planes_of(command.parts(), events);
+    }
+
+    /// The planes onto which host data went are collected where that asks for it.
+    pub(super) fn collect_planes_of(&mut self, parts: &[CommandPlane], events: &mut EventQueue) {
+        if self.geometry.is_in_rows() {
+            // All parts belong to one row.
+            let plane = parts.first().map(|part| self.geometry.plane_of_flash(part.plane));
+            plane.into_iter().for_each(|plane| self.collect_if_low(plane, events));
+            return;
+        }
+        for part in parts {
             self.collect_if_low(part.plane, events);
         }
     }
@@ -390,6 +406,11 @@ impl Drive {
                 }
             }
         }
+        if used < room && self.geometry.shares_rows() {
+            let more = self.take_dirty(die, plane, &mut units[used as usize..room as usize]);
+            self.txns[last].chain = more.first;
+            used += more.units;
+        }
         let stamp = self.ftl.counts().host_units;
         let page = self.ftl.write_page_in(plane, write_point, &units[..used as usize], stamp);
         self.counters.on_host_units(used);
@@ -400,12 +421,22 @@ impl Drive {
         let bound = units[..used as usize].iter().copied().filter(|unit| unit.is_some());
         self.queues.on_moved(bound, &self.txns, |unit| ftl.lookup(unit));
         self.after_bind(plane);
-        command.push(CommandPlane { plane, page, units: room, txn: lead });
+        self.push_page(command, plane, page, lead);
+    }
+
+    /// Adds a page that is programmed to a command, or a row of pages; its first part serves these transactions.
+    #[inline(always)]
+    pub(super) fn push_page(&self, command: &mut Command, plane: PlaneId, page: PageId, txn: TxnId) {
+        if !self.geometry.is_in_rows() {
+            command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn });
+        } else {
+            self.push_row(command, plane, page, self.geometry.units_per_flash_page, txn);
+        }
     }
 
     /// Puts a write's units into the page that is being filled. A unit of which a newer version was bound already is
     /// stale on arrival: it takes its place, and nothing points there.
-    fn put_units(&mut self, id: TxnId, page: &mut [LogicalUnit], mut used: u32) -> u32 {
+    pub(super) fn put_units(&mut self, id: TxnId, page: &mut [LogicalUnit], mut used: u32) -> u32 {
         let txn = &self.txns[id];
         for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {
             let is_newest = self.newest.is_newest(unit, txn.sequence);

@@ -20,6 +20,7 @@ mod merging;
 mod pairing;
 mod parts;
 pub mod reading;
+mod rows;
 mod seen;
 mod sharing;
 mod steps;

@@ -252,7 +252,7 @@ impl Drive {
         let (op, source) = (command.op, command.source);
         hold!(may_go, DieReservation, "{op:?} of {source:?} on {die:?}, which {:?} has", d.reserved_by());
         let is_excluded = self.settings.excludes_at_register[usize::from(op != FlashOp::Read)] && self.holds_page(job);
-        let uses_plane = command.parts().iter().any(|part| part.plane == job.plane());
+        let uses_plane = command.parts().iter().any(|part| self.geometry.plane_of_flash(part.plane) == job.plane());
         hold!(!(is_excluded && uses_plane), PlaneExcluded, "{op:?} of {source:?} on {:?} of {die:?}", job.plane());
     }
 

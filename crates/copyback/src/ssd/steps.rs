@@ -27,14 +27,18 @@ pub(super) fn fetch_ahead(ftl: &Ftl, job: &Job, end: usize) {
     job.ahead(end, MOVES_AHEAD).iter().for_each(|m| ftl.prefetch_entry(m.unit));
 }
 
-/// The pages of a row's moves: plane, page and units of each.
-fn pages_of_row(geometry: &Geometry, moves: &[Move]) -> Vec<(PlaneId, PageId, u32)> {
-    let page_of = |m: &Move| geometry.page_of(m.from);
-    let named = |moves: &[Move]| {
+/// The pages of the flash that hold moves which stand together: plane, page and units of each.
+pub(super) fn pages_of<'a>(
+    geometry: &'a Geometry,
+    flash: &'a Geometry,
+    moves: &'a [Move],
+) -> impl Iterator<Item = (PlaneId, PageId, u32)> + 'a {
+    let page_of = |m: &Move| geometry.flash_page(m.from);
+    let named = move |moves: &[Move]| {
         let page = page_of(&moves[0]);
-        (geometry.plane_of_page(page), page, moves.len() as u32)
+        (flash.plane_of_page(page), page, moves.len() as u32)
     };
-    moves.chunk_by(|a, b| page_of(a) == page_of(b)).map(named).collect()
+    moves.chunk_by(move |a, b| page_of(a) == page_of(b)).map(named)
 }
 
 impl Drive {
@@ -58,7 +62,7 @@ impl Drive {
         };
         let page = self.bind_moves(job, (plane, write_point), units, Merged::NONE);
         let mut command = Command::new(FlashOp::Program, self.jobs[job.at()].source(), JobId::NONE, events.now_ns());
-        command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn: id });
+        self.push_page(&mut command, plane, page, id);
         self.join_and_issue_program(die, command, is_paired, events);
         self.collect_if_low(plane, events);
     }
@@ -109,6 +113,9 @@ impl Drive {
     }
 
     fn issue_job_program(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
+        if self.geometry.is_in_rows() {
+            return self.program_row(die, id, units, events);
+        }
         let to = if self.granularity.leaves_plane() { self.destination_of(id) } else { self.jobs[id.at()].plane() };
         if self.geometry.die_of(to) != die {
             self.send_move(id, to, units);
@@ -135,6 +142,12 @@ impl Drive {
             shadow.begin_erase(block, &self.ftl);
         }
         let page = self.geometry.page_of(self.geometry.first_unit(block));
+        if self.geometry.is_in_rows() {
+            let mut command = Command::new(FlashOp::Erase, self.jobs[id.at()].source(), id, events.now_ns());
+            self.push_row(&mut command, plane, page, 0, TxnId::NONE);
+            self.issue(die, &command, events);
+            return;
+        }
         let part = CommandPlane { plane, page, units: 0, txn: TxnId::NONE };
         self.issue_part(die, FlashOp::Erase, id, part, events);
     }
@@ -153,13 +166,14 @@ impl Drive {
         match step {
             Step::Read { end } => {
                 let moves = self.jobs[id.at()].take_row_for_read(end);
-                for (plane, page, units) in pages_of_row(&self.geometry, moves) {
+                for (plane, page, units) in pages_of(&self.geometry, self.flash.geometry(), moves) {
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
             }
             // Pages stay on their planes. Those whose write points do not go with the first one's follow by themselves.
             Step::Program { units } => {
-                let row = pages_of_row(&self.geometry, &self.jobs[id.at()].held()[..units]);
+                let held = &self.jobs[id.at()].held()[..units];
+                let row: Vec<_> = pages_of(&self.geometry, self.flash.geometry(), held).collect();
                 let mut lead = None;
                 for (plane, _, units) in row {
                     let write_point = self.ftl.write_point(plane, Stream::Moved);
@@ -233,8 +247,8 @@ impl Drive {
     fn join_and_issue_program(&mut self, die: DieId, mut command: Command, is_paired: bool, events: &mut EventQueue) {
         self.join_collection_program(die, &mut command, is_paired, events.now_ns());
         self.issue(die, &command, events);
-        for part in &command.parts()[1..] {
-            self.collect_if_low(part.plane, events);
+        if !self.geometry.is_in_rows() {
+            self.collect_planes_of(&command.parts()[1..], events);
         }
     }
 
@@ -306,6 +320,9 @@ impl Drive {
         let page = self.geometry.page_of(from);
         if source == Source::Gc {
             self.counters.on_reads_waiting(self.dies[die.at()].reads_waiting());
+        }
+        if self.geometry.is_in_rows() {
+            return self.read_in_row(die, id, units as usize, events);
         }
         let mut part = CommandPlane { plane, page, units, txn: TxnId::NONE };
         if self.granularity.copies_back() {

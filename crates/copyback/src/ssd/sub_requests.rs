@@ -29,7 +29,7 @@ impl Ssd {
         let mut unit = sub_request.first;
         let mut is_in_dram = false;
         while unit.0 < end {
-            if let Some(buffer) = self.dram.buffer.as_mut().filter(|b| b.holds(unit)) {
+            if let Some(buffer) = self.drive.buffer.as_mut().filter(|b| b.holds(unit)) {
                 buffer.hit(unit);
                 self.units.buffer_read_hits += 1;
                 is_in_dram = true;
@@ -45,7 +45,7 @@ impl Ssd {
             let page = self.drive.geometry().page_of(place);
             let is_together = |u: u32| {
                 let other = self.drive.ftl().lookup(LogicalUnit(u));
-                let in_dram = self.dram.holds(LogicalUnit(u));
+                let in_dram = self.drive.is_in_buffer(LogicalUnit(u));
                 !in_dram && other.is_some() && self.drive.geometry().page_of(other) == page
             };
             let units = 1 + (unit.0 + 1..end).take_while(|&u| is_together(u)).count() as u32;
@@ -83,7 +83,7 @@ impl Ssd {
         let needs_read = |unit: LogicalUnit| {
             self.subpage_writes == SubpageWrites::ReadModifyWrite
                 && self.drive.ftl().lookup(unit).is_some()
-                && !self.dram.holds(unit)
+                && !self.drive.is_in_buffer(unit)
         };
         let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);
         let first = (sub_request.first_is_partial && needs_read(sub_request.first)).then_some(sub_request.first);

@@ -202,6 +202,11 @@ fn preemption_of(drive: &Drive, settings: &str) -> Preemption {
     Preemption::new(&config(settings).preemption, &drive.geometry, drive.flash.timing())
 }
 
+/// Four planes that take a row in two commands.
+const ROWS_BY_PAIRS: &str = "commands = { plane_pairs = true }\nfrontier = { policy = \"row\" }\n\
+     granularity = { policy = \"aligned\" }\ngeometry = { channels = 1, chips_per_channel = 2, dies_per_chip = 1, \
+     planes_per_die = 4, blocks_per_plane = 16, pages_per_block = 8, page_size = \"4 KiB\", mapping_unit = \"2 KiB\" }";
+
 const ROWS: &[Row] = &[
     row!(TimeOrder, "", writes, |drive, events| {
         let is_late = events.now_ns() > 0;
@@ -463,6 +468,11 @@ const ROWS: &[Row] = &[
         drive.jobs[job.at()].end_step();
         drive.mark_ready(home);
         true
+    }),
+    row!(RowAligned, ROWS_BY_PAIRS, writes, |drive, _| {
+        let is_split = drive.rests.iter().any(Option::is_some);
+        drive.rests.fill(None);
+        is_split
     }),
     row!(OnfiOneCommand, "commands = { cache_program = false }", writes, |drive, _| {
         drive.settings.follow.program = true;

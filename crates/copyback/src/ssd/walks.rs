@@ -129,6 +129,7 @@ impl Drive {
             let geometry = &self.geometry;
             order_by_rows(&mut moves, |unit| geometry.block_and_offset(geometry.page_of(unit)).1);
         }
+        self.granularity.order_moves(&mut moves, &self.geometry);
         for m in moves.iter().take(2 + MOVES_AHEAD) {
             self.ftl.prefetch_entry(m.unit);
         }
@@ -244,7 +245,8 @@ impl Drive {
         self.jobs[id.at()].footprint().blocks().for_each(|(_, block)| self.ftl.erase(block));
         if source == Source::Gc {
             self.counters.on_die_reserved(now_ns - self.dies[die.at()].reserved_since_ns());
-            let (die, plane, block) = (die.0, plane.0, block.0);
+            let g = &self.geometry;
+            let (die, plane, block) = (die.0, g.flash_plane_of(plane, 0).0, g.flash_block_of(block, 0).0);
             let event = GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks };
             self.counters.on_collection(event);
         }
@@ -296,13 +298,14 @@ impl Drive {
             shadow.begin_erase(block, &self.ftl);
         }
         if let Some(observers) = self.flash.observer() {
-            let first = self.ftl.blocks().id(plane, 0).0;
+            let (g, first) = (&self.geometry, self.ftl.blocks().id(plane, 0).0);
             for (offset, b) in self.ftl.blocks().of_plane(plane).iter().enumerate() {
-                let pages = u32::from(b.written) / self.geometry.units_per_page;
-                observers.on_timeless(BlockId(first + offset as u32), pages);
+                let (row, pages) = (BlockId(first + offset as u32), u32::from(b.written) / g.units_per_page);
+                (0..g.row_planes).for_each(|at| observers.on_timeless(g.flash_block_of(row, at), pages));
             }
         }
-        let pages_programmed = units.div_ceil(self.geometry.units_per_page);
-        self.counters.on_timeless_collection(pages_read, pages_programmed, units);
+        let row_planes = self.geometry.row_planes;
+        let pages_programmed = units.div_ceil(self.geometry.units_per_page) * row_planes;
+        self.counters.on_timeless_collection(pages_read, pages_programmed, units, row_planes);
     }
 }

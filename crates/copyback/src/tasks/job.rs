@@ -10,10 +10,11 @@
 //! granularity makes such a job yet, and none gives its die back between two steps; tests drive both
 //! (`ssd/by_hand.rs`).
 
-use crate::config::device::PLANES_MAX;
 use crate::flash::command::Source;
 use crate::ftl::core::Move;
 use crate::sim::index::{BlockId, DieId, PageId, PhysicalUnit, PlaneId};
+
+pub use super::footprint::Footprint;
 
 /// What a job does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,49 +33,14 @@ pub enum Step {
     Erase,
 }
 
-/// The blocks of a job: one, or one on each of several planes of a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Footprint {
-    blocks: [(PlaneId, BlockId); PLANES_MAX as usize],
-    count: u8,
-}
-
-impl Footprint {
-    /// One block of a plane; [`BlockId::NONE`] where it is not known yet.
-    pub fn one(plane: PlaneId, block: BlockId) -> Self {
-        let mut blocks = [(PlaneId::NONE, BlockId::NONE); PLANES_MAX as usize];
-        blocks[0] = (plane, block);
-        Self { blocks, count: 1 }
-    }
-
-    /// Another block, on another plane of the die.
-    ///
-    /// # Panics
-    /// When the plane has one already, or no plane is left.
-    #[must_use]
-    pub fn and(mut self, plane: PlaneId, block: BlockId) -> Self {
-        assert!(!self.planes().any(|p| p == plane), "{plane:?} has a block of this job already");
-        self.blocks[usize::from(self.count)] = (plane, block);
-        self.count += 1;
-        self
-    }
-
-    /// Whether it is of several planes.
-    #[inline(always)]
-    pub fn is_row(&self) -> bool {
-        self.count > 1
-    }
-
-    /// Planes and their blocks.
-    pub fn blocks(&self) -> impl Iterator<Item = (PlaneId, BlockId)> + use<> {
-        let Self { blocks, count } = *self;
-        blocks.into_iter().take(usize::from(count))
-    }
-
-    /// Planes.
-    pub fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
-        self.blocks().map(|(plane, _)| plane)
-    }
+/// How a job fills the pages that it programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fill {
+    /// Pages are read whole; what does not fit into the page that is programmed next waits for the one behind it.
+    #[default]
+    Pages,
+    /// No more is read than fits into that page.
+    Slots,
 }
 
 /// What a job is for, which does not change while it is under way.
@@ -116,6 +82,7 @@ pub struct Job {
     dropped: u32,
     pages_stayed: u32,
     is_stepping: bool,
+    fill: Fill,
     /// None until its blocks were taken.
     beginning: Option<Beginning>,
     /// Whether its moves gain nothing on their own plane.
@@ -136,6 +103,7 @@ impl Job {
             dropped: 0,
             pages_stayed: 0,
             is_stepping: false,
+            fill: Fill::Pages,
             beginning: None,
             has_to_leave: false,
         }
@@ -150,9 +118,16 @@ impl Job {
         self
     }
 
+    /// The same with another way to fill pages.
+    #[must_use]
+    pub fn filling(mut self, fill: Fill) -> Self {
+        self.fill = fill;
+        self
+    }
+
     /// Its blocks are taken: `moves` are what is valid in them, in the order of their places, or row by row.
     pub fn begin(&mut self, block: BlockId, moves: Vec<Move>, start_ns: u64, free_blocks: u32) {
-        self.footprint.blocks[0].1 = block;
+        self.footprint.set_lead(block);
         self.beginning = Some(Beginning { start_ns, units_valid: moves.len() as u32, free_blocks });
         self.moves = moves;
     }
@@ -241,13 +216,13 @@ impl Job {
     /// The plane of its first block.
     #[inline(always)]
     pub fn plane(&self) -> PlaneId {
-        self.footprint.blocks[0].0
+        self.footprint.lead().0
     }
 
     /// Its first block, none until it is chosen.
     #[inline(always)]
     pub fn block(&self) -> BlockId {
-        self.footprint.blocks[0].1
+        self.footprint.lead().1
     }
 
     /// Moves that were not programmed yet.
@@ -340,7 +315,11 @@ impl Job {
         let mut end = self.next + 1;
         if units_per_page > 1 {
             let first = page_of(first.from);
-            while end < self.moves.len() && page_of(self.moves[end].from) == first {
+            let slots = match self.fill {
+                Fill::Slots => self.programmed + units_per_page as usize,
+                Fill::Pages => usize::MAX,
+            };
+            while end < self.moves.len().min(slots) && page_of(self.moves[end].from) == first {
                 if is_current(self.moves[end]) {
                     end += 1;
                 } else {

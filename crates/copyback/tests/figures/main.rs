@@ -8,5 +8,6 @@ mod hpdc18;
 mod ispass11;
 mod table;
 mod tpds20;
+mod tpds20_rows;
 #[path = "../support/under.rs"]
 mod under;

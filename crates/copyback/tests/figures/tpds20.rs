@@ -13,17 +13,17 @@ use copyback::scene::Block::{self, Free, Holds, Open};
 use copyback::scene::{Asks, Scene};
 use copyback::workload::{Op, Priority, Request};
 
-const MOVE_NS: u64 = 177_400 + 1_602_400;
-const ERASE_NS: u64 = 3_800_000;
-const PROGRAM_NS: u64 = 1_602_400;
-const TWO_PLANE_PROGRAM_NS: u64 = 2 * 102_400 + 1_500_000;
-const LATENCY_NS: u64 = 1_000;
+pub(crate) const MOVE_NS: u64 = 177_400 + 1_602_400;
+pub(crate) const ERASE_NS: u64 = 3_800_000;
+pub(crate) const PROGRAM_NS: u64 = 1_602_400;
+pub(crate) const TWO_PLANE_PROGRAM_NS: u64 = 2 * 102_400 + 1_500_000;
+pub(crate) const LATENCY_NS: u64 = 1_000;
 
 /// A block with more valid pages than any victim.
-const OTHER: Block = Holds(&[0, 1, 2, 3]);
+pub(crate) const OTHER: Block = Holds(&[0, 1, 2, 3]);
 
 /// A drive of Table 1's times with a channel for each die, under a scheme.
-fn drive(scheme: &str, dies: u32, more: &str) -> RunConfig {
+pub(crate) fn drive(scheme: &str, dies: u32, more: &str) -> RunConfig {
     let device = format!(
         r#"
         capacity = {{ logical = "128 KiB" }}
@@ -53,7 +53,7 @@ fn collection(planes: [&[Block]; 2]) -> Vec<(FlashOp, u64)> {
 }
 
 /// The end of so many collections, and how many commands of a kind there were.
-fn end_and_count(commands: &[(FlashOp, u64)], op: FlashOp) -> (u64, usize) {
+pub(crate) fn end_and_count(commands: &[(FlashOp, u64)], op: FlashOp) -> (u64, usize) {
     let end_ns = commands.iter().map(|&(_, end_ns)| end_ns).max().expect("there are commands");
     (end_ns, commands.iter().filter(|&&(of, _)| of == op).count())
 }
@@ -93,12 +93,12 @@ fn reads_go_between_the_steps_of_a_collection_and_writes_wait() {
     assert_eq!(ends_ns, [collected_ns + PROGRAM_NS, first_ns, second_ns]);
 }
 
-fn pages(arrival_ns: u64, first: u64, count: u64) -> Request {
+pub(crate) fn pages(arrival_ns: u64, first: u64, count: u64) -> Request {
     let (offset_bytes, len_bytes) = (4096 * first, 4096 * count);
     Request { arrival_ns, offset_bytes, len_bytes, device: 0, op: Op::Write, priority: Priority::Normal }
 }
 
-fn run(config: &RunConfig, script: Vec<Request>) -> Outcome {
+pub(crate) fn run(config: &RunConfig, script: Vec<Request>) -> Outcome {
     config.check().expect("the configuration is possible");
     let image = precondition(config, 1).expect("it is empty");
     let options = Options { check: true, keep_requests: true, ..Options::default() };
@@ -106,17 +106,17 @@ fn run(config: &RunConfig, script: Vec<Request>) -> Outcome {
 }
 
 /// From its arrival to its end.
-fn response_ns(record: &RequestRecord) -> u64 {
+pub(crate) fn response_ns(record: &RequestRecord) -> u64 {
     record.response_ns
 }
 
 /// Room for eight pages.
-const BUFFER: &str = "buffer = { size = \"32 KiB\", latency = \"1 us\" }";
+pub(crate) const BUFFER: &str = "buffer = { size = \"32 KiB\", latency = \"1 us\" }";
 /// Three pages of die 0, one of die 1, two each of dies 2 and 3.
-const HELD: [u64; 8] = [0, 4, 8, 1, 2, 6, 3, 7];
+pub(crate) const HELD: [u64; 8] = [0, 4, 8, 1, 2, 6, 3, 7];
 
 /// Pages that a buffer holds, in the order of their use, and a request for five others when they are there.
-fn five_new_pages_for(held: &[u64]) -> Vec<Request> {
+pub(crate) fn five_new_pages_for(held: &[u64]) -> Vec<Request> {
     let held = held.iter().enumerate().map(|(at, &page)| pages(at as u64, page, 1));
     held.chain([pages(1_000_000_000, 16, 5)]).collect()
 }
@@ -143,7 +143,7 @@ fn figure_5_each_die_gives_one_page_in_turn() {
 }
 
 /// The same where each die gives as many pages as it has planes: six leave for five, die 1 is passed over, and each
-/// pair goes in one command, as the planes of a die stand at one page.
+/// pair goes in one command, as the planes of a die happen to stand at one page.
 #[test]
 fn figure_5_dies_give_whole_die_writes() {
     let mut config = drive("baseline-d", 4, BUFFER);

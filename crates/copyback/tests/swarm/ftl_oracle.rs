@@ -29,8 +29,9 @@ enum Step {
     Collect { plane: u32 },
     /// Takes a victim whose units are moved by later steps.
     TakeVictim { plane: u32 },
-    /// Moves a page's worth of the victim's units, to its own plane or to another.
-    MovePage { plane: Option<u32> },
+    /// Moves a page's worth of the victim's units, to its own plane or to another, with so many units of the host behind
+    /// them where they leave room.
+    MovePage { plane: Option<u32>, first: u32, units: u8 },
     /// Goes on on a copy of the drive.
     Clone,
 }
@@ -44,7 +45,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (any(), 1..9u8).prop_map(|(first, units)| Step::Trim { first, units }),
         3 => any().prop_map(|plane| Step::Collect { plane }),
         2 => any().prop_map(|plane| Step::TakeVictim { plane }),
-        6 => prop::option::weighted(0.3, any()).prop_map(|plane| Step::MovePage { plane }),
+        6 => (prop::option::weighted(0.3, any()), any(), 0..3u8)
+            .prop_map(|(plane, first, units)| Step::MovePage { plane, first, units }),
         1 => Just(Step::Clone),
     ]
 }
@@ -148,7 +150,8 @@ impl Oracle {
         let counts = ftl.counts();
         assert_eq!((counts.host_units, counts.moved_units), (self.host, self.moved));
         assert_eq!(counts.dropped_moves, self.dropped);
-        assert_eq!(counts.erases, self.erased.values().map(|&e| u64::from(e)).sum::<u64>());
+        let erased: u64 = self.erased.values().map(|&e| u64::from(e)).sum();
+        assert_eq!(counts.erases, erased * u64::from(g.row_planes));
         assert_eq!(counts.host_units + counts.moved_units + counts.padding_units, self.places, "{counts:?}");
     }
 }
@@ -193,7 +196,7 @@ impl Bench {
             }
             Step::Collect { plane } => self.collect(self.plane(plane)),
             Step::TakeVictim { plane } => self.take_victim(self.plane(plane)),
-            Step::MovePage { plane } => self.move_page(plane),
+            Step::MovePage { plane, first, units } => self.move_page(plane, first, units),
             Step::Clone => self.ftl = self.ftl.clone(),
         }
     }
@@ -287,7 +290,7 @@ impl Bench {
         self.collection = Some(Collection { block, moves: moves.into() });
     }
 
-    fn move_page(&mut self, to: Option<u32>) {
+    fn move_page(&mut self, to: Option<u32>, first: u32, host_units: u8) {
         let Some(mut collection) = self.collection.take() else { return };
         let home = self.ftl.geometry.plane_of(collection.block);
         let plane = to.map_or(home, |number| self.plane(number));
@@ -296,14 +299,20 @@ impl Bench {
             if self.ftl.pages_left(plane, Stream::Moved) > 0 {
                 let units = collection.moves.len().min(self.ftl.geometry.units_per_page as usize);
                 let page: Vec<Move> = collection.moves.drain(..units).collect();
+                let room = self.ftl.geometry.units_per_page as usize - page.len();
+                let written = self.units(first, room.min(usize::from(host_units)) as u8);
+                let new: Vec<_> = written.iter().map(|&unit| Some(self.oracle.write(unit))).collect();
+                let written: Vec<LogicalUnit> = written.into_iter().map(LogicalUnit).collect();
+                self.oracle.host += new.len() as u64;
                 let data = page.iter().map(|m| {
                     let (unit, version) = self.oracle.flash[&m.from.0].expect("a move has data");
                     let is_newest = self.oracle.holds.get(&unit) == Some(&version);
                     self.oracle.dropped += u64::from(!is_newest);
                     is_newest.then_some((unit, version))
                 });
-                let data = data.collect();
-                let at = self.ftl.move_page(plane, self.ftl.write_point(plane, Stream::Moved), &page, 0, self.stamp);
+                let data = data.chain(new).collect();
+                let write_point = self.ftl.write_point(plane, Stream::Moved);
+                let at = self.ftl.move_page_with(plane, write_point, &page, 0, &written, self.stamp);
                 self.oracle.moved += page.len() as u64;
                 self.oracle.program_page(&self.ftl, at, data);
             }

@@ -9,6 +9,10 @@ use copyback::run::config::RunConfig;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+/// A drive that is written in rows, and the plainest way to collect one.
+const ROW: Setting = "frontier.policy = \"row\"";
+const ALIGNED: Setting = "granularity.policy = \"aligned\"";
+
 /// Every knob and its settings, the plainest first: a failure shrinks towards it.
 pub const KNOBS: &[&[Setting]] = &[
     &[
@@ -94,6 +98,8 @@ pub const KNOBS: &[&[Setting]] = &[
         "frontier.policy = \"split\"",
         "frontier.policy = \"second-active\"",
         "frontier.policy = \"second-active\"\nfrontier.unpaired = \"same\"",
+        ROW,
+        ROW,
     ],
     &[
         "buffer.policy = \"none\"",
@@ -104,6 +110,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "buffer.policy = \"die-lists\"\nbuffer.size = \"48 KiB\"",
         "buffer.policy = \"plane-lists\"\nbuffer.size = \"64 KiB\"",
         "buffer.policy = \"die-writes\"\nbuffer.size = \"64 KiB\"",
+        "buffer.policy = \"die-writes\"\nbuffer.size = \"512 KiB\"\nbuffer.short_set = \"wait\"",
     ],
     &[
         "trigger.policy = \"watermark\"",
@@ -125,6 +132,8 @@ pub const KNOBS: &[&[Setting]] = &[
         "granularity.policy = \"block\"\ngranularity.destination = \"global\"",
         "granularity.policy = \"block\"",
         "granularity.policy = \"block\"\ngranularity.copyback = true",
+        ALIGNED,
+        "granularity.policy = \"aligned\"\ngranularity.gather = \"pairs-first\"",
     ],
     &[
         "victim.policy = \"greedy\"",
@@ -243,14 +252,27 @@ pub fn choice(is_allowed: fn(Setting) -> bool) -> impl Strategy<Value = Choice> 
     })
 }
 
+/// Another setting of a knob in the place of one that goes not with how the drive is written: only rows are collected
+/// as such, and nothing joins the commands of their collection.
+fn fitting(setting: Setting, in_rows: bool) -> Setting {
+    match (in_rows, setting) {
+        (true, s) if s.starts_with("granularity.policy = \"block\"") => ALIGNED,
+        (false, s) if s.starts_with(ALIGNED) => "granularity.policy = \"block\"",
+        (true, s) if s.contains("compose.gc = ") => "preemption.policy = \"points\"",
+        _ => setting,
+    }
+}
+
 impl Choice {
     /// The configuration, the text that it was read from, and what was chosen.
     pub fn configuration(&self) -> (RunConfig, String, Vec<Mark>) {
         let preset = self.scheme.map(|s| s.text.parse::<toml::Table>().expect("a preset is TOML"));
         let preset = preset.unwrap_or_default();
         let is_kept = |setting: &str| setting.split('.').next().is_none_or(|table| !preset.contains_key(table));
-        let chosen = || self.settings.iter().zip(KNOBS).filter(|(setting, _)| is_kept(setting));
-        let mut lines: Vec<String> = chosen().map(|(setting, _)| (*setting).to_owned()).collect();
+        let in_rows = self.settings.contains(&ROW) && !preset.contains_key("frontier");
+        let fitting = self.settings.iter().map(|setting| fitting(setting, in_rows));
+        let chosen: Vec<_> = fitting.zip(KNOBS).filter(|(setting, _)| is_kept(setting)).collect();
+        let mut lines: Vec<String> = chosen.iter().map(|(setting, _)| (*setting).to_owned()).collect();
         for (axis, table) in preset.iter().filter_map(|(axis, value)| Some((axis, value.as_table()?))) {
             lines.extend(table.iter().map(|(key, value)| format!("{axis}.{key} = {value}")));
         }
@@ -258,7 +280,7 @@ impl Choice {
             lines.push(format!("allocation.order = \"{}\"", allocation_order(self.order)));
         }
         let (config, text) = support::configuration(&lines, self.spare_units);
-        let mut marks: Vec<Mark> = chosen().map(|(&setting, settings)| (name_of(settings), setting)).collect();
+        let mut marks: Vec<Mark> = chosen.iter().map(|(setting, settings)| (name_of(settings), *setting)).collect();
         marks.push(("scheme", self.scheme.map_or("", |s| s.name)));
         (config, text, marks)
     }

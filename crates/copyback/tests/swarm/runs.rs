@@ -361,7 +361,8 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
     let units_per_page = u64::from(geometry.units_per_page);
     let places = units_per_page * (flash.host_page_programs + flash.gc_page_programs + flash.other_page_programs);
     let units = flash.host_units + flash.gc_units + flash.other_units + flash.padding_units;
-    let begun_max = u64::from(geometry.planes) * 2 * (units_per_page - 1);
+    let row_planes = if case.config.frontier.is_in_rows() { geometry.planes_per_die } else { 1 };
+    let begun_max = u64::from(geometry.planes / row_planes) * 2 * (units_per_page * u64::from(row_planes) - 1);
     let is_ideal = matches!(case.config.preemption, PreemptionConfig::Ideal(_));
     prop_assert!(units <= places + begun_max, "{units} units in {places} places");
     prop_assert!(is_ideal || units >= places, "{units} units in {places} places");
@@ -389,7 +390,7 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
         prop_assert!((total - expected).abs() < 1e-9 * expected.max(1.0), "{total}, not {expected}");
     }
 
-    prop_assert_eq!(report.gc.collections + relocated, flash.block_erases);
+    prop_assert_eq!((report.gc.collections + relocated) * u64::from(row_planes), flash.block_erases);
     prop_assert!(flash.gc_units <= report.gc.units_moved);
     prop_assert!(flash.update_page_reads <= flash.host_page_reads);
     for share in [report.utilization.plane, report.utilization.die, report.utilization.channel] {

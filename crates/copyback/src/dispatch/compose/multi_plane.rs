@@ -25,13 +25,13 @@ pub(super) fn reads<R: Room>(view: &View<'_, R>, lead: PageId) -> JoiningReads {
             continue;
         }
         // Most queued reads fail for their offset, so it is asked first.
-        let page = geometry.page_of(place);
+        let page = view.ftl.geometry.flash_page(place);
         let (block, page_offset) = geometry.block_and_offset(page);
         if page_offset != offset {
             continue;
         }
         let plane = geometry.plane_of(block);
-        let is_excluded = plane == view.excluded[0];
+        let is_excluded = view.ftl.geometry.plane_of_flash(plane) == view.excluded[0];
         let fits = |&other: &PageId| view.rules.go_together(geometry, other, page);
         if geometry.die_of(plane) == view.die && !is_excluded && pages[..=count].iter().all(fits) {
             found.push(id);

@@ -66,19 +66,22 @@ impl StaticOrder {
     /// When the order was not checked.
     pub fn new(params: &Params, geometry: &Geometry) -> Self {
         let Order(order) = params.order.parse().expect("the configuration was checked");
-        let counts = [geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip, geometry.planes_per_die];
+        let planes_per_die = geometry.planes_per_die * geometry.row_planes;
+        let counts = [geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip, planes_per_die];
         let plane_of = |page: u32| {
             let (mut rest, mut digit) = (page, [0; 4]);
             for part in order {
                 digit[part] = rest % counts[part];
                 rest /= counts[part];
             }
-            PlaneId(((digit[0] * counts[1] + digit[1]) * counts[2] + digit[2]) * counts[3] + digit[3])
+            let plane = ((digit[0] * counts[1] + digit[1]) * counts[2] + digit[2]) * counts[3] + digit[3];
+            geometry.plane_of_flash(PlaneId(plane))
         };
+        let planes = geometry.planes * geometry.row_planes;
         Self {
-            units_per_page: FastDiv::new(geometry.units_per_page),
-            planes: FastDiv::new(geometry.planes),
-            plane_of: (0..geometry.planes).map(plane_of).collect(),
+            units_per_page: FastDiv::new(geometry.units_per_logical_page),
+            planes: FastDiv::new(planes),
+            plane_of: (0..planes).map(plane_of).collect(),
             geometry: geometry.clone(),
         }
     }

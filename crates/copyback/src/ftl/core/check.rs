@@ -2,7 +2,7 @@
 
 use super::Ftl;
 use crate::ftl::blocks::BlockState;
-use crate::sim::index::{LogicalUnit, PlaneId};
+use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 
 impl Ftl {
     /// Places that are programmed, padded, or being so, of all blocks.
@@ -10,9 +10,17 @@ impl Ftl {
         self.blocks.iter().map(|b| u64::from(b.written)).sum()
     }
 
-    /// Pages of each block that are programmed, padded, or being so, from the first on.
+    /// Pages of each block of the flash that are programmed, padded, or being so, from the first on.
     pub fn pages_programmed(&self) -> Vec<u32> {
-        self.blocks.iter().map(|b| u32::from(b.written) / self.geometry.units_per_page).collect()
+        let g = &self.geometry;
+        let mut pages = vec![0; (g.blocks * g.row_planes) as usize];
+        for (block, state) in self.blocks.iter().enumerate() {
+            for row_plane in 0..g.row_planes {
+                let block = g.flash_block_of(BlockId(block as u32), row_plane);
+                pages[block.at()] = u32::from(state.written) / g.units_per_page;
+            }
+        }
+        pages
     }
 
     /// Compares both maps, the valid bits and the blocks' counts, and the blocks among themselves. Slow: it looks at

@@ -11,7 +11,7 @@ pub struct Counts {
     pub dropped_moves: u64,
     /// Places that were left empty in programmed pages.
     pub padding_units: u64,
-    /// Blocks erased.
+    /// Blocks of the flash erased.
     pub erases: u64,
 }
 

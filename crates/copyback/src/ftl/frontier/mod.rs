@@ -1,9 +1,10 @@
 //! Frontier: which open block of its plane takes a page?
 //!
 //! Contract: a frontier says how many open blocks a plane keeps, and which of them takes data of a stream. It looks at
-//! how far they are filled, and never changes the drive. One that lets the write points of a die's planes move together
-//! (a superblock, beside a `granularity` that collects it as one) is a policy of this folder; none does yet.
+//! how far they are filled, and never changes the drive. One that writes in rows lets the write points of a die's planes
+//! move together: the whole translation layer then sees a drive of another shape (`flash::geometry`).
 
+pub mod row;
 pub mod second_active;
 pub mod single;
 pub mod split;
@@ -18,6 +19,10 @@ pub trait Parameters {
     /// filled.
     fn second_active(&self) -> Option<second_active::Unpaired> {
         None
+    }
+    /// Whether a program takes the next page of all planes of its die.
+    fn is_in_rows(&self) -> bool {
+        false
     }
 }
 
@@ -42,6 +47,7 @@ frontiers! {
     "single" => single: Single,
     "split" => split: Split,
     "second-active" => second_active: SecondActive,
+    "row" => row: Row,
 }
 
 /// Data of one kind, as a frontier may keep it apart from others.
@@ -105,5 +111,10 @@ impl FrontierConfig {
     /// Open blocks of a plane.
     pub fn open_blocks(&self) -> u32 {
         Frontier::new(self).open_blocks() as u32
+    }
+
+    /// Whether a program takes the next page of all planes of its die.
+    pub fn is_in_rows(&self) -> bool {
+        self.parameters().is_in_rows()
     }
 }

@@ -108,7 +108,7 @@ impl Simulation<'_> {
         if asked.offset_bytes.checked_add(asked.len_bytes).is_none_or(|end| end > capacity_bytes) {
             return Err(refuse(capacity_bytes));
         }
-        let splitter = Splitter::new(&asked, geometry.unit_bytes, geometry.units_per_page);
+        let splitter = Splitter::new(&asked, geometry.unit_bytes, geometry.units_per_logical_page);
         self.start.since_ns.get_or_insert(arrival_ns);
         self.arrivals.add(arrival_ns);
         self.held_requests += u64::from(arrival_ns < self.held_until_ns);

@@ -33,6 +33,7 @@ pub fn trigger_of(config: &RunConfig) -> &watermark::Params {
 pub(super) fn granularity_of(config: &RunConfig) -> &block::Params {
     match &config.granularity {
         GranularityConfig::Block(params) => params,
+        other => unreachable!("`understands` refuses `{}`", other.name()),
     }
 }
 
@@ -46,6 +47,7 @@ pub(super) fn compose_of(config: &RunConfig) -> &list::Params {
 /// Whether the oracle knows what a drive with this configuration does, collection apart.
 pub fn understands(config: &RunConfig) -> bool {
     matches!(config.allocation, AllocationConfig::Static(_))
+        && matches!(config.granularity, GranularityConfig::Block(_))
         && matches!(config.buffer, BufferConfig::None(_))
         && ["priority", "fifo"].contains(&config.order.name())
 }

@@ -1,15 +1,20 @@
 //! Granularity: what does one collection take, and where does what is valid go?
 //!
 //! Contract: a granularity says whether data stays on its plane, how it moves, and to which plane each page goes. The
-//! engine asks when a collection has a page to program; it looks, and the engine binds. A job takes one block so far,
-//! which the victim policy picks. A job of a block on each of several planes (a superblock) can be told
-//! (`tasks::job::Footprint`), and a granularity that makes such jobs will name their blocks here.
+//! engine asks when a collection has a page to program; it looks, and the engine binds. The victim policy picks a block,
+//! which is a row of blocks where the drive is written in rows. A job of a block on each of several planes that were
+//! filled apart can be told (`tasks::job::Footprint`), and a granularity that makes such jobs will name their blocks
+//! here.
 
+pub mod aligned;
 pub mod block;
 
 use crate::config::{Device, KeyError, axis};
+use crate::flash::geometry::Geometry;
+use crate::ftl::core::Move;
 use crate::sim::index::PlaneId;
 use crate::tasks::gc::destination::Planes;
+use crate::tasks::job::Fill;
 
 /// See the module's contract.
 pub trait GranularityPolicy {
@@ -19,12 +24,22 @@ pub trait GranularityPolicy {
     fn copies_back(&self) -> bool;
     /// The plane to which a page of a victim on `home` goes; whether it gains nothing there, and has to leave.
     fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId;
+    /// How the pages are filled that a collection programs.
+    fn fill(&self) -> Fill {
+        Fill::Pages
+    }
+    /// Puts what is valid in a victim, in the order of its places, into the order in which it is read.
+    fn order_moves(&self, _moves: &mut [Move], _geometry: &Geometry) {}
 }
 
 /// What a configuration says of a granularity.
 pub trait Parameters {
     /// Checks the values against the device.
     fn check(&self, device: &Device<'_>) -> Result<(), KeyError>;
+    /// Whether it collects rows, of a drive that is written in them.
+    fn needs_rows(&self) -> bool {
+        false
+    }
 }
 
 /// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
@@ -40,6 +55,11 @@ macro_rules! granularities {
             /// Checks the parameters.
             pub fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
                 match self { $( Self::$variant(p) => p.check(device) ),+ }
+            }
+
+            /// Whether it collects rows, of a drive that is written in them.
+            pub fn needs_rows(&self) -> bool {
+                match self { $( Self::$variant(p) => p.needs_rows() ),+ }
             }
 
             /// The policy that a configuration asks for.
@@ -66,10 +86,19 @@ macro_rules! granularities {
             fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId {
                 match self { $( Self::$variant(p) => p.destination(home, has_to_leave, drive) ),+ }
             }
+            #[inline]
+            fn fill(&self) -> Fill {
+                match self { $( Self::$variant(p) => p.fill() ),+ }
+            }
+            #[inline]
+            fn order_moves(&self, moves: &mut [Move], geometry: &Geometry) {
+                match self { $( Self::$variant(p) => p.order_moves(moves, geometry) ),+ }
+            }
         }
     };
 }
 
 granularities! {
     "block" => block: Block,
+    "aligned" => aligned: Aligned,
 }

@@ -77,7 +77,8 @@ pub struct Policy {
 impl Policy {
     /// The policy for a drive of these times; where pages differ, those of the first are taken.
     pub fn new(params: &Params, geometry: &Geometry, timing: &Timing) -> Self {
-        let transfer_ns = timing.command_ns + timing.transfer_ns(geometry.units_per_page);
+        let page_ns = timing.command_ns + timing.transfer_ns(geometry.units_per_flash_page);
+        let transfer_ns = u64::from(geometry.row_planes) * page_ns;
         let read_ns = timing.page_ns(FlashOp::Read, 0) + transfer_ns;
         let write_ns = timing.page_ns(FlashOp::Program, 0) + transfer_ns;
         Self {

@@ -1,0 +1,110 @@
+//! Collecting: a victim is picked and taken, its valid data is listed, and it is erased.
+
+use super::{Ftl, Move};
+use crate::ftl::blocks::{Block, BlockState};
+use crate::ftl::victim::{VictimPolicy, View};
+use crate::sim::index::{BlockId, PhysicalUnit, PlaneId};
+use crate::sim::invariant::hold;
+
+impl Ftl {
+    /// The block that the victim policy would collect on a plane.
+    pub fn pick_victim(&mut self, plane: PlaneId, stamp: u64) -> Option<BlockId> {
+        self.pick_victim_for(plane, &[], stamp)
+    }
+
+    /// The same, with a view of the page offsets of reads that wait for other planes of the die.
+    pub fn pick_victim_for(&mut self, plane: PlaneId, read_offsets: &[u32], stamp: u64) -> Option<BlockId> {
+        let (blocks, geometry) = (&self.blocks, &self.geometry);
+        let view = View { blocks, plane, now: stamp, read_offsets, valid: &self.valid, geometry };
+        let picked = self.victim.pick(view)?;
+        let state = self.blocks[picked].state;
+        hold!(state == BlockState::Closed, VictimFull, "the victim policy picked {picked:?}, which is {state:?}");
+        let home = self.geometry.plane_of(picked);
+        hold!(home == plane, VictimFull, "the victim policy picked {picked:?} of {home:?} for {plane:?}");
+        Some(picked)
+    }
+
+    /// Whether the victim policy looks at the reads that wait.
+    pub fn victim_matches_reads(&self) -> bool {
+        self.victim.matches_reads()
+    }
+
+    /// How long the controller took for the last choice of a victim.
+    pub fn choice_ns(&self) -> u64 {
+        self.victim.choice_ns()
+    }
+
+    /// Whether a full block of the plane has at least so many places without valid data: whoever collects for less, or
+    /// goes on where there is none, goes round in circles.
+    pub fn is_reclaimable(&self, plane: PlaneId, least_units: u32) -> bool {
+        let valid_max = self.geometry.units_per_block - least_units;
+        let is_worth_it = |b: &Block| b.state == BlockState::Closed && u32::from(b.valid) <= valid_max;
+        self.blocks.of_plane(plane).iter().any(is_worth_it)
+    }
+
+    /// Makes a full block the victim of a collection and lists its valid data, page by page.
+    pub fn take_victim(&mut self, block: BlockId, moves: &mut Vec<Move>) {
+        let state = self.blocks[block].state;
+        hold!(state == BlockState::Closed, VictimFull, "{block:?} is to be collected, and is {state:?}");
+        let plane = self.geometry.plane_of(block);
+        self.victim.on_take(&self.blocks, plane, block);
+        self.blocks[block].state = BlockState::Victim;
+        self.list_valid(block, moves);
+        debug_assert_eq!(moves.len(), usize::from(self.blocks[block].valid));
+    }
+
+    /// The valid data of a block.
+    pub fn valid_units(&self, block: BlockId) -> Vec<Move> {
+        let mut moves = Vec::new();
+        self.list_valid(block, &mut moves);
+        moves
+    }
+
+    /// Pages of the flash in a block that hold a valid unit.
+    pub fn valid_pages(&self, block: BlockId) -> u32 {
+        let units_per_page = self.geometry.units_per_flash_page;
+        let first = self.geometry.first_unit(block).0;
+        let is_valid = |place: u32| self.valid[(place / 64) as usize] >> (place % 64) & 1 == 1;
+        let holds_data = |page: &u32| {
+            let start = first + page * units_per_page;
+            (start..start + units_per_page).any(is_valid)
+        };
+        (0..self.geometry.units_per_block / units_per_page).filter(holds_data).count() as u32
+    }
+
+    fn list_valid(&self, block: BlockId, moves: &mut Vec<Move>) {
+        moves.clear();
+        let first = self.geometry.first_unit(block).0;
+        let end = first + self.geometry.units_per_block;
+        let mut at = first;
+        while at < end {
+            let in_word = (64 - at % 64).min(end - at);
+            let mask = if in_word == 64 { u64::MAX } else { (1 << in_word) - 1 };
+            let mut word = (self.valid[(at / 64) as usize] >> (at % 64)) & mask;
+            while word != 0 {
+                let from = PhysicalUnit(at + word.trailing_zeros());
+                moves.push(Move { from, unit: self.reverse[from.at()] });
+                word &= word - 1;
+            }
+            at += in_word;
+        }
+    }
+
+    /// Erases a victim whose valid data was moved.
+    ///
+    /// # Panics
+    /// When the block is no victim or still holds valid data.
+    pub fn erase(&mut self, block: BlockId) {
+        let state = &mut self.blocks[block];
+        let is_empty = state.state == BlockState::Victim && state.valid == 0;
+        hold!(is_empty, VictimEmpty, "{block:?} is to be erased: {state:?}");
+        state.state = BlockState::Free;
+        state.written = 0;
+        state.erases += 1;
+        let plane = self.geometry.plane_of(block);
+        self.free.push_back(plane.at(), block.0);
+        self.planes[plane.at()].free_blocks += 1;
+        self.free_blocks += 1;
+        self.counts.erases += u64::from(self.geometry.row_planes);
+    }
+}

@@ -1,0 +1,190 @@
+//! Rows: commands that name all planes of a die, on a drive that is written so (`frontier::row`).
+//!
+//! To the rest of the drive such a die has one plane, with pages as wide as all of them. Here a page of that becomes
+//! the parts of a command, and what is left of a row is filled up with dirty pages of the buffer.
+
+use super::drive::Drive;
+use super::steps::pages_of;
+use crate::config::device::UNITS_PER_PAGE_MAX;
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::{Command, CommandPlane, FlashOp};
+use crate::ftl::core::Move;
+use crate::ftl::frontier::Stream;
+use crate::observe::report::Cause;
+use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
+use crate::sim::invariant::hold;
+use crate::sim::queue::EventQueue;
+
+/// Dirty pages that left the buffer for a row that had room.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dirty {
+    /// Their transactions, each the chain of the one before.
+    pub first: TxnId,
+    /// Their units.
+    pub units: u32,
+}
+
+impl Dirty {
+    const NONE: Self = Self { first: TxnId::NONE, units: 0 };
+}
+
+impl Drive {
+    /// Adds a row of pages to a command, each of which brings so many units over the channel; its first part serves
+    /// these transactions.
+    #[inline(never)]
+    pub(super) fn push_row(&self, command: &mut Command, plane: PlaneId, page: PageId, units: u32, txn: TxnId) {
+        let g = &self.geometry;
+        for at in 0..g.row_planes {
+            let (plane, page) = (g.flash_plane_of(plane, at), g.flash_page_of(page, at));
+            command.push(CommandPlane { plane, page, units, txn: if at == 0 { txn } else { TxnId::NONE } });
+        }
+    }
+
+    /// Reads the pages of a row that hold the last `units` moves which a job took.
+    #[inline(never)]
+    pub(super) fn read_in_row(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
+        let job = &self.jobs[id.at()];
+        let mut command = Command::new(FlashOp::Read, job.source(), id, events.now_ns());
+        let held = job.held();
+        for (plane, page, units) in pages_of(&self.geometry, self.flash.geometry(), &held[held.len() - units..]) {
+            command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
+        }
+        self.issue(die, &command, events);
+    }
+
+    /// Programs a row with the oldest moves of a job that were read, and where they do not fill it with dirty pages of
+    /// the die.
+    #[inline(never)]
+    pub(super) fn program_row(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
+        let plane = self.jobs[id.at()].plane();
+        let mut data = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
+        let room = self.geometry.units_per_page as usize - units;
+        let dirty = self.take_dirty(die, plane, &mut data[..room]);
+        let page = self.bind_row(id, plane, units, &data[..dirty.units as usize]);
+        let mut command = Command::new(FlashOp::Program, self.jobs[id.at()].source(), id, events.now_ns());
+        self.push_row(&mut command, plane, page, self.geometry.units_per_flash_page, dirty.first);
+        self.issue(die, &command, events);
+    }
+
+    /// Binds a row for a job's oldest moves that were read, and for data of the host behind them.
+    fn bind_row(&mut self, id: JobId, plane: PlaneId, units: usize, data: &[LogicalUnit]) -> PageId {
+        let write_point = self.ftl.write_point(plane, Stream::Moved);
+        let stamp = self.ftl.counts().host_units;
+        let job = &mut self.jobs[id.at()];
+        self.counters.on_moved_units(job.source(), units as u64);
+        self.counters.on_host_units(data.len() as u32);
+        let moves = job.take_for_program(units, plane);
+        // What the host has just written is not moved beside it.
+        let is_current = |m: &Move| self.ftl.lookup(m.unit) == m.from && !data.contains(&m.unit);
+        let current: Vec<bool> = match self.shadow {
+            Some(_) => moves.iter().map(is_current).collect(),
+            None => Vec::new(),
+        };
+        let page = self.ftl.move_page_with(plane, write_point, moves, 0, data, stamp);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.move_page(&self.ftl, page, moves, &current, 0);
+            let mut written = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
+            written[units..units + data.len()].copy_from_slice(data);
+            shadow.write_page(page, &written[..units + data.len()]);
+        }
+        let ftl = &self.ftl;
+        let bound = moves.iter().map(|m| m.unit).chain(data.iter().copied().filter(|unit| unit.is_some()));
+        self.queues.on_moved(bound, &self.txns, |unit| ftl.lookup(unit));
+        self.after_bind(plane);
+        page
+    }
+
+    /// Takes dirty pages of a die out of the buffer for a row that has room for so many units, and puts their units
+    /// there.
+    #[inline(never)]
+    pub(super) fn take_dirty(&mut self, die: DieId, plane: PlaneId, room: &mut [LogicalUnit]) -> Dirty {
+        let Some(buffer) = &mut self.buffer else { return Dirty::NONE };
+        let set = buffer.take_set(die, room.len() as u32);
+        let (mut dirty, mut last) = (Dirty::NONE, TxnId::NONE);
+        for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
+            let id = self.txns.add(Txn::new(Role::Evict, first, units, die, plane));
+            self.dies[die.at()].take_slot();
+            dirty.units = self.put_units(id, room, dirty.units);
+            if last.is_some() {
+                self.txns[last].chain = id;
+            } else {
+                dirty.first = id;
+            }
+            last = id;
+        }
+        dirty
+    }
+
+    /// Whether all planes of a row stand at one page, before a command programs the next of its first plane.
+    pub(super) fn check_row(&mut self, command: &Command) {
+        let lead = command.parts[0];
+        let plane = self.geometry.plane_of_flash(lead.plane);
+        if lead.plane != self.geometry.flash_plane_of(plane, 0) {
+            return;
+        }
+        let offset = self.flash.geometry().block_offset(self.flash.geometry().block_and_offset(lead.page).0);
+        let row = self.ftl.blocks().id(plane, offset);
+        let blocks = (0..self.geometry.row_planes).map(|at| self.geometry.flash_block_of(row, at));
+        let Some(observers) = self.flash.observer() else { return };
+        let programmed: Vec<Option<u32>> = blocks.map(|block| observers.programmed(block)).collect();
+        hold!(
+            programmed.iter().all(|pages| *pages == programmed[0]),
+            RowAligned,
+            "the planes of {row:?} are programmed up to {programmed:?}"
+        );
+    }
+
+    // ---- pair by pair -----------------------------------------------------------------------------------------------
+
+    /// Whether a part of a die's command is still to be issued.
+    #[inline(always)]
+    pub(super) fn has_rest(&self, die: DieId) -> bool {
+        !self.rests.is_empty() && self.rests[die.at()].is_some()
+    }
+
+    /// The part of a command that the device takes first; the rest follows when that has ended, and nothing goes
+    /// between. What the command serves hangs on its last part.
+    #[inline(never)]
+    pub(super) fn keep_rest(&mut self, die: DieId, command: &Command) -> Command {
+        let (mut first, mut rest) = (*command, *command);
+        (first.planes, rest.planes) = (0, 0);
+        let lead = command.parts[0].page;
+        for (at, &part) in command.parts().iter().enumerate() {
+            let goes_along = at == 0 || self.flash.rules().go_together(self.flash.geometry(), lead, part.page);
+            if goes_along { first.push(part) } else { rest.push(part) }
+        }
+        if rest.planes > 0 {
+            let served = &mut first.parts[0].txn;
+            if command.op == FlashOp::Program {
+                rest.parts[0].txn = std::mem::replace(served, TxnId::NONE);
+            }
+            self.rests[die.at()] = Some(rest);
+        }
+        first
+    }
+
+    /// A command ended: what is left of it is issued. Whether there was something.
+    #[inline(always)]
+    pub(super) fn issue_rest(&mut self, die: DieId, ended: &Command, events: &mut EventQueue) -> bool {
+        if !self.has_rest(die) {
+            return false;
+        }
+        self.issue_kept(die, ended, events);
+        true
+    }
+
+    #[inline(never)]
+    fn issue_kept(&mut self, die: DieId, ended: &Command, events: &mut EventQueue) {
+        let mut rest = self.rests[die.at()].take().expect("it was looked at");
+        (rest.issued_ns, rest.loaded_ns) = (events.now_ns(), events.now_ns());
+        let flash_ns = ended.array_end_ns - ended.array_start_ns;
+        let mut id = rest.parts[0].txn;
+        while id.is_some() {
+            let txn = &mut self.txns[id];
+            txn.breakdown_ns[Cause::Flash as usize] += flash_ns;
+            txn.breakdown_ns[Cause::Channel as usize] += events.now_ns() - ended.issued_ns - flash_ns;
+            id = txn.chain;
+        }
+        self.issue(die, &rest, events);
+    }
+}

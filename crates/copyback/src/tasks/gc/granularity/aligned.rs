@@ -1,0 +1,103 @@
+//! An aligned row: the blocks of one offset on all planes of a die, which were filled together; what is valid in them
+//! goes into rows again, and they are erased with one command.
+//!
+//! Source: Die-GC of tpds20 (Section 4.2.3, Fig. 6). Needs a drive that is written in rows (`frontier.policy = "row"`).
+//! Pages of one offset are read with one command and rows are programmed with one, as many pages as a die has planes.
+//! An odd last page takes a dirty page of its die along from the buffer, and is padded where there is none.
+//!
+//! ```text
+//! valid    plane 0   p0    p2            in-order      R p0  R p1  W(p0 p1)  R(p2 p2)  W(p2 p2)  E
+//!          plane 1      p1 p2
+//! valid    plane 0   p0    p2            in-order      R p0  R p2  W(p0 p2)  R p2  W(p2 + dirty)  E
+//!          plane 1         p2            pairs-first   R(p2 p2)  W(p2 p2)  R p0  W(p0 + dirty)  E
+//! ```
+//!
+//! Parameters:
+//! - `gather` (default `"in-order"`): which valid pages share a row. `"in-order"`: by offset, then plane, as Fig. 6
+//!   reads them, no more than a row holds at a time. `"pairs-first"`: those whose whole row is valid first, the others
+//!   behind them.
+
+use super::{GranularityPolicy, Parameters};
+use crate::config::{Device, KeyError};
+use crate::flash::geometry::Geometry;
+use crate::ftl::core::Move;
+use crate::sim::index::PlaneId;
+use crate::tasks::gc::destination::Planes;
+use crate::tasks::job::Fill;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Which valid pages share a row.
+    pub gather: Gather,
+}
+
+/// Which valid pages share a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gather {
+    /// By offset, then plane.
+    #[default]
+    InOrder,
+    /// Whole rows first.
+    PairsFirst,
+}
+
+impl Parameters for Params {
+    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
+        Ok(())
+    }
+
+    fn needs_rows(&self) -> bool {
+        true
+    }
+}
+
+/// The policy of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    gather: Gather,
+}
+
+impl Policy {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { gather: params.gather }
+    }
+}
+
+impl GranularityPolicy for Policy {
+    fn leaves_plane(&self) -> bool {
+        false
+    }
+
+    fn copies_back(&self) -> bool {
+        false
+    }
+
+    fn destination(&self, home: PlaneId, _: bool, _: &impl Planes) -> PlaneId {
+        home
+    }
+
+    fn fill(&self) -> Fill {
+        Fill::Slots
+    }
+
+    fn order_moves(&self, moves: &mut [Move], geometry: &Geometry) {
+        if self.gather != Gather::PairsFirst {
+            return;
+        }
+        let row_of = |m: &Move| geometry.page_of(m.from);
+        let mut start = 0;
+        let mut whole = 0;
+        while start < moves.len() {
+            let units = moves[start..].iter().take_while(|m| row_of(m) == row_of(&moves[start])).count();
+            if units == geometry.units_per_page as usize {
+                moves[whole..start + units].rotate_right(units);
+                whole += units;
+            }
+            start += units;
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! "Boosting the Performance of SSDs via Fully Exploiting the Plane Level Parallelism" (TPDS 2020): die-level writes and
+//! GC (Sections 4.2, 4.3), with the times of its Table 1 (see `tpds20`).
+//!
+//! A read of two planes senses once and takes two transfers, 75 + 204.8 us; a program of two 204.8 + 1500 us.
+
+use crate::tpds20::*;
+use copyback::flash::command::{FlashOp, Source};
+use copyback::observe::commands::CommandRecord;
+use copyback::run::config::RunConfig;
+use copyback::scene::Block::{self, Free, Holds, Open};
+use copyback::scene::{Asks, Played, Scene};
+
+const READ_NS: u64 = 177_400;
+const TWO_PLANE_READ_NS: u64 = 75_000 + 2 * 102_400;
+const ROW_NS: u64 = TWO_PLANE_PROGRAM_NS;
+
+/// A drive of one die under `spd`; `gather`: which valid pages share a row.
+fn spd(gather: &str, more: &str) -> RunConfig {
+    let mut config = drive("spd", 1, &format!("trigger = {{ policy = \"watermark\", soft = 1 }}\n{more}"));
+    config.granularity = toml::from_str(&format!("policy = \"aligned\"\ngather = \"{gather}\"")).expect("it parses");
+    config
+}
+
+/// A victim row and others that are fuller, the open row and erased ones.
+fn plane(victim: &'static [u32], written: u32) -> [Block; 8] {
+    [Holds(victim), OTHER, OTHER, OTHER, Open(written), Free, Free, Free]
+}
+
+fn collect(config: &RunConfig, planes: [&[Block]; 2], requests: &[(u64, Asks)]) -> Played {
+    Scene { config, planes: &planes, collects: &[0], requests }.play().expect("the scene plays")
+}
+
+/// What a collection did: operation, planes and end of each command.
+fn steps(played: &Played) -> Vec<(FlashOp, usize, u64)> {
+    let is_gc = |command: &&CommandRecord| command.parts[0].source == Source::Gc;
+    played.commands.iter().filter(is_gc).map(|c| (c.op, c.parts.len(), c.end_ns())).collect()
+}
+
+/// Steps from their durations, one after the other.
+fn one_after_the_other(steps: &[(FlashOp, usize, u64)]) -> Vec<(FlashOp, usize, u64)> {
+    let mut now_ns = 0;
+    let end = |&(op, planes, takes_ns): &(FlashOp, usize, u64)| {
+        now_ns += takes_ns;
+        (op, planes, now_ns)
+    };
+    steps.iter().map(end).collect()
+}
+
+const R: (FlashOp, usize, u64) = (FlashOp::Read, 1, READ_NS);
+const RR: (FlashOp, usize, u64) = (FlashOp::Read, 2, TWO_PLANE_READ_NS);
+const W: (FlashOp, usize, u64) = (FlashOp::Program, 2, ROW_NS);
+const E: (FlashOp, usize, u64) = (FlashOp::Erase, 2, ERASE_NS);
+
+/// A run has a request; this one comes when all is over.
+const LATER: &[(u64, Asks)] = &[(1_000_000_000, Asks::Read(0, 1, 0))];
+
+/// Figure 5: six pages leave for five, die 1 is passed over, each pair goes in one command.
+#[test]
+fn figure_5_spd_writes_rows() {
+    let outcome = run(&drive("spd", 4, BUFFER), five_new_pages_for(&HELD));
+    let flash = &outcome.report.flash;
+    assert_eq!((flash.host_page_programs, flash.multi_plane_page_programs), (6, 6));
+    assert_eq!(outcome.report.flash.padding_units, 0);
+    assert_eq!(response_ns(&outcome.requests[8]), ROW_NS + LATENCY_NS);
+}
+
+/// The same with all dies on one channel: the fifth page needs the third set.
+#[test]
+fn figure_5_on_one_channel() {
+    let mut config = drive("spd", 1, BUFFER);
+    config.geometry.chips_per_channel = 4;
+    let outcome = run(&config, five_new_pages_for(&HELD));
+    assert_eq!(response_ns(&outcome.requests[8]), 3 * 204_800 + 1_500_000 + LATENCY_NS);
+}
+
+/// Figure 6: plane 0 holds pages 0 and 2, plane 1 pages 1 and 2.
+#[test]
+fn figure_6_a_row_is_collected_as_one() {
+    let planes = [plane(&[0, 2], 4), plane(&[1, 2], 4)];
+    let played = collect(&spd("in-order", ""), [&planes[0], &planes[1]], LATER);
+    let expected = one_after_the_other(&[R, R, W, RR, W, E]);
+    assert_eq!(steps(&played), expected);
+    assert_eq!(expected.last().map(|step| step.2), Some(7_844_200));
+}
+
+/// Three valid pages: the last row has one, and takes a dirty page of its die along, where there is one.
+#[test]
+fn an_odd_page_takes_a_dirty_page_of_its_die() {
+    let planes = [plane(&[0, 2], 4), plane(&[2], 4)];
+    for (gather, expected, end_ns) in
+        [("in-order", [R, R, W, R, W, E], 7_741_800), ("pairs-first", [RR, W, R, W, E, E], 7_666_800)]
+    {
+        let expected = &expected[..expected.iter().position(|step| *step == E).expect("an erase") + 1];
+        for is_dirty in [false, true] {
+            let buffer = "buffer = { size = \"32 KiB\", latency = \"1 us\" }";
+            let requests = [(1, Asks::Write(0)), LATER[0]];
+            let requests = &requests[usize::from(!is_dirty)..];
+            let played = collect(&spd(gather, buffer), [&planes[0], &planes[1]], requests);
+            assert_eq!(steps(&played), one_after_the_other(expected), "{gather}");
+            assert_eq!(steps(&played).last().map(|step| step.2), Some(end_ns), "{gather}");
+            assert_eq!(played.counts.padding_units, u64::from(!is_dirty), "{gather}");
+            assert_eq!(played.counts.host_units, u64::from(is_dirty), "{gather}");
+        }
+    }
+}
+
+/// A dirty page of another die is no help.
+#[test]
+fn an_odd_page_takes_no_dirty_page_of_another_die() {
+    let planes = [plane(&[0], 4), plane(&[], 4), plane(&[0, 1], 4), plane(&[0, 1], 4)];
+    let mut config = spd("in-order", "buffer = { size = \"32 KiB\", latency = \"1 us\" }");
+    config.geometry.channels = 2;
+    config.capacity.logical = Some(copyback::workload::units::Bytes(256 << 10));
+    let planes: Vec<&[Block]> = planes.iter().map(|blocks| &blocks[..]).collect();
+    let requests = [(1, Asks::Write(2)), LATER[0]];
+    let scene = Scene { config: &config, planes: &planes, collects: &[0], requests: &requests };
+    let played = scene.play().expect("the scene plays");
+    assert_eq!((played.counts.padding_units, played.counts.host_units), (1, 0));
+}
+
+/// Figure 8a: eight writes arrive while the row is collected, and wait for its end.
+#[test]
+fn figure_8_die_writes_wait_for_the_collection() {
+    let mut config = spd("in-order", "");
+    config.buffer = copyback::buffer::BufferConfig::default();
+    config.capacity.logical = Some(copyback::workload::units::Bytes(192 << 10));
+    let planes = [plane(&[0, 1, 2], 2), plane(&[0, 1, 2, 3, 4], 2)];
+    let requests: Vec<(u64, Asks)> = (0..8).map(|at| (1, Asks::Write(at % 2))).collect();
+    let played = collect(&config, [&planes[0], &planes[1]], &requests);
+    assert_eq!(steps(&played), one_after_the_other(&[RR, W, RR, W, RR, W, R, R, W, E]));
+    let ends_ns: Vec<u64> = played.requests.iter().map(|request| request.arrival_ns + request.response_ns).collect();
+    let rows_ns = [13_518_200, 15_223_000, 16_927_800, 18_632_600];
+    assert_eq!(ends_ns, rows_ns.iter().flat_map(|&end_ns| [end_ns; 2]).collect::<Vec<u64>>());
+    assert_eq!(ends_ns.iter().sum::<u64>() / 8, 16_075_400);
+}
+
+/// One victim row, pages 0, 1, 2 and 0, 1, 3.
+#[test]
+fn rows_of_a_victim_go_side_by_side() {
+    let planes = [plane(&[0, 1, 2], 4), plane(&[0, 1, 3], 4)];
+    let played = collect(&spd("in-order", ""), [&planes[0], &planes[1]], LATER);
+    assert_eq!(steps(&played), one_after_the_other(&[RR, W, RR, W, R, R, W, E]));
+    assert_eq!(steps(&played).last().map(|step| step.2), Some(9_828_800));
+}
