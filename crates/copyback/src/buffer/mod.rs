@@ -189,9 +189,10 @@ impl Buffer {
         self.policy.list_of_die(die).map_or_else(Set::default, |list| self.pages.take_within(list, units_max))
     }
 
-    /// Units of one page are in flash. Those that were written again meanwhile stay.
-    pub fn ended(&mut self, first: LogicalUnit, units: u32) {
-        self.pages.ended(first, units);
+    /// Units of one page are in flash, but for `others`, a bit each from the first. Those that were written again
+    /// meanwhile stay.
+    pub fn ended(&mut self, first: LogicalUnit, units: u32, others: u32) {
+        self.pages.ended(first, units, others);
     }
 
     /// Forgets units that were trimmed. Data on its way to flash already goes there.

@@ -32,6 +32,11 @@ pub struct Leaving {
 }
 
 impl Leaving {
+    /// The first unit of its logical page, and a bit for each unit from there on that leaves.
+    pub fn units(self) -> (LogicalUnit, u32) {
+        (LogicalUnit(self.first), self.mask)
+    }
+
     /// Its units, as runs of first unit and count.
     pub fn runs(self) -> impl Iterator<Item = (LogicalUnit, u32)> {
         let mut left = self.mask;
@@ -249,13 +254,13 @@ impl Pages {
     }
 
     /// See [`super::Buffer::ended`].
-    pub fn ended(&mut self, first: LogicalUnit, units: u32) {
-        let mask = self.mask(first, units);
+    pub fn ended(&mut self, first: LogicalUnit, units: u32, others: u32) {
+        let mask = self.mask(first, units) & !(others << (first.0 % self.units_per_page));
         let entry = self.entry(first).expect("what leaves is here until it is in flash");
         let e = &mut self.entries[entry as usize];
         debug_assert_eq!(e.leaving & mask, mask);
         e.leaving &= !mask;
-        self.leaving_units -= u64::from(units);
+        self.leaving_units -= u64::from(mask.count_ones());
         self.used_units -= u64::from((mask & !e.dirty).count_ones());
         match (e.leaving, e.dirty) {
             (0, 0) => self.forget(entry),
@@ -338,7 +343,7 @@ mod tests {
         p.take(Take { lists: 0..2, pages_each: 1 });
         assert_eq!(p.insert(LogicalUnit(0), 1, 1), Some(1));
         assert!(p.is_all_leaving(), "the page stands in no list while a part of it leaves");
-        p.ended(LogicalUnit(0), 2);
+        p.ended(LogicalUnit(0), 2, 0);
         assert!(p.holds(LogicalUnit(0)) && !p.holds(LogicalUnit(1)));
         assert_eq!((p.used_units(), p.of_lists()), (1, &[0, 1][..]));
         assert_eq!(taken(&mut p, 2, 1), [[(LogicalUnit(0), 1)]]);

@@ -47,6 +47,7 @@ pub const SCHEMES: &[Preset] = presets!(
     "hios",
     "baseline-d",
     "baseline-p",
+    "superpage",
     "spd",
     "dynamic-allocation",
     "greedy-split",

@@ -45,6 +45,8 @@ pub struct Txn {
     pub first: LogicalUnit,
     /// How many units, all of one logical page.
     pub units: u32,
+    /// Of a write of a superpage the units that it does not write itself and takes along, a bit each.
+    pub others: u32,
     /// Its die.
     pub die: DieId,
     /// Its plane, where that is decided.
@@ -78,6 +80,7 @@ impl Txn {
             job: JobId::NONE,
             first,
             units,
+            others: 0,
             die,
             plane,
             sequence: 0,

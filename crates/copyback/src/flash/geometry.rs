@@ -209,10 +209,23 @@ impl Geometry {
         self.row_planes > 1
     }
 
-    /// Whether a row holds pages of any addresses, and not only those that are always written together.
+    /// The same of a drive whose logical pages are as large as rows.
+    #[must_use]
+    pub fn with_superpages(mut self) -> Self {
+        self.units_per_logical_page = self.units_per_page;
+        self
+    }
+
+    /// Whether a row holds what is always written together: a logical page that is as large.
+    #[inline(always)]
+    pub fn has_superpages(&self) -> bool {
+        self.is_in_rows() && self.units_per_logical_page == self.units_per_page
+    }
+
+    /// Whether a row holds pages of any addresses.
     #[inline(always)]
     pub fn shares_rows(&self) -> bool {
-        self.is_in_rows() && self.units_per_logical_page < self.units_per_page
+        self.is_in_rows() && !self.has_superpages()
     }
 
     /// The page of the flash that holds a physical unit.

@@ -11,6 +11,7 @@ mod counts;
 #[cfg(test)]
 pub(crate) mod inside;
 mod placing;
+mod superpages;
 
 use super::FtlConfig;
 use super::GC_RESERVE_BLOCKS;
@@ -67,9 +68,10 @@ pub struct Ftl {
 impl Ftl {
     /// A fresh drive.
     pub fn new(config: &FtlConfig<'_>, seed: u64) -> Self {
-        let geometry = match config.frontier.is_in_rows() {
-            true => Geometry::in_rows(&config.device),
-            false => Geometry::new(&config.device),
+        let geometry = match (config.frontier.is_in_rows(), config.mapping.has_superpages()) {
+            (true, true) => Geometry::in_rows(&config.device).with_superpages(),
+            (true, false) => Geometry::in_rows(&config.device),
+            (false, _) => Geometry::new(&config.device),
         };
         let mut free = Lists::new(geometry.planes as usize, geometry.blocks as usize);
         for block in 0..geometry.blocks {
@@ -409,7 +411,9 @@ impl Ftl {
     /// Forgets a unit's data; whether it had any.
     pub fn trim(&mut self, unit: LogicalUnit) -> bool {
         let old = self.map.set(unit, PhysicalUnit::NONE);
-        if old.is_some() {
+        if old.is_some() && self.geometry.has_superpages() {
+            self.trim_in_superpage(unit, old);
+        } else if old.is_some() {
             self.invalidate(old);
         }
         old.is_some()

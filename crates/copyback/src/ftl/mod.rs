@@ -19,6 +19,8 @@ use crate::config::Device;
 pub struct FtlConfig<'a> {
     /// The flash.
     pub device: Device<'a>,
+    /// Where is a logical unit?
+    pub mapping: &'a mapping::MappingConfig,
     /// Which die and plane get a new page?
     pub allocation: &'a allocation::AllocationConfig,
     /// Which open block of that plane?

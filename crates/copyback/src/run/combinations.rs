@@ -44,6 +44,10 @@ impl RunConfig {
             return Err(KeyError::new("granularity.policy", why)
                 .with_help("use `frontier.policy = \"row\"` with `granularity.policy = \"aligned\"`"));
         }
+        if self.mapping.has_superpages() && !in_rows {
+            return Err(KeyError::new("mapping.policy", "superpages lie in rows, and `frontier.policy` writes none")
+                .with_help("set `frontier.policy = \"row\"`, or `mapping.policy = \"page\"`"));
+        }
         if !in_rows {
             return Ok(());
         }
@@ -59,6 +63,13 @@ impl RunConfig {
         if !self.compose.gc_builders().is_empty() {
             let why = "commands of collections name all planes of their die, so that nothing joins them".to_owned();
             return refuse(why, "set `compose.gc = []`, or use another `frontier.policy`");
+        }
+        let is_split = self.commands.plane_pairs && self.geometry.planes_per_die > 2;
+        if is_split && self.preemption.is_timeless() {
+            let why = "a row takes two commands on a device that pairs planes, and collections that take no time \
+                       (`preemption.policy = \"ideal\"`) might erase a block between them"
+                .to_owned();
+            return refuse(why, "set `commands.plane_pairs = false`, or choose another `preemption.policy`");
         }
         if self.granularity.build().copies_back() {
             let why = "a row is gathered in the controller, and a copyback does not pass there".to_owned();
@@ -145,7 +156,7 @@ impl RunConfig {
         let logical = self.capacity.logical_bytes(physical)?;
         let data_blocks = logical.div_ceil(self.geometry.unit_bytes()).div_ceil(planes).div_ceil(units_per_block);
         let spare = u64::from(self.geometry.blocks_per_plane).saturating_sub(data_blocks);
-        let watermark = u64::from(self.trigger.stop_blocks_per_plane(&shape));
+        let watermark = u64::from(self.trigger.stop_blocks_per_plane(&self.geometry));
         let needed = u64::from(self.blocks_held_back()).max(watermark) + 1;
         if spare < needed {
             return Err(KeyError::new(

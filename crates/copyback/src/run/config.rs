@@ -97,9 +97,10 @@ impl RunConfig {
         self.check_allocation()?;
         self.allocation.check()?;
         self.check_rows()?;
-        self.trigger.check(&self.shape())?;
+        self.trigger.check(&self.geometry)?;
         self.victim.check(&self.device())?;
-        self.buffer.check(&self.geometry)?;
+        let logical_pages = if self.mapping.has_superpages() { self.shape() } else { self.geometry.clone() };
+        self.buffer.check(&logical_pages)?;
         self.check_buffer()?;
         self.granularity.check(&self.device())?;
         self.preemption.check(&self.device())?;
@@ -130,15 +131,14 @@ impl RunConfig {
 
     /// What its translation layer is made of.
     pub fn ftl(&self) -> FtlConfig<'_> {
-        let Self { allocation, frontier, victim, .. } = self;
-        FtlConfig { device: self.device(), allocation, frontier, victim }
+        let Self { mapping, allocation, frontier, victim, .. } = self;
+        FtlConfig { device: self.device(), mapping, allocation, frontier, victim }
     }
 
     /// What its drive is made of beyond the translation layer.
     pub fn drive(&self) -> DriveConfig<'_> {
         let Self { trigger, granularity, preemption, compose, admit, order, .. } = self;
-        let (device, is_in_rows) = (self.device(), self.frontier.is_in_rows());
-        DriveConfig { device, trigger, granularity, preemption, compose, admit, order, is_in_rows }
+        DriveConfig { device: self.device(), trigger, granularity, preemption, compose, admit, order }
     }
 
     /// The same with what stands in front of it; `subpage_writes` is the host's, who may have several drives.

@@ -30,7 +30,7 @@ impl Preconditioner {
     /// device are shared out among its planes.
     pub fn new(config: &RunConfig, seed: u64) -> Self {
         let ftl = Ftl::new(&config.ftl(), seed);
-        let (soft, stop) = config.trigger.blocks_per_plane(&config.shape());
+        let (soft, stop) = config.trigger.blocks_per_plane(&config.geometry);
         // The host may never take the reserve, so a plane collects before it would have to.
         let least = GC_RESERVE_BLOCKS + 1;
         let stagger_blocks = config.trigger.stagger_blocks();
@@ -82,9 +82,14 @@ impl Preconditioner {
             .with_help("raise `capacity.over_provisioning`, or lower the trigger's watermarks"))
     }
 
+    /// Units that one write without a clock writes together: more than one where they are superpages.
+    fn units_per_write(&self) -> u32 {
+        if self.ftl.geometry.has_superpages() { self.ftl.geometry.units_per_logical_page } else { 1 }
+    }
+
     /// Writes the first `units` units in order.
     fn fill(&mut self, units: u32) -> Result<(), KeyError> {
-        (0..units).try_for_each(|unit| self.write(LogicalUnit(unit)))
+        (0..units).step_by(self.units_per_write() as usize).try_for_each(|unit| self.write(LogicalUnit(unit)))
     }
 
     /// Overwrites `writes` units drawn from the first `units`.
@@ -183,7 +188,8 @@ impl Preconditioner {
         let mut stream = rng::stream(seed, "precondition.aged");
         let geometry = self.ftl.geometry.clone();
         let mut of_plane: Vec<Vec<LogicalUnit>> = vec![Vec::new(); geometry.planes as usize];
-        for unit in (0..geometry.logical_units).map(LogicalUnit) {
+        let units_per_write = self.units_per_write() as usize;
+        for unit in (0..geometry.logical_units).step_by(units_per_write).map(LogicalUnit) {
             let plane = self.ftl.timeless_plane(unit);
             of_plane[plane.at()].push(unit);
         }
@@ -204,7 +210,7 @@ impl Preconditioner {
             if (plane as u32).is_multiple_of(geometry.planes_per_die) {
                 in_second = seconds.random_range(0..geometry.pages_per_block) as usize * units_per_page;
             }
-            let used = used.saturating_sub(second_block.saturating_sub(in_second));
+            let used = used.saturating_sub(second_block.saturating_sub(in_second)) / units_per_write;
             let live = ((used as f64 * valid) as usize).min(units.len());
             let writes = match spread {
                 Spread::Even => writes_spread_evenly(&units[..live.max(1)], used, &mut stream),

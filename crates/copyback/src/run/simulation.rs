@@ -57,8 +57,9 @@ pub struct Simulation<'a> {
     totals: Totals,
     /// Host units that drives have written.
     written_by_drives: u64,
-    /// Whether a drive has a buffer.
-    has_buffer: bool,
+    /// Whether drives write other units than those that the host wrote: fewer behind a buffer, more where a write takes
+    /// others along.
+    counts_submitted: bool,
     member_of_timer: Vec<u16>,
     host: HostConfig,
     source: &'a mut dyn RequestSource,
@@ -127,7 +128,7 @@ impl<'a> Simulation<'a> {
             dispatching: Vec::with_capacity(members.len()),
             totals: Totals::new(&members),
             written_by_drives: 0,
-            has_buffer: members.iter().any(|m| m.ssd.has_buffer()),
+            counts_submitted: members.iter().any(|m| m.ssd.has_buffer() || m.ssd.takes_along()),
             members,
             member_of_timer,
             host: setup.host,

@@ -51,7 +51,8 @@ impl Block {
 pub struct Contents {
     /// The drive.
     pub ftl: Ftl,
-    /// For each plane, as the translation layer sees them, the logical pages of it that were not given out yet.
+    /// For each plane, as the translation layer sees them, the logical pages of it that were not given out yet; of
+    /// superpages the first page.
     unused: Vec<Vec<LogicalUnit>>,
     /// Plane, block and page of each valid page, and what it holds.
     held: Vec<((u32, u32, u32), LogicalUnit)>,
@@ -72,7 +73,8 @@ impl Contents {
         let shape = (g.planes as usize * row_planes, g.units_per_flash_page);
         assert_eq!(shape, (planes.len(), 1), "every plane, one unit a page");
         let mut unused = vec![Vec::new(); g.planes as usize];
-        for unit in (0..g.logical_units).rev().map(LogicalUnit) {
+        let units_together = if g.has_superpages() { g.units_per_logical_page } else { 1 };
+        for unit in (0..g.logical_units).step_by(units_together as usize).map(LogicalUnit).rev() {
             unused[home_of(&ftl, unit).at()].push(unit);
         }
         let mut contents = Self { unused, held: Vec::new(), ftl };
@@ -93,7 +95,7 @@ impl Contents {
         let scratch = self.unused_unit(plane);
         let (pages, blocks) = (self.ftl.geometry.pages_per_block, row[0].len());
         for _ in 0..blocks as u32 * pages {
-            self.ftl.write_page(PlaneId(plane), &[scratch], 0);
+            self.program(plane, &[scratch]);
         }
         self.ftl.trim(scratch);
         let mut order: Vec<usize> = (0..blocks).collect();
@@ -115,17 +117,36 @@ impl Contents {
 
     /// Writes a page of a block, or of all blocks of a row.
     fn write(&mut self, plane: u32, (block, page): (usize, u32), row: &[&[Block]], scratch: LogicalUnit) {
-        let mut units = Vec::new();
-        for (at, blocks) in row.iter().enumerate() {
-            let is_valid = blocks[block].holds(page);
-            let unit = if is_valid { self.unused_unit(plane) } else { scratch };
-            if is_valid {
-                let plane = plane * row.len() as u32 + at as u32;
-                self.held.push(((plane, block as u32, page), unit));
-            }
-            units.push(unit);
+        let is_valid = |at: &usize| row[*at][block].holds(page);
+        let first = (0..row.len()).any(|at| is_valid(&at)).then(|| self.unused_unit(plane));
+        let units: Vec<Option<LogicalUnit>> = if self.ftl.geometry.has_superpages() {
+            let of_superpage = |at: usize| first.map(|first| LogicalUnit(first.0 + at as u32));
+            (0..row.len()).map(|at| of_superpage(at).filter(|_| is_valid(&at))).collect()
+        } else {
+            let mut first = first;
+            let mut next = || first.take().unwrap_or_else(|| self.unused_unit(plane));
+            (0..row.len()).map(|at| is_valid(&at).then(&mut next)).collect()
+        };
+        for (at, unit) in units.iter().enumerate().filter_map(|(at, unit)| Some((at, (*unit)?))) {
+            self.held.push(((plane * row.len() as u32 + at as u32, block as u32, page), unit));
         }
-        self.ftl.write_page(PlaneId(plane), &units, 0);
+        if self.ftl.geometry.has_superpages() {
+            let nothing = first.is_none().then_some(scratch);
+            let valid: Vec<LogicalUnit> = units.into_iter().flatten().chain(nothing).collect();
+            self.program(plane, &valid);
+        } else {
+            let all: Vec<LogicalUnit> = units.into_iter().map(|unit| unit.unwrap_or(scratch)).collect();
+            self.program(plane, &all);
+        }
+    }
+
+    /// Programs a page, or the row of a superpage.
+    fn program(&mut self, plane: u32, units: &[LogicalUnit]) {
+        if self.ftl.geometry.has_superpages() {
+            self.ftl.write_superpage(PlaneId(plane), units, 0);
+        } else {
+            self.ftl.write_page(PlaneId(plane), units, 0);
+        }
     }
 
     /// A logical page of a plane (see [`Contents`]) that holds nothing and was not given out before.

@@ -9,7 +9,7 @@ use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy, Wanted};
-use crate::tasks::job::{Footprint, Job, Purpose};
+use crate::tasks::job::{Fill, Footprint, Job, Purpose};
 
 impl Drive {
     /// A page was bound on a plane: whoever waits for one there is looked at again, and collection starts where the
@@ -261,7 +261,8 @@ impl Drive {
     fn new_job(&mut self, purpose: Purpose, footprint: Footprint) -> JobId {
         let lead = footprint.planes().next().expect("a footprint has a plane");
         let job = Job::new(purpose, self.geometry.die_of(lead), footprint, self.txns.take_sequence());
-        let job = job.filling(self.granularity.fill());
+        let fill = if self.geometry.has_superpages() { Fill::AsRead } else { self.granularity.fill() };
+        let job = job.filling(fill);
         let units = self.geometry.units_per_block as usize;
         if let Some(id) = self.free_jobs.pop() {
             let room = self.jobs[id.at()].take_moves();

@@ -1,7 +1,7 @@
 //! What an SSD and its drive are made of beyond the translation layer.
 
 use crate::buffer::BufferConfig;
-use crate::config::{Device, GeometryConfig};
+use crate::config::Device;
 use crate::dispatch::admit::AdmitConfig;
 use crate::dispatch::compose::ComposeConfig;
 use crate::dispatch::order::OrderConfig;
@@ -27,15 +27,6 @@ pub struct DriveConfig<'a> {
     pub admit: &'a AdmitConfig,
     /// Which of a die's requests goes first?
     pub order: &'a OrderConfig,
-    /// Whether the drive is written in rows.
-    pub is_in_rows: bool,
-}
-
-impl DriveConfig<'_> {
-    /// The flash's shape as the translation layer sees it.
-    pub fn shape(&self) -> GeometryConfig {
-        if self.is_in_rows { self.device.geometry.in_rows() } else { self.device.geometry.clone() }
-    }
 }
 
 /// A drive and what stands in front of it.

@@ -2,7 +2,7 @@
 
 use super::front::Ssd;
 use super::parts::Completion;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Leaving};
 use crate::dispatch::txn::{Role, Txn};
 use crate::host::splitter::SubRequest;
 use crate::observe::report::{CAUSES, Cause};
@@ -78,20 +78,37 @@ impl Ssd {
             if set.is_empty() {
                 return;
             }
-            for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
-                let mut txn = Txn::new(Role::Evict, first, units, DieId::NONE, PlaneId::NONE);
-                txn.arrival_ns = events.now_ns();
-                let place = self.drive.place(first);
-                (txn.die, txn.plane) = (place.die, place.plane);
-                let txn = self.drive.add_txn(txn);
-                self.drive.submit(txn, events);
+            for page in set.pages() {
+                self.evict(*page, events);
             }
         }
     }
 
-    /// Units that left the buffer are in flash: there is room for those that wait.
-    pub(super) fn on_evicted(&mut self, first: LogicalUnit, units: u32, events: &mut EventQueue) {
-        self.drive.buffer.as_mut().expect("only a buffer evicts").ended(first, units);
+    /// Writes what leaves of a logical page.
+    fn evict(&mut self, page: Leaving, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        let evict = |first, units| {
+            let mut txn = Txn::new(Role::Evict, first, units, DieId::NONE, PlaneId::NONE);
+            txn.arrival_ns = now_ns;
+            txn
+        };
+        if self.drive.geometry().has_superpages() {
+            let (first, mask) = page.units();
+            let mut txn = evict(first, 0);
+            self.take_superpage(&mut txn, |unit| mask >> (unit.0 - first.0) & 1 == 1);
+            let reads = self.others_held(&txn);
+            self.submit_after(txn, reads, events);
+            return;
+        }
+        for (first, units) in page.runs() {
+            self.submit_after(evict(first, units), 0, events);
+        }
+    }
+
+    /// Units that left the buffer are in flash, but for others that were written along: there is room for those that
+    /// wait.
+    pub(super) fn on_evicted(&mut self, first: LogicalUnit, (units, others): (u32, u32), events: &mut EventQueue) {
+        self.drive.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
         self.fill_buffer(events);
     }
 

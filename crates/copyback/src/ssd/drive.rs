@@ -103,7 +103,7 @@ impl Settings {
             scan_max,
             gc_scan_max,
             slots: config.admit.slots(),
-            watermark_pages: config.trigger.blocks_per_plane(&config.shape()).0 * ftl.geometry.pages_per_block,
+            watermark_pages: config.trigger.blocks_per_plane(config.device.geometry).0 * ftl.geometry.pages_per_block,
             decisions_max: 1 << 18,
             fruitless_collections_max: 64 * ftl.geometry.blocks_per_plane,
         }

@@ -168,9 +168,9 @@ impl Ssd {
     fn end_txn(&mut self, id: TxnId, events: &mut EventQueue) -> Option<Completion> {
         let txn = self.drive.txn(id);
         if txn.role == Role::Evict {
-            let (first, units) = (txn.first, txn.units);
+            let (first, units, others) = (txn.first, txn.units, txn.others);
             self.drive.remove_txn(id);
-            self.on_evicted(first, units, events);
+            self.on_evicted(first, (units, others), events);
             return None;
         }
         let done = self.parts.end(txn.request, txn.gc_affected, &txn.breakdown_ns);
@@ -210,6 +210,11 @@ impl Ssd {
     /// Whether it has a write buffer.
     pub fn has_buffer(&self) -> bool {
         self.drive.buffer.is_some()
+    }
+
+    /// Whether a write takes units along that the host did not write with it.
+    pub fn takes_along(&self) -> bool {
+        self.drive.geometry().has_superpages()
     }
 
     /// Units whose newest data is only in the buffer.

@@ -378,6 +378,9 @@ impl Drive {
         command: &mut Command,
         now_ns: u64,
     ) {
+        if self.geometry.has_superpages() {
+            return self.bind_superpage(die, plane, lead, command, now_ns);
+        }
         let list = self.queue(die, Queue::Write);
         let room = self.geometry.units_per_page;
         let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];

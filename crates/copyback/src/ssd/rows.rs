@@ -3,7 +3,7 @@
 //! To the rest of the drive such a die has one plane, with pages as wide as all of them. Here a page of that becomes
 //! the parts of a command, and what is left of a row is filled up with dirty pages of the buffer.
 
-use super::drive::Drive;
+use super::drive::{Drive, Queue};
 use super::steps::pages_of;
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::{Role, Txn};
@@ -59,11 +59,48 @@ impl Drive {
         let plane = self.jobs[id.at()].plane();
         let mut data = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
         let room = self.geometry.units_per_page as usize - units;
-        let dirty = self.take_dirty(die, plane, &mut data[..room]);
+        let dirty = match self.geometry.shares_rows() {
+            true => self.take_dirty(die, plane, &mut data[..room]),
+            false => Dirty::NONE,
+        };
         let page = self.bind_row(id, plane, units, &data[..dirty.units as usize]);
         let mut command = Command::new(FlashOp::Program, self.jobs[id.at()].source(), id, events.now_ns());
         self.push_row(&mut command, plane, page, self.geometry.units_per_flash_page, dirty.first);
         self.issue(die, &command, events);
+    }
+
+    /// Binds a row for a queued write of a superpage: what it writes, and what else of the superpage holds data now.
+    #[inline(never)]
+    pub(super) fn bind_superpage(&mut self, die: DieId, plane: PlaneId, id: TxnId, command: &mut Command, now_ns: u64) {
+        let list = self.queue(die, Queue::Write);
+        self.queues.remove(list, id.0);
+        let (first, units, others, sequence) =
+            (self.txns[id].first, self.txns[id].units, self.txns[id].others, self.txns[id].sequence);
+        let (mut row, mut used) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0);
+        for at in 0..units {
+            let unit = LogicalUnit(first.0 + at);
+            let is_written = others >> at & 1 == 0;
+            let is_newest = is_written && self.newest.is_newest(unit, sequence);
+            if let Some(shadow) = self.shadow.as_mut().filter(|_| is_written) {
+                shadow.bind(unit, sequence, is_newest);
+            }
+            if is_newest || self.ftl.lookup(unit).is_some() {
+                row[used] = unit;
+                used += 1;
+            }
+        }
+        self.stop_waiting(id, now_ns);
+        self.space.release(&self.geometry, die, self.txns[id].plane);
+        let stamp = self.ftl.counts().host_units;
+        let page = self.ftl.write_superpage(plane, &row[..used], stamp);
+        self.counters.on_host_units(used as u32);
+        if let Some(shadow) = &mut self.shadow {
+            shadow.write_page(page, &row[..used]);
+        }
+        let ftl = &self.ftl;
+        self.queues.on_moved(row[..used].iter().copied(), &self.txns, |unit| ftl.lookup(unit));
+        self.after_bind(plane);
+        self.push_page(command, plane, page, id);
     }
 
     /// Binds a row for a job's oldest moves that were read, and for data of the host behind them.
@@ -80,7 +117,10 @@ impl Drive {
             Some(_) => moves.iter().map(is_current).collect(),
             None => Vec::new(),
         };
-        let page = self.ftl.move_page_with(plane, write_point, moves, 0, data, stamp);
+        let page = match self.geometry.has_superpages() {
+            true => self.ftl.move_superpage(plane, moves, stamp),
+            false => self.ftl.move_page_with(plane, write_point, moves, 0, data, stamp),
+        };
         if let Some(shadow) = &mut self.shadow {
             shadow.move_page(&self.ftl, page, moves, &current, 0);
             let mut written = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];

@@ -42,11 +42,11 @@ impl Ssd {
                 unit.0 += 1;
                 continue;
             }
-            let page = self.drive.geometry().page_of(place);
+            let page = self.drive.geometry().flash_page(place);
             let is_together = |u: u32| {
                 let other = self.drive.ftl().lookup(LogicalUnit(u));
                 let in_dram = self.drive.is_in_buffer(LogicalUnit(u));
-                !in_dram && other.is_some() && self.drive.geometry().page_of(other) == page
+                !in_dram && other.is_some() && self.drive.geometry().flash_page(other) == page
             };
             let units = 1 + (unit.0 + 1..end).take_while(|&u| is_together(u)).count() as u32;
             self.submit_read(Role::Read, id, unit, units, TxnId::NONE, events);
@@ -94,20 +94,57 @@ impl Ssd {
     /// Writes a sub-request to flash, after the reads that it needs.
     pub(super) fn write(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
         let mut txn = self.txn(Role::Write, id, sub_request.first, sub_request.units, events.now_ns());
-        let mut reads = self.units_to_update(sub_request);
-        let reads = [reads.next(), reads.next()];
-        txn.waits_for = reads.iter().flatten().count() as u32;
         self.parts.open(id);
-        if txn.waits_for == 0 {
-            let place = self.drive.place(sub_request.first);
+        let is_partial = self.units_to_update(sub_request);
+        if self.drive.geometry().has_superpages() {
+            let written = sub_request.first.0..sub_request.first.0 + sub_request.units;
+            self.take_superpage(&mut txn, |unit| written.contains(&unit.0));
+        }
+        let first = txn.first.0;
+        let partial = is_partial.fold(0, |mask, unit| mask | 1 << (unit.0 - first));
+        let reads = partial | self.others_held(&txn);
+        self.submit_after(txn, reads, events);
+    }
+
+    /// Makes a write one of the whole superpage that its first unit belongs to; `writes` says which units it writes
+    /// itself.
+    pub(super) fn take_superpage(&self, txn: &mut Txn, writes: impl Fn(LogicalUnit) -> bool) {
+        let units = self.drive.ftl().superpage_of(txn.first);
+        let (mut first, mut count, mut others) = (LogicalUnit::NONE, 0, 0);
+        for unit in units {
+            first = LogicalUnit(first.0.min(unit.0));
+            others |= u32::from(!writes(unit)) << count;
+            count += 1;
+        }
+        (txn.first, txn.units, txn.others) = (first, count, others);
+    }
+
+    /// Those units that a write of a superpage takes along which hold data, a bit each: they are read first.
+    pub(super) fn others_held(&self, txn: &Txn) -> u32 {
+        let is_held = |at: &u32| self.drive.ftl().lookup(LogicalUnit(txn.first.0 + at)).is_some();
+        (0..txn.units).filter(|at| txn.others >> at & 1 == 1).filter(is_held).fold(0, |mask, at| mask | 1 << at)
+    }
+
+    /// Hands a write to the drive, after reads of those of its units for which a bit of `reads` is set.
+    #[inline]
+    pub(super) fn submit_after(&mut self, mut txn: Txn, reads: u32, events: &mut EventQueue) {
+        if reads == 0 {
+            let place = self.drive.place(txn.first);
             (txn.die, txn.plane) = (place.die, place.plane);
             let txn = self.drive.add_txn(txn);
             self.drive.submit(txn, events);
             return;
         }
+        txn.waits_for = reads.count_ones();
+        let read = Txn { role: Role::UpdateRead, units: 1, others: 0, waits_for: 0, ..txn.clone() };
         let successor = self.drive.add_txn(txn);
-        for unit in reads.into_iter().flatten() {
-            self.submit_read(Role::UpdateRead, id, unit, 1, successor, events);
+        for at in (0..u32::BITS).filter(|at| reads >> at & 1 == 1) {
+            let first = LogicalUnit(read.first.0 + at);
+            let mut read = Txn { first, successor, ..read.clone() };
+            let g = self.drive.geometry();
+            read.die = g.die_of(g.plane_of(g.block_of(self.drive.ftl().lookup(first))));
+            let read = self.drive.add_txn(read);
+            self.drive.submit(read, events);
         }
     }
 }

@@ -41,6 +41,8 @@ pub enum Fill {
     Pages,
     /// No more is read than fits into that page.
     Slots,
+    /// What was read of a page is programmed as one.
+    AsRead,
 }
 
 /// What a job is for, which does not change while it is under way.
@@ -306,6 +308,9 @@ impl Job {
         if held >= units_per_page as usize {
             return Step::Program { units: units_per_page as usize };
         }
+        if held > 0 && self.fill == Fill::AsRead {
+            return Step::Program { units: held };
+        }
         if self.moves.get(self.next).is_some_and(|&m| !is_current(m)) {
             self.drop_stale(&is_current);
         }
@@ -317,7 +322,7 @@ impl Job {
             let first = page_of(first.from);
             let slots = match self.fill {
                 Fill::Slots => self.programmed + units_per_page as usize,
-                Fill::Pages => usize::MAX,
+                Fill::Pages | Fill::AsRead => usize::MAX,
             };
             while end < self.moves.len().min(slots) && page_of(self.moves[end].from) == first {
                 if is_current(self.moves[end]) {

@@ -142,3 +142,50 @@ fn rows_of_a_victim_go_side_by_side() {
     assert_eq!(steps(&played), one_after_the_other(&[RR, W, RR, W, R, R, W, E]));
     assert_eq!(steps(&played).last().map(|step| step.2), Some(9_828_800));
 }
+
+/// Superpages of a drive of one die without a buffer: page 1 holds both pages of one, page 2 one of which the other was
+/// never written.
+fn superpages(requests: &[(u64, Asks)]) -> Played {
+    let mut config = drive("superpage", 1, "trigger = { policy = \"watermark\", soft = 1 }");
+    config.buffer = copyback::buffer::BufferConfig::default();
+    let plane = |valid| [Holds(valid), Open(1), Free, Free, Free, Free, Free, Free];
+    let planes = [plane(&[1, 2]), plane(&[1])];
+    Scene { config: &config, planes: &[&planes[0], &planes[1]], collects: &[], requests }.play().expect("it plays")
+}
+
+/// From its first command to its end, and what it programmed as data and as padding.
+fn update(requests: &[(u64, Asks)]) -> (u64, u64, u64) {
+    let played = superpages(requests);
+    let end_ns = played.commands.iter().map(CommandRecord::end_ns).max().expect("there are commands");
+    (end_ns, played.counts.host_units, played.counts.padding_units)
+}
+
+/// An update of one of two valid pages reads the other; one of both, or of one whose partner was never written, reads
+/// nothing.
+#[test]
+fn an_update_of_a_superpage_reads_what_is_missing() {
+    let (first, second, alone) = (Asks::Overwrite(0, 0, 1), Asks::Overwrite(1, 0, 1), Asks::Overwrite(0, 0, 2));
+    assert_eq!(update(&[(0, first)]), (READ_NS + ROW_NS, 2, 0));
+    assert_eq!(update(&[(0, second)]), (READ_NS + ROW_NS, 2, 0));
+    assert_eq!(update(&[(0, alone)]), (ROW_NS, 1, 1));
+}
+
+/// Of two writes of one superpage under way at once both are kept: the checks of the run see to that.
+#[test]
+fn writes_of_one_superpage_are_merged() {
+    let played =
+        superpages(&[(0, Asks::Overwrite(0, 0, 1)), (1, Asks::Overwrite(1, 0, 1)), (9_000_000, Asks::Read(0, 0, 1))]);
+    assert_eq!(played.counts.host_units, 4, "each takes the other page along");
+    assert_eq!(played.requests[2].response_ns, READ_NS, "one page crosses the channel");
+}
+
+/// A superpage is collected as it was read: no row is shared.
+#[test]
+fn superpages_are_moved_whole() {
+    let mut config = drive("superpage", 1, "trigger = { policy = \"watermark\", soft = 1 }");
+    config.capacity.logical = Some(copyback::workload::units::Bytes(192 << 10));
+    let planes = [plane(&[0, 2, 4], 4), plane(&[2], 4)];
+    let played = collect(&config, [&planes[0], &planes[1]], LATER);
+    assert_eq!(steps(&played), one_after_the_other(&[R, W, RR, W, R, W, E]));
+    assert_eq!(played.counts.padding_units, 2);
+}

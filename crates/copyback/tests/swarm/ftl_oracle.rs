@@ -10,6 +10,7 @@ use crate::knobs::{Mark, choice};
 use copyback::ftl::blocks::BlockState;
 use copyback::ftl::core::{Ftl, Move};
 use copyback::ftl::frontier::Stream;
+use copyback::ftl::mapping::MappingConfig;
 use copyback::run::config::RunConfig;
 use copyback::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use copyback::tasks::gc::walk::{Moment, Victim, pick};
@@ -343,7 +344,9 @@ impl std::fmt::Debug for Case {
 /// Operations on drives of all kinds; what is not of the translation layer plays no part.
 pub fn case() -> impl Strategy<Value = Case> {
     (choice(|_| true), prop::collection::vec(step(), 1..600)).prop_map(|(choice, steps)| {
-        let (config, text, marks) = choice.configuration();
+        let (mut config, text, marks) = choice.configuration();
+        // Superpages are written by operations of their own (`ftl::core::superpages`).
+        config.mapping = MappingConfig::default();
         Case { config, text, marks, steps }
     })
 }

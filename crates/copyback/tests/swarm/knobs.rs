@@ -11,6 +11,7 @@ use proptest::sample::select;
 
 /// A drive that is written in rows, and the plainest way to collect one.
 const ROW: Setting = "frontier.policy = \"row\"";
+const SUPERPAGE: Setting = "mapping.policy = \"superpage\"";
 const ALIGNED: Setting = "granularity.policy = \"aligned\"";
 
 /// Every knob and its settings, the plainest first: a failure shrinks towards it.
@@ -92,6 +93,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "capacity.over_provisioning = 3.0",
         "capacity.reserved = 0.4",
     ],
+    &["mapping.policy = \"page\"", SUPERPAGE],
     &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\"", "allocation.policy = \"static-die\""],
     &[
         "frontier.policy = \"single\"",
@@ -258,6 +260,7 @@ fn fitting(setting: Setting, in_rows: bool) -> Setting {
     match (in_rows, setting) {
         (true, s) if s.starts_with("granularity.policy = \"block\"") => ALIGNED,
         (false, s) if s.starts_with(ALIGNED) => "granularity.policy = \"block\"",
+        (false, SUPERPAGE) => "mapping.policy = \"page\"",
         (true, s) if s.contains("compose.gc = ") => "preemption.policy = \"points\"",
         _ => setting,
     }

@@ -66,7 +66,9 @@ impl StaticOrder {
     /// When the order was not checked.
     pub fn new(params: &Params, geometry: &Geometry) -> Self {
         let Order(order) = params.order.parse().expect("the configuration was checked");
-        let planes_per_die = geometry.planes_per_die * geometry.row_planes;
+        // A logical page as large as a row takes all planes of its die.
+        let row_planes = if geometry.has_superpages() { 1 } else { geometry.row_planes };
+        let planes_per_die = geometry.planes_per_die * row_planes;
         let counts = [geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip, planes_per_die];
         let plane_of = |page: u32| {
             let (mut rest, mut digit) = (page, [0; 4]);
@@ -75,9 +77,9 @@ impl StaticOrder {
                 rest /= counts[part];
             }
             let plane = ((digit[0] * counts[1] + digit[1]) * counts[2] + digit[2]) * counts[3] + digit[3];
-            geometry.plane_of_flash(PlaneId(plane))
+            PlaneId(plane / row_planes)
         };
-        let planes = geometry.planes * geometry.row_planes;
+        let planes = geometry.planes * row_planes;
         Self {
             units_per_page: FastDiv::new(geometry.units_per_logical_page),
             planes: FastDiv::new(planes),

@@ -1,7 +1,7 @@
 //! What is done in no time: writes and collections of a preconditioning, and collections of a drive that is ideal.
 //! Units are appended one by one, so that moves of several victims share their pages.
 
-use super::Ftl;
+use super::{Ftl, Move};
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{BlockId, LogicalUnit, PhysicalUnit, PlaneId};
 
@@ -15,6 +15,9 @@ impl Ftl {
     /// The same, to the plane's second active block if so told.
     #[inline(always)]
     pub fn append_to(&mut self, plane: PlaneId, is_second: bool, unit: LogicalUnit, stamp: u64) {
+        if self.geometry.has_superpages() {
+            return self.append_superpage(plane, unit, stamp);
+        }
         let write_point = if is_second { 1 } else { self.write_point(plane, Stream::Host) };
         let (block, place) = self.append_place(plane, write_point);
         self.point(unit, place, block);
@@ -59,6 +62,20 @@ impl Ftl {
         let plane = self.geometry.plane_of(block);
         let mut moves = std::mem::take(&mut self.moves);
         self.take_victim(block, &mut moves);
+        if self.geometry.has_superpages() {
+            let rows = moves.chunk_by(|a, b| self.geometry.page_of(a.from) == self.geometry.page_of(b.from));
+            let ends: Vec<usize> = rows.map(<[Move]>::len).collect();
+            let mut rest = &moves[..];
+            for units in ends {
+                let (row, others) = rest.split_at(units);
+                self.move_superpage(plane, row, stamp);
+                rest = others;
+            }
+            let moved = moves.len() as u32;
+            self.moves = moves;
+            self.erase(block);
+            return moved;
+        }
         const AHEAD: usize = 12;
         for m in &moves[..moves.len().min(AHEAD)] {
             self.map.prefetch(m.unit);

@@ -30,6 +30,10 @@ impl Ftl {
     /// With what does not agree.
     pub fn check_all(&self) -> Result<(), String> {
         let g = &self.geometry;
+        if g.has_superpages() {
+            self.check_superpages()?;
+            return self.check_blocks();
+        }
         let mut valid_units = 0u64;
         for unit in (0..g.logical_units).map(LogicalUnit) {
             let place = self.map.get(unit);

@@ -50,7 +50,7 @@ impl Ftl {
         self.victim.on_take(&self.blocks, plane, block);
         self.blocks[block].state = BlockState::Victim;
         self.list_valid(block, moves);
-        debug_assert_eq!(moves.len(), usize::from(self.blocks[block].valid));
+        debug_assert!(moves.len() == usize::from(self.blocks[block].valid) || self.geometry.has_superpages());
     }
 
     /// The valid data of a block.
@@ -87,6 +87,10 @@ impl Ftl {
                 word &= word - 1;
             }
             at += in_word;
+        }
+        if self.geometry.has_superpages() {
+            // Padding, and what was trimmed, is valid with the rest of its row.
+            moves.retain(|m| m.unit.is_some() && self.map.get(m.unit) == m.from);
         }
     }
 

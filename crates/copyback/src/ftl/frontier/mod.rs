@@ -1,8 +1,8 @@
 //! Frontier: which open block of its plane takes a page?
 //!
 //! Contract: a frontier says how many open blocks a plane keeps, and which of them takes data of a stream. It looks at
-//! how far they are filled, and never changes the drive. One that writes in rows lets the write points of a die's planes
-//! move together: the whole translation layer then sees a drive of another shape (`flash::geometry`).
+//! how far they are filled, and never changes the drive. One that writes in rows lets the write points of a die's
+//! planes move together: the whole translation layer then sees a drive of another shape (`flash::geometry`).
 
 pub mod row;
 pub mod second_active;

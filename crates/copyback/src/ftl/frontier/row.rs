@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A transaction brings one flash page; writes that wait for the die together share a row. For other policies a die has
-//! one plane, whose pages are rows: watermarks count rows, and a victim is a row of blocks.
+//! one plane, whose pages are rows: a plane's watermark counts rows, and a victim is a row of blocks.
 //!
 //! Parameters: none.
 

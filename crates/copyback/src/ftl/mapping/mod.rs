@@ -7,13 +7,21 @@
 //! request's transaction depends (`waits_for` in `dispatch::txn`, which so far only partial writes use).
 
 pub mod page;
+pub mod superpage;
 
 use crate::config::axis;
 
 axis! {
     /// `[mapping]`
     MappingConfig, "mapping", "where is a logical unit?", default Page,
-    { "page" => page: Page }
+    { "page" => page: Page, "superpage" => superpage: Superpage }
+}
+
+impl MappingConfig {
+    /// Whether consecutive pages, as many as a die has planes, lie in one row.
+    pub fn has_superpages(&self) -> bool {
+        matches!(self, Self::Superpage(_))
+    }
 }
 
 pub use page::PageMap as Mapping;

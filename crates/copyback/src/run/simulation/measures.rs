@@ -78,7 +78,7 @@ impl Simulation<'_> {
     /// Units that the host has written: those that were bound to flash, so that what waits counts when its work does;
     /// or, where a buffer keeps them from flash, those of the requests that were cut.
     pub(crate) fn written_units(&self) -> u64 {
-        if self.has_buffer {
+        if self.counts_submitted {
             return self.collector.written_units;
         }
         self.written_by_drives

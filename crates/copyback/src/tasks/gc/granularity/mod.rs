@@ -1,10 +1,10 @@
 //! Granularity: what does one collection take, and where does what is valid go?
 //!
-//! Contract: a granularity says whether data stays on its plane, how it moves, and to which plane each page goes. The
-//! engine asks when a collection has a page to program; it looks, and the engine binds. The victim policy picks a block,
-//! which is a row of blocks where the drive is written in rows. A job of a block on each of several planes that were
-//! filled apart can be told (`tasks::job::Footprint`), and a granularity that makes such jobs will name their blocks
-//! here.
+//! Contract: a granularity says whether data stays on its plane, how it moves, in which order it is read and how it
+//! fills pages, and to which plane each page goes. The engine asks when a collection begins and when it has a page to
+//! program; it looks, and the engine binds. The victim policy picks a block, which is a row of blocks where the drive
+//! is written in rows. A job of a block on each of several planes that were filled apart can be told
+//! (`tasks::job::Footprint`), and a granularity that makes such jobs will name their blocks here.
 
 pub mod aligned;
 pub mod block;

@@ -260,15 +260,18 @@ impl Policy {
     pub fn new(params: &Params, geometry: &Geometry) -> Self {
         let planes = match params.scope {
             Scope::Plane => 1,
-            Scope::Die => geometry.planes_per_die,
-            Scope::Device => geometry.planes,
+            Scope::Die => geometry.planes_per_die * geometry.row_planes,
+            Scope::Device => geometry.planes * geometry.row_planes,
         };
         let blocks = planes * geometry.blocks_per_plane;
         let soft_blocks = params.soft.of(blocks);
-        let watermark = |blocks: u32| match params.count {
+        // A plane's blocks in rows are as many as on each plane of the flash; those of a larger scope are shared out.
+        let blocks_in_row = if params.scope == Scope::Plane { 1 } else { geometry.row_planes };
+        let of_plane = |blocks: u32| match params.count {
             Count::Blocks => blocks,
             Count::Pages => blocks * geometry.pages_per_block,
         };
+        let watermark = |blocks: u32| of_plane(blocks.div_ceil(blocks_in_row));
         Self {
             scope: params.scope,
             count: params.count,
@@ -278,7 +281,7 @@ impl Policy {
             stop_watermark: watermark(params.stop.unwrap_or(params.soft).of(blocks)),
             hard_watermark: watermark(ShareOrCount::Share(params.hard).of(soft_blocks)),
             stagger: watermark(params.stagger),
-            idle: params.idle.as_ref().map(|idle| Idle::new(idle, soft_blocks, (blocks, planes), watermark)),
+            idle: params.idle.as_ref().map(|idle| Idle::new(idle, soft_blocks, (blocks, planes), of_plane)),
         }
     }
 
