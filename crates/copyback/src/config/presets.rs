@@ -49,6 +49,7 @@ pub const SCHEMES: &[Preset] = presets!(
     "baseline-p",
     "superpage",
     "spd",
+    "spd-plus",
     "dynamic-allocation",
     "greedy-split",
     "cost-benefit",

@@ -64,6 +64,10 @@ impl RunConfig {
             let why = "commands of collections name all planes of their die, so that nothing joins them".to_owned();
             return refuse(why, "set `compose.gc = []`, or use another `frontier.policy`");
         }
+        if self.mapping.has_superpages() && self.granularity.build().combines() {
+            return Err(KeyError::new("granularity.combine", "a row of a superpage has no room for other writes")
+                .with_help("set `granularity.combine = false`, or `mapping.policy = \"page\"`"));
+        }
         let is_split = self.commands.plane_pairs && self.geometry.planes_per_die > 2;
         if is_split && self.preemption.is_timeless() {
             let why = "a row takes two commands on a device that pairs planes, and collections that take no time \

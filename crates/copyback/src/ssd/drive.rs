@@ -49,6 +49,8 @@ pub(super) struct Settings {
     pub gc_host: bool,
     /// Nothing of the host has to do with the commands of a collection.
     pub is_collection_alone: bool,
+    /// Writes that wait share rows with what collections move.
+    pub combines: bool,
     /// A collection's steps follow each other without a queue poll.
     pub steps_at_once: bool,
     /// Nobody joins the steps of collection, and nobody goes between them.
@@ -94,6 +96,7 @@ impl Settings {
             merge: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
             is_collection_alone,
+            combines: config.granularity.build().combines(),
             steps_at_once,
             is_undisturbed: is_collection_alone && steps_at_once,
             excludes_at_register: [false, true].map(|is_write| preemption.excludes_plane(NextStep::Program, is_write)),

@@ -2,6 +2,7 @@
 //! are in `steps`.
 
 use super::drive::{Drive, Queue};
+use super::rows::Dirty;
 use super::seen::Seen;
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::compose::{self, JoiningReads, JoiningWrite, Room};
@@ -410,9 +411,9 @@ impl Drive {
             }
         }
         if used < room && self.geometry.shares_rows() {
-            let more = self.take_dirty(die, plane, &mut units[used as usize..room as usize]);
-            self.txns[last].chain = more.first;
-            used += more.units;
+            let mut row = Dirty { first: lead, last, units: used };
+            self.take_dirty(die, plane, &mut units[..room as usize], &mut row);
+            used = row.units;
         }
         let stamp = self.ftl.counts().host_units;
         let page = self.ftl.write_page_in(plane, write_point, &units[..used as usize], stamp);

@@ -14,18 +14,22 @@ use crate::observe::report::Cause;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
+use crate::tasks::job::Step;
 
-/// Dirty pages that left the buffer for a row that had room.
+/// Writes that go into a row which had room.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dirty {
-    /// Their transactions, each the chain of the one before.
+    /// The first of their transactions; each is the chain of the one before.
     pub first: TxnId,
-    /// Their units.
+    /// The last.
+    pub last: TxnId,
+    /// Units of the row from its first on, with those that were there before them.
     pub units: u32,
 }
 
 impl Dirty {
-    const NONE: Self = Self { first: TxnId::NONE, units: 0 };
+    /// None yet.
+    pub const NONE: Self = Self { first: TxnId::NONE, last: TxnId::NONE, units: 0 };
 }
 
 impl Drive {
@@ -36,8 +40,9 @@ impl Drive {
         let g = &self.geometry;
         for at in 0..g.row_planes {
             let (plane, page) = (g.flash_plane_of(plane, at), g.flash_page_of(page, at));
-            command.push(CommandPlane { plane, page, units, txn: if at == 0 { txn } else { TxnId::NONE } });
+            command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
         }
+        command.parts[0].txn = txn;
     }
 
     /// Reads the pages of a row that hold the last `units` moves which a job took.
@@ -59,14 +64,73 @@ impl Drive {
         let plane = self.jobs[id.at()].plane();
         let mut data = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
         let room = self.geometry.units_per_page as usize - units;
-        let dirty = match self.geometry.shares_rows() {
-            true => self.take_dirty(die, plane, &mut data[..room]),
-            false => Dirty::NONE,
-        };
+        let mut dirty = Dirty::NONE;
+        if self.settings.combines {
+            dirty = self.take_waiting(die, plane, &mut data[..room], events.now_ns());
+        }
+        if self.geometry.shares_rows() {
+            self.take_dirty(die, plane, &mut data[..room], &mut dirty);
+        }
         let page = self.bind_row(id, plane, units, &data[..dirty.units as usize]);
         let mut command = Command::new(FlashOp::Program, self.jobs[id.at()].source(), id, events.now_ns());
-        self.push_row(&mut command, plane, page, self.geometry.units_per_flash_page, dirty.first);
+        self.push_row(&mut command, plane, page, self.geometry.units_per_flash_page, TxnId::NONE);
+        // They hang on the first page that is theirs alone, or the last.
+        let first = units.div_ceil(self.geometry.units_per_flash_page as usize);
+        command.parts[first.min(command.parts().len() - 1)].txn = dirty.first;
         self.issue(die, &command, events);
+    }
+
+    /// The step of a collection that shares rows with writes which wait at its die, where some do: a row takes one
+    /// valid page, or as many as the writes leave room for, block after block.
+    #[inline(never)]
+    pub(super) fn combined_step(&mut self, id: JobId) -> Option<Step> {
+        let (die, g) = (self.jobs[id.at()].die(), &self.geometry);
+        if self.jobs[id.at()].is_stepping() || self.head(die, Queue::Write).is_none() {
+            return None;
+        }
+        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.settings.scan_max);
+        let waiting: u32 = queued.map(|txn| self.txns[TxnId(txn)].units).sum();
+        let room = g.units_per_page.saturating_sub(waiting).max(g.units_per_flash_page) as usize;
+        let job = &self.jobs[id.at()];
+        let held = job.held().len();
+        if held >= room {
+            return Some(Step::Program { units: held });
+        }
+        let current = |m: &&Move| self.ftl.lookup(m.unit) == m.from;
+        let plane_of = |m: &Move| self.flash.geometry().plane_of_page(g.flash_page(m.from));
+        let first = job.pending().iter().filter(current).map(plane_of).min()?;
+        let start = job.pending().iter().position(|m| current(&m) && plane_of(m) == first)?;
+        let page = g.flash_page(job.pending()[start].from);
+        let is_together = |m: &&Move| current(m) && g.flash_page(m.from) == page;
+        let count = job.pending()[start..].iter().take_while(is_together).count().min(room - held);
+        self.jobs[id.at()].put_first(start, count);
+        Some(Step::Read { end: self.jobs[id.at()].first_pending() + count })
+    }
+
+    /// Takes writes that wait at a die into a row that has room for so many units.
+    fn take_waiting(&mut self, die: DieId, plane: PlaneId, room: &mut [LogicalUnit], now_ns: u64) -> Dirty {
+        let list = self.queue(die, Queue::Write);
+        let mut dirty = Dirty::NONE;
+        while let Some(id) = self.queues.first_write_for(die, plane, self.settings.scan_max, &self.txns)
+            && (dirty.units + self.txns[id].units) as usize <= room.len()
+        {
+            self.queues.remove(list, id.0);
+            self.stop_waiting(id, now_ns);
+            self.space.release(&self.geometry, die, self.txns[id].plane);
+            self.add_to_row(id, room, &mut dirty);
+        }
+        dirty
+    }
+
+    /// Puts the units of a write into a row, behind others.
+    fn add_to_row(&mut self, id: TxnId, room: &mut [LogicalUnit], dirty: &mut Dirty) {
+        dirty.units = self.put_units(id, room, dirty.units);
+        if dirty.last.is_some() {
+            self.txns[dirty.last].chain = id;
+        } else {
+            dirty.first = id;
+        }
+        dirty.last = id;
     }
 
     /// Binds a row for a queued write of a superpage: what it writes, and what else of the superpage holds data now.
@@ -134,25 +198,16 @@ impl Drive {
         page
     }
 
-    /// Takes dirty pages of a die out of the buffer for a row that has room for so many units, and puts their units
-    /// there.
+    /// Takes dirty pages of a die out of the buffer for what is left of a row, and puts their units there.
     #[inline(never)]
-    pub(super) fn take_dirty(&mut self, die: DieId, plane: PlaneId, room: &mut [LogicalUnit]) -> Dirty {
-        let Some(buffer) = &mut self.buffer else { return Dirty::NONE };
-        let set = buffer.take_set(die, room.len() as u32);
-        let (mut dirty, mut last) = (Dirty::NONE, TxnId::NONE);
+    pub(super) fn take_dirty(&mut self, die: DieId, plane: PlaneId, room: &mut [LogicalUnit], dirty: &mut Dirty) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let set = buffer.take_set(die, room.len() as u32 - dirty.units);
         for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
             let id = self.txns.add(Txn::new(Role::Evict, first, units, die, plane));
             self.dies[die.at()].take_slot();
-            dirty.units = self.put_units(id, room, dirty.units);
-            if last.is_some() {
-                self.txns[last].chain = id;
-            } else {
-                dirty.first = id;
-            }
-            last = id;
+            self.add_to_row(id, room, dirty);
         }
-        dirty
     }
 
     /// Whether all planes of a row stand at one page, before a command programs the next of its first plane.
@@ -194,9 +249,11 @@ impl Drive {
             if goes_along { first.push(part) } else { rest.push(part) }
         }
         if rest.planes > 0 {
-            let served = &mut first.parts[0].txn;
             if command.op == FlashOp::Program {
-                rest.parts[0].txn = std::mem::replace(served, TxnId::NONE);
+                let served = command.parts().iter().map(|part| part.txn).find(|txn| txn.is_some());
+                let parts = first.parts.iter_mut().chain(&mut rest.parts);
+                parts.for_each(|part| part.txn = TxnId::NONE);
+                rest.parts[0].txn = served.unwrap_or(TxnId::NONE);
             }
             self.rests[die.at()] = Some(rest);
         }

@@ -87,6 +87,11 @@ impl Drive {
     /// The step that a job takes next, none while one is under way.
     #[inline(always)]
     pub(super) fn next_step(&mut self, id: JobId) -> Option<Step> {
+        if self.settings.combines
+            && let Some(step) = self.combined_step(id)
+        {
+            return Some(step);
+        }
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
         self.jobs[id.at()].next_step(

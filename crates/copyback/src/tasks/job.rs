@@ -188,6 +188,11 @@ impl Job {
         &self.moves[self.next..]
     }
 
+    /// Where those begin in the order of all moves.
+    pub fn first_pending(&self) -> usize {
+        self.next
+    }
+
     /// Moves that were read and not programmed yet: what the controller holds.
     #[inline(always)]
     pub fn held(&self) -> &[Move] {

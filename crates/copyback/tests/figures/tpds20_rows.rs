@@ -1,5 +1,5 @@
-//! "Boosting the Performance of SSDs via Fully Exploiting the Plane Level Parallelism" (TPDS 2020): die-level writes and
-//! GC (Sections 4.2, 4.3), with the times of its Table 1 (see `tpds20`).
+//! "Boosting the Performance of SSDs via Fully Exploiting the Plane Level Parallelism" (TPDS 2020): what is written and
+//! collected in rows (Sections 4.2 to 4.4, 5.3), with the times of its Table 1 (see `tpds20`).
 //!
 //! A read of two planes senses once and takes two transfers, 75 + 204.8 us; a program of two 204.8 + 1500 us.
 
@@ -132,6 +132,53 @@ fn figure_8_die_writes_wait_for_the_collection() {
     let rows_ns = [13_518_200, 15_223_000, 16_927_800, 18_632_600];
     assert_eq!(ends_ns, rows_ns.iter().flat_map(|&end_ns| [end_ns; 2]).collect::<Vec<u64>>());
     assert_eq!(ends_ns.iter().sum::<u64>() / 8, 16_075_400);
+}
+
+/// The drive of Figure 8 under `spd-plus`, and eight writes that come at these times.
+fn combined(arrivals_ns: [u64; 8]) -> Played {
+    let mut config = spd("in-order", "");
+    config.granularity = toml::from_str("policy = \"aligned\"\ncombine = true").expect("it parses");
+    config.buffer = copyback::buffer::BufferConfig::default();
+    config.capacity.logical = Some(copyback::workload::units::Bytes(192 << 10));
+    let planes = [plane(&[0, 1, 2], 2), plane(&[0, 1, 2, 3, 4], 2)];
+    let requests: Vec<(u64, Asks)> = arrivals_ns.iter().map(|&at_ns| (at_ns, Asks::Write(0))).collect();
+    collect(&config, [&planes[0], &planes[1]], &requests)
+}
+
+fn ends_ns(played: &Played) -> Vec<u64> {
+    played.requests.iter().map(|request| request.arrival_ns + request.response_ns).collect()
+}
+
+/// Figure 8b: each valid page shares a row with a write; those of block 0 go first.
+#[test]
+fn figure_8_writes_share_rows_with_valid_pages() {
+    let played = combined([0; 8]);
+    let both_ns = READ_NS + ROW_NS;
+    assert_eq!(ends_ns(&played), (1..=8).map(|k| k * both_ns).collect::<Vec<u64>>());
+    assert_eq!(ends_ns(&played).iter().sum::<u64>() / 8, 8_469_900);
+    assert_eq!(steps(&played).last(), Some(&(FlashOp::Erase, 2, 18_857_600)));
+    let reads = played.commands.iter().filter(|c| c.op == FlashOp::Read);
+    let places: Vec<(u32, u32)> = reads.map(|c| (c.parts[0].plane, c.parts[0].page)).collect();
+    assert_eq!(places, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (1, 3), (1, 4)]);
+    assert_eq!(played.counts.padding_units, 0);
+}
+
+/// Writes that come while the collection runs are included; a step that was issued is not undone; without any the
+/// collection goes on as that of `spd`.
+#[test]
+fn writes_that_come_during_a_collection_share_its_rows() {
+    // Two valid pages of one offset were read and are being programmed when the first write comes; six never do.
+    const NEVER_NS: u64 = 1_000_000_000;
+    let arrivals_ns = [300_000, 2_000_000, NEVER_NS, NEVER_NS, NEVER_NS, NEVER_NS, NEVER_NS, NEVER_NS];
+    let played = combined(arrivals_ns);
+    let (first_ns, both_ns) = (TWO_PLANE_READ_NS + ROW_NS, READ_NS + ROW_NS);
+    assert_eq!(ends_ns(&played)[..2], [first_ns + both_ns, first_ns + 2 * both_ns]);
+    // Of block 0 pages 1 and 2 are gone; of block 1 pages 1 to 4 are left, each at an offset of its own.
+    let rest = one_after_the_other(&[RR, W, R, W, R, W, R, R, W, R, R, W, E]);
+    assert_eq!(
+        steps(&played).iter().map(|step| step.2).collect::<Vec<_>>(),
+        rest.iter().map(|step| step.2).collect::<Vec<_>>()
+    );
 }
 
 /// One victim row, pages 0, 1, 2 and 0, 1, 3.

@@ -136,6 +136,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "granularity.policy = \"block\"\ngranularity.copyback = true",
         ALIGNED,
         "granularity.policy = \"aligned\"\ngranularity.gather = \"pairs-first\"",
+        "granularity.policy = \"aligned\"\ngranularity.combine = true",
     ],
     &[
         "victim.policy = \"greedy\"",

@@ -16,6 +16,9 @@
 //! - `gather` (default `"in-order"`): which valid pages share a row. `"in-order"`: by offset, then plane, as Fig. 6
 //!   reads them, no more than a row holds at a time. `"pairs-first"`: those whose whole row is valid first, the others
 //!   behind them.
+//! - `combine` (default false): while writes wait at the die, each row takes one valid page and as many of their pages
+//!   as it has room for, block after block (Algorithm 1 of Section 4.4, `spd-plus`): the writes do not wait for the
+//!   collection's end. Those that come while it runs are included; without any it goes on as above.
 
 use super::{GranularityPolicy, Parameters};
 use crate::config::{Device, KeyError};
@@ -32,6 +35,8 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Which valid pages share a row.
     pub gather: Gather,
+    /// Whether writes that wait share rows with valid pages.
+    pub combine: bool,
 }
 
 /// Which valid pages share a row.
@@ -59,11 +64,12 @@ impl Parameters for Params {
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     gather: Gather,
+    combine: bool,
 }
 
 impl Policy {
     pub(super) fn new(params: &Params) -> Self {
-        Self { gather: params.gather }
+        Self { gather: params.gather, combine: params.combine }
     }
 }
 
@@ -82,6 +88,10 @@ impl GranularityPolicy for Policy {
 
     fn fill(&self) -> Fill {
         Fill::Slots
+    }
+
+    fn combines(&self) -> bool {
+        self.combine
     }
 
     fn order_moves(&self, moves: &mut [Move], geometry: &Geometry) {

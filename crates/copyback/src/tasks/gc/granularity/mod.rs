@@ -28,6 +28,10 @@ pub trait GranularityPolicy {
     fn fill(&self) -> Fill {
         Fill::Pages
     }
+    /// Whether writes that wait at the die share rows with what is moved, one page of it at a time.
+    fn combines(&self) -> bool {
+        false
+    }
     /// Puts what is valid in a victim, in the order of its places, into the order in which it is read.
     fn order_moves(&self, _moves: &mut [Move], _geometry: &Geometry) {}
 }
@@ -89,6 +93,9 @@ macro_rules! granularities {
             #[inline]
             fn fill(&self) -> Fill {
                 match self { $( Self::$variant(p) => p.fill() ),+ }
+            }
+            fn combines(&self) -> bool {
+                match self { $( Self::$variant(p) => p.combines() ),+ }
             }
             #[inline]
             fn order_moves(&self, moves: &mut [Move], geometry: &Geometry) {
