@@ -19,6 +19,7 @@ use super::allocation::Allocation;
 use super::blocks::{BlockState, Blocks};
 use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Stream};
 use super::mapping::Mapping;
+use super::twin_blocks::Twins;
 use super::victim::{Victim, VictimPolicy};
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit, PlaneId};
@@ -58,6 +59,8 @@ pub struct Ftl {
     pub(super) blocks: Blocks,
     pub(super) planes: Vec<Plane>,
     free: Lists,
+    /// Where the planes of a die open the same blocks.
+    twins: Option<Twins>,
     victim: Victim,
     counts: Counts,
     free_blocks: u64,
@@ -88,6 +91,7 @@ impl Ftl {
             blocks: Blocks::new(&geometry),
             planes: vec![plane; geometry.planes as usize],
             free,
+            twins: config.frontier.opens_twins().then(|| Twins::new(&geometry)),
             victim: Victim::new(config.victim, &geometry, seed),
             counts: Counts::default(),
             free_blocks: u64::from(geometry.blocks),
@@ -232,7 +236,15 @@ impl Ftl {
         if open.is_some() {
             return Some(open);
         }
-        self.free.first(plane.at()).map(BlockId)
+        match &self.twins {
+            Some(twins) => self.next_twin(twins, plane),
+            None => self.free.first(plane.at()).map(BlockId),
+        }
+    }
+
+    /// The free blocks of a plane, in the order in which they were erased.
+    pub(super) fn free_of(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+        self.free.iter(plane.at()).map(BlockId)
     }
 
     // ---- writing ------------------------------------------------------------------------------------------------
@@ -349,7 +361,10 @@ impl Ftl {
     /// Out of line, as it comes once for a block of pages.
     #[inline(never)]
     fn open_new_block(&mut self, plane: PlaneId, write_point: usize) -> BlockId {
-        let free = self.free.pop_front(plane.at());
+        let free = match self.twins.is_some() {
+            true => self.pop_twin(plane),
+            false => self.free.pop_front(plane.at()),
+        };
         let block = BlockId(free.unwrap_or_else(|| broken(Invariant::FreeBlock, format_args!("{plane:?} has none"))));
         let state = &mut self.blocks[block];
         let is_erased = state.state == BlockState::Free && state.written == 0 && state.valid == 0;
@@ -360,6 +375,17 @@ impl Ftl {
         p.free_blocks -= 1;
         self.free_blocks -= 1;
         block
+    }
+
+    fn pop_twin(&mut self, plane: PlaneId) -> Option<u32> {
+        let mut twins = self.twins.take().expect("it was looked at");
+        let block = self.next_twin(&twins, plane);
+        if let Some(block) = block {
+            self.free.remove(plane.at(), block.0);
+            self.enter_twin(&mut twins, block);
+        }
+        self.twins = Some(twins);
+        block.map(|block| block.0)
     }
 
     #[inline(always)]

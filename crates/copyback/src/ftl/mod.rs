@@ -9,6 +9,7 @@ pub mod frontier;
 pub mod mapping;
 mod second_active_blocks;
 pub mod space;
+mod twin_blocks;
 pub mod victim;
 pub mod write_ordering;
 

@@ -82,6 +82,26 @@ impl RunConfig {
         Ok(())
     }
 
+    /// Collections of blocks of several planes, whose pages go to any of them.
+    fn check_companions(&self) -> Result<(), KeyError> {
+        let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
+        if !self.compose.gc_builders().is_empty() {
+            let why = "collections of several planes name them in each command, so that nothing joins those";
+            return refuse("compose.gc", why, "set `compose.gc = []`, or `granularity.policy = \"block\"`");
+        }
+        if self.preemption.excludes_plane() {
+            let why = "a collection of several planes has pages in the registers of all of them, which requests would \
+                       have to keep off";
+            return refuse("preemption.at_register", why, "set `preemption.at_register = \"all\"`");
+        }
+        if !self.frontier.shares_block() {
+            let why = "pages of a collection go to any plane of its die, and would take blocks there that host writes \
+                       count on";
+            return refuse("frontier.policy", why, "use `frontier.policy = \"single\"` or `\"twin\"`");
+        }
+        Ok(())
+    }
+
     /// A collection takes a slot of its die's window; where that is the only one, nothing waits at the die that could
     /// go first.
     pub(super) fn check_window(&self) -> Result<(), KeyError> {
@@ -94,6 +114,9 @@ impl RunConfig {
 
     /// Builders that work on moves need to get at them.
     pub(super) fn check_moves(&self) -> Result<(), KeyError> {
+        if self.granularity.build().turn().is_some() {
+            self.check_companions()?;
+        }
         let has = |name| self.compose.gc_builders().contains(&name);
         let refuse = |why: &str, help: &str| Err(KeyError::new("compose.gc", why).with_help(help));
         if self.granularity.build().copies_back() {

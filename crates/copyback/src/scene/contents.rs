@@ -78,41 +78,48 @@ impl Contents {
             unused[home_of(&ftl, unit).at()].push(unit);
         }
         let mut contents = Self { unused, held: Vec::new(), ftl };
-        for (plane, blocks) in (0..).zip(planes.chunks(row_planes)) {
-            for blocks in blocks {
-                assert_eq!(blocks.len(), contents.ftl.geometry.blocks_per_plane as usize, "blocks of plane {plane}");
+        let rows: Vec<&[&[Block]]> = planes.chunks(row_planes).collect();
+        let scratch: Vec<LogicalUnit> = (0..rows.len() as u32).map(|plane| contents.wear(plane, &rows)).collect();
+        // Block by block, so that planes which open the same rows do so here.
+        for at in 0..contents.ftl.geometry.blocks_per_plane as usize {
+            for (plane, row) in (0..).zip(&rows) {
+                contents.fill(plane, in_order_of_filling(row)[at], row, scratch[plane as usize]);
             }
-            contents.fill_plane(plane, blocks);
         }
+        scratch.into_iter().for_each(|unit| {
+            contents.ftl.trim(unit);
+        });
         contents.ftl.check_all().expect("the drive is in order");
         contents
     }
 
-    /// `row`: the blocks of each plane that is filled with this one, mostly of itself alone.
-    fn fill_plane(&mut self, plane: u32, row: &[&[Block]]) {
-        // Written and erased once, blocks come to be opened in any order: full ones, the open one, those that stay
-        // erased.
+    /// Writes and erases all blocks of a plane, so that they come to be opened in any order; a unit that nobody asks
+    /// for.
+    fn wear(&mut self, plane: u32, rows: &[&[&[Block]]]) -> LogicalUnit {
+        let row = rows[plane as usize];
+        let blocks = self.ftl.geometry.blocks_per_plane;
+        assert!(row.iter().all(|of_plane| of_plane.len() == blocks as usize), "blocks of plane {plane}");
         let scratch = self.unused_unit(plane);
-        let (pages, blocks) = (self.ftl.geometry.pages_per_block, row[0].len());
-        for _ in 0..blocks as u32 * pages {
+        for _ in 0..blocks * self.ftl.geometry.pages_per_block {
             self.program(plane, &[scratch]);
         }
         self.ftl.trim(scratch);
-        let mut order: Vec<usize> = (0..blocks).collect();
-        order.sort_by_key(|&block| row[0][block].place_in_life());
-        for &block in &order {
-            let id = BlockId((plane as usize * blocks + block) as u32);
+        for block in in_order_of_filling(row) {
+            let id = BlockId(plane * blocks + block as u32);
             self.ftl.take_victim(id, &mut Vec::new());
             self.ftl.erase(id);
         }
-        for block in order {
-            let written = row[0][block].written(pages);
-            assert!(row.iter().all(|blocks| blocks[block].written(pages) == written), "row {block} is filled as one");
-            for page in 0..written {
-                self.write(plane, (block, page), row, scratch);
-            }
+        scratch
+    }
+
+    /// Fills a block. `row`: the blocks of each plane that is filled with this one, mostly of itself alone.
+    fn fill(&mut self, plane: u32, block: usize, row: &[&[Block]], scratch: LogicalUnit) {
+        let pages = self.ftl.geometry.pages_per_block;
+        let written = row[0][block].written(pages);
+        assert!(row.iter().all(|blocks| blocks[block].written(pages) == written), "row {block} is filled as one");
+        for page in 0..written {
+            self.write(plane, (block, page), row, scratch);
         }
-        self.ftl.trim(scratch);
     }
 
     /// Writes a page of a block, or of all blocks of a row.
@@ -174,4 +181,11 @@ fn home_of(ftl: &Ftl, unit: LogicalUnit) -> PlaneId {
         let die = ftl.allocation().static_die(unit).unwrap_or(DieId(unit.0 % g.dies));
         PlaneId(die.0 * g.planes_per_die + unit.0 / g.dies % g.planes_per_die)
     })
+}
+
+/// The blocks of a plane in the order in which they are filled: full ones, the open one, those that stay erased.
+fn in_order_of_filling(row: &[&[Block]]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..row[0].len()).collect();
+    order.sort_by_key(|&block| row[0][block].place_in_life());
+    order
 }

@@ -65,7 +65,7 @@ impl Drive {
 
     /// Whether a plane must collect by its own watermark.
     #[inline(always)]
-    fn wants_plane(&self, plane: PlaneId, is_collecting: bool) -> bool {
+    pub(super) fn wants_plane(&self, plane: PlaneId, is_collecting: bool) -> bool {
         self.trigger.wants_plane(self.free_of(plane), self.geometry.plane_offset(plane), is_collecting)
     }
 
@@ -111,11 +111,16 @@ impl Drive {
     /// Watermarks alone are no reason, nor are writes that may go where the data would: planes that are full of valid
     /// data would send it round.
     pub(super) fn can_leave(&self, plane: PlaneId) -> bool {
-        self.granularity.leaves_plane()
+        let within_die = self.settings.turn.is_some();
+        let goes_to = |p: PlaneId| match within_die {
+            true => self.geometry.die_of(p) == self.geometry.die_of(plane) && self.has_room_for_others(p),
+            false => self.would_accept_move(p, plane),
+        };
+        (self.granularity.leaves_plane() || within_die)
             && self.ftl.allocation().is_static()
             && !self.queues.is_empty(self.space_queue(self.geometry.die_of(plane), plane))
             && self.ftl.is_reclaimable(plane, 0)
-            && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && self.would_accept_move(p, plane))
+            && (0..self.geometry.planes).map(PlaneId).any(|p| p != plane && goes_to(p))
     }
 
     /// Host writes wait for space. Where that is because all pages are reserved for others, nothing is to be done: as
@@ -133,6 +138,9 @@ impl Drive {
         } else if self.job_of_plane[plane.at()].is_none() {
             if self.is_reclaimable(plane) || self.can_leave(plane) {
                 self.start_collection(plane, Start::Watermark, events);
+            } else if self.settings.turn.is_some() {
+                // Its data may leave when another plane of the die has made room.
+                self.collect_lowest_of(die, events);
             } else if self.granularity.leaves_plane() && self.job_of_plane.iter().all(|j| j.is_none()) {
                 // None is reclaimable where pages are reserved that were not bound yet; who binds them comes back here.
                 if let Some(reclaimable) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.is_reclaimable(p)) {

@@ -124,6 +124,14 @@ impl Die {
         self.waiting_jobs_count += 1;
     }
 
+    /// A job waits no longer: another one does its work.
+    pub fn remove_job(&mut self, id: JobId) {
+        let waiting = &mut self.waiting_jobs[..usize::from(self.waiting_jobs_count)];
+        let at = waiting.iter().position(|&job| job == id).expect("it waits");
+        waiting[at..].rotate_left(1);
+        self.waiting_jobs_count -= 1;
+    }
+
     /// The job that has waited longest waits no longer; it takes a slot of the window.
     pub fn pop_job(&mut self) -> JobId {
         let id = self.first_job().expect("a job waits");

@@ -29,7 +29,7 @@ use crate::observe::protocol::ProtocolChecker;
 use crate::observe::shadow::Shadow;
 use crate::sim::index::{ChannelId, DieId, JobId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
-use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
+use crate::tasks::gc::granularity::{Granularity, GranularityPolicy, Turn};
 use crate::tasks::gc::preemption::{AtHard, NextStep, Preemption};
 use crate::tasks::gc::trigger::{Trigger, TriggerPolicy};
 use crate::tasks::job::Job;
@@ -51,6 +51,8 @@ pub(super) struct Settings {
     pub is_collection_alone: bool,
     /// Writes that wait share rows with what collections move.
     pub combines: bool,
+    /// Where pages of collections of several blocks go, if there are such.
+    pub turn: Option<Turn>,
     /// A collection's steps follow each other without a queue poll.
     pub steps_at_once: bool,
     /// Nobody joins the steps of collection, and nobody goes between them.
@@ -96,6 +98,7 @@ impl Settings {
             merge: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
             is_collection_alone,
+            turn: config.granularity.build().turn(),
             combines: config.granularity.build().combines(),
             steps_at_once,
             is_undisturbed: is_collection_alone && steps_at_once,

@@ -95,6 +95,7 @@ impl Drive {
             && (self.settings.is_undisturbed || self.nobody_can_share(die, step))
             && job.purpose().reserves_die
             && !job.footprint().is_row()
+            && !self.takes_turns(id)
     }
 
     /// Whether nobody waits at a die who could go before this step of a collection, or join it.

@@ -6,6 +6,7 @@ mod audit;
 #[cfg(test)]
 mod by_hand;
 mod collection;
+mod companions;
 pub mod config;
 mod destination;
 mod die;

@@ -92,6 +92,9 @@ impl Drive {
         {
             return Some(step);
         }
+        if self.settings.turn.is_some() && self.takes_turns(id) {
+            return self.step_in_turn(id);
+        }
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
         self.jobs[id.at()].next_step(
@@ -106,7 +109,7 @@ impl Drive {
     #[inline(never)]
     pub(super) fn issue_step(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) {
         self.jobs[id.at()].begin_step();
-        if self.jobs[id.at()].footprint().is_row() {
+        if self.jobs[id.at()].footprint().is_row() || self.takes_turns(id) {
             self.issue_row_step(die, id, step, events);
             return;
         }
@@ -170,12 +173,16 @@ impl Drive {
         let mut command = Command::new(op, source, id, events.now_ns());
         match step {
             Step::Read { end } => {
+                if source == Source::Gc {
+                    self.counters.on_reads_waiting(self.dies[die.at()].reads_waiting());
+                }
                 let moves = self.jobs[id.at()].take_row_for_read(end);
                 for (plane, page, units) in pages_of(&self.geometry, self.flash.geometry(), moves) {
                     command.push(CommandPlane { plane, page, units, txn: TxnId::NONE });
                 }
             }
             // Pages stay on their planes. Those whose write points do not go with the first one's follow by themselves.
+            Step::Program { units } if self.takes_turns(id) => self.bind_in_turn(id, units, &mut command),
             Step::Program { units } => {
                 let held = &self.jobs[id.at()].held()[..units];
                 let row: Vec<_> = pages_of(&self.geometry, self.flash.geometry(), held).collect();
@@ -207,7 +214,7 @@ impl Drive {
     }
 
     /// The page that a plane's open block takes next.
-    fn next_page(&self, plane: PlaneId, write_point: usize) -> PageId {
+    pub(super) fn next_page(&self, plane: PlaneId, write_point: usize) -> PageId {
         let block = self.ftl.next_block_in(plane, write_point).map_or(0, |block| block.0);
         PageId(block * self.geometry.pages_per_block + self.ftl.next_offset_in(plane, write_point))
     }
@@ -344,7 +351,7 @@ impl Drive {
     }
 
     /// Binds a page for the job's oldest units that were read.
-    fn bind_moves(
+    pub(super) fn bind_moves(
         &mut self,
         id: JobId,
         (plane, write_point): (PlaneId, usize),

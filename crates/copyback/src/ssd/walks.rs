@@ -51,7 +51,10 @@ impl Clock for AsJob<'_> {
         true
     }
 
-    fn collect(&mut self, _: PlaneId, block: BlockId) -> Fate {
+    fn collect(&mut self, plane: PlaneId, block: BlockId) -> Fate {
+        if self.drive.settings.turn.is_some() && !self.drive.jobs[self.id.at()].has_to_leave {
+            self.drive.take_companions(self.id, plane, block);
+        }
         self.drive.begin_collection(self.id, block, self.events);
         Fate::UnderWay
     }
@@ -194,9 +197,10 @@ impl Drive {
 
     /// A collection whose block's worth of pages stayed on the plane freed nothing; a policy may pick such blocks for a
     /// while. Relocations of blocks that another task named need not free anything, and do not count.
-    fn count_fruitless_collections(&mut self, plane: PlaneId, pages_stayed: u32) {
+    fn count_fruitless_collections(&mut self, plane: PlaneId, pages_stayed: u32, blocks: u32) {
+        let pages = blocks * self.geometry.pages_per_block;
         let collections = &mut self.fruitless_collections[plane.at()];
-        *collections = if pages_stayed < self.geometry.pages_per_block { 0 } else { *collections + 1 };
+        *collections = if pages_stayed < pages { 0 } else { *collections + 1 };
         hold!(
             *collections <= self.settings.fruitless_collections_max,
             CollectionsReclaim,
@@ -239,7 +243,8 @@ impl Drive {
         let (picks_victim, pages_stayed) = (job.purpose().picks_victim, job.pages_stayed());
         self.counters.on_dropped_moves(job.dropped());
         if picks_victim {
-            self.count_fruitless_collections(plane, pages_stayed);
+            let blocks = self.jobs[id.at()].footprint().blocks().count() as u32;
+            self.count_fruitless_collections(plane, pages_stayed, blocks);
         }
         let defers = self.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
         self.jobs[id.at()].footprint().blocks().for_each(|(_, block)| self.ftl.erase(block));
@@ -273,7 +278,11 @@ impl Drive {
         self.release_slot(die, events);
         self.collect_while_idle(die, events);
         // Those who still wait may have to be helped elsewhere where this plane gave nothing.
-        footprint.planes().for_each(|plane| self.admit_waiters(die, plane, events));
+        if self.settings.turn.is_some() {
+            self.geometry.planes_of(die).for_each(|plane| self.admit_waiters(die, plane, events));
+        } else {
+            footprint.planes().for_each(|plane| self.admit_waiters(die, plane, events));
+        }
         if self.granularity.leaves_plane() {
             self.admit_waiters_everywhere(events);
         }

@@ -134,6 +134,17 @@ impl Job {
         self.moves = moves;
     }
 
+    /// It takes blocks of other planes along; before it begins.
+    pub fn take_along(&mut self, footprint: Footprint) {
+        self.footprint = footprint;
+    }
+
+    /// Forgets what was not read yet: the host had written newer versions of all of it.
+    pub fn drop_pending(&mut self) {
+        self.dropped += (self.moves.len() - self.next) as u32;
+        self.moves.truncate(self.next);
+    }
+
     /// The room for its moves, taken out, to be given back when it begins or when it is over.
     pub fn take_moves(&mut self) -> Vec<Move> {
         std::mem::take(&mut self.moves)
@@ -210,7 +221,7 @@ impl Job {
         self.dropped
     }
 
-    /// Pages that were programmed on the blocks' own planes.
+    /// Pages that were programmed on the planes of its blocks.
     pub fn pages_stayed(&self) -> u32 {
         self.pages_stayed
     }
@@ -359,7 +370,7 @@ impl Job {
     pub fn take_for_program(&mut self, units: usize, plane: PlaneId) -> &[Move] {
         let first = self.programmed;
         self.programmed += units;
-        self.pages_stayed += u32::from(plane == self.plane());
+        self.pages_stayed += u32::from(plane == self.plane() || self.footprint.is_row());
         &self.moves[first..first + units]
     }
 

@@ -178,3 +178,41 @@ fn figure_3a_writes_go_together_where_write_points_agree() {
         assert_eq!(played.requests.iter().map(response_ns).collect::<Vec<_>>(), ends_ns, "write points {written:?}");
     }
 }
+
+/// A drive of sixteen blocks a plane that are nearly all used, one victim a plane of which pages 0, 1, 2 and 0, 1, 3 are
+/// valid, and write points 2 and 4: commands of the collection under a scheme.
+fn one_victim_a_plane(scheme: &str) -> Vec<(FlashOp, usize, u64)> {
+    let more = "trigger = { policy = \"watermark\", soft = 6, collections = \"one\" }";
+    let mut config = drive(scheme, 1, more);
+    config.geometry.blocks_per_plane = 16;
+    config.capacity.logical = Some(copyback::workload::units::Bytes(320 << 10));
+    let plane = |victim: &'static [u32], written| {
+        let blocks = [Holds(victim)].into_iter().chain([OTHER; 9]).chain([Open(written)]).chain([Free; 5]);
+        blocks.collect::<Vec<Block>>()
+    };
+    let planes = [plane(&[0, 1, 2], 2), plane(&[0, 1, 3], 4)];
+    let requests = [(1_000_000_000, Asks::Read(0, 1, 0))];
+    let scene = Scene { config: &config, planes: &[&planes[0], &planes[1]], collects: &[0], requests: &requests };
+    let played = scene.play().expect("the scene plays");
+    let of_gc = played.commands.iter().filter(|command| command.parts[0].source == Source::Gc);
+    of_gc.map(|command| (command.op, command.parts.len(), command.end_ns())).collect()
+}
+
+/// TwinBlk: turns never align where write points differ by two.
+#[test]
+fn twins_are_collected_page_by_page() {
+    let commands = one_victim_a_plane("twinblk");
+    let end_ns = 6 * MOVE_NS + ERASE_NS;
+    assert_eq!((end_ns, commands.last()), (14_478_800, Some(&(FlashOp::Erase, 2, end_ns))));
+    assert!(commands[..12].iter().all(|&(_, planes, _)| planes == 1), "{commands:?}");
+}
+
+/// ParaGC: plane 0 catches up with two pages, then pages go two by two.
+#[test]
+fn a_pair_is_collected_side_by_side_once_write_points_agree() {
+    let commands = one_victim_a_plane("paragc");
+    let programs: Vec<(usize, u64)> =
+        commands.iter().filter(|c| c.0 == FlashOp::Program).map(|&(_, planes, end_ns)| (planes, end_ns)).collect();
+    assert_eq!(programs, [(1, MOVE_NS), (1, 2 * MOVE_NS), (2, 5_619_200), (2, 7_678_800)]);
+    assert_eq!(commands.last(), Some(&(FlashOp::Erase, 2, 11_478_800)));
+}

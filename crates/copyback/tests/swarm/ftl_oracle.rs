@@ -30,8 +30,8 @@ enum Step {
     Collect { plane: u32 },
     /// Takes a victim whose units are moved by later steps.
     TakeVictim { plane: u32 },
-    /// Moves a page's worth of the victim's units, to its own plane or to another, with so many units of the host behind
-    /// them where they leave room.
+    /// Moves a page's worth of the victim's units, to its own plane or to another, with so many units of the host
+    /// behind them where they leave room.
     MovePage { plane: Option<u32>, first: u32, units: u8 },
     /// Goes on on a copy of the drive.
     Clone,

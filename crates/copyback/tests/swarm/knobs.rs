@@ -100,6 +100,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "frontier.policy = \"split\"",
         "frontier.policy = \"second-active\"",
         "frontier.policy = \"second-active\"\nfrontier.unpaired = \"same\"",
+        "frontier.policy = \"twin\"",
         ROW,
         ROW,
     ],
@@ -134,6 +135,9 @@ pub const KNOBS: &[&[Setting]] = &[
         "granularity.policy = \"block\"\ngranularity.destination = \"global\"",
         "granularity.policy = \"block\"",
         "granularity.policy = \"block\"\ngranularity.copyback = true",
+        "granularity.policy = \"twin\"",
+        "granularity.policy = \"paired\"",
+        "granularity.policy = \"paired\"\ngranularity.partner = \"own-greedy\"",
         ALIGNED,
         "granularity.policy = \"aligned\"\ngranularity.gather = \"pairs-first\"",
         "granularity.policy = \"aligned\"\ngranularity.combine = true",
@@ -259,7 +263,7 @@ pub fn choice(is_allowed: fn(Setting) -> bool) -> impl Strategy<Value = Choice> 
 /// as such, and nothing joins the commands of their collection.
 fn fitting(setting: Setting, in_rows: bool) -> Setting {
     match (in_rows, setting) {
-        (true, s) if s.starts_with("granularity.policy = \"block\"") => ALIGNED,
+        (true, s) if s.starts_with("granularity.policy = ") && !s.starts_with(ALIGNED) => ALIGNED,
         (false, s) if s.starts_with(ALIGNED) => "granularity.policy = \"block\"",
         (false, SUPERPAGE) => "mapping.policy = \"page\"",
         (true, s) if s.contains("compose.gc = ") => "preemption.policy = \"points\"",

@@ -15,6 +15,7 @@ impl Clone for Ftl {
             blocks: self.blocks.clone(),
             planes: self.planes.clone(),
             free: self.free.clone(),
+            twins: self.twins.clone(),
             victim: self.victim.clone(),
             counts: self.counts,
             free_blocks: self.free_blocks,

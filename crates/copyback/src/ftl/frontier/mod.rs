@@ -8,6 +8,7 @@ pub mod row;
 pub mod second_active;
 pub mod single;
 pub mod split;
+pub mod twin;
 
 use crate::config::axis;
 
@@ -22,6 +23,10 @@ pub trait Parameters {
     }
     /// Whether a program takes the next page of all planes of its die.
     fn is_in_rows(&self) -> bool {
+        false
+    }
+    /// Whether the planes of a die open blocks of the same offsets.
+    fn opens_twins(&self) -> bool {
         false
     }
 }
@@ -48,6 +53,7 @@ frontiers! {
     "split" => split: Split,
     "second-active" => second_active: SecondActive,
     "row" => row: Row,
+    "twin" => twin: Twin,
 }
 
 /// Data of one kind, as a frontier may keep it apart from others.
@@ -111,6 +117,17 @@ impl FrontierConfig {
     /// Open blocks of a plane.
     pub fn open_blocks(&self) -> u32 {
         Frontier::new(self).open_blocks() as u32
+    }
+
+    /// Whether moves and host writes go to the same open block of a plane.
+    pub fn shares_block(&self) -> bool {
+        let p = self.parameters();
+        p.second_active().is_none() && p.open_block_of().iter().all(|&block| block == p.open_block_of()[0])
+    }
+
+    /// Whether the planes of a die open blocks of the same offsets.
+    pub fn opens_twins(&self) -> bool {
+        self.parameters().opens_twins()
     }
 
     /// Whether a program takes the next page of all planes of its die.

@@ -12,7 +12,7 @@ impl Oracle<'_> {
         match &self.config.frontier {
             FrontierConfig::SecondActive(params) => Some(params.unpaired),
             FrontierConfig::Single(_) | FrontierConfig::Split(_) => None,
-            FrontierConfig::Row(_) => unreachable!("a drive that is written in rows collects rows"),
+            FrontierConfig::Row(_) | FrontierConfig::Twin(_) => unreachable!("`understands` refuses it"),
         }
     }
 

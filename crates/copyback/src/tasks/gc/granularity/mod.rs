@@ -3,18 +3,48 @@
 //! Contract: a granularity says whether data stays on its plane, how it moves, in which order it is read and how it
 //! fills pages, and to which plane each page goes. The engine asks when a collection begins and when it has a page to
 //! program; it looks, and the engine binds. The victim policy picks a block, which is a row of blocks where the drive
-//! is written in rows. A job of a block on each of several planes that were filled apart can be told
-//! (`tasks::job::Footprint`), and a granularity that makes such jobs will name their blocks here.
+//! is written in rows. Of planes that were filled apart a granularity may name a block of each other plane of the die
+//! that is collected with the victim ([`GranularityPolicy::companion`]), and says to which of them each page goes.
 
 pub mod aligned;
 pub mod block;
+pub mod paired;
+pub mod twin;
 
 use crate::config::{Device, KeyError, axis};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Move;
-use crate::sim::index::PlaneId;
+use crate::sim::index::{BlockId, PlaneId};
 use crate::tasks::gc::destination::Planes;
 use crate::tasks::job::Fill;
+
+/// To which planes the pages of a collection of several blocks go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// To the planes of the die in turn, as its host writes do.
+    InTurn,
+    /// To the plane whose write point is behind.
+    Behind,
+}
+
+/// What may be seen of the planes beside a victim's.
+pub trait Beside {
+    /// The block of the victim's offset on a plane, where it is full.
+    fn twin(&self, plane: PlaneId, victim: BlockId) -> Option<BlockId>;
+    /// The block that the victim policy would collect on a plane.
+    fn picked(&mut self, plane: PlaneId) -> Option<BlockId>;
+    /// Whether a plane is below the watermark at which its collection starts.
+    fn is_low(&self, plane: PlaneId) -> bool;
+}
+
+/// Blocks of several planes are collected page by page.
+fn check_whole_pages(device: &Device<'_>) -> Result<(), KeyError> {
+    if device.geometry.units_per_page() == 1 {
+        return Ok(());
+    }
+    Err(KeyError::new("granularity.policy", "it moves whole pages, and mapping units are smaller than a page")
+        .with_help("leave `geometry.mapping_unit` out, or set `granularity.policy = \"block\"`"))
+}
 
 /// See the module's contract.
 pub trait GranularityPolicy {
@@ -24,6 +54,14 @@ pub trait GranularityPolicy {
     fn copies_back(&self) -> bool;
     /// The plane to which a page of a victim on `home` goes; whether it gains nothing there, and has to leave.
     fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId;
+    /// Where the pages of collections of several blocks go, if there are such.
+    fn turn(&self) -> Option<Turn> {
+        None
+    }
+    /// The block of another plane of the die that is collected with a victim.
+    fn companion(&self, _plane: PlaneId, _victim: BlockId, _beside: &mut impl Beside) -> Option<BlockId> {
+        None
+    }
     /// How the pages are filled that a collection programs.
     fn fill(&self) -> Fill {
         Fill::Pages
@@ -90,6 +128,12 @@ macro_rules! granularities {
             fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId {
                 match self { $( Self::$variant(p) => p.destination(home, has_to_leave, drive) ),+ }
             }
+            fn turn(&self) -> Option<Turn> {
+                match self { $( Self::$variant(p) => p.turn() ),+ }
+            }
+            fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl Beside) -> Option<BlockId> {
+                match self { $( Self::$variant(p) => p.companion(plane, victim, beside) ),+ }
+            }
             #[inline]
             fn fill(&self) -> Fill {
                 match self { $( Self::$variant(p) => p.fill() ),+ }
@@ -108,4 +152,6 @@ macro_rules! granularities {
 granularities! {
     "block" => block: Block,
     "aligned" => aligned: Aligned,
+    "twin" => twin: Twin,
+    "paired" => paired: Paired,
 }

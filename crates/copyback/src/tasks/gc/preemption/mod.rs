@@ -43,6 +43,10 @@ pub trait Parameters {
     fn lets_host_first(&self) -> bool {
         true
     }
+    /// Whether requests keep off a collection's plane while a page waits in its register.
+    fn excludes_plane(&self) -> bool {
+        false
+    }
 }
 
 /// See the module's contract.
@@ -98,6 +102,11 @@ macro_rules! preemptions {
             /// Whether a collection may let requests go before its steps.
             pub fn lets_host_first(&self) -> bool {
                 match self { $( Self::$variant(p) => p.lets_host_first() ),+ }
+            }
+
+            /// Whether requests keep off a collection's plane while a page waits in its register.
+            pub fn excludes_plane(&self) -> bool {
+                match self { $( Self::$variant(p) => p.excludes_plane() ),+ }
             }
         }
 

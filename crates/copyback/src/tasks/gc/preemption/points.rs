@@ -96,7 +96,11 @@ impl Default for Params {
     }
 }
 
-impl Parameters for Params {}
+impl Parameters for Params {
+    fn excludes_plane(&self) -> bool {
+        self.at_register != AtRegister::All
+    }
+}
 
 /// The policy of a run.
 pub struct Policy {

@@ -1,0 +1,212 @@
+//! Companions: collections that take a block of each of several planes of a die along which were filled apart, and the
+//! planes to which their pages go (`tasks::gc::granularity`: twins and pairs).
+//!
+//! A page goes to another plane than its own only as far as that one can do without the room for its own moves and for
+//! what is reserved there; otherwise it stays.
+
+use super::drive::Drive;
+use crate::config::device::PLANES_MAX;
+use crate::dispatch::compose::merge::Merged;
+use crate::flash::command::{Command, CommandPlane};
+use crate::ftl::blocks::BlockState;
+use crate::ftl::core::Move;
+use crate::ftl::frontier::Stream;
+use crate::sim::index::{BlockId, JobId, PageId, PlaneId, TxnId};
+use crate::tasks::gc::granularity::{Beside, GranularityPolicy, Turn};
+use crate::tasks::job::{Footprint, Step};
+
+/// The planes that a program names.
+#[derive(Clone, Copy)]
+struct Group {
+    planes: [PlaneId; PLANES_MAX as usize],
+    count: usize,
+}
+
+impl Group {
+    fn of(plane: PlaneId) -> Self {
+        let mut planes = [PlaneId::NONE; PLANES_MAX as usize];
+        planes[0] = plane;
+        Self { planes, count: 1 }
+    }
+
+    fn push(&mut self, plane: PlaneId) {
+        self.planes[self.count] = plane;
+        self.count += 1;
+    }
+
+    fn as_slice(&self) -> &[PlaneId] {
+        &self.planes[..self.count]
+    }
+}
+
+/// The planes beside a victim's, as a granularity sees them.
+struct Others<'a>(&'a mut Drive);
+
+impl Beside for Others<'_> {
+    fn twin(&self, plane: PlaneId, victim: BlockId) -> Option<BlockId> {
+        let ftl = &self.0.ftl;
+        let twin = ftl.blocks().id(plane, self.0.geometry.block_offset(victim));
+        (ftl.blocks()[twin].state == BlockState::Closed).then_some(twin)
+    }
+
+    fn picked(&mut self, plane: PlaneId) -> Option<BlockId> {
+        let stamp = self.0.ftl.counts().host_units;
+        self.0.ftl.pick_victim(plane, stamp)
+    }
+
+    fn is_low(&self, plane: PlaneId) -> bool {
+        self.0.wants_plane(plane, false)
+    }
+}
+
+impl Drive {
+    /// A collection that is about to begin takes along what its granularity names on the other planes of its die. A
+    /// collection that waits there is done with it.
+    pub(super) fn take_companions(&mut self, id: JobId, plane: PlaneId, victim: BlockId) {
+        let die = self.geometry.die_of(plane);
+        let mut footprint = Footprint::one(plane, victim);
+        for other in self.geometry.planes_of(die).filter(|&p| p != plane) {
+            let waiting = self.job_of_plane[other.at()];
+            let is_begun = |job: JobId| {
+                let job = &self.jobs[job.at()];
+                job.beginning().is_some() || !job.purpose().picks_victim
+            };
+            if !self.flash.rules().may_pair(&self.geometry, plane, other) || (waiting.is_some() && is_begun(waiting)) {
+                continue;
+            }
+            let granularity = self.granularity;
+            let Some(block) = granularity.companion(other, victim, &mut Others(self)) else { continue };
+            let valid = u32::from(self.ftl.blocks()[block].valid);
+            if self.ftl.pages_left(other, Stream::Moved) < valid || !self.is_erased_together(victim, block) {
+                continue;
+            }
+            if waiting.is_some() {
+                self.dies[die.at()].remove_job(waiting);
+                self.free_jobs.push(waiting);
+            }
+            self.job_of_plane[other.at()] = id;
+            footprint = footprint.and(other, block);
+        }
+        self.jobs[id.at()].take_along(footprint);
+    }
+
+    /// Whether a device erases two blocks with one command.
+    fn is_erased_together(&self, a: BlockId, b: BlockId) -> bool {
+        let first_page = |block: BlockId| self.geometry.page_of(self.geometry.first_unit(block));
+        self.flash.rules().go_together(&self.geometry, first_page(a), first_page(b))
+    }
+
+    /// Whether a job has several blocks, whose pages go to planes as the granularity says.
+    /// A job of one block whose data has to leave its plane is such a job, too.
+    pub(super) fn takes_turns(&self, id: JobId) -> bool {
+        let job = &self.jobs[id.at()];
+        let takes_turns = job.footprint().is_row() || job.has_to_leave;
+        self.settings.turn.is_some() && job.purpose().picks_victim && takes_turns
+    }
+
+    /// The next step of such a job: it reads as many pages as its next program names planes, one by one from its first
+    /// block, or side by side.
+    #[inline(never)]
+    pub(super) fn step_in_turn(&mut self, id: JobId) -> Option<Step> {
+        if self.jobs[id.at()].is_stepping() {
+            return None;
+        }
+        let room = self.group_of(id).count;
+        let job = &self.jobs[id.at()];
+        let held = job.held().len();
+        if held >= room {
+            return Some(Step::Program { units: room });
+        }
+        let Some((start, count)) = self.next_reads(id, room - held) else {
+            if held > 0 {
+                return Some(Step::Program { units: held });
+            }
+            self.jobs[id.at()].drop_pending();
+            return Some(Step::Erase);
+        };
+        self.jobs[id.at()].put_first(start, count);
+        Some(Step::Read { end: self.jobs[id.at()].first_pending() + count })
+    }
+
+    /// Which pending moves a job reads with its next command, at most so many: where the first of them stands, and how
+    /// many follow it there.
+    fn next_reads(&self, id: JobId, room: usize) -> Option<(usize, usize)> {
+        let job = &self.jobs[id.at()];
+        let page = |m: &Move| self.geometry.page_of(m.from);
+        let current = |m: &Move| self.ftl.lookup(m.unit) == m.from;
+        let pending = job.pending();
+        let of_lead = |m: &Move| self.geometry.block_of(m.from) == job.block();
+        let first = pending.iter().position(current)?;
+        // While a plane catches up, the first block is emptied; then pages of one offset go side by side.
+        let start =
+            if room > 1 { first } else { pending.iter().position(|m| current(m) && of_lead(m)).unwrap_or(first) };
+        let joins =
+            |m: &&Move| current(m) && self.flash.rules().go_together(&self.geometry, page(&pending[start]), page(m));
+        let behind = pending[start + 1..].iter().take(room - 1).take_while(joins).count();
+        // The second of two that join may not go with the third.
+        Some((start, 1 + if room > 2 { behind.min(1) } else { behind }))
+    }
+
+    /// The planes of a job's next program: one, or those whose write points agree.
+    fn group_of(&self, id: JobId) -> Group {
+        let (job, turn) = (&self.jobs[id.at()], self.settings.turn.expect("only such jobs ask"));
+        let die = job.die();
+        if job.has_to_leave {
+            let mut others = self.geometry.planes_of(die).filter(|&p| p != job.plane());
+            return Group::of(others.find(|&p| self.has_room_for_others(p)).unwrap_or(job.plane()));
+        }
+        let offset = |p: PlaneId| self.ftl.next_page_offset(p, Stream::Moved);
+        let mut in_order = [PlaneId::NONE; PLANES_MAX as usize];
+        let planes = self.geometry.planes_per_die as usize;
+        let next = usize::from(self.dies[die.at()].next_plane);
+        for (at, plane) in in_order[..planes].iter_mut().enumerate() {
+            let at = if turn == Turn::InTurn { (next + at) % planes } else { at };
+            *plane = PlaneId(die.0 * planes as u32 + at as u32);
+        }
+        let of_job = |p: &PlaneId| turn == Turn::InTurn || job.footprint().planes().any(|other| other == *p);
+        let in_order = || in_order[..planes].iter().copied().filter(of_job);
+        let first = match turn {
+            Turn::InTurn => in_order().next(),
+            Turn::Behind => in_order().min_by_key(|&p| offset(p)),
+        };
+        let first = first.expect("a job has a plane");
+        let page = |p: PlaneId| self.next_page(p, self.ftl.write_point(p, Stream::Moved));
+        let mut group = Group::of(first);
+        for plane in in_order().filter(|&p| p != first) {
+            let joins = |&other: &PlaneId| self.flash.rules().go_together(&self.geometry, page(other), page(plane));
+            if group.as_slice().iter().all(joins) {
+                group.push(plane);
+            }
+        }
+        let is_whole = group.count == in_order().count();
+        if turn == Turn::InTurn && !is_whole {
+            group.count = 1;
+        }
+        if group.as_slice().iter().all(|&p| self.has_room_for_others(p)) {
+            return group;
+        }
+        let next = job.held().first().or(job.pending().first());
+        let home = next.map_or(job.plane(), |m| self.geometry.plane_of(self.geometry.block_of(m.from)));
+        Group::of(home)
+    }
+
+    /// Whether a plane has a page for data of another plane of its die.
+    pub(super) fn has_room_for_others(&self, plane: PlaneId) -> bool {
+        let die = self.geometry.die_of(plane);
+        let bound = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
+        self.reservable(die, bound) > 0 && self.host_pages_left(plane) > 0
+    }
+
+    /// Binds pages for a job's oldest moves that were read, on the planes whose turn it is.
+    pub(super) fn bind_in_turn(&mut self, id: JobId, units: usize, command: &mut Command) {
+        let group = self.group_of(id);
+        let die = self.jobs[id.at()].die();
+        for &plane in &group.as_slice()[..units] {
+            let write_point = self.ftl.write_point(plane, Stream::Moved);
+            let page: PageId = self.bind_moves(id, (plane, write_point), 1, Merged::NONE);
+            command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
+            let after = self.geometry.plane_offset(plane) + 1;
+            self.dies[die.at()].next_plane = (after % self.geometry.planes_per_die) as u8;
+        }
+    }
+}

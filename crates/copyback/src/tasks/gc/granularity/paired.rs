@@ -1,0 +1,87 @@
+//! A victim and a block of each other plane of the die that is as low: both are collected side by side, once write
+//! points are equal.
+//!
+//! Source: `paragc` of tpds20 (Section 5.3), ParaGC. A plane whose free pages are above the watermark is left out, and a
+//! collection without a partner is one of a block. Pages go one by one to the plane whose write point is behind, until
+//! all are equal; then as many as there are planes go with one command, to any of them. Needs mapping units of whole
+//! pages.
+//!
+//! ```text
+//! valid   plane 0   0 1 2       write point 2      R W  R W (plane 0 catches up)   R R W   R R W   E of both
+//!         plane 1   0 1   3     write point 4
+//! ```
+//!
+//! Parameters:
+//! - `partner` (default `"same-offset"`): which block of the other plane. `"same-offset"`: that of the victim's offset,
+//!   "the paired block resided in the paired plane"; `"own-greedy"`: the one that the victim policy picks there.
+
+use super::{Beside, GranularityPolicy, Parameters, Turn};
+use crate::config::{Device, KeyError};
+use crate::sim::index::{BlockId, PlaneId};
+use crate::tasks::gc::destination::Planes;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Which block of the other plane.
+    pub partner: Partner,
+}
+
+/// Which block of another plane is collected with a victim.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Partner {
+    /// That of the same offset.
+    #[default]
+    SameOffset,
+    /// The one that the victim policy picks.
+    OwnGreedy,
+}
+
+impl Parameters for Params {
+    fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+        super::check_whole_pages(device)
+    }
+}
+
+/// The policy of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    partner: Partner,
+}
+
+impl Policy {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { partner: params.partner }
+    }
+}
+
+impl GranularityPolicy for Policy {
+    fn leaves_plane(&self) -> bool {
+        false
+    }
+
+    fn copies_back(&self) -> bool {
+        false
+    }
+
+    fn destination(&self, home: PlaneId, _: bool, _: &impl Planes) -> PlaneId {
+        home
+    }
+
+    fn turn(&self) -> Option<Turn> {
+        Some(Turn::Behind)
+    }
+
+    fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl Beside) -> Option<BlockId> {
+        if !beside.is_low(plane) {
+            return None;
+        }
+        match self.partner {
+            Partner::SameOffset => beside.twin(plane, victim),
+            Partner::OwnGreedy => beside.picked(plane),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Twin blocks: the victim and the blocks of its offset on all other planes of the die, which are erased with one
+//! command. What is valid goes to the planes in turn.
+//!
+//! Source: `twinblk` of tpds20 (Section 5.3). The victim policy looks at the plane that asked, and at no twin. A page
+//! goes to the plane whose turn it is, as a host write of the die does; where all write points agree, as many pages as
+//! planes go with one command, otherwise one. Twins that are not full are left out. Goes with `frontier.policy =
+//! "twin"`, and needs mapping units of whole pages.
+//!
+//! ```text
+//! write points 2 and 4    R W(plane 0)  R W(plane 1)  R W(plane 0)  ...  E of both    they never agree
+//! ```
+//!
+//! Parameters: none.
+
+use super::{Beside, GranularityPolicy, Parameters, Turn};
+use crate::config::{Device, KeyError};
+use crate::sim::index::{BlockId, PlaneId};
+use crate::tasks::gc::destination::Planes;
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    fn check(&self, device: &Device<'_>) -> Result<(), KeyError> {
+        super::check_whole_pages(device)
+    }
+}
+
+/// The policy of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {}
+
+impl Policy {
+    pub(super) fn new(_: &Params) -> Self {
+        Self {}
+    }
+}
+
+impl GranularityPolicy for Policy {
+    fn leaves_plane(&self) -> bool {
+        false
+    }
+
+    fn copies_back(&self) -> bool {
+        false
+    }
+
+    fn destination(&self, home: PlaneId, _: bool, _: &impl Planes) -> PlaneId {
+        home
+    }
+
+    fn turn(&self) -> Option<Turn> {
+        Some(Turn::InTurn)
+    }
+
+    fn companion(&self, plane: PlaneId, victim: BlockId, beside: &mut impl Beside) -> Option<BlockId> {
+        beside.twin(plane, victim)
+    }
+}
