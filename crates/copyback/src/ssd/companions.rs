@@ -117,7 +117,7 @@ impl Drive {
         if held >= room {
             return Some(Step::Program { units: room });
         }
-        let Some((start, count)) = self.next_reads(id, room - held) else {
+        let Some((start, count)) = self.next_reads(id, room - held, room == 1) else {
             if held > 0 {
                 return Some(Step::Program { units: held });
             }
@@ -129,17 +129,18 @@ impl Drive {
     }
 
     /// Which pending moves a job reads with its next command, at most so many: where the first of them stands, and how
-    /// many follow it there.
-    fn next_reads(&self, id: JobId, room: usize) -> Option<(usize, usize)> {
+    /// many they are. While a plane catches up, the first block is emptied; otherwise pages of one offset go together.
+    fn next_reads(&self, id: JobId, room: usize, catches_up: bool) -> Option<(usize, usize)> {
         let job = &self.jobs[id.at()];
         let page = |m: &Move| self.geometry.page_of(m.from);
         let current = |m: &Move| self.ftl.lookup(m.unit) == m.from;
         let pending = job.pending();
         let of_lead = |m: &Move| self.geometry.block_of(m.from) == job.block();
         let first = pending.iter().position(current)?;
-        // While a plane catches up, the first block is emptied; then pages of one offset go side by side.
-        let start =
-            if room > 1 { first } else { pending.iter().position(|m| current(m) && of_lead(m)).unwrap_or(first) };
+        let start = match catches_up {
+            true => pending.iter().position(|m| current(m) && of_lead(m)).unwrap_or(first),
+            false => first,
+        };
         let joins =
             |m: &&Move| current(m) && self.flash.rules().go_together(&self.geometry, page(&pending[start]), page(m));
         let behind = pending[start + 1..].iter().take(room - 1).take_while(joins).count();
