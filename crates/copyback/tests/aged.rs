@@ -154,10 +154,10 @@ fn against_the_baseline(config: &RunConfig) -> (f64, f64) {
     (per_page_ns / baseline_ns - 1.0, valid)
 }
 
-/// `paragc` and `twinblk` take the block of the victim's offset along, which has 0.8 · 256 valid pages in the mean. Where
-/// write points agree 194 programs of two planes move 388 pages, in 392.4 ms if pages of one offset are read together
-/// and in 403.4 ms if none are: 29.9 to 27.9 % below one block's cost of a freed page. Those of twins whose turns never
-/// agree move one by one: 24.1 % above.
+/// `paragc` and `twinblk` take the block of the victim's offset along, which has 0.8 · 256 valid pages in the mean.
+/// Where write points agree 194 programs of two planes move 388 pages, in 392.4 ms if pages of one offset are read
+/// together and in 403.4 ms if none are: 29.9 to 27.9 % below one block's cost of a freed page. Those of twins whose
+/// turns never agree move one by one: 24.1 % above.
 #[test]
 fn a_block_that_is_taken_along_is_no_victim_of_its_own() {
     let expected = of_the_two_emptiest(PAGES) + VALID * f64::from(PAGES);

@@ -270,7 +270,7 @@ impl Drive {
         let lead = footprint.planes().next().expect("a footprint has a plane");
         let job = Job::new(purpose, self.geometry.die_of(lead), footprint, self.txns.take_sequence());
         let fill = if self.geometry.has_superpages() { Fill::AsRead } else { self.granularity.fill() };
-        let job = job.filling(fill);
+        let job = job.filling(fill, self.geometry.units_per_page);
         let units = self.geometry.units_per_block as usize;
         if let Some(id) = self.free_jobs.pop() {
             let room = self.jobs[id.at()].take_moves();

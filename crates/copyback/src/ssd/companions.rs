@@ -111,13 +111,13 @@ impl Drive {
         if self.jobs[id.at()].is_stepping() {
             return None;
         }
-        let room = self.group_of(id).count;
-        let job = &self.jobs[id.at()];
-        let held = job.held().len();
+        let pages = self.group_of(id).count;
+        let room = pages * self.geometry.units_per_page as usize;
+        let held = self.jobs[id.at()].held().len();
         if held >= room {
             return Some(Step::Program { units: room });
         }
-        let Some((start, count)) = self.next_reads(id, room - held, room == 1) else {
+        let Some((start, count)) = self.next_reads(id, room - held, pages == 1) else {
             if held > 0 {
                 return Some(Step::Program { units: held });
             }
@@ -141,11 +141,20 @@ impl Drive {
             true => pending.iter().position(|m| current(m) && of_lead(m)).unwrap_or(first),
             false => first,
         };
-        let joins =
-            |m: &&Move| current(m) && self.flash.rules().go_together(&self.geometry, page(&pending[start]), page(m));
-        let behind = pending[start + 1..].iter().take(room - 1).take_while(joins).count();
-        // The second of two that join may not go with the third.
-        Some((start, 1 + if room > 2 { behind.min(1) } else { behind }))
+        let in_page = |from: usize, room: usize| {
+            let lead = pending.get(from).map(page);
+            let of_page = |m: &&Move| current(m) && Some(page(m)) == lead;
+            pending[from.min(pending.len())..].iter().take(room).take_while(of_page).count()
+        };
+        let mut count = in_page(start, room);
+        // One more page, of the other plane; the third of four might not go with it.
+        if let Some(next) = pending.get(start + count)
+            && !catches_up
+            && self.flash.rules().go_together(&self.geometry, page(&pending[start]), page(next))
+        {
+            count += in_page(start + count, room - count);
+        }
+        Some((start, count))
     }
 
     /// The planes of a job's next program: one, or those whose write points agree.
@@ -202,9 +211,11 @@ impl Drive {
     pub(super) fn bind_in_turn(&mut self, id: JobId, units: usize, command: &mut Command) {
         let group = self.group_of(id);
         let die = self.jobs[id.at()].die();
-        for &plane in &group.as_slice()[..units] {
+        let per_page = self.geometry.units_per_page as usize;
+        for (at, &plane) in group.as_slice()[..units.div_ceil(per_page)].iter().enumerate() {
             let write_point = self.ftl.write_point(plane, Stream::Moved);
-            let page: PageId = self.bind_moves(id, (plane, write_point), 1, Merged::NONE);
+            let units = per_page.min(units - at * per_page);
+            let page: PageId = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
             command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE });
             let after = self.geometry.plane_offset(plane) + 1;
             self.dies[die.at()].next_plane = (after % self.geometry.planes_per_die) as u8;

@@ -361,17 +361,19 @@ impl Drive {
         // Counting bits takes long where the processor has no instruction for it, and mostly there is none.
         let merged_units = if merged.first.is_none() { 0 } else { merged.units.count_ones() };
         let job = &mut self.jobs[id.at()];
+        let of_several = job.footprint().is_row();
         self.counters.on_moved_units(job.source(), units as u64 - u64::from(merged_units));
         let moves = job.take_for_program(units, plane);
         let stamp = self.ftl.counts().host_units;
-        let page = if let Some(shadow) = &mut self.shadow {
-            let current: Vec<bool> = moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect();
-            let page = self.ftl.move_page(plane, write_point, moves, merged_units, stamp);
-            shadow.move_page(&self.ftl, page, moves, &current, merged.units);
-            page
-        } else {
-            self.ftl.move_page(plane, write_point, moves, merged_units, stamp)
+        let current: Option<Vec<bool>> =
+            self.shadow.as_ref().map(|_| moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect());
+        let page = match of_several {
+            true => self.ftl.move_page_of_several(plane, write_point, moves, stamp),
+            false => self.ftl.move_page(plane, write_point, moves, merged_units, stamp),
         };
+        if let (Some(shadow), Some(current)) = (&mut self.shadow, current) {
+            shadow.move_page(&self.ftl, page, moves, &current, merged.units);
+        }
         let ftl = &self.ftl;
         self.queues.on_moved(moves.iter().map(|m| m.unit), &self.txns, |unit| ftl.lookup(unit));
         self.after_bind(plane);

@@ -126,15 +126,20 @@ impl Ssd {
     }
 
     /// Hands a write to the drive, after reads of those of its units for which a bit of `reads` is set.
-    #[inline]
+    #[inline(always)]
     pub(super) fn submit_after(&mut self, mut txn: Txn, reads: u32, events: &mut EventQueue) {
         if reads == 0 {
             let place = self.drive.place(txn.first);
             (txn.die, txn.plane) = (place.die, place.plane);
             let txn = self.drive.add_txn(txn);
             self.drive.submit(txn, events);
-            return;
+        } else {
+            self.submit_behind(txn, reads, events);
         }
+    }
+
+    #[inline(never)]
+    fn submit_behind(&mut self, mut txn: Txn, reads: u32, events: &mut EventQueue) {
         txn.waits_for = reads.count_ones();
         let read = Txn { role: Role::UpdateRead, units: 1, others: 0, waits_for: 0, ..txn.clone() };
         let successor = self.drive.add_txn(txn);

@@ -85,6 +85,8 @@ pub struct Job {
     pages_stayed: u32,
     is_stepping: bool,
     fill: Fill,
+    /// Units that are programmed as soon as so many were read.
+    program_at: u32,
     /// None until its blocks were taken.
     beginning: Option<Beginning>,
     /// Whether its moves gain nothing on their own plane.
@@ -106,6 +108,7 @@ impl Job {
             pages_stayed: 0,
             is_stepping: false,
             fill: Fill::Pages,
+            program_at: u32::MAX,
             beginning: None,
             has_to_leave: false,
         }
@@ -120,10 +123,11 @@ impl Job {
         self
     }
 
-    /// The same with another way to fill pages.
+    /// The same with its way to fill pages of so many units.
     #[must_use]
-    pub fn filling(mut self, fill: Fill) -> Self {
+    pub fn filling(mut self, fill: Fill, units_per_page: u32) -> Self {
         self.fill = fill;
+        self.program_at = if fill == Fill::AsRead { 1 } else { units_per_page };
         self
     }
 
@@ -321,11 +325,8 @@ impl Job {
     ) -> Step {
         debug_assert!(!self.footprint.is_row());
         let held = self.next - self.programmed;
-        if held >= units_per_page as usize {
-            return Step::Program { units: units_per_page as usize };
-        }
-        if held > 0 && self.fill == Fill::AsRead {
-            return Step::Program { units: held };
+        if held >= self.program_at as usize {
+            return Step::Program { units: held.min(units_per_page as usize) };
         }
         if self.moves.get(self.next).is_some_and(|&m| !is_current(m)) {
             self.drop_stale(&is_current);
@@ -435,7 +436,7 @@ mod tests {
 
     fn job(footprint: Footprint, places: &[u32]) -> Job {
         let purpose = Purpose { source: Source::Gc, picks_victim: false, reserves_die: true };
-        let mut job = Job::new(purpose, DieId(0), footprint, 1);
+        let mut job = Job::new(purpose, DieId(0), footprint, 1).filling(Fill::Pages, 2);
         let mut moves: Vec<_> =
             places.iter().map(|&at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) }).collect();
         order_by_rows(&mut moves, |unit| unit.0 / 2 % 4);

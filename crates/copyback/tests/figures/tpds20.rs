@@ -179,8 +179,8 @@ fn figure_3a_writes_go_together_where_write_points_agree() {
     }
 }
 
-/// A drive of sixteen blocks a plane that are nearly all used, one victim a plane of which pages 0, 1, 2 and 0, 1, 3 are
-/// valid, and write points 2 and 4: commands of the collection under a scheme.
+/// A drive of sixteen blocks a plane that are nearly all used, one victim a plane of which pages 0, 1, 2 and 0, 1, 3
+/// are valid, and write points 2 and 4: commands of the collection under a scheme.
 fn one_victim_a_plane(scheme: &str) -> Vec<(FlashOp, usize, u64)> {
     let more = "trigger = { policy = \"watermark\", soft = 6, collections = \"one\" }";
     let mut config = drive(scheme, 1, more);

@@ -3,7 +3,7 @@
 use super::{Ftl, Move};
 use crate::ftl::blocks::{Block, BlockState};
 use crate::ftl::victim::{VictimPolicy, View};
-use crate::sim::index::{BlockId, PhysicalUnit, PlaneId};
+use crate::sim::index::{BlockId, PageId, PhysicalUnit, PlaneId};
 use crate::sim::invariant::hold;
 
 impl Ftl {
@@ -51,6 +51,29 @@ impl Ftl {
         self.blocks[block].state = BlockState::Victim;
         self.list_valid(block, moves);
         debug_assert!(moves.len() == usize::from(self.blocks[block].valid) || self.geometry.has_superpages());
+    }
+
+    /// Programs a page with moved data of several victims: see [`Ftl::move_page`].
+    ///
+    /// # Panics
+    /// When the plane has no page left, or the page no room for the moves.
+    pub fn move_page_of_several(&mut self, plane: PlaneId, write_point: usize, moves: &[Move], stamp: u64) -> PageId {
+        let (block, first) = self.bind_page(plane, write_point, moves.len());
+        let mut moved = 0;
+        for (at, m) in moves.iter().enumerate() {
+            if self.relocate(*m, PhysicalUnit(first.0 + at as u32)) {
+                let victim = self.geometry.block_of(m.from);
+                let state = &mut self.blocks[victim];
+                hold!(state.state == BlockState::Victim, VictimEmpty, "data is moved out of {victim:?}: {state:?}");
+                state.valid -= 1;
+                moved += 1;
+            }
+        }
+        self.blocks[block].valid += moved;
+        self.counts.dropped_moves += moves.len() as u64 - u64::from(moved);
+        self.counts.moved_units += moves.len() as u64;
+        self.close_if_full(plane, block, write_point, stamp);
+        self.geometry.page_of(first)
     }
 
     /// The valid data of a block.

@@ -37,15 +37,6 @@ pub trait Beside {
     fn is_low(&self, plane: PlaneId) -> bool;
 }
 
-/// Blocks of several planes are collected page by page.
-fn check_whole_pages(device: &Device<'_>) -> Result<(), KeyError> {
-    if device.geometry.units_per_page() == 1 {
-        return Ok(());
-    }
-    Err(KeyError::new("granularity.policy", "it moves whole pages, and mapping units are smaller than a page")
-        .with_help("leave `geometry.mapping_unit` out, or set `granularity.policy = \"block\"`"))
-}
-
 /// See the module's contract.
 pub trait GranularityPolicy {
     /// Whether moves may go to other planes than the victim's.
