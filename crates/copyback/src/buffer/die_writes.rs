@@ -95,7 +95,9 @@ pub struct Policy {
 impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, geometry: &Geometry) -> Self {
-        let (dies, planes_per_die) = (geometry.dies, geometry.planes_per_die * geometry.row_planes);
+        // A superpage takes all planes of its die.
+        let row_planes = if geometry.has_superpages() { 1 } else { geometry.row_planes };
+        let (dies, planes_per_die) = (geometry.dies, geometry.planes_per_die * row_planes);
         Self { dies, planes_per_die, short_set: params.short_set, turn: Turn::new(dies) }
     }
 }
