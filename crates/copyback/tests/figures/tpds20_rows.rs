@@ -236,3 +236,46 @@ fn superpages_are_moved_whole() {
     assert_eq!(steps(&played), one_after_the_other(&[R, W, RR, W, R, W, E]));
     assert_eq!(played.counts.padding_units, 2);
 }
+
+/// A row of four planes: one command where the device takes all of them, two, one behind the other, where it pairs
+/// planes 0 and 1, and 2 and 3.
+#[test]
+fn a_row_of_four_planes_takes_one_command_or_two() {
+    for (pairs, commands, end_ns) in [(false, 1, 1_909_600), (true, 2, 2 * ROW_NS)] {
+        let mut config = drive("spd", 1, &format!("commands = {{ plane_pairs = {pairs} }}"));
+        config.geometry.planes_per_die = 4;
+        config.buffer = copyback::buffer::BufferConfig::default();
+        let outcome = run(&config, vec![pages(0, 0, 4)]);
+        assert_eq!(response_ns(&outcome.requests[0]), end_ns, "pairs: {pairs}");
+        let flash = &outcome.report.flash;
+        assert_eq!((flash.multi_plane_commands, flash.host_page_programs, flash.padding_units), (commands, 4, 0));
+    }
+}
+
+/// A write of a whole superpage reads nothing; SPD's rows need no neighbours.
+#[test]
+fn a_whole_superpage_is_written_at_once() {
+    let mut config = drive("superpage", 1, "");
+    config.buffer = copyback::buffer::BufferConfig::default();
+    let outcome = run(&config, vec![pages(0, 0, 2), pages(10_000_000, 0, 2), pages(20_000_000, 1, 1)]);
+    let took_ns: Vec<u64> = outcome.requests.iter().map(response_ns).collect();
+    assert_eq!(took_ns, [ROW_NS, ROW_NS, READ_NS + ROW_NS]);
+    assert_eq!(outcome.report.flash.update_page_reads, 1);
+}
+
+/// Where no die has as many dirty pages as planes, one page leaves, and its row is padded; a buffer that is to wait
+/// instead needs room for a page of each plane.
+#[test]
+fn a_short_set_is_padded_or_waits() {
+    let held: Vec<_> = (0..4).map(|die| pages(die, die, 1)).collect();
+    let more = |size: &str| format!("buffer = {{ size = \"{size}\", latency = \"1 us\" }}");
+    let padded = run(&drive("spd", 4, &more("16 KiB")), held.into_iter().chain([pages(1_000_000_000, 8, 1)]).collect());
+    let flash = &padded.report.flash;
+    assert_eq!((flash.host_page_programs, flash.padding_units), (2, 1), "one page and one place of a row");
+    let mut waits = drive("spd", 4, "");
+    let buffer = |size: &str| format!("policy = \"die-writes\"\nsize = \"{size}\"\nshort_set = \"wait\"");
+    waits.buffer = toml::from_str(&buffer("28 KiB")).expect("it parses");
+    assert_eq!(waits.check().expect_err("eight planes").key, "buffer.size");
+    waits.buffer = toml::from_str(&buffer("32 KiB")).expect("it parses");
+    waits.check().expect("a page of each plane");
+}
