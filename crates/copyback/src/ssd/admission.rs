@@ -40,7 +40,8 @@ impl Moves for PlaneJobs<'_> {
             return OwnMoves::default();
         }
         let job = &drive.jobs[id.at()];
-        let pages = match job.footprint().is_row() {
+        // A row of a superpage is programmed as one, however few of its units are left.
+        let pages = match job.footprint().is_row() || drive.geometry.has_superpages() {
             false => (job.moves_left() as u32).div_ceil(drive.geometry.units_per_page),
             true => {
                 let geometry = &drive.geometry;
