@@ -150,7 +150,7 @@ impl Contents {
     /// Programs a page, or the row of a superpage.
     fn program(&mut self, plane: u32, units: &[LogicalUnit]) {
         if self.ftl.geometry.has_superpages() {
-            self.ftl.write_superpage(PlaneId(plane), units, 0);
+            self.ftl.write_superpage(PlaneId(plane), units, 0, 0);
         } else {
             self.ftl.write_page(PlaneId(plane), units, 0);
         }

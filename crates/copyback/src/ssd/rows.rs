@@ -140,7 +140,7 @@ impl Drive {
         self.queues.remove(list, id.0);
         let (first, units, others, sequence) =
             (self.txns[id].first, self.txns[id].units, self.txns[id].others, self.txns[id].sequence);
-        let (mut row, mut used) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0);
+        let (mut row, mut used, mut stale) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0, 0);
         for at in 0..units {
             let unit = LogicalUnit(first.0 + at);
             let is_written = others >> at & 1 == 0;
@@ -151,13 +151,16 @@ impl Drive {
             if is_newest || self.ftl.lookup(unit).is_some() {
                 row[used] = unit;
                 used += 1;
+            } else if is_written {
+                // It was trimmed while its write waited.
+                stale += 1;
             }
         }
         self.stop_waiting(id, now_ns);
         self.space.release(&self.geometry, die, self.txns[id].plane);
         let stamp = self.ftl.counts().host_units;
-        let page = self.ftl.write_superpage(plane, &row[..used], stamp);
-        self.counters.on_host_units(used as u32);
+        let page = self.ftl.write_superpage(plane, &row[..used], stale, stamp);
+        self.counters.on_host_units((used + stale) as u32);
         if let Some(shadow) = &mut self.shadow {
             shadow.write_page(page, &row[..used]);
         }

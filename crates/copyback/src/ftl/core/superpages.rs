@@ -17,14 +17,14 @@ impl Ftl {
         (first..(first + units).min(self.geometry.logical_units)).map(LogicalUnit)
     }
 
-    /// Programs a row with units of one superpage, all of those that hold data from now on. What is left of the row is
-    /// padding.
+    /// Programs a row with units of one superpage, all of those that hold data from now on, and behind them so many
+    /// whose data is stale on arrival. What is left of the row is padding.
     ///
     /// # Panics
     /// When the plane has no row left.
-    pub fn write_superpage(&mut self, plane: PlaneId, units: &[LogicalUnit], stamp: u64) -> PageId {
+    pub fn write_superpage(&mut self, plane: PlaneId, units: &[LogicalUnit], stale: usize, stamp: u64) -> PageId {
         let write_point = self.write_point(plane, Stream::Host);
-        let (block, first) = self.bind_page(plane, write_point, units.len());
+        let (block, first) = self.bind_page(plane, write_point, units.len() + stale);
         if let Some(old) = units.iter().map(|&unit| self.map.get(unit)).find(|place| place.is_some()) {
             self.invalidate_row(old);
         }
@@ -34,7 +34,7 @@ impl Ftl {
         if !units.is_empty() {
             self.set_row_valid(first);
         }
-        self.counts.host_units += units.len() as u64;
+        self.counts.host_units += (units.len() + stale) as u64;
         self.close_if_full(plane, block, write_point, stamp);
         self.geometry.page_of(first)
     }
@@ -74,7 +74,7 @@ impl Ftl {
     #[inline(never)]
     pub(super) fn append_superpage(&mut self, plane: PlaneId, unit: LogicalUnit, stamp: u64) {
         let units: Vec<LogicalUnit> = self.superpage_of(unit).collect();
-        self.write_superpage(plane, &units, stamp);
+        self.write_superpage(plane, &units, 0, stamp);
     }
 
     fn place_in_row(&mut self, unit: LogicalUnit, place: PhysicalUnit) {
