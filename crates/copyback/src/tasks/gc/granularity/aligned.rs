@@ -21,11 +21,8 @@
 //!   collection's end. Those that come while it runs are included; without any it goes on as above.
 
 use super::{GranularityPolicy, Parameters};
-use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Move;
-use crate::sim::index::PlaneId;
-use crate::tasks::gc::destination::Planes;
 use crate::tasks::job::Fill;
 use serde::{Deserialize, Serialize};
 
@@ -51,10 +48,6 @@ pub enum Gather {
 }
 
 impl Parameters for Params {
-    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        Ok(())
-    }
-
     fn needs_rows(&self) -> bool {
         true
     }
@@ -74,18 +67,6 @@ impl Policy {
 }
 
 impl GranularityPolicy for Policy {
-    fn leaves_plane(&self) -> bool {
-        false
-    }
-
-    fn copies_back(&self) -> bool {
-        false
-    }
-
-    fn destination(&self, home: PlaneId, _: bool, _: &impl Planes) -> PlaneId {
-        home
-    }
-
     fn fill(&self) -> Fill {
         Fill::Slots
     }

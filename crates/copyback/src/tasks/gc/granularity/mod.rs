@@ -40,11 +40,17 @@ pub trait Beside {
 /// See the module's contract.
 pub trait GranularityPolicy {
     /// Whether moves may go to other planes than the victim's.
-    fn leaves_plane(&self) -> bool;
+    fn leaves_plane(&self) -> bool {
+        false
+    }
     /// Whether moves stay off the channel: each is one command.
-    fn copies_back(&self) -> bool;
+    fn copies_back(&self) -> bool {
+        false
+    }
     /// The plane to which a page of a victim on `home` goes; whether it gains nothing there, and has to leave.
-    fn destination(&self, home: PlaneId, has_to_leave: bool, drive: &impl Planes) -> PlaneId;
+    fn destination(&self, home: PlaneId, _has_to_leave: bool, _drive: &impl Planes) -> PlaneId {
+        home
+    }
     /// Where the pages of collections of several blocks go, if there are such.
     fn turn(&self) -> Option<Turn> {
         None
@@ -68,7 +74,9 @@ pub trait GranularityPolicy {
 /// What a configuration says of a granularity.
 pub trait Parameters {
     /// Checks the values against the device.
-    fn check(&self, device: &Device<'_>) -> Result<(), KeyError>;
+    fn check(&self, _device: &Device<'_>) -> Result<(), KeyError> {
+        Ok(())
+    }
     /// Whether it collects rows, of a drive that is written in them.
     fn needs_rows(&self) -> bool {
         false

@@ -15,9 +15,7 @@
 //!   "the paired block resided in the paired plane"; `"own-greedy"`: the one that the victim policy picks there.
 
 use super::{Beside, GranularityPolicy, Parameters, Turn};
-use crate::config::{Device, KeyError};
 use crate::sim::index::{BlockId, PlaneId};
-use crate::tasks::gc::destination::Planes;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -39,11 +37,7 @@ pub enum Partner {
     OwnGreedy,
 }
 
-impl Parameters for Params {
-    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        Ok(())
-    }
-}
+impl Parameters for Params {}
 
 /// The policy of a run.
 #[derive(Clone, Copy, Debug)]
@@ -58,18 +52,6 @@ impl Policy {
 }
 
 impl GranularityPolicy for Policy {
-    fn leaves_plane(&self) -> bool {
-        false
-    }
-
-    fn copies_back(&self) -> bool {
-        false
-    }
-
-    fn destination(&self, home: PlaneId, _: bool, _: &impl Planes) -> PlaneId {
-        home
-    }
-
     fn turn(&self) -> Option<Turn> {
         Some(Turn::Behind)
     }

@@ -13,9 +13,7 @@
 //! Parameters: none.
 
 use super::{Beside, GranularityPolicy, Parameters, Turn};
-use crate::config::{Device, KeyError};
 use crate::sim::index::{BlockId, PlaneId};
-use crate::tasks::gc::destination::Planes;
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
@@ -23,11 +21,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
-impl Parameters for Params {
-    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
-        Ok(())
-    }
-}
+impl Parameters for Params {}
 
 /// The policy of a run.
 #[derive(Clone, Copy, Debug)]
@@ -40,18 +34,6 @@ impl Policy {
 }
 
 impl GranularityPolicy for Policy {
-    fn leaves_plane(&self) -> bool {
-        false
-    }
-
-    fn copies_back(&self) -> bool {
-        false
-    }
-
-    fn destination(&self, home: PlaneId, _: bool, _: &impl Planes) -> PlaneId {
-        home
-    }
-
     fn turn(&self) -> Option<Turn> {
         Some(Turn::InTurn)
     }
