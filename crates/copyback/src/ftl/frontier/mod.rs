@@ -14,8 +14,10 @@ use crate::config::axis;
 
 /// What a configuration says of a frontier: see the module's contract.
 pub trait Parameters {
-    /// Which of a plane's open blocks takes data of each stream.
-    fn open_block_of(&self) -> [u8; STREAMS];
+    /// Which of a plane's open blocks takes data of each stream; of two active ones, while no collection has begun.
+    fn open_block_of(&self) -> [u8; STREAMS] {
+        [0; STREAMS]
+    }
     /// Where programs without a partner go, if all streams share two open blocks, which are chosen by how far they are
     /// filled.
     fn second_active(&self) -> Option<second_active::Unpaired> {

@@ -15,7 +15,7 @@
 //!
 //! Parameters: none.
 
-use super::{Parameters, STREAMS};
+use super::Parameters;
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
@@ -24,10 +24,6 @@ use serde::{Deserialize, Serialize};
 pub struct Params {}
 
 impl Parameters for Params {
-    fn open_block_of(&self) -> [u8; STREAMS] {
-        [0, 0]
-    }
-
     fn is_in_rows(&self) -> bool {
         true
     }

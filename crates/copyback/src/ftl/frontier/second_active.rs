@@ -22,7 +22,7 @@
 //!   `"same"`, the block set apart, as a literal reading of Algorithm 2 has it: the partners fall behind at the first
 //!   program that goes alone, and nothing is paired for the rest of the collection (Fig. 6c).
 
-use super::{Parameters, STREAMS};
+use super::Parameters;
 use serde::{Deserialize, Serialize};
 
 /// See the page above.
@@ -45,11 +45,6 @@ pub enum Unpaired {
 }
 
 impl Parameters for Params {
-    fn open_block_of(&self) -> [u8; STREAMS] {
-        // While no collection has begun.
-        [0, 0]
-    }
-
     fn second_active(&self) -> Option<Unpaired> {
         Some(self.unpaired)
     }

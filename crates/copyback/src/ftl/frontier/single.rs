@@ -5,7 +5,7 @@
 //!
 //! Parameters: none.
 
-use super::{Parameters, STREAMS};
+use super::Parameters;
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
@@ -13,8 +13,4 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Params {}
 
-impl Parameters for Params {
-    fn open_block_of(&self) -> [u8; STREAMS] {
-        [0, 0]
-    }
-}
+impl Parameters for Params {}

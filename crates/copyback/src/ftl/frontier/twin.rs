@@ -6,7 +6,7 @@
 //!
 //! Parameters: none.
 
-use super::{Parameters, STREAMS};
+use super::Parameters;
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
@@ -15,10 +15,6 @@ use serde::{Deserialize, Serialize};
 pub struct Params {}
 
 impl Parameters for Params {
-    fn open_block_of(&self) -> [u8; STREAMS] {
-        [0, 0]
-    }
-
     fn opens_twins(&self) -> bool {
         true
     }
