@@ -55,7 +55,7 @@ fn invariants_hold_on_every_device_with_every_scheme() {
             }
             // Buffers that a few thousand writes leave again.
             "bench-64g" => set("capacity.over_provisioning=0.28"),
-            "tpds20" | "tpds20-4plane" => {
+            "tpds20" | "tpds20-4plane" | "tpds20-4plane-free" => {
                 set("buffer.size=64 KiB");
                 set("capacity.over_provisioning=0.4");
             }

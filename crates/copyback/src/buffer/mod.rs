@@ -133,19 +133,34 @@ buffers! {
 /// The buffer of a run: see the module's contract.
 pub struct Buffer {
     latency_ns: u64,
+    bookkeeping_bytes: f64,
     pages: Pages,
     policy: Policy,
 }
 
+/// What several lists take: for each a head, that is the logical page number of 4 bytes, and a counter that can count
+/// all pages of the buffer, and for all of them the turn. tpds20 Section 4.2.2.
+fn bookkeeping_bytes(lists: usize, pages: u64) -> f64 {
+    let bits = |values: u64| f64::from(values.next_power_of_two().trailing_zeros());
+    if lists < 2 { 0.0 } else { (lists as f64 * (32.0 + bits(pages)) + bits(lists as u64)) / 8.0 }
+}
+
 impl Buffer {
     fn new(params: &impl Parameters, policy: Policy, geometry: &Geometry) -> Self {
+        let page_bytes = u64::from(geometry.units_per_flash_page) * u64::from(geometry.unit_bytes);
+        let bookkeeping_bytes = bookkeeping_bytes(policy.lists(), params.size_bytes() / page_bytes);
         let pages = Pages::new(params.size_bytes() / u64::from(geometry.unit_bytes), policy.lists(), geometry);
-        Self { latency_ns: params.latency_ns(), pages, policy }
+        Self { latency_ns: params.latency_ns(), bookkeeping_bytes, pages, policy }
     }
 
     /// Time of an access.
     pub fn latency_ns(&self) -> u64 {
         self.latency_ns
+    }
+
+    /// What it keeps beside its pages and their lists' links.
+    pub fn bookkeeping_bytes(&self) -> f64 {
+        self.bookkeeping_bytes
     }
 
     /// Whether a unit's newest data is here.
@@ -203,5 +218,19 @@ impl Buffer {
     /// Units whose newest data is only here.
     pub fn dirty_units(&self) -> u64 {
         self.pages.used_units()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bookkeeping_bytes;
+
+    /// tpds20 Section 4.2.2: 128 bytes of heads, 5 bits, 32 counters of 17 bits, "less than 197 bytes".
+    #[test]
+    fn lists_of_32_dies_take_less_than_197_bytes() {
+        let bytes = bookkeeping_bytes(32, 1 << 17);
+        assert!(bytes > 196.0 && bytes < 197.0, "{bytes}");
+        assert!((bookkeeping_bytes(128, 1 << 17) - (512.0 + 272.0 + 0.875)).abs() < 1e-9);
+        assert!(bookkeeping_bytes(1, 1 << 17) == 0.0, "one list needs no turn");
     }
 }

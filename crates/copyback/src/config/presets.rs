@@ -26,6 +26,7 @@ pub const DEVICES: &[Preset] = presets!(
     "atc18",
     "tpds20",
     "tpds20-4plane",
+    "tpds20-4plane-free",
     "bench-64g",
 );
 

@@ -72,6 +72,8 @@ pub struct Flash<O> {
     /// Where each plane's registers are known to be in use until.
     plane_busy_until_ns: Vec<u64>,
     plane_busy_ns: u64,
+    /// Planes that commands under way name, each as often as they do.
+    planes_in_use: u32,
     die_busy_ns: u64,
     /// Whether somebody wants to know when a program is loaded.
     hears_loads: bool,
@@ -99,6 +101,7 @@ impl<O: Observer> Flash<O> {
             channels: Channels::new(geometry.channels, geometry.dies, urgent_first),
             plane_busy_until_ns: vec![0; geometry.planes as usize],
             plane_busy_ns: 0,
+            planes_in_use: 0,
             die_busy_ns: 0,
             hears_loads,
             first_timer,
@@ -207,6 +210,12 @@ impl<O: Observer> Flash<O> {
     pub fn busy_ns(&self, now_ns: u64) -> (u64, u64, u64) {
         let at_work = self.dies.iter().filter(|die| !die.is_ready()).map(|die| now_ns - die.busy_since_ns);
         (self.plane_busy_ns, self.die_busy_ns + at_work.sum::<u64>(), self.channels.busy_ns())
+    }
+
+    /// Planes that commands under way name.
+    #[inline(always)]
+    pub fn planes_in_use(&self) -> u32 {
+        self.planes_in_use
     }
 
     /// Where the commands of a die are, for the report of a run that got stuck.

@@ -22,6 +22,62 @@ pub struct GcTotals {
     pub plane_busy_ns: u64,
     /// Time of die reservations.
     pub reserved_ns: u64,
+    /// Array time of its reads, programs and erases, but for commands that had their die to themselves.
+    pub array_ns: [u64; 3],
+    /// Pages of the commands in `array_ns`: read and programmed.
+    pub array_pages: [u64; 2],
+}
+
+/// Writes that left the buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EvictionTotals {
+    /// Writes that are in flash.
+    pub writes: u64,
+    /// Sum of their times.
+    pub time_ns: u64,
+    /// Those that waited for collection.
+    pub blocked: u64,
+    /// Sum of the times of these.
+    pub blocked_ns: u64,
+    /// Pages by case: programmed alone, alone beside others that waited, together.
+    pub pages: [u64; 3],
+    /// Moments at which pages were sent to flash.
+    pub moments: u64,
+    /// Planes in use at each, summed.
+    pub planes_sum: u64,
+    /// The most of them.
+    pub planes_max: u32,
+    /// The last moment, and the planes in use then.
+    last: Option<(u64, u32)>,
+}
+
+impl EvictionTotals {
+    /// Each count of this less that of an earlier one; extremes are those since.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            writes: self.writes - earlier.writes,
+            time_ns: self.time_ns - earlier.time_ns,
+            blocked: self.blocked - earlier.blocked,
+            blocked_ns: self.blocked_ns - earlier.blocked_ns,
+            pages: std::array::from_fn(|case| self.pages[case] - earlier.pages[case]),
+            moments: self.moments - earlier.moments,
+            planes_sum: self.planes_sum - earlier.planes_sum,
+            planes_max: self.planes_max,
+            last: self.last,
+        }
+    }
+}
+
+/// How a page of the buffer was programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteCase {
+    /// By itself, and nothing for another plane waited.
+    Single,
+    /// By itself, though something for another plane waited, or it waited while that was.
+    Unaligned,
+    /// With pages of other planes.
+    Parallel,
 }
 
 /// The counters of a drive.
@@ -29,6 +85,7 @@ pub struct GcTotals {
 pub struct Counters {
     work: FlashWork,
     gc: GcTotals,
+    evictions: EvictionTotals,
     /// Collections, where they are kept.
     gc_events: Option<Vec<GcEvent>>,
 }
@@ -51,6 +108,11 @@ impl Counters {
         &self.gc
     }
 
+    /// Writes of the buffer so far.
+    pub fn evictions(&self) -> &EvictionTotals {
+        &self.evictions
+    }
+
     /// The collections that were kept.
     pub fn gc_events(&self) -> &[GcEvent] {
         self.gc_events.as_deref().unwrap_or_default()
@@ -60,6 +122,7 @@ impl Counters {
     /// that were kept are forgotten.
     pub fn restart_extremes(&mut self) {
         (self.gc.max_ns, self.gc.reads_waiting_max) = (0, 0);
+        self.evictions.planes_max = 0;
         self.gc_events.iter_mut().for_each(Vec::clear);
     }
 
@@ -82,7 +145,12 @@ impl Counters {
                 self.count_programs(source, own);
                 self.count_programs(Source::Host, partners);
                 self.work.programs_paired_with_gc += if source == Source::Host { 0 } else { partners };
-                self.work.multi_plane_page_programs += if planes > 1 { planes } else { 0 };
+                if planes > 1 {
+                    let hosts = if source == Source::Host { planes } else { partners };
+                    self.work.multi_plane_page_programs += planes;
+                    self.work.host_multi_plane_page_programs += hosts;
+                    self.work.gc_multi_plane_page_programs += if source == Source::Gc { own } else { 0 };
+                }
             }
             FlashOp::Copyback => {
                 self.count_reads(source, planes);
@@ -92,6 +160,22 @@ impl Counters {
             FlashOp::Erase => {}
         }
         self.work.multi_plane_commands += u64::from(planes > 1);
+    }
+
+    /// A command of collection is issued that takes the array so long.
+    pub fn on_gc_array_time(&mut self, command: &Command, array_ns: u64) {
+        let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some()).count() as u64;
+        let own = u64::from(command.planes) - partners;
+        match command.op {
+            FlashOp::Read => self.count_array_time(0, own, array_ns),
+            FlashOp::Program | FlashOp::Copyback => self.count_array_time(1, own, array_ns),
+            FlashOp::Erase => self.gc.array_ns[2] += array_ns,
+        }
+    }
+
+    fn count_array_time(&mut self, at: usize, pages: u64, array_ns: u64) {
+        self.gc.array_ns[at] += array_ns;
+        self.gc.array_pages[at] += pages;
     }
 
     /// A read or a program of one plane is issued, which has its die to itself.
@@ -161,6 +245,33 @@ impl Counters {
     /// A write of the host goes into a program of collection.
     pub fn on_merged_write(&mut self) {
         self.work.merged_writes += 1;
+    }
+
+    // ---- the buffer -------------------------------------------------------------------------------------------------
+
+    /// So many pages of the buffer are sent to flash, where so many planes are in use with them.
+    pub fn on_eviction(&mut self, case: WriteCase, pages: u8, planes_in_use: u32, now_ns: u64) {
+        let totals = &mut self.evictions;
+        totals.pages[case as usize] += u64::from(pages);
+        // Of what leaves at one moment the last command sees all planes.
+        match totals.last.filter(|(last_ns, _)| *last_ns == now_ns) {
+            Some((_, planes)) => totals.planes_sum -= u64::from(planes),
+            None => totals.moments += 1,
+        }
+        totals.last = Some((now_ns, planes_in_use));
+        totals.planes_sum += u64::from(planes_in_use);
+        totals.planes_max = totals.planes_max.max(planes_in_use);
+    }
+
+    /// A write of the buffer is in flash after so long.
+    pub fn on_evicted(&mut self, time_ns: u64, is_blocked: bool) {
+        let totals = &mut self.evictions;
+        totals.writes += 1;
+        totals.time_ns += time_ns;
+        if is_blocked {
+            totals.blocked += 1;
+            totals.blocked_ns += time_ns;
+        }
     }
 
     // ---- collection -------------------------------------------------------------------------------------------------

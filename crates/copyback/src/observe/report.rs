@@ -154,6 +154,10 @@ pub struct FlashWork {
     pub multi_plane_commands: u64,
     /// Pages that were programmed by commands with more than one plane.
     pub multi_plane_page_programs: u64,
+    /// Those of them that were for the host.
+    pub host_multi_plane_page_programs: u64,
+    /// Those of them that were for garbage collection.
+    pub gc_multi_plane_page_programs: u64,
     /// Commands that followed another through the cache register.
     pub cached_commands: u64,
     /// Polls of a die's queue between steps of collections, as far as they take time.
@@ -190,6 +194,11 @@ impl FlashWork {
             dropped_moves: with(self.dropped_moves, other.dropped_moves),
             multi_plane_commands: with(self.multi_plane_commands, other.multi_plane_commands),
             multi_plane_page_programs: with(self.multi_plane_page_programs, other.multi_plane_page_programs),
+            host_multi_plane_page_programs: with(
+                self.host_multi_plane_page_programs,
+                other.host_multi_plane_page_programs,
+            ),
+            gc_multi_plane_page_programs: with(self.gc_multi_plane_page_programs, other.gc_multi_plane_page_programs),
             cached_commands: with(self.cached_commands, other.cached_commands),
             queue_polls: with(self.queue_polls, other.queue_polls),
             preemptions: with(self.preemptions, other.preemptions),
@@ -229,10 +238,41 @@ pub struct GcReport {
     pub collection_mean_ns: f64,
     /// Longest collection.
     pub collection_max_ns: u64,
+    /// Array time of its reads, those of several planes counted once.
+    pub read_ns: u64,
+    /// Its data on the channel, in both directions; every page counts as a whole one.
+    pub transfer_ns: u64,
+    /// Array time of its programs.
+    pub program_ns: u64,
+    /// Time of its erases.
+    pub erase_ns: u64,
     /// Reads of the host that wait at the die when collection reads a page there: mean over those pages.
     pub reads_waiting_mean: f64,
     /// The most of them.
     pub reads_waiting_max: u32,
+}
+
+/// Writes that leave the buffer. All are 0 without one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct EvictionReport {
+    /// Writes of the buffer that are in flash.
+    pub writes: u64,
+    /// Sum of their times, from when they left the buffer's lists.
+    pub time_ns: u64,
+    /// Those of them that waited while collection held their die.
+    pub blocked_by_gc: u64,
+    /// Sum of the times of these.
+    pub blocked_by_gc_ns: u64,
+    /// Pages that were programmed by themselves while no write for another plane waited at their die.
+    pub single_pages: u64,
+    /// Pages that were programmed by themselves although one waited, or that waited then: at no common write point.
+    pub unaligned_pages: u64,
+    /// Pages that were programmed together with those of other planes.
+    pub parallel_pages: u64,
+    /// Planes in use once pages were sent to flash: mean over the moments at which some were.
+    pub planes_in_use_mean: f64,
+    /// The most of them.
+    pub planes_in_use_max: u32,
 }
 
 /// Utilization: shares of time.
@@ -300,12 +340,18 @@ pub struct Report {
     pub units_read: u64,
     /// Those of them that held no data and needed no flash.
     pub unwritten_units_read: u64,
+    /// Mapping units written by the host: those bound to flash, or with a buffer those that came in.
+    pub units_written: u64,
     /// Units that reads found in the buffer.
     pub buffer_read_hits: u64,
     /// Units that writes found in the buffer.
     pub buffer_write_hits: u64,
     /// Dirty units left in the buffer at the end.
     pub buffer_units_left: u64,
+    /// What the buffer keeps beside its pages: heads of lists, turn and counters; 0 without lists of dies or planes.
+    pub buffer_bookkeeping_bytes: f64,
+    /// Writes that leave the buffer.
+    pub evictions: EvictionReport,
     /// Simulated time from the first arrival, or from the end of the warm-up, to the last completion.
     pub simulated_ns: u64,
     /// Requests done in a second of simulated time.

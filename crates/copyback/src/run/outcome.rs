@@ -1,11 +1,15 @@
 //! From a finished simulation to its report.
 
 use super::simulation::Simulation;
+use crate::flash::command::FlashOp;
 use crate::ftl::core::Counts;
+use crate::observe::counters::{EvictionTotals, WriteCase};
 use crate::observe::report::{
-    FlashWork, GcReport, Latencies, Outcome, Report, Utilization, WarmupReport, Wear, WriteAmplification,
+    EvictionReport, FlashWork, GcReport, Latencies, Outcome, Report, Utilization, WarmupReport, Wear,
+    WriteAmplification,
 };
 use crate::ssd::drive::Drive;
+use crate::ssd::reading::Reading;
 
 /// The report of a run whose drives had written `preconditioning` before.
 pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
@@ -39,9 +43,12 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         written_bytes: collector.bytes[1],
         units_read: units.read,
         unwritten_units_read: units.unwritten_read,
+        units_written: written_units,
         buffer_read_hits: units.buffer_read_hits,
         buffer_write_hits: units.buffer_write_hits,
         buffer_units_left: simulation.dirty_units(),
+        buffer_bookkeeping_bytes: simulation.drives().map(Drive::buffer_bookkeeping_bytes).sum(),
+        evictions: eviction_report(&simulation),
         simulated_ns: span_ns,
         iops: per_second(reads + writes),
         bytes_per_s: per_second(collector.bytes[0] + collector.bytes[1]),
@@ -86,10 +93,47 @@ fn write_amplification(flash: &FlashWork, host_written_units: u64) -> WriteAmpli
     }
 }
 
+fn eviction_report(simulation: &Simulation<'_>) -> EvictionReport {
+    let mut report = EvictionReport::default();
+    let (mut moments, mut planes) = (0, 0);
+    for EvictionTotals { writes, time_ns, blocked, blocked_ns, pages, moments: m, planes_sum, planes_max, .. } in
+        simulation.readings().map(|drive| drive.evictions)
+    {
+        report.writes += writes;
+        report.time_ns += time_ns;
+        report.blocked_by_gc += blocked;
+        report.blocked_by_gc_ns += blocked_ns;
+        report.single_pages += pages[WriteCase::Single as usize];
+        report.unaligned_pages += pages[WriteCase::Unaligned as usize];
+        report.parallel_pages += pages[WriteCase::Parallel as usize];
+        report.planes_in_use_max = report.planes_in_use_max.max(planes_max);
+        (moments, planes) = (moments + m, planes + planes_sum);
+    }
+    if moments > 0 {
+        report.planes_in_use_mean = planes as f64 / moments as f64;
+    }
+    report
+}
+
+/// Array time of a drive's collection by kind of command, and the time of its data on the channel.
+fn gc_parts(drive: &Drive, did: &Reading, report: &mut GcReport) {
+    let timing = drive.timing();
+    let alone_ns = |op, pages: u64, at: usize| {
+        // Only where all pages take the same times commands have a die to themselves.
+        timing.uniform_ns(op).map_or(0, |page_ns| (pages - did.gc.array_pages[at]) * page_ns)
+    };
+    let (reads, programs) = (did.work.gc_page_reads, did.work.gc_page_programs);
+    report.read_ns += did.gc.array_ns[0] + alone_ns(FlashOp::Read, reads, 0);
+    report.program_ns += did.gc.array_ns[1] + alone_ns(FlashOp::Program, programs, 1);
+    report.erase_ns += did.gc.array_ns[2];
+    report.transfer_ns += (reads + programs) * timing.transfer_ns(drive.geometry().units_per_flash_page);
+}
+
 fn gc_report(simulation: &Simulation<'_>) -> GcReport {
     let mut report = GcReport::default();
     let (mut time_ns, mut pages_read, mut reads_waiting) = (0, 0, 0);
-    for drive in simulation.readings() {
+    for (drive, of) in simulation.readings().zip(simulation.drives()) {
+        gc_parts(of, &drive, &mut report);
         pages_read += drive.work.gc_page_reads;
         reads_waiting += drive.gc.reads_waiting_sum;
         report.reads_waiting_max = report.reads_waiting_max.max(drive.gc.reads_waiting_max);

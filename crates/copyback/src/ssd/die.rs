@@ -41,6 +41,8 @@ pub(super) struct Die {
     pub came_before_collection: u64,
     /// The same of the last collection that ended.
     pub waited_before: u64,
+    /// Writes of a smaller sequence number waited while one for another plane was programmed alone.
+    pub unaligned_before: u64,
     /// Which of its planes the next write that is bound to none goes to, if it has room.
     pub next_plane: u8,
     /// Whether it stands in the list of dies for which something changed.
@@ -67,6 +69,7 @@ impl Die {
             defers_to_high_priority: false,
             came_before_collection: 0,
             waited_before: 0,
+            unaligned_before: 0,
             next_plane: 0,
             is_marked: false,
         }

@@ -31,6 +31,11 @@ impl Drive {
         }
         let follows = self.flash.issue(die, command, events);
         self.counters.on_command(command, follows);
+        if command.source == Source::Gc {
+            let (_, page) = self.flash.geometry().block_and_offset(command.parts[0].page);
+            let array_ns = self.flash.timing().page_ns(command.op, page);
+            self.counters.on_gc_array_time(command, array_ns);
+        }
     }
 
     /// Shows the observers a command.

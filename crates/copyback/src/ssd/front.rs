@@ -169,6 +169,8 @@ impl Ssd {
         let txn = self.drive.txn(id);
         if txn.role == Role::Evict {
             let (first, units, others) = (txn.first, txn.units, txn.others);
+            let (time_ns, is_blocked) = (events.now_ns() - txn.arrival_ns, txn.gc_affected);
+            self.drive.counters.on_evicted(time_ns, is_blocked);
             self.drive.remove_txn(id);
             self.on_evicted(first, (units, others), events);
             return None;

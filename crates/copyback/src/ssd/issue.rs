@@ -11,6 +11,7 @@ use crate::dispatch::txn::Role;
 use crate::flash::Follow;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::ftl::frontier::Stream;
+use crate::observe::counters::WriteCase;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
@@ -290,7 +291,31 @@ impl Drive {
             self.join_host_program(die, &mut command, events.now_ns());
         }
         self.issue(die, &command, events);
+        if self.buffer.is_some() {
+            self.count_eviction(die, lead, &command, events.now_ns());
+        }
         self.collect_planes_of(command.parts(), events);
+    }
+
+    /// Pages of the buffer were sent to flash: together, or alone although others waited, or alone.
+    #[inline(never)]
+    fn count_eviction(&mut self, die: DieId, lead: TxnId, command: &Command, now_ns: u64) {
+        let own = command.parts[0].plane;
+        let has_waiting = |drive: &Self, plane| {
+            drive.queues.first_write_for(die, plane, drive.settings.scan_max, &drive.txns).is_some()
+        };
+        let case = if command.planes > 1 {
+            WriteCase::Parallel
+        } else if self.geometry.planes_of(die).any(|plane| plane != own && has_waiting(self, plane)) {
+            // Those that wait now are as unaligned when their turn comes.
+            self.dies[die.at()].unaligned_before = self.txns.next_sequence();
+            WriteCase::Unaligned
+        } else if self.txns[lead].sequence < self.dies[die.at()].unaligned_before {
+            WriteCase::Unaligned
+        } else {
+            WriteCase::Single
+        };
+        self.counters.on_eviction(case, command.planes, self.flash.planes_in_use(), now_ns);
     }
 
     /// The planes onto which host data went are collected where that asks for it.
@@ -412,7 +437,7 @@ impl Drive {
         }
         if used < room && self.geometry.shares_rows() {
             let mut row = Dirty { first: lead, last, units: used };
-            self.take_dirty(die, plane, &mut units[..room as usize], &mut row);
+            self.take_dirty(die, plane, &mut units[..room as usize], &mut row, now_ns);
             used = row.units;
         }
         let stamp = self.ftl.counts().host_units;

@@ -1,7 +1,9 @@
 //! Readings of a drive's counters: what it did in a part of a run is the difference of two.
 
 use super::drive::Drive;
-use crate::observe::counters::GcTotals;
+use crate::buffer::Buffer;
+use crate::flash::timing::Timing;
+use crate::observe::counters::{EvictionTotals, GcTotals};
 use crate::observe::report::FlashWork;
 
 /// What a drive's counters show at one time.
@@ -12,6 +14,8 @@ pub struct Reading {
     pub work: FlashWork,
     /// Collection; its longest collection and the most reads waiting are those since the reading before.
     pub gc: GcTotals,
+    /// Writes of the buffer; the most planes in use are those since the reading before.
+    pub evictions: EvictionTotals,
     /// Sum over planes of their time in use; a command's counts when it ends.
     pub plane_busy_ns: u64,
     /// Sum over dies of their time in use.
@@ -33,11 +37,22 @@ impl Drive {
         Reading {
             work,
             gc: *self.counters.gc(),
+            evictions: *self.counters.evictions(),
             plane_busy_ns,
             die_busy_ns,
             channel_busy_ns,
             held_by_gc_ns: self.held_by_gc_ns(now_ns),
         }
+    }
+
+    /// Times of its flash.
+    pub fn timing(&self) -> &Timing {
+        self.flash.timing()
+    }
+
+    /// What its buffer keeps beside its pages.
+    pub fn buffer_bookkeeping_bytes(&self) -> f64 {
+        self.buffer.as_ref().map_or(0.0, Buffer::bookkeeping_bytes)
     }
 
     /// A part of the run begins: the longest collection and the fewest free blocks, which no difference tells, are
@@ -63,7 +78,10 @@ impl Reading {
                 reads_waiting_max: self.gc.reads_waiting_max,
                 plane_busy_ns: self.gc.plane_busy_ns - earlier.gc.plane_busy_ns,
                 reserved_ns: self.gc.reserved_ns - earlier.gc.reserved_ns,
+                array_ns: std::array::from_fn(|at| self.gc.array_ns[at] - earlier.gc.array_ns[at]),
+                array_pages: std::array::from_fn(|at| self.gc.array_pages[at] - earlier.gc.array_pages[at]),
             },
+            evictions: self.evictions.since(&earlier.evictions),
             plane_busy_ns: self.plane_busy_ns - earlier.plane_busy_ns,
             die_busy_ns: self.die_busy_ns - earlier.die_busy_ns,
             channel_busy_ns: self.channel_busy_ns - earlier.channel_busy_ns,

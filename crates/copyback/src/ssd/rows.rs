@@ -69,7 +69,7 @@ impl Drive {
             dirty = self.take_waiting(die, plane, &mut data[..room], events.now_ns());
         }
         if self.geometry.shares_rows() {
-            self.take_dirty(die, plane, &mut data[..room], &mut dirty);
+            self.take_dirty(die, plane, &mut data[..room], &mut dirty, events.now_ns());
         }
         let page = self.bind_row(id, plane, units, &data[..dirty.units as usize]);
         let mut command = Command::new(FlashOp::Program, self.jobs[id.at()].source(), id, events.now_ns());
@@ -203,11 +203,18 @@ impl Drive {
 
     /// Takes dirty pages of a die out of the buffer for what is left of a row, and puts their units there.
     #[inline(never)]
-    pub(super) fn take_dirty(&mut self, die: DieId, plane: PlaneId, room: &mut [LogicalUnit], dirty: &mut Dirty) {
+    pub(super) fn take_dirty(
+        &mut self,
+        die: DieId,
+        plane: PlaneId,
+        room: &mut [LogicalUnit],
+        dirty: &mut Dirty,
+        now_ns: u64,
+    ) {
         let Some(buffer) = &mut self.buffer else { return };
         let set = buffer.take_set(die, room.len() as u32 - dirty.units);
         for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
-            let id = self.txns.add(Txn::new(Role::Evict, first, units, die, plane));
+            let id = self.txns.add(Txn { arrival_ns: now_ns, ..Txn::new(Role::Evict, first, units, die, plane) });
             self.dies[die.at()].take_slot();
             self.add_to_row(id, room, dirty);
         }

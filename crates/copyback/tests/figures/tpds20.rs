@@ -6,7 +6,7 @@
 
 use crate::under::under;
 use copyback::flash::command::{FlashOp, Source};
-use copyback::observe::report::{Outcome, RequestRecord};
+use copyback::observe::report::{EvictionReport, Outcome, RequestRecord};
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::scene::Block::{self, Free, Holds, Open};
@@ -151,6 +151,9 @@ fn figure_5_dies_give_whole_die_writes() {
     let outcome = run(&config, five_new_pages_for(&HELD));
     let flash = &outcome.report.flash;
     assert_eq!((flash.host_page_programs, flash.multi_plane_page_programs), (6, 6));
+    assert_eq!((flash.host_multi_plane_page_programs, flash.gc_multi_plane_page_programs), (6, 0));
+    let evictions = &outcome.report.evictions;
+    assert_eq!((evictions.planes_in_use_mean, evictions.planes_in_use_max), (6.0, 6), "three dies, at one moment");
     assert_eq!(response_ns(&outcome.requests[8]), TWO_PLANE_PROGRAM_NS + LATENCY_NS);
 }
 
@@ -177,6 +180,32 @@ fn figure_3a_writes_go_together_where_write_points_agree() {
         let played = scene.play().expect("the scene plays");
         assert_eq!(played.requests.iter().map(response_ns).collect::<Vec<_>>(), ends_ns, "write points {written:?}");
     }
+}
+
+/// Figure 3 and Figure 2's cases: a page by itself is a single write, also behind one of its own plane; two for planes
+/// that stand at one page are parallel, and two for planes that do not are unaligned, both of them.
+#[test]
+fn figure_2_cases_of_writes() {
+    // A buffer of two pages: the first two writes stay there until the next two come, which leave in the end.
+    let one_die = |script: &[(u64, u64)]| {
+        let mut config = drive("baseline-d", 1, "");
+        config.buffer = toml::from_str("policy = \"die-lists\"\nsize = \"8 KiB\"").expect("a buffer");
+        let script = script.iter().map(|&(at_ms, page)| pages(at_ms * 1_000_000, page, 1)).collect();
+        run(&config, script).report.evictions
+    };
+    let cases = |e: &EvictionReport| (e.single_pages, e.unaligned_pages, e.parallel_pages);
+    // Pages of plane 0 are even. One that leaves for each that comes: plane 0, plane 0, then plane 1.
+    let alone = one_die(&[(0, 0), (1, 2), (10, 4), (20, 1), (30, 3)]);
+    assert_eq!(cases(&alone), (3, 0, 0));
+    assert_eq!((alone.planes_in_use_max, alone.writes, alone.time_ns), (1, 3, 3 * PROGRAM_NS));
+    // Planes 0 and 1 at one page.
+    let together = one_die(&[(0, 0), (1, 1), (10, 2), (10, 3)]);
+    assert_eq!(cases(&together), (0, 0, 2));
+    assert_eq!((together.planes_in_use_max, together.time_ns), (2, 2 * TWO_PLANE_PROGRAM_NS));
+    // Plane 0 is a page ahead when both leave.
+    let apart = one_die(&[(0, 0), (1, 2), (10, 5), (20, 4), (20, 6)]);
+    assert_eq!(cases(&apart), (1, 2, 0));
+    assert_eq!((apart.writes, apart.time_ns), (3, PROGRAM_NS + PROGRAM_NS + 2 * PROGRAM_NS));
 }
 
 /// A drive of sixteen blocks a plane that are nearly all used, one victim a plane of which pages 0, 1, 2 and 0, 1, 3

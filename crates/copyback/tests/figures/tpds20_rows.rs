@@ -4,7 +4,9 @@
 //! A read of two planes senses once and takes two transfers, 75 + 204.8 us; a program of two 204.8 + 1500 us.
 
 use crate::tpds20::*;
+use copyback::buffer::BufferConfig;
 use copyback::flash::command::{FlashOp, Source};
+use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::CommandRecord;
 use copyback::run::config::RunConfig;
 use copyback::scene::Block::{self, Free, Holds, Open};
@@ -278,4 +280,22 @@ fn a_short_set_is_padded_or_waits() {
     assert_eq!(waits.check().expect_err("eight planes").key, "buffer.size");
     waits.buffer = toml::from_str(&buffer("32 KiB")).expect("it parses");
     waits.check().expect("a page of each plane");
+}
+
+/// Figure 15's parts: where nobody comes between, reads, transfers, programs and erases are all of a collection's time.
+#[test]
+fn the_parts_of_a_collection_add_up_to_its_time() {
+    for scheme in ["baseline-d", "twinblk", "superpage", "paragc", "spd"] {
+        let mut config = drive(scheme, 1, "trigger = { policy = \"watermark\", soft = 2 }");
+        config.buffer = BufferConfig::default();
+        config.capacity = toml::from_str("logical = \"224 KiB\"").expect("a capacity");
+        let logical = u64::from(Geometry::new(&config.device()).logical_units);
+        // All pages once, then some of them in no order, and time for a collection between.
+        let page = |number: u64| if number < logical { number } else { ((number * 2_654_435_761) >> 7) % logical };
+        let script = (0..6 * logical).map(|number| pages(number * 1_000_000_000, page(number), 1)).collect();
+        let gc = run(&config, script).report.gc;
+        assert!(gc.collections > 0 && gc.units_moved > 0, "{scheme} moves nothing");
+        assert_eq!(gc.read_ns + gc.transfer_ns + gc.program_ns + gc.erase_ns, gc.die_time_ns, "{scheme}");
+        assert_eq!((gc.read_ns % 75_000, gc.program_ns % 1_500_000, gc.erase_ns % ERASE_NS), (0, 0, 0));
+    }
 }

@@ -205,6 +205,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "order.policy = \"priority\"",
         "order.policy = \"priority\"\norder.first = \"read-write-gc\"",
         "order.policy = \"priority\"\norder.first = \"read-gc-write\"",
+        "order.policy = \"priority\"\norder.first = \"read\"",
         "order.policy = \"priority\"\norder.next_collection = \"after-waiting\"",
         "order.policy = \"fifo\"",
     ],

@@ -3,8 +3,9 @@
 //! Source: hpdc18 Section 5 (GC > read > write); tpds20 Section 6.1 (reads first: read > GC > write).
 //!
 //! Parameters:
-//! - `first` (default `"gc-read-write"`): or `"read-gc-write"`, or `"read-write-gc"`. Where collection is not first,
-//!   its data goes first on no channel either.
+//! - `first` (default `"gc-read-write"`): or `"read-gc-write"`, `"read-write-gc"`, or `"read"`: reads first, collection
+//!   and writes as they came, so that pages which left a buffer together are not parted by the collection that the
+//!   first of them brings about. Where collection is not first, its data goes first on no channel either.
 //! - `next_collection` (default `"at-once"`): when a die that has just collected may collect again: `"at-once"`, or
 //!   `"after-waiting"`, once the requests have gone that arrived before the last collection of the die began and still
 //!   wait there. Own: the papers' collections follow each other; a controller that bounds what a read can meet does not
@@ -49,6 +50,8 @@ impl NextCollection {
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     classes: [Class; 3],
+    /// Whether the last two classes go as they came.
+    is_as_they_came: bool,
     next_collection: NextCollection,
 }
 
@@ -63,6 +66,8 @@ pub enum First {
     ReadGcWrite,
     /// Read > write > GC.
     ReadWriteGc,
+    /// Read > GC and write.
+    Read,
 }
 
 impl Policy {
@@ -70,10 +75,11 @@ impl Policy {
     pub fn new(params: &Params, _geometry: &Geometry, _timing: &Timing) -> Self {
         let classes = match params.first {
             First::GcReadWrite => [Class::Gc, Class::Read, Class::Write],
-            First::ReadGcWrite => [Class::Read, Class::Gc, Class::Write],
+            First::ReadGcWrite | First::Read => [Class::Read, Class::Gc, Class::Write],
             First::ReadWriteGc => [Class::Read, Class::Write, Class::Gc],
         };
-        Self { classes, next_collection: params.next_collection }
+        let is_as_they_came = params.first == First::Read;
+        Self { classes, is_as_they_came, next_collection: params.next_collection }
     }
 }
 
@@ -88,6 +94,10 @@ impl OrderPolicy for Policy {
             if let Some(class) = self.classes.iter().copied().find(has_waited) {
                 return Some(class);
             }
+        }
+        if self.is_as_they_came && !view.may_run(self.classes[0]) {
+            let came = |class: &Class| view.heads.came[*class as usize];
+            return self.classes[1..].iter().copied().min_by_key(came).filter(|&class| view.may_run(class));
         }
         self.classes.iter().copied().find(|&class| view.may_run(class))
     }

@@ -97,15 +97,17 @@ fn those_of_the_registry_choose_as_their_pages_say() {
 /// Each order of classes, with and without a job, on a die where a write waits, and where a read does, too.
 #[test]
 fn classes_go_in_the_order_that_the_name_says() {
-    use super::priority::First::{GcReadWrite, ReadGcWrite, ReadWriteGc};
+    use super::priority::First;
     use Class::{Gc, Read, Write};
     let (_, geometry, timing) = drive();
     let (write, both) = (&[(Write, 0, false)][..], &[(Write, 0, false), (Read, 0, false)][..]);
     let rows = [
         // with a job: a write waits, both do; without one
-        (GcReadWrite, [Gc, Gc, Write, Read]),
-        (ReadGcWrite, [Gc, Read, Write, Read]),
-        (ReadWriteGc, [Write, Read, Write, Read]),
+        (First::GcReadWrite, [Gc, Gc, Write, Read]),
+        (First::ReadGcWrite, [Gc, Read, Write, Read]),
+        (First::ReadWriteGc, [Write, Read, Write, Read]),
+        // The job came last.
+        (First::Read, [Write, Read, Write, Read]),
     ];
     for (first, expected) in rows {
         let config = OrderConfig::Priority(priority::Params { first, ..priority::Params::default() });
@@ -114,4 +116,8 @@ fn classes_go_in_the_order_that_the_name_says() {
         let seen = [picked(write, Some(9)), picked(both, Some(9)), picked(write, None), picked(both, None)];
         assert_eq!(seen, expected.map(Some), "{first:?}");
     }
+    let as_they_came = OrderConfig::Priority(priority::Params { first: First::Read, ..priority::Params::default() });
+    let mut order = Order::new(&as_they_came, &geometry, &timing);
+    let mut picked = |requests, job| order.pick(&view(&die(requests, [8, 8]), Some(job)));
+    assert_eq!([picked(write, 0), picked(both, 0)], [Some(Gc), Some(Read)], "the job came first");
 }

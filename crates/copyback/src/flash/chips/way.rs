@@ -152,6 +152,7 @@ impl<O: Observer> Flash<O> {
     pub fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) -> bool {
         self.rules.check(&self.geometry, command);
         let now_ns = events.now_ns();
+        self.planes_in_use += u32::from(command.planes);
         let mut way = self.way(die);
         let (at, is_first) = (way.d.free_place(), way.d.is_ready());
         way.d.commands[at] = *command;
@@ -184,6 +185,7 @@ impl<O: Observer> Flash<O> {
         let now_ns = events.now_ns();
         let home = self.geometry.plane_of_page(part.page);
         hold!(home == part.plane, LegalCommand, "{op:?} of {:?} on {:?}", part.page, part.plane);
+        self.planes_in_use += 1;
         let mut way = self.way(die);
         debug_assert!(way.d.is_ready() && way.observer.is_none());
         way.d.busy_since_ns = now_ns;
@@ -353,6 +355,7 @@ impl<O: Observer> Flash<O> {
     #[inline(always)]
     pub fn follow_alone(&mut self, die: DieId, (op, page, units): (FlashOp, PageId, u32), events: &mut EventQueue) {
         let (now_ns, home) = (events.now_ns(), self.geometry.plane_of_page(page));
+        self.planes_in_use += 1;
         let mut way = self.way(die);
         let plane = way.d.commands[0].parts[0].plane;
         hold!(home == plane, LegalCommand, "{op:?} of {page:?} on {plane:?}");
@@ -368,6 +371,7 @@ impl<O: Observer> Flash<O> {
         let until_ns = &mut self.plane_busy_until_ns[plane.at()];
         let from_ns = issued_ns.max(std::mem::replace(until_ns, now_ns));
         self.plane_busy_ns += now_ns - from_ns;
+        self.planes_in_use -= 1;
         from_ns
     }
 

@@ -30,6 +30,8 @@ impl Oracle<'_> {
                 First::GcReadWrite => [0, 1, 2],
                 First::ReadGcWrite => [1, 0, 2],
                 First::ReadWriteGc => [1, 2, 0],
+                First::Read if heads[2] < heads[0] && heads[2].is_some() => [1, 2, 0],
+                First::Read => [1, 0, 2],
             };
             let is_put_off = p.next_collection == NextCollection::AfterWaiting && job.is_some();
             // What waited for the whole of the last collection goes before the next.
