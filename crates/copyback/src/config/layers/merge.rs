@@ -28,6 +28,18 @@ const DESCRIPTION_KEYS: &[&str] = &["name", "source"];
 /// Keys of `[workload]` that say how many requests read: one of them takes the other's place.
 const READS_KEYS: &[&str] = &["read_share", "read_arrivals"];
 
+/// Keys of `[workload]` that say how large requests are.
+const SIZE_KEYS: &[&str] = &["size", "read_size", "write_size"];
+
+/// Whether a layer says by itself how large requests are: one that changes a figure of a distribution does not.
+fn says_sizes(over: &Table) -> bool {
+    SIZE_KEYS.iter().any(|key| match over.get(*key).map(|entry| &entry.node) {
+        Some(Node::Table(table)) => table.contains_key("kind"),
+        Some(Node::Leaf(_)) => true,
+        None => false,
+    })
+}
+
 /// Puts `over` on top of `base`.
 pub(super) fn merge<C: Configuration>(base: &mut Table, over: Table) {
     merge_at::<C>(&[], base, over);
@@ -89,7 +101,7 @@ fn drop_alternatives<C: Configuration>(path: &[&str], base: &mut Table, over: &T
         let mut drop = |keys: &[&str]| base.retain(|key, _| !keys.contains(&key.as_str()));
         if over.contains_key("trace") {
             [GENERATOR_KEYS, TRACE_KEYS, DESCRIPTION_KEYS].into_iter().for_each(&mut drop);
-        } else if over.contains_key("requests") && says_who_reads {
+        } else if over.contains_key("requests") && says_who_reads && says_sizes(over) {
             [TRACE_KEYS, GENERATOR_KEYS, DESCRIPTION_KEYS].into_iter().for_each(&mut drop);
         }
         if over.contains_key("size") {

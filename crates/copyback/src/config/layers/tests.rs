@@ -186,6 +186,14 @@ fn reads_by_a_share_and_reads_by_arrivals_take_each_others_place() {
 }
 
 #[test]
+fn a_layer_that_changes_figures_of_a_generator_keeps_the_rest_of_it() {
+    let figures = "[workload]\nrequests = 7\nread_share = 0.4\nwrite_size = { mean = \"64 KiB\" }";
+    let workload = with(&["[workload]\nfootprint = 0.5", figures]).workload;
+    assert_eq!((workload.requests, workload.read_share), (Some(7), Some(0.4)));
+    assert!(workload.footprint.is_some() && workload.name.as_deref() == Some("generated"));
+}
+
+#[test]
 fn another_kind_of_size_drops_what_belonged_to_the_one_before() {
     let mix = "[workload.read_size]\nkind = \"mix\"\nmix = [{ size = \"4 KiB\", weight = 1 }]";
     assert_eq!(with(&[mix]).workload.read_size.unwrap().mean, None);
