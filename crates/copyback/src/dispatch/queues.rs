@@ -149,6 +149,11 @@ impl Queues {
         self.index.as_ref().expect("collections of this scheme look at what waits")
     }
 
+    /// Whether there is an index.
+    pub fn has_index(&self) -> bool {
+        self.index.is_some()
+    }
+
     /// The data of units is elsewhere now, or gone.
     #[inline(always)]
     pub fn on_moved(

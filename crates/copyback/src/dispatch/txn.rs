@@ -1,9 +1,11 @@
 //! Transactions: what a request needs of one die, from its arrival there to its end.
 //!
 //! A transaction names logical units. Its address is bound when its command is issued, so it follows data that moved
-//! while it waited. It may wait for others first (a read before a partial write): those count in `waits_for`, and hand
-//! their latency breakdown on to their `successor`.
+//! while it waited. It may wait for others first (reads before a partial write, translation pages that are written
+//! back): those count in `waits_for`, and name it as their `successor`. Several may wait for one, the read of a
+//! translation page: they hang on its `chain`.
 
+use crate::flash::command::Source;
 use crate::observe::clocks::Reading;
 use crate::observe::report::CAUSES;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, RequestId, TxnId};
@@ -16,10 +18,14 @@ pub enum Role {
     Read,
     /// A read that a partial write of the host needs first.
     UpdateRead,
+    /// A read of a translation page.
+    MapRead,
     /// A write of the host.
     Write,
     /// A write of the buffer, to make room.
     Evict,
+    /// A write of a translation page.
+    MapWrite,
     /// A page of moved data on its way to another die.
     Move,
 }
@@ -28,7 +34,19 @@ impl Role {
     /// Whether it brings data from flash.
     #[inline(always)]
     pub fn is_read(self) -> bool {
-        matches!(self, Self::Read | Self::UpdateRead)
+        matches!(self, Self::Read | Self::UpdateRead | Self::MapRead)
+    }
+
+    /// Whether it takes a page of its own: moves have theirs.
+    #[inline(always)]
+    pub fn is_write(self) -> bool {
+        matches!(self, Self::Write | Self::Evict | Self::MapWrite)
+    }
+
+    /// For whom its commands are.
+    #[inline(always)]
+    pub fn source(self) -> Source {
+        if matches!(self, Self::MapRead | Self::MapWrite) { Source::Map } else { Source::Host }
     }
 }
 
@@ -57,7 +75,8 @@ pub struct Txn {
     pub waits_for: u32,
     /// The transaction that waits for this one.
     pub successor: TxnId,
-    /// Next transaction that shares this one's page.
+    /// Next transaction that shares this one's page; of a read of a translation page the first that waits for it, and
+    /// of one that waits there the next.
     pub chain: TxnId,
     /// When its request arrived, or when it was made where it serves none.
     pub arrival_ns: u64,

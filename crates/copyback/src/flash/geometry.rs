@@ -43,6 +43,8 @@ pub struct Geometry {
     pub physical_units: u32,
     /// Mapping units that the host sees.
     pub logical_units: u32,
+    /// All that the map knows: those of the host and behind them hidden ones of the drive itself.
+    pub mapped_units: u32,
     /// Planes of the flash in a plane of this shape: 1, or in rows all of a die.
     pub row_planes: u32,
     /// Mapping units in a page of the flash.
@@ -87,6 +89,7 @@ impl Geometry {
         let physical_units = blocks * units_per_block;
         let physical_bytes = u64::from(physical_units) * g.unit_bytes();
         let logical_bytes = device.capacity.logical_bytes(physical_bytes).expect("the configuration was checked");
+        let logical_units = (logical_bytes / g.unit_bytes()) as u32;
         Self {
             channels: g.channels,
             chips_per_channel: g.chips_per_channel,
@@ -101,7 +104,8 @@ impl Geometry {
             planes,
             blocks,
             physical_units,
-            logical_units: (logical_bytes / g.unit_bytes()) as u32,
+            logical_units,
+            mapped_units: logical_units,
             row_planes,
             units_per_flash_page: units_per_page / row_planes,
             units_per_logical_page: units_per_page / row_planes,
@@ -115,6 +119,13 @@ impl Geometry {
             planes_in_die: FastDiv::new(g.planes_per_die),
             dies_on_channel: FastDiv::new(g.chips_per_channel * g.dies_per_chip),
         }
+    }
+
+    /// The same with so many hidden units behind the host's: they are placed, moved and die like data.
+    #[must_use]
+    pub fn with_hidden_units(mut self, units: u32) -> Self {
+        self.mapped_units = self.logical_units + units;
+        self
     }
 
     /// Bytes of a page.

@@ -76,6 +76,8 @@ impl Ftl {
             (true, false) => Geometry::in_rows(&config.device),
             (false, _) => Geometry::new(&config.device),
         };
+        let hidden_units = config.mapping.hidden_units(&geometry);
+        let geometry = geometry.with_hidden_units(hidden_units);
         let mut free = Lists::new(geometry.planes as usize, geometry.blocks as usize);
         for block in 0..geometry.blocks {
             free.push_back(geometry.plane_of(BlockId(block)).at(), block);
@@ -85,7 +87,7 @@ impl Ftl {
         Self {
             allocation: Allocation::new(config.allocation, &geometry),
             frontier: Frontier::new(config.frontier),
-            map: Mapping::new(geometry.logical_units),
+            map: Mapping::new(geometry.mapped_units),
             reverse: table::filled(geometry.physical_units as usize, LogicalUnit::NONE),
             valid: table::filled((geometry.physical_units as usize).div_ceil(64), 0),
             blocks: Blocks::new(&geometry),

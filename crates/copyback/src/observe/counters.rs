@@ -69,6 +69,38 @@ impl EvictionTotals {
     }
 }
 
+/// Traffic of a map whose entries live in flash.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MapTotals {
+    /// Entries that transactions looked up.
+    pub lookups: u64,
+    /// Those of them that were in DRAM.
+    pub hits: u64,
+    /// Translation pages read.
+    pub page_reads: u64,
+    /// Translation pages written.
+    pub page_programs: u64,
+    /// Those of them that a look-up drove out.
+    pub write_backs: u64,
+    /// Those of them that were owed for data which moved.
+    pub updates: u64,
+}
+
+impl MapTotals {
+    /// Each count of this with the same count of another.
+    #[must_use]
+    pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
+        Self {
+            lookups: with(self.lookups, other.lookups),
+            hits: with(self.hits, other.hits),
+            page_reads: with(self.page_reads, other.page_reads),
+            page_programs: with(self.page_programs, other.page_programs),
+            write_backs: with(self.write_backs, other.write_backs),
+            updates: with(self.updates, other.updates),
+        }
+    }
+}
+
 /// How a page of the buffer was programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteCase {
@@ -216,6 +248,12 @@ impl Counters {
     #[inline(always)]
     pub fn on_host_units(&mut self, units: u32) {
         self.work.host_units += u64::from(units);
+    }
+
+    /// So many of the units that were bound for the host are translation pages.
+    pub fn on_map_units(&mut self, units: u64) {
+        self.work.host_units -= units;
+        self.work.other_units += units;
     }
 
     /// Units are moved.

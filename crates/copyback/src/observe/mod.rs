@@ -17,4 +17,5 @@ mod protocol_gates;
 pub mod report;
 pub mod shadow;
 pub mod steady;
+pub mod tables;
 pub mod timeline;

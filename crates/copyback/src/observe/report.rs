@@ -3,6 +3,7 @@
 use super::commands::CommandRecord;
 use super::matched::Responses;
 use super::steady::Steady;
+pub use super::tables::{Arrivals, GcEvent, RequestRecord, Sample};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
@@ -275,6 +276,25 @@ pub struct EvictionReport {
     pub planes_in_use_max: u32,
 }
 
+/// Traffic of a map whose entries live in flash. Its pages are not in the work for the host, but in other work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct MapReport {
+    /// Entries that reads, and writes to flash, looked up.
+    pub lookups: u64,
+    /// Those of them that were in DRAM.
+    pub hits: u64,
+    /// The one over the other; `None` without look-ups.
+    pub hit_ratio: Option<f64>,
+    /// Translation pages read.
+    pub page_reads: u64,
+    /// Translation pages written.
+    pub page_programs: u64,
+    /// Those of them that were written because their changed entries had to leave DRAM.
+    pub write_backs: u64,
+    /// Those of them that were written because data moved whose entries were not in DRAM.
+    pub updates: u64,
+}
+
 /// Utilization: shares of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Utilization {
@@ -370,6 +390,9 @@ pub struct Report {
     pub steady: Steady,
     /// Garbage collection.
     pub gc: GcReport,
+    /// The map, where its entries live in flash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapReport>,
     /// Utilization: shares of time.
     pub utilization: Utilization,
     /// Wear.
@@ -384,96 +407,6 @@ pub struct Report {
     pub precondition_write_amplification: Option<f64>,
     /// Host units written by the drive's preconditioning.
     pub precondition_units: u64,
-}
-
-/// State of the drive at one time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Sample {
-    /// When.
-    pub time_ns: u64,
-    /// Free blocks of the plane that has fewest.
-    pub free_blocks_min: u32,
-    /// Free blocks of a plane on average.
-    pub free_blocks_mean: f64,
-    /// Requests in the drive.
-    pub queue_depth: u32,
-    /// Dies in garbage collection.
-    pub dies_collecting: u32,
-    /// Requests done since the sample before.
-    pub requests_done: u64,
-    /// Sum of their response times.
-    pub response_sum_ns: u64,
-}
-
-/// One collection.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct GcEvent {
-    /// When its die was reserved for it, or its first command began.
-    pub start_ns: u64,
-    /// When its block was erased.
-    pub end_ns: u64,
-    /// Die of the victim.
-    pub die: u32,
-    /// Plane of the victim, counted over the drive.
-    pub plane: u32,
-    /// Victim, counted over the drive.
-    pub block: u32,
-    /// Valid units in it.
-    pub units_valid: u32,
-    /// Free blocks of the plane when it started.
-    pub free_blocks: u32,
-}
-
-/// One host request.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct RequestRecord {
-    /// Its number in the order of arrival, from 0.
-    pub index: u64,
-    /// 0 read, 1 write, 2 trim.
-    pub op: u8,
-    /// Whether it waited for collection.
-    pub gc_affected: bool,
-    /// When it arrived.
-    pub arrival_ns: u64,
-    /// First byte.
-    pub offset_bytes: u64,
-    /// Bytes.
-    pub len_bytes: u64,
-    /// Response time.
-    pub response_ns: u64,
-    /// Its parts by cause, in the order of [`ALL_CAUSES`].
-    pub breakdown_ns: [u64; CAUSES],
-}
-
-/// When requests arrived, those of a warm-up included. In a closed loop: when each began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Arrivals {
-    /// The first.
-    pub first_ns: u64,
-    /// The last.
-    pub last_ns: u64,
-    /// All of them.
-    pub requests: u64,
-    /// Those that arrived at the nanosecond of another.
-    pub together: u64,
-    /// Whether the last is one of those.
-    is_together: bool,
-}
-
-impl Arrivals {
-    /// Another arrival, not before the last one.
-    #[inline]
-    pub fn add(&mut self, at_ns: u64) {
-        let is_together = self.requests > 0 && at_ns == self.last_ns;
-        if is_together {
-            self.together += 1 + u64::from(!self.is_together);
-        }
-        if self.requests == 0 {
-            self.first_ns = at_ns;
-        }
-        (self.last_ns, self.is_together) = (at_ns, is_together);
-        self.requests += 1;
-    }
 }
 
 /// A run's results: the report, and the tables behind it.

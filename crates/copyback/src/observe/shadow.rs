@@ -30,16 +30,16 @@ impl Shadow {
     pub fn new(ftl: &Ftl) -> Self {
         let g = &ftl.geometry;
         let mut shadow = Self {
-            newest: vec![0; g.logical_units as usize],
+            newest: vec![0; g.mapped_units as usize],
             stored: vec![(LogicalUnit::NONE, 0); g.physical_units as usize],
-            arrived: vec![0; g.logical_units as usize],
-            copies: vec![0; g.logical_units as usize],
+            arrived: vec![0; g.mapped_units as usize],
+            copies: vec![0; g.mapped_units as usize],
             is_programming: vec![false; (g.physical_units / g.units_per_flash_page) as usize],
             units_per_page: g.units_per_flash_page,
             pages_in_row: g.row_planes,
             units_per_block: g.units_per_block,
         };
-        for unit in (0..g.logical_units).map(LogicalUnit) {
+        for unit in (0..g.mapped_units).map(LogicalUnit) {
             let place = ftl.lookup(unit);
             if place.is_some() {
                 (shadow.newest[unit.at()], shadow.copies[unit.at()]) = (1, 1);

@@ -7,6 +7,7 @@ use crate::config::KeyError;
 use crate::dispatch::compose::GcBuilderName;
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::allocation::Known;
+use crate::ftl::mapping::cached::ENTRY_BYTES;
 use crate::tasks::gc::granularity::GranularityPolicy;
 
 impl RunConfig {
@@ -31,6 +32,24 @@ impl RunConfig {
         let why =
             format!("its lists need the {what} of each page when it comes in, and `allocation.policy` decides later");
         Err(KeyError::new("buffer.policy", why).with_help(help))
+    }
+
+    /// A map whose entries live in flash: its pages are read and written by commands, as data is moved by them.
+    pub(super) fn check_map(&self) -> Result<(), KeyError> {
+        let Some(cache) = self.mapping.cache() else { return Ok(()) };
+        cache.check(&self.geometry)?;
+        let refuse = |why: &str, help: &str| Err(KeyError::new("mapping.policy", why).with_help(help));
+        if self.preemption.is_timeless() {
+            let why = "its pages follow data that moves, and collections that take no time \
+                       (`preemption.policy = \"ideal\"`) would leave them behind";
+            return refuse(why, "set `mapping.policy = \"page\"`, or choose another `preemption.policy`");
+        }
+        if self.compose.gc_builders().contains(&GcBuilderName::Merge) {
+            let why = "a translation page that a collection moves is not the one that is written, and `compose.gc` \
+                       merges the two";
+            return refuse(why, "set `mapping.policy = \"page\"`, or leave the builder `merge` out");
+        }
+        Ok(())
     }
 
     /// Whether rows are as large as a page and a block may be, and nothing asks for one plane of a row.
@@ -181,6 +200,9 @@ impl RunConfig {
             * u64::from(shape.planes_per_die);
         let physical = planes * u64::from(shape.blocks_per_plane) * units_per_block * shape.unit_bytes();
         let logical = self.capacity.logical_bytes(physical)?;
+        let entries = if self.mapping.cache().is_some() { shape.unit_bytes() / ENTRY_BYTES } else { u64::MAX };
+        // A map in flash takes a unit for each translation page.
+        let logical = logical + logical / entries;
         let data_blocks = logical.div_ceil(self.geometry.unit_bytes()).div_ceil(planes).div_ceil(units_per_block);
         let spare = u64::from(self.geometry.blocks_per_plane).saturating_sub(data_blocks);
         let watermark = u64::from(self.trigger.stop_blocks_per_plane(&self.geometry));

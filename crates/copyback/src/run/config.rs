@@ -94,6 +94,7 @@ impl RunConfig {
         self.timing.check()?;
         self.host.check()?;
         self.precondition.check()?;
+        self.check_map()?;
         self.check_allocation()?;
         self.allocation.check()?;
         self.check_rows()?;
@@ -137,8 +138,8 @@ impl RunConfig {
 
     /// What its drive is made of beyond the translation layer.
     pub fn drive(&self) -> DriveConfig<'_> {
-        let Self { trigger, granularity, preemption, compose, admit, order, .. } = self;
-        DriveConfig { device: self.device(), trigger, granularity, preemption, compose, admit, order }
+        let Self { mapping, trigger, granularity, preemption, compose, admit, order, .. } = self;
+        DriveConfig { device: self.device(), mapping, trigger, granularity, preemption, compose, admit, order }
     }
 
     /// The same with what stands in front of it; `subpage_writes` is the host's, who may have several drives.

@@ -3,9 +3,9 @@
 use super::simulation::Simulation;
 use crate::flash::command::FlashOp;
 use crate::ftl::core::Counts;
-use crate::observe::counters::{EvictionTotals, WriteCase};
+use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
 use crate::observe::report::{
-    EvictionReport, FlashWork, GcReport, Latencies, Outcome, Report, Utilization, WarmupReport, Wear,
+    EvictionReport, FlashWork, GcReport, Latencies, MapReport, Outcome, Report, Utilization, WarmupReport, Wear,
     WriteAmplification,
 };
 use crate::ssd::drive::Drive;
@@ -57,6 +57,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         write_amplification: write_amplification(&flash, written_units),
         steady: simulation.steady(),
         gc: gc_report(&simulation),
+        map: map_report(&simulation),
         utilization: utilization(&simulation),
         wear: wear(&simulation),
         min_free_blocks: simulation.drives().map(Drive::min_free_blocks).min().unwrap_or(0),
@@ -113,6 +114,13 @@ fn eviction_report(simulation: &Simulation<'_>) -> EvictionReport {
         report.planes_in_use_mean = planes as f64 / moments as f64;
     }
     report
+}
+
+fn map_report(simulation: &Simulation<'_>) -> Option<MapReport> {
+    let totals = simulation.readings().filter_map(|drive| drive.map).reduce(|a, b| a.zip(&b, |a, b| a + b))?;
+    let MapTotals { lookups, hits, page_reads, page_programs, write_backs, updates } = totals;
+    let hit_ratio = (lookups > 0).then(|| hits as f64 / lookups as f64);
+    Some(MapReport { lookups, hits, hit_ratio, page_reads, page_programs, write_backs, updates })
 }
 
 /// Array time of a drive's collection by kind of command, and the time of its data on the channel.

@@ -6,6 +6,7 @@ use crate::config::KeyError;
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
+use crate::ftl::mapping::cached::ENTRY_BYTES;
 use crate::observe::steady::{self, LastRounds};
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
 use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
@@ -226,6 +227,30 @@ impl Preconditioner {
     }
 }
 
+impl Preconditioner {
+    /// Writes the translation pages of all that holds data, where the map lives in flash. `collects`: as writes of the
+    /// host do.
+    fn write_translation_pages(&mut self, collects: bool) -> Result<(), KeyError> {
+        let (units, pages) = (self.ftl.geometry.logical_units, self.ftl.geometry.mapped_units);
+        let entries = self.ftl.geometry.unit_bytes / ENTRY_BYTES as u32;
+        for page in (units..pages).map(LogicalUnit) {
+            let first = (page.0 - units) * entries;
+            let holds_data = |unit| self.ftl.lookup(LogicalUnit(unit)).is_some();
+            if !(first..(first + entries).min(units)).any(holds_data) {
+                continue;
+            }
+            if collects {
+                self.write(page)?;
+            } else {
+                let plane = self.ftl.timeless_plane(page);
+                self.written += 1;
+                self.ftl.append(plane, page, self.written);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The clock of a walk before a run: none. A collection that frees one unit is worth it, as moves of several share
 /// their pages.
 struct NoClock<'a> {
@@ -320,6 +345,7 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
             preconditioner.fill_as_aged(Aged { used_min, used_max, valid, spread }, own.unwrap_or(seed))?;
         }
     }
+    preconditioner.write_translation_pages(!matches!(config.precondition, PreconditionConfig::Aged { .. }))?;
     for plane in (0..preconditioner.ftl.geometry.planes).map(PlaneId) {
         for stream in [Stream::Host, Stream::Moved] {
             preconditioner.ftl.seal_page(plane, stream, preconditioner.written);

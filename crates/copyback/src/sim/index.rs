@@ -41,7 +41,7 @@ macro_rules! index {
 }
 
 index!(
-    /// A mapping unit of the host's address space.
+    /// A mapping unit of the host's address space, or behind those a hidden one of the drive itself.
     LogicalUnit(u32)
 );
 index!(
@@ -67,6 +67,10 @@ index!(
 index!(
     /// A channel of the drive.
     ChannelId(u32)
+);
+index!(
+    /// A translation page: the map's entries of so many consecutive logical units.
+    TranslationPage(u32)
 );
 index!(
     /// A transaction in the controller's slab.

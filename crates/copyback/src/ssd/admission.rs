@@ -253,21 +253,29 @@ impl Drive {
         self.release_slot(die, events);
     }
 
-    /// One of the transactions that `successor` waits for ended. The last one hands its latency breakdown on: until
-    /// then nothing else kept the successor.
-    fn resolve(&mut self, id: TxnId, successor: TxnId, events: &mut EventQueue) {
-        debug_assert!(self.txns[id].role == Role::UpdateRead);
-        let (breakdown_ns, gc_affected) = (self.txns[id].breakdown_ns, self.txns[id].gc_affected);
+    /// One of the transactions that `successor` waits for ended. The last read for a write hands its latency breakdown
+    /// on: until then nothing else kept the successor.
+    pub(super) fn resolve(&mut self, id: TxnId, successor: TxnId, events: &mut EventQueue) {
+        let (role, breakdown_ns, gc_affected) =
+            (self.txns[id].role, self.txns[id].breakdown_ns, self.txns[id].gc_affected);
         let waiter = &mut self.txns[successor];
         waiter.waits_for -= 1;
         waiter.gc_affected |= gc_affected;
-        if waiter.waits_for == 0 {
-            waiter.breakdown_ns = breakdown_ns;
-            // Where it goes is decided now, not when its request arrived.
-            let first = waiter.first;
-            let place = self.place(first);
-            (self.txns[successor].die, self.txns[successor].plane) = (place.die, place.plane);
-            self.submit(successor, events);
+        if waiter.waits_for > 0 {
+            return;
         }
+        match role {
+            Role::MapWrite => return self.look_up_again(successor, events),
+            Role::MapRead => return self.submit_map_txn(successor, events),
+            _ => waiter.breakdown_ns = breakdown_ns,
+        }
+        if self.looks_up() {
+            return self.look_up_first(successor, events);
+        }
+        // Where it goes is decided now, not when its request arrived.
+        let first = self.txns[successor].first;
+        let place = self.place(first);
+        (self.txns[successor].die, self.txns[successor].plane) = (place.die, place.plane);
+        self.submit(successor, events);
     }
 }

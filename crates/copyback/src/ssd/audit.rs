@@ -15,6 +15,28 @@ impl Drive {
             broken(Invariant::MapBothWays, format_args!("{found}"));
         }
         self.check_reservations();
+        self.check_translation();
+    }
+
+    /// What each die that is not at rest waits for, for the report of a run that got stuck.
+    pub fn describe_waiting(&self) -> String {
+        let mut text = String::new();
+        for (die, d) in self.dies.iter().enumerate() {
+            let id = DieId(die as u32);
+            if d.waiting() > 0 || !self.flash.is_ready(id) || d.is_reserved() {
+                text += &format!(
+                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots, reserved by {:?}, {} jobs wait, {}; ",
+                    d.waiting(),
+                    d.waiting_for_space(),
+                    d.slots_used(),
+                    self.settings.slots,
+                    d.reserved_by(),
+                    d.jobs_waiting(),
+                    self.flash.describe(id)
+                );
+            }
+        }
+        text
     }
 
     /// A page that was reserved for a host write is there, or a job is making it.

@@ -5,6 +5,7 @@ use crate::config::Device;
 use crate::dispatch::admit::AdmitConfig;
 use crate::dispatch::compose::ComposeConfig;
 use crate::dispatch::order::OrderConfig;
+use crate::ftl::mapping::MappingConfig;
 use crate::host::config::SubpageWrites;
 use crate::tasks::gc::granularity::GranularityConfig;
 use crate::tasks::gc::preemption::PreemptionConfig;
@@ -15,6 +16,8 @@ use crate::tasks::gc::trigger::TriggerConfig;
 pub struct DriveConfig<'a> {
     /// The flash.
     pub device: Device<'a>,
+    /// Where is a logical unit?
+    pub mapping: &'a MappingConfig,
     /// When does GC start and stop?
     pub trigger: &'a TriggerConfig,
     /// What does one collection take, and where does it go?

@@ -7,6 +7,7 @@
 
 use super::config::DriveConfig;
 use super::die::Die;
+use super::translation::Translation;
 use crate::buffer::Buffer;
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::index::Asked;
@@ -174,6 +175,10 @@ pub struct Drive {
     pub(super) jobs: Vec<Job>,
     pub(super) free_jobs: Vec<JobId>,
     pub(super) job_of_plane: Vec<JobId>,
+    /// Which entries of the map are in DRAM, where the map lives in flash.
+    pub(super) translation: Option<Box<Translation>>,
+    /// Somebody has to know where data goes: the index of the queues, or the map.
+    pub(super) hears_moves: bool,
     /// What DRAM holds, where the drive has a write buffer.
     pub(super) buffer: Option<Buffer>,
     /// Of each die what is left of a command that the device takes only pair by pair; empty where it takes all whole.
@@ -229,13 +234,15 @@ impl Drive {
         let splits_rows = geometry.row_planes > 2 && config.device.commands.plane_pairs;
         let granularity = config.granularity.build();
         let is_simple = !granularity.leaves_plane() && !granularity.copies_back() && !geometry.is_in_rows();
+        let is_simple = is_simple && config.mapping.cache().is_none();
         let steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
-        let mut newest = Newest::new(geometry.logical_units);
+        let mut newest = Newest::new(geometry.mapped_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;
         if !ftl.allocation().is_static() || merges_parts {
             newest.track();
         }
         let queues = Queues::new(&geometry, settings.asks_of_queues(&preemption, &ftl));
+        let hears_moves = queues.has_index() || config.mapping.cache().is_some();
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
         Self {
             flash,
@@ -251,6 +258,8 @@ impl Drive {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
+            hears_moves,
+            translation: config.mapping.cache().map(|cache| Box::new(Translation::new(cache, &ftl, check))),
             buffer: None,
             rests: if splits_rows { vec![None; geometry.dies as usize] } else { Vec::new() },
             space: Space::new(&geometry),
@@ -474,27 +483,6 @@ impl Drive {
     /// Whether a role's transactions are writes.
     #[inline(always)]
     pub(super) fn is_write(role: Role) -> bool {
-        matches!(role, Role::Write | Role::Evict)
-    }
-
-    /// What each die that is not at rest waits for, for the report of a run that got stuck.
-    pub fn describe_waiting(&self) -> String {
-        let mut text = String::new();
-        for (die, d) in self.dies.iter().enumerate() {
-            let id = DieId(die as u32);
-            if d.waiting() > 0 || !self.flash.is_ready(id) || d.is_reserved() {
-                text += &format!(
-                    "die {die}: {} transactions wait, {} of them for space; {} of {} slots, reserved by {:?}, {} jobs wait, {}; ",
-                    d.waiting(),
-                    d.waiting_for_space(),
-                    d.slots_used(),
-                    self.settings.slots,
-                    d.reserved_by(),
-                    d.jobs_waiting(),
-                    self.flash.describe(id)
-                );
-            }
-        }
-        text
+        role.is_write()
     }
 }

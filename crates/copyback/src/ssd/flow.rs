@@ -50,7 +50,7 @@ impl Drive {
             let txn = part.txn.is_some().then(|| &self.txns[part.txn]).filter(|txn| txn.job.is_none());
             // A job's command is for the job first; the host may have parts of it, too.
             let is_jobs = command.job.is_some() && at == 0;
-            let source = if txn.is_some() && !is_jobs { Source::Host } else { command.source };
+            let source = txn.filter(|_| !is_jobs).map_or(command.source, |txn| txn.role.source());
             (part.plane, part.page, txn.map_or(RequestId::NONE, |txn| txn.request), source)
         };
         let parts: Vec<_> = command.parts().iter().enumerate().map(part).collect();

@@ -167,17 +167,27 @@ impl Ssd {
     #[inline(always)]
     fn end_txn(&mut self, id: TxnId, events: &mut EventQueue) -> Option<Completion> {
         let txn = self.drive.txn(id);
-        if txn.role == Role::Evict {
-            let (first, units, others) = (txn.first, txn.units, txn.others);
-            let (time_ns, is_blocked) = (events.now_ns() - txn.arrival_ns, txn.gc_affected);
-            self.drive.counters.on_evicted(time_ns, is_blocked);
-            self.drive.remove_txn(id);
-            self.on_evicted(first, (units, others), events);
+        if txn.request.is_none() {
+            self.end_own_txn(id, events);
             return None;
         }
         let done = self.parts.end(txn.request, txn.gc_affected, &txn.breakdown_ns);
         self.drive.remove_txn(id);
         done
+    }
+
+    /// A transaction ended that no request has.
+    #[inline(never)]
+    fn end_own_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let txn = self.drive.txn(id);
+        if txn.role != Role::Evict {
+            return self.drive.end_map_txn(id, events);
+        }
+        let (first, units, others) = (txn.first, txn.units, txn.others);
+        let (time_ns, is_blocked) = (events.now_ns() - txn.arrival_ns, txn.gc_affected);
+        self.drive.counters.on_evicted(time_ns, is_blocked);
+        self.drive.remove_txn(id);
+        self.on_evicted(first, (units, others), events);
     }
 
     /// Lets dies for which something changed take what waits.

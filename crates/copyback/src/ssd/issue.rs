@@ -9,7 +9,7 @@ use crate::dispatch::compose::{self, JoiningReads, JoiningWrite, Room};
 use crate::dispatch::order::{Class, Heads, View};
 use crate::dispatch::txn::Role;
 use crate::flash::Follow;
-use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
+use crate::flash::command::{Command, CommandPlane, FlashOp};
 use crate::ftl::frontier::Stream;
 use crate::observe::counters::WriteCase;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
@@ -160,7 +160,8 @@ impl Drive {
         let list = self.queue(die, Queue::Read);
         self.queues.remove(list, lead.0);
         let Some(part) = self.bind_read(lead, die, events) else { return };
-        let mut command = Command::new(FlashOp::Read, Source::Host, JobId::NONE, events.now_ns());
+        let source = self.txns[lead].role.source();
+        let mut command = Command::new(FlashOp::Read, source, JobId::NONE, events.now_ns());
         self.add_read(&mut command, part, events.now_ns());
         if self.head(die, Queue::Read).is_some() {
             for at in 0..self.settings.builders.len() {
@@ -285,7 +286,8 @@ impl Drive {
     pub(super) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let plane = self.plane_for(lead, die);
         let write_point = self.ftl.write_point(plane, Stream::Host);
-        let mut command = Command::new(FlashOp::Program, Source::Host, JobId::NONE, events.now_ns());
+        let source = self.txns[lead].role.source();
+        let mut command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
         self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());
         if self.head(die, Queue::Write).is_some() {
             self.join_host_program(die, &mut command, events.now_ns());
@@ -295,6 +297,9 @@ impl Drive {
             self.count_eviction(die, lead, &command, events.now_ns());
         }
         self.collect_planes_of(command.parts(), events);
+        if self.looks_up() {
+            self.update_written(events);
+        }
     }
 
     /// Pages of the buffer were sent to flash: together, or alone although others waited, or alone.
@@ -446,9 +451,7 @@ impl Drive {
         if let Some(shadow) = &mut self.shadow {
             shadow.write_page(page, &units[..used as usize]);
         }
-        let ftl = &self.ftl;
-        let bound = units[..used as usize].iter().copied().filter(|unit| unit.is_some());
-        self.queues.on_moved(bound, &self.txns, |unit| ftl.lookup(unit));
+        self.after_write(units[..used as usize].iter().copied().filter(|unit| unit.is_some()));
         self.after_bind(plane);
         self.push_page(command, plane, page, lead);
     }

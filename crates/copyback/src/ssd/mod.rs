@@ -28,6 +28,7 @@ mod steps;
 mod sub_requests;
 #[cfg(test)]
 mod tampering;
+mod translation;
 mod walks;
 
 pub use config::{DriveConfig, SsdConfig};

@@ -3,7 +3,7 @@
 use super::drive::Drive;
 use crate::buffer::Buffer;
 use crate::flash::timing::Timing;
-use crate::observe::counters::{EvictionTotals, GcTotals};
+use crate::observe::counters::{EvictionTotals, GcTotals, MapTotals};
 use crate::observe::report::FlashWork;
 
 /// What a drive's counters show at one time.
@@ -16,6 +16,8 @@ pub struct Reading {
     pub gc: GcTotals,
     /// Writes of the buffer; the most planes in use are those since the reading before.
     pub evictions: EvictionTotals,
+    /// Traffic of the map, where that lives in flash.
+    pub map: Option<MapTotals>,
     /// Sum over planes of their time in use; a command's counts when it ends.
     pub plane_busy_ns: u64,
     /// Sum over dies of their time in use.
@@ -38,6 +40,7 @@ impl Drive {
             work,
             gc: *self.counters.gc(),
             evictions: *self.counters.evictions(),
+            map: self.translation.as_ref().map(|map| map.totals),
             plane_busy_ns,
             die_busy_ns,
             channel_busy_ns,
@@ -82,6 +85,7 @@ impl Reading {
                 array_pages: std::array::from_fn(|at| self.gc.array_pages[at] - earlier.gc.array_pages[at]),
             },
             evictions: self.evictions.since(&earlier.evictions),
+            map: self.map.map(|map| map.zip(&earlier.map.unwrap_or_default(), |now, then| now - then)),
             plane_busy_ns: self.plane_busy_ns - earlier.plane_busy_ns,
             die_busy_ns: self.die_busy_ns - earlier.die_busy_ns,
             channel_busy_ns: self.channel_busy_ns - earlier.channel_busy_ns,

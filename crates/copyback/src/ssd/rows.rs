@@ -5,6 +5,7 @@
 
 use super::drive::{Drive, Queue};
 use super::steps::pages_of;
+use super::translation::after_move;
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp};
@@ -194,9 +195,10 @@ impl Drive {
             written[units..units + data.len()].copy_from_slice(data);
             shadow.write_page(page, &written[..units + data.len()]);
         }
-        let ftl = &self.ftl;
-        let bound = moves.iter().map(|m| m.unit).chain(data.iter().copied().filter(|unit| unit.is_some()));
-        self.queues.on_moved(bound, &self.txns, |unit| ftl.lookup(unit));
+        if self.hears_moves {
+            after_move((&mut self.queues, &mut self.translation), &self.txns, &self.ftl, moves, page);
+        }
+        self.after_write(data.iter().copied().filter(|unit| unit.is_some()));
         self.after_bind(plane);
         page
     }

@@ -243,7 +243,7 @@ impl Drive {
         let d = &self.dies[die.at()];
         let job = &self.jobs[d.reserved_by().at()];
         let may_go = match command.source {
-            Source::Host => {
+            Source::Host | Source::Map => {
                 self.preemption.is_preemptive()
                     && (job.is_stepping() || matches!(d.point, PreemptionPoint::Open { .. }))
             }

@@ -5,6 +5,7 @@
 //! as that one can do without the room for its own host writes and its own moves.
 
 use super::drive::{Drive, Queue};
+use super::translation::after_move;
 use crate::config::device::PLANES_MAX;
 use crate::dispatch::compose::merge::Merged;
 use crate::dispatch::txn::{Role, Txn};
@@ -374,8 +375,9 @@ impl Drive {
         if let (Some(shadow), Some(current)) = (&mut self.shadow, current) {
             shadow.move_page(&self.ftl, page, moves, &current, merged.units);
         }
-        let ftl = &self.ftl;
-        self.queues.on_moved(moves.iter().map(|m| m.unit), &self.txns, |unit| ftl.lookup(unit));
+        if self.hears_moves {
+            after_move((&mut self.queues, &mut self.translation), &self.txns, &self.ftl, moves, page);
+        }
         self.after_bind(plane);
         page
     }

@@ -46,7 +46,8 @@ impl Ssd {
             let is_together = |u: u32| {
                 let other = self.drive.ftl().lookup(LogicalUnit(u));
                 let in_dram = self.drive.is_in_buffer(LogicalUnit(u));
-                !in_dram && other.is_some() && self.drive.geometry().flash_page(other) == page
+                let is_near = || self.drive.looks_up() || self.drive.geometry().flash_page(other) == page;
+                !in_dram && other.is_some() && is_near()
             };
             let units = 1 + (unit.0 + 1..end).take_while(|&u| is_together(u)).count() as u32;
             self.submit_read(Role::Read, id, unit, units, TxnId::NONE, events);
@@ -68,12 +69,20 @@ impl Ssd {
         events: &mut EventQueue,
     ) {
         let mut txn = self.txn(role, id, first, units, events.now_ns());
-        let g = self.drive.geometry();
-        txn.die = g.die_of(g.plane_of(g.block_of(self.drive.ftl().lookup(first))));
         txn.successor = successor;
         if successor.is_none() {
             self.parts.open(id);
         }
+        self.submit_at_place(txn, events);
+    }
+
+    /// Hands a read to the die of its first unit, once that is looked up.
+    fn submit_at_place(&mut self, mut txn: Txn, events: &mut EventQueue) {
+        if self.drive.looks_up() {
+            return self.drive.look_up_new(txn, events);
+        }
+        let g = self.drive.geometry();
+        txn.die = g.die_of(g.plane_of(g.block_of(self.drive.ftl().lookup(txn.first))));
         let txn = self.drive.add_txn(txn);
         self.drive.submit(txn, events);
     }
@@ -128,7 +137,9 @@ impl Ssd {
     /// Hands a write to the drive, after reads of those of its units for which a bit of `reads` is set.
     #[inline(always)]
     pub(super) fn submit_after(&mut self, mut txn: Txn, reads: u32, events: &mut EventQueue) {
-        if reads == 0 {
+        if reads == 0 && self.drive.looks_up() {
+            self.drive.look_up_new(txn, events);
+        } else if reads == 0 {
             let place = self.drive.place(txn.first);
             (txn.die, txn.plane) = (place.die, place.plane);
             let txn = self.drive.add_txn(txn);
@@ -145,11 +156,7 @@ impl Ssd {
         let successor = self.drive.add_txn(txn);
         for at in (0..u32::BITS).filter(|at| reads >> at & 1 == 1) {
             let first = LogicalUnit(read.first.0 + at);
-            let mut read = Txn { first, successor, ..read.clone() };
-            let g = self.drive.geometry();
-            read.die = g.die_of(g.plane_of(g.block_of(self.drive.ftl().lookup(first))));
-            let read = self.drive.add_txn(read);
-            self.drive.submit(read, events);
+            self.submit_at_place(Txn { first, successor, ..read.clone() }, events);
         }
     }
 }

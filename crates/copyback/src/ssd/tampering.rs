@@ -419,6 +419,12 @@ const ROWS: &[Row] = &[
         drive.check_all();
         true
     }),
+    // Data moves, and nobody tells the map.
+    row!(TranslationCurrent, "mapping = { policy = \"dftl\" }", writes, |drive, _| {
+        drive.hears_moves = false;
+        drive.check_all();
+        false
+    }),
     row!(ReservationsCovered, "", writes, |drive, _| {
         let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_none()) else { return false };
         drive.space.break_reservation(plane, 1_000);

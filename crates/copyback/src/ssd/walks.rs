@@ -261,6 +261,10 @@ impl Drive {
         d.waited_before = d.came_before_collection;
         d.defers_to_high_priority = defers && d.high_priority_waiting() > 0;
         self.dies_reserved -= 1;
+        if self.looks_up() {
+            let pages = self.jobs[id.at()].footprint().blocks().count() as u32 * self.geometry.pages_per_block;
+            self.update_moved(die, pages.saturating_sub(pages_stayed), events);
+        }
         self.retire(id, events);
     }
 

@@ -8,6 +8,7 @@ mod hpdc18;
 mod ispass11;
 mod table;
 mod tpds20;
+mod tpds20_maps;
 mod tpds20_rows;
 #[path = "../support/under.rs"]
 mod under;

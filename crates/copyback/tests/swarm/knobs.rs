@@ -93,7 +93,16 @@ pub const KNOBS: &[&[Setting]] = &[
         "capacity.over_provisioning = 3.0",
         "capacity.reserved = 0.4",
     ],
-    &["mapping.policy = \"page\"", SUPERPAGE],
+    &[
+        "mapping.policy = \"page\"",
+        "mapping.policy = \"page\"",
+        "mapping.policy = \"page\"",
+        SUPERPAGE,
+        SUPERPAGE,
+        "mapping.policy = \"dftl\"",
+        "mapping.policy = \"dftl\"\nmapping.cache = \"136 B\"",
+        "mapping.policy = \"map-cache\"\nmapping.cache = \"16 KiB\"",
+    ],
     &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\"", "allocation.policy = \"static-die\""],
     &[
         "frontier.policy = \"single\"",

@@ -35,7 +35,7 @@ impl Ftl {
             return self.check_blocks();
         }
         let mut valid_units = 0u64;
-        for unit in (0..g.logical_units).map(LogicalUnit) {
+        for unit in (0..g.mapped_units).map(LogicalUnit) {
             let place = self.map.get(unit);
             if place.is_none() {
                 continue;

@@ -2,22 +2,41 @@
 //!
 //! Contract: `get`, `set` and `replace` are total over the logical units of the drive, touch no flash and take constant
 //! time. They are what is true, for the simulator's own questions, and never cost simulated time. What a look-up costs
-//! the firmware belongs to the path of a request: a mapping whose entries live in flash will be asked once for each
-//! sub-request (`ssd::sub_requests`), answer "miss" and name the flash work that must come first, on which the
-//! request's transaction depends (`waits_for` in `dispatch::txn`, which so far only partial writes use).
+//! the firmware belongs to the path of a request: a mapping whose entries live in flash says which of them are in DRAM
+//! (`cached`), and the drive has the others brought from there before the request's transaction has a die
+//! (`ssd::translation`). Its translation pages are hidden logical units behind the host's.
 
+pub mod cached;
+pub mod dftl;
+pub mod map_cache;
 pub mod page;
 pub mod superpage;
 
 use crate::config::axis;
+use crate::flash::geometry::Geometry;
+use cached::CacheParameters;
 
 axis! {
     /// `[mapping]`
     MappingConfig, "mapping", "where is a logical unit?", default Page,
-    { "page" => page: Page, "superpage" => superpage: Superpage }
+    { "page" => page: Page, "superpage" => superpage: Superpage, "dftl" => dftl: Dftl, "map-cache" => map_cache: MapCache }
 }
 
 impl MappingConfig {
+    /// What is cached of the map, where its entries live in flash.
+    pub fn cache(&self) -> Option<&dyn CacheParameters> {
+        match self {
+            Self::Dftl(p) => Some(p),
+            Self::MapCache(p) => Some(p),
+            Self::Page(_) | Self::Superpage(_) => None,
+        }
+    }
+
+    /// Logical units behind the host's that hold the map.
+    pub fn hidden_units(&self, geometry: &Geometry) -> u32 {
+        self.cache().map_or(0, |cache| cache.translation_pages(geometry))
+    }
+
     /// Whether consecutive pages, as many as a die has planes, lie in one row.
     pub fn has_superpages(&self) -> bool {
         matches!(self, Self::Superpage(_))

@@ -19,9 +19,9 @@ pub struct PageMap {
 }
 
 impl PageMap {
-    /// A map of `logical_units` entries that point nowhere.
-    pub fn new(logical_units: u32) -> Self {
-        Self { entries: table::filled(logical_units as usize, PhysicalUnit::NONE) }
+    /// A map of `units` entries that point nowhere.
+    pub fn new(units: u32) -> Self {
+        Self { entries: table::filled(units as usize, PhysicalUnit::NONE) }
     }
 
     /// Where the unit is, [`PhysicalUnit::NONE`] if it was never written or was trimmed.

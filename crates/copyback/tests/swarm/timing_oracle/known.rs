@@ -48,6 +48,7 @@ pub(super) fn compose_of(config: &RunConfig) -> &list::Params {
 pub fn understands(config: &RunConfig) -> bool {
     matches!(config.allocation, AllocationConfig::Static(_))
         && matches!(config.granularity, GranularityConfig::Block(_))
+        && config.mapping.cache().is_none()
         && !config.frontier.is_in_rows()
         && !config.frontier.opens_twins()
         && matches!(config.buffer, BufferConfig::None(_))

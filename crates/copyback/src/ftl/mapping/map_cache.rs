@@ -1,0 +1,35 @@
+//! Entries in flash, those that are used in DRAM: a cache of whole translation pages.
+//!
+//! Source: atc18 Section 4.1 (128 MB hold 32 % of the map, LRU, dirty pages written back). The mechanism is that of
+//! `dftl` with another grain: a miss brings a whole page, and a changed page is written back without being read first.
+//!
+//! Parameters:
+//! - `cache` (default `"128 MiB"`): DRAM for translation pages; one at least.
+
+use super::cached::CacheParameters;
+use copyback_workload::units::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// DRAM for translation pages.
+    pub cache: Bytes,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { cache: Bytes(128 << 20) }
+    }
+}
+
+impl CacheParameters for Params {
+    fn cache_bytes(&self) -> u64 {
+        self.cache.0
+    }
+
+    fn holds_pages(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,459 @@
+//! Translation: a map whose entries live in flash (`ftl::mapping::cached` says which of them are in DRAM).
+//!
+//! A transaction that needs others waits here, before it has a die: for the translation pages that have to be written
+//! back to make room, then for its own page, which is read once for all that wait for it. What is written or moved
+//! changes entries in DRAM; of others the translation page is owed an update, which follows at once after a write, and
+//! after a move when its collection ends. One update of a page is under way at a time, and takes along what changes
+//! until its program is issued.
+//!
+//! A collection may concern more translation pages than it frees pages: their updates would fill the drive faster than
+//! it is collected, for ever. So one update follows for every two pages that collections of a die have freed, the
+//! longest owed first; the others stay owed, and take more changes along.
+
+use super::drive::Drive;
+use crate::dispatch::queues::Queues;
+use crate::dispatch::txn::{Role, Txn, Txns};
+use crate::ftl::core::{Ftl, Move};
+use crate::ftl::mapping::cached::{Answer, CacheParameters, Cached};
+use crate::observe::counters::MapTotals;
+use crate::observe::report::Cause;
+use crate::sim::index::{DieId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TranslationPage, TxnId};
+use crate::sim::invariant::{Invariant, broken, hold};
+use crate::sim::lists::Lists;
+use crate::sim::queue::EventQueue;
+use std::collections::VecDeque;
+
+/// Half of what collections free is for others than the updates that they cause.
+const PAGES_FREED_PER_UPDATE: u32 = 2;
+
+/// Whether a translation page in flash is to be written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Update {
+    /// It is not.
+    None,
+    /// It will be: the list of those that are.
+    Owed(usize),
+    /// Its transactions are under way, and its program was not issued.
+    UnderWay,
+}
+
+/// The map of a drive as its firmware sees it.
+pub(super) struct Translation {
+    pub(super) cached: Cached,
+    /// The first hidden unit: the first translation page.
+    first_hidden: u32,
+    /// The read of each translation page that is under way.
+    load_of: Vec<TxnId>,
+    update_of: Vec<Update>,
+    /// Translation pages that are owed updates, by the die that moved data, and behind those after writes.
+    owed: Lists,
+    /// Pages that collections of each die have freed and no update has taken, a block's worth at most.
+    freed: Vec<u32>,
+    /// Transactions for whose entries there was no room, in order.
+    waiting: VecDeque<TxnId>,
+    /// Entries came to DRAM since those were looked at.
+    has_room: bool,
+    /// Room for the pages that a look-up drives out.
+    write_back: Vec<TranslationPage>,
+    pub(super) totals: MapTotals,
+    /// Where the entries in flash say that each unit is; under `--check`.
+    in_flash: Option<Vec<PhysicalUnit>>,
+}
+
+impl Translation {
+    pub(super) fn new(params: &dyn CacheParameters, ftl: &Ftl, check: bool) -> Self {
+        let g = &ftl.geometry;
+        let pages = (g.mapped_units - g.logical_units) as usize;
+        let in_flash = || (0..g.logical_units).map(|unit| ftl.lookup(LogicalUnit(unit))).collect();
+        Self {
+            cached: Cached::new(params, g),
+            first_hidden: g.logical_units,
+            load_of: vec![TxnId::NONE; pages],
+            update_of: vec![Update::None; pages],
+            owed: Lists::new(g.dies as usize + 1, pages),
+            freed: vec![0; g.dies as usize],
+            waiting: VecDeque::new(),
+            has_room: false,
+            write_back: Vec::new(),
+            totals: MapTotals::default(),
+            in_flash: check.then(in_flash),
+        }
+    }
+
+    fn unit_of(&self, page: TranslationPage) -> LogicalUnit {
+        LogicalUnit(self.first_hidden + page.0)
+    }
+
+    /// The translation page that a hidden unit is.
+    fn page_at(&self, unit: LogicalUnit) -> Option<TranslationPage> {
+        unit.0.checked_sub(self.first_hidden).map(TranslationPage)
+    }
+
+    /// A unit was written; whether it is a translation page.
+    pub(super) fn on_written(&mut self, unit: LogicalUnit, ftl: &Ftl) -> bool {
+        let Some(page) = self.page_at(unit) else {
+            self.on_placed(unit, self.freed.len());
+            return false;
+        };
+        self.cached.written(page);
+        self.update_of[page.at()] = Update::None;
+        if let Some(in_flash) = &mut self.in_flash {
+            for unit in self.cached.units_of(page) {
+                in_flash[unit.at()] = ftl.lookup(unit);
+            }
+        }
+        true
+    }
+
+    /// Units were moved to a page, those that were not written meanwhile.
+    pub(super) fn on_moved(&mut self, moves: &[Move], page: PageId, ftl: &Ftl) {
+        let is_there = |unit| {
+            let place = ftl.lookup(unit);
+            place.is_some() && ftl.geometry.page_of(place) == page
+        };
+        let g = &ftl.geometry;
+        let die = g.die_of(g.plane_of_page(page));
+        for unit in moves.iter().map(|m| m.unit).filter(|&unit| is_there(unit)) {
+            // Where translation pages are is always known.
+            if self.page_at(unit).is_none() {
+                self.on_placed(unit, die.at());
+            }
+        }
+    }
+
+    /// A unit of the host is elsewhere now: its entry changes, in DRAM or, owed, in flash.
+    fn on_placed(&mut self, unit: LogicalUnit, list: usize) {
+        if self.cached.change(unit) {
+            return;
+        }
+        let page = self.cached.page_of(unit);
+        if self.update_of[page.at()] == Update::None {
+            self.update_of[page.at()] = Update::Owed(list);
+            self.owed.push_back(list, page.0);
+        }
+    }
+}
+
+/// Units were moved to a page: the index of the queues and the map are told.
+#[inline(always)]
+pub(super) fn after_move(
+    (queues, map): (&mut Queues, &mut Option<Box<Translation>>),
+    txns: &Txns,
+    ftl: &Ftl,
+    moves: &[Move],
+    page: PageId,
+) {
+    queues.on_moved(moves.iter().map(|m| m.unit), txns, |unit| ftl.lookup(unit));
+    if let Some(map) = map {
+        map.on_moved(moves, page, ftl);
+    }
+}
+
+impl Drive {
+    /// Whether entries of the map have to be looked up before a transaction has a die.
+    #[inline(always)]
+    pub(crate) fn looks_up(&self) -> bool {
+        self.translation.is_some()
+    }
+
+    /// Units were written: those who have to know are told.
+    #[inline(always)]
+    pub(super) fn after_write(&mut self, units: impl Iterator<Item = LogicalUnit> + Clone) {
+        if self.hears_moves {
+            let ftl = &self.ftl;
+            self.queues.on_moved(units.clone(), &self.txns, |unit| ftl.lookup(unit));
+            if let Some(map) = &mut self.translation {
+                let of_map = units.filter(|&unit| map.on_written(unit, ftl)).count();
+                self.counters.on_map_units(of_map as u64);
+            }
+        }
+    }
+
+    fn map(&mut self) -> &mut Translation {
+        self.translation.as_mut().expect("only a map in flash is looked up")
+    }
+
+    /// A new transaction looks its entries up.
+    #[inline(never)]
+    pub(crate) fn look_up_new(&mut self, txn: Txn, events: &mut EventQueue) {
+        let id = self.add_txn(txn);
+        self.look_up_first(id, events);
+    }
+
+    /// A transaction looks its entries up for the first time.
+    pub(super) fn look_up_first(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let map = self.map();
+        map.totals.lookups += u64::from(units);
+        map.totals.hits += u64::from(map.cached.loaded_units(first, units));
+        if !map.waiting.is_empty() && map.cached.lacks(first, units) {
+            map.waiting.push_back(id);
+            return;
+        }
+        if !self.look_up(id, events) {
+            self.map().waiting.push_back(id);
+        }
+        self.let_waiters_in(events);
+    }
+
+    /// Looks up the entries of a transaction, which goes on at once or when they came; whether there was room for them.
+    fn look_up(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let map = self.map();
+        let mut pages = std::mem::take(&mut map.write_back);
+        let answer = map.cached.look_up(first, units, &mut pages);
+        for &page in &pages {
+            self.write_back(page, id, events);
+        }
+        pages.clear();
+        self.map().write_back = pages;
+        match answer {
+            Answer::Hit => self.go_to_die(id, events),
+            Answer::Full => return false,
+            Answer::Load => {
+                // Writes that wait here may be overtaken.
+                self.newest.track();
+                if self.txns[id].waits_for == 0 {
+                    self.load(id, events);
+                }
+            }
+        }
+        true
+    }
+
+    /// The room for the entries of a transaction was made. Those that it shares with others may have come meanwhile,
+    /// and have gone again.
+    pub(super) fn look_up_again(&mut self, id: TxnId, events: &mut EventQueue) {
+        if !self.look_up(id, events) {
+            self.map().waiting.push_front(id);
+        }
+        self.let_waiters_in(events);
+    }
+
+    /// Reads the translation page that a transaction waits for, unless it is being read, or was never written.
+    fn load(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let map = self.map();
+        let page = map.cached.page_of(first);
+        let (unit, under_way) = (map.unit_of(page), map.load_of[page.at()]);
+        if under_way.is_some() {
+            let mut last = under_way;
+            while self.txns[last].chain.is_some() {
+                last = self.txns[last].chain;
+            }
+            self.txns[last].chain = id;
+        } else if self.ftl.lookup(unit).is_none() {
+            let map = self.map();
+            map.cached.loaded(first, units);
+            map.has_room = true;
+            self.go_to_die(id, events);
+        } else {
+            let read = Txn { chain: id, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
+            let read = self.txns.add(read);
+            self.map().load_of[page.at()] = read;
+            self.submit_map_txn(read, events);
+        }
+    }
+
+    fn map_txn(&mut self, role: Role, unit: LogicalUnit, now_ns: u64) -> Txn {
+        let totals = &mut self.map().totals;
+        totals.page_reads += u64::from(role == Role::MapRead);
+        totals.page_programs += u64::from(role == Role::MapWrite);
+        Txn { arrival_ns: now_ns, ..Txn::new(role, unit, 1, DieId::NONE, PlaneId::NONE) }
+    }
+
+    /// A translation page had to leave: it is written, and `successor` waits for that. One of which an update is under
+    /// way has its entries there.
+    fn write_back(&mut self, page: TranslationPage, successor: TxnId, events: &mut EventQueue) {
+        let map = self.map();
+        match map.update_of[page.at()] {
+            Update::UnderWay => return,
+            Update::Owed(list) => map.owed.remove(list, page.0),
+            Update::None => {}
+        }
+        map.totals.write_backs += 1;
+        let is_whole = map.cached.holds_pages();
+        self.start_update(page, !is_whole, successor, events);
+    }
+
+    /// Writes a translation page, after a read of what of it is not in DRAM.
+    fn start_update(&mut self, page: TranslationPage, reads: bool, successor: TxnId, events: &mut EventQueue) {
+        let unit = self.map().unit_of(page);
+        self.map().update_of[page.at()] = Update::UnderWay;
+        self.newest.track();
+        let write = Txn { successor, ..self.map_txn(Role::MapWrite, unit, events.now_ns()) };
+        let write = self.txns.add(write);
+        if successor.is_some() {
+            self.txns[successor].waits_for += 1;
+        }
+        if !reads || self.ftl.lookup(unit).is_none() {
+            self.submit_map_txn(write, events);
+            return;
+        }
+        self.txns[write].waits_for = 1;
+        let read = Txn { successor: write, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
+        let read = self.txns.add(read);
+        self.submit_map_txn(read, events);
+    }
+
+    /// Translation pages of data that was written are updated, whose entries had left DRAM again.
+    pub(super) fn update_written(&mut self, events: &mut EventQueue) {
+        let map = self.map();
+        let list = map.freed.len();
+        while let Some(page) = self.map().owed.pop_front(list) {
+            self.update_owed(page, events);
+        }
+    }
+
+    /// A collection of a die ended that freed so many pages: translation pages of data that moved are updated.
+    pub(super) fn update_moved(&mut self, die: DieId, freed: u32, events: &mut EventQueue) {
+        let most = self.geometry.pages_per_block;
+        let map = self.map();
+        map.freed[die.at()] = most.min(map.freed[die.at()] + freed);
+        while self.map().freed[die.at()] >= PAGES_FREED_PER_UPDATE
+            && let Some(page) = self.map().owed.pop_front(die.at())
+        {
+            self.map().freed[die.at()] -= PAGES_FREED_PER_UPDATE;
+            self.update_owed(page, events);
+        }
+    }
+
+    fn update_owed(&mut self, page: u32, events: &mut EventQueue) {
+        self.map().totals.updates += 1;
+        self.start_update(TranslationPage(page), true, TxnId::NONE, events);
+    }
+
+    /// A transaction of the map goes to the die of its page.
+    pub(super) fn submit_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let first = self.txns[id].first;
+        if self.txns[id].role == Role::MapRead {
+            let place = self.ftl.lookup(first);
+            self.txns[id].die = self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(place)));
+        } else {
+            let place = self.place(first);
+            (self.txns[id].die, self.txns[id].plane) = (place.die, place.plane);
+        }
+        self.submit(id, events);
+    }
+
+    /// A transaction of the map ended for which no single other one waits.
+    pub(crate) fn end_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (unit, gc_affected) = (self.txns[id].first, self.txns[id].gc_affected);
+        let mut next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
+        let is_load = next.is_some();
+        self.txns.remove(id);
+        if !is_load {
+            return;
+        }
+        let map = self.map();
+        let page = map.page_at(unit).expect("a load reads a translation page");
+        (map.load_of[page.at()], map.has_room) = (TxnId::NONE, true);
+        let mut waiter = next;
+        while waiter.is_some() {
+            let txn = &self.txns[waiter];
+            let (first, units, behind) = (txn.first, txn.units, txn.chain);
+            self.map().cached.loaded(first, units);
+            waiter = behind;
+        }
+        while next.is_some() {
+            let waiter = next;
+            next = std::mem::replace(&mut self.txns[waiter].chain, TxnId::NONE);
+            self.txns[waiter].gc_affected |= gc_affected;
+            self.go_to_die(waiter, events);
+        }
+        self.let_waiters_in(events);
+    }
+
+    /// Entries came to DRAM, which may make room for others now: those who wait for room look theirs up, in order.
+    fn let_waiters_in(&mut self, events: &mut EventQueue) {
+        while std::mem::take(&mut self.map().has_room) {
+            while let Some(waiter) = self.map().waiting.pop_front() {
+                if !self.look_up(waiter, events) {
+                    self.map().waiting.push_front(waiter);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The entries of a transaction are in DRAM: it goes where they say. What of the time since its request arrived is
+    /// not explained was a wait for the map.
+    fn go_to_die(&mut self, id: TxnId, events: &mut EventQueue) {
+        let txn = &mut self.txns[id];
+        let explained_ns: u64 = txn.breakdown_ns.iter().sum();
+        txn.breakdown_ns[Cause::Map as usize] += events.now_ns() - txn.arrival_ns - explained_ns;
+        if txn.role.is_read() {
+            return self.go_to_dies(id, events);
+        }
+        let first = txn.first;
+        let place = self.place(first);
+        (self.txns[id].die, self.txns[id].plane) = (place.die, place.plane);
+        self.submit(id, events);
+    }
+
+    /// A read goes to the die of its data, page by page; units that were trimmed meanwhile need nothing.
+    fn go_to_dies(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (mut current, end) = (id, self.txns[id].first.0 + self.txns[id].units);
+        let page_of = |drive: &Self, unit: u32| {
+            let place = drive.ftl.lookup(LogicalUnit(unit));
+            place.is_some().then(|| drive.geometry.flash_page(place))
+        };
+        loop {
+            let first = self.txns[current].first.0;
+            let Some(first) = (first..end).find(|&unit| page_of(self, unit).is_some()) else {
+                self.end_without_die(current, events);
+                return;
+            };
+            let page = page_of(self, first);
+            let behind = (first..end).find(|&unit| page_of(self, unit) != page).unwrap_or(end);
+            let rest = (behind..end).find(|&unit| page_of(self, unit).is_some());
+            let rest = rest.map(|first| {
+                let mut rest = self.txns[current].clone();
+                (rest.first, rest.units) = (LogicalUnit(first), end - first);
+                if rest.successor.is_some() {
+                    self.txns[rest.successor].waits_for += 1;
+                } else {
+                    self.split_of.push(rest.request);
+                }
+                self.txns.add(rest)
+            });
+            (self.txns[current].first, self.txns[current].units) = (LogicalUnit(first), behind - first);
+            let place = self.ftl.lookup(LogicalUnit(first));
+            self.txns[current].die = self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(place)));
+            self.submit(current, events);
+            let Some(rest) = rest else { return };
+            current = rest;
+        }
+    }
+
+    /// All that a read was to bring was trimmed while it looked its entries up.
+    fn end_without_die(&mut self, id: TxnId, events: &mut EventQueue) {
+        let successor = self.txns[id].successor;
+        if successor.is_some() {
+            self.resolve(id, successor, events);
+            self.txns.remove(id);
+        } else {
+            self.done.push_back(id);
+        }
+    }
+
+    /// Whether flash, DRAM and updates under way together know where everything is. Slow.
+    pub(super) fn check_translation(&self) {
+        let Some(map) = &self.translation else { return };
+        if let Err(found) = map.cached.check() {
+            broken(Invariant::TranslationCurrent, format_args!("{found}"));
+        }
+        let Some(in_flash) = &map.in_flash else { return };
+        for unit in (0..map.first_hidden).map(LogicalUnit) {
+            let (place, known) = (self.ftl.lookup(unit), in_flash[unit.at()]);
+            let page = map.cached.page_of(unit);
+            let is_on_its_way = map.cached.is_changed(unit) || map.update_of[page.at()] != Update::None;
+            // A trim is no change of the map.
+            hold!(
+                place.is_none() || place == known || is_on_its_way,
+                TranslationCurrent,
+                "{unit:?} is at {place:?}, and flash says {known:?}"
+            );
+        }
+    }
+}
