@@ -200,12 +200,14 @@ impl Preconditioner {
             return Err(KeyError::new("precondition.mode", message)
                 .with_help("give the drive at least one logical page for each plane, or another mode"));
         }
+        let translation_pages = self.begin_with_translation_pages();
         let (units_per_page, mut in_second) = (geometry.units_per_page as usize, 0);
         let mut seconds = rng::stream(seed, "precondition.second-active");
         let second_block = if self.ftl.has_second_active() { geometry.units_per_block as usize } else { 0 };
         let plane_units = f64::from(geometry.blocks_per_plane) * f64::from(geometry.units_per_block);
         for (plane, units) in of_plane.iter_mut().enumerate() {
             let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;
+            let used = used.saturating_sub(translation_pages[plane]);
             // What is unwritten of a second active block counts as used: the plane is as far above its watermark as one
             // without. Those of a die are aligned, and as full as any moment of their lives would find them.
             if (plane as u32).is_multiple_of(geometry.planes_per_die) {
@@ -228,26 +230,30 @@ impl Preconditioner {
 }
 
 impl Preconditioner {
-    /// Writes the translation pages of all that holds data, where the map lives in flash. `collects`: as writes of the
-    /// host do.
-    fn write_translation_pages(&mut self, collects: bool) -> Result<(), KeyError> {
+    /// Writes the translation pages of all that holds data, where the map lives in flash and they are not there.
+    fn write_translation_pages(&mut self) -> Result<(), KeyError> {
         let (units, pages) = (self.ftl.geometry.logical_units, self.ftl.geometry.mapped_units);
         let entries = self.ftl.geometry.unit_bytes / ENTRY_BYTES as u32;
         for page in (units..pages).map(LogicalUnit) {
             let first = (page.0 - units) * entries;
             let holds_data = |unit| self.ftl.lookup(LogicalUnit(unit)).is_some();
-            if !(first..(first + entries).min(units)).any(holds_data) {
-                continue;
-            }
-            if collects {
+            if self.ftl.lookup(page).is_none() && (first..(first + entries).min(units)).any(holds_data) {
                 self.write(page)?;
-            } else {
-                let plane = self.ftl.timeless_plane(page);
-                self.written += 1;
-                self.ftl.append(plane, page, self.written);
             }
         }
         Ok(())
+    }
+
+    /// Writes all translation pages to a fresh drive; how many of them each plane has.
+    fn begin_with_translation_pages(&mut self) -> Vec<usize> {
+        let mut of_plane = vec![0; self.ftl.geometry.planes as usize];
+        for page in (self.ftl.geometry.logical_units..self.ftl.geometry.mapped_units).map(LogicalUnit) {
+            let plane = self.ftl.timeless_plane(page);
+            of_plane[plane.at()] += 1;
+            self.written += 1;
+            self.ftl.append(plane, page, self.written);
+        }
+        of_plane
     }
 }
 
@@ -345,7 +351,7 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
             preconditioner.fill_as_aged(Aged { used_min, used_max, valid, spread }, own.unwrap_or(seed))?;
         }
     }
-    preconditioner.write_translation_pages(!matches!(config.precondition, PreconditionConfig::Aged { .. }))?;
+    preconditioner.write_translation_pages()?;
     for plane in (0..preconditioner.ftl.geometry.planes).map(PlaneId) {
         for stream in [Stream::Host, Stream::Moved] {
             preconditioner.ftl.seal_page(plane, stream, preconditioner.written);

@@ -363,6 +363,10 @@ impl Drive {
     /// Queued writes join a program of the host.
     #[inline(never)]
     fn join_host_program(&mut self, die: DieId, command: &mut Command, now_ns: u64) {
+        if self.geometry.is_in_rows() {
+            // A row is on all planes of the die already.
+            return;
+        }
         for at in 0..self.settings.builders.len() {
             let builder = self.settings.builders[at];
             self.join_writes(die, command, now_ns, |view, parts, plane| builder.write(view, parts, plane));
