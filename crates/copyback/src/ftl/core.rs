@@ -17,6 +17,7 @@ use super::FtlConfig;
 use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
 use super::blocks::{BlockState, Blocks};
+use super::frontier::hot_cold::HotCold;
 use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Stream};
 use super::mapping::Mapping;
 use super::twin_blocks::Twins;
@@ -204,6 +205,11 @@ impl Ftl {
         self.write_point_of_two_at(plane, page_offset, is_paired)
     }
 
+    /// Which data counts as hot, where hot and cold data have blocks of their own.
+    pub fn hot_cold(&self) -> Option<HotCold> {
+        self.frontier.hot_cold()
+    }
+
     /// Whether planes have two active blocks.
     pub fn has_second_active(&self) -> bool {
         self.frontier.has_second_active()
@@ -239,7 +245,7 @@ impl Ftl {
             return Some(open);
         }
         match &self.twins {
-            Some(twins) => self.next_twin(twins, plane),
+            Some(twins) => self.next_twin(twins, plane, write_point),
             None => self.free.first(plane.at()).map(BlockId),
         }
     }
@@ -364,7 +370,7 @@ impl Ftl {
     #[inline(never)]
     fn open_new_block(&mut self, plane: PlaneId, write_point: usize) -> BlockId {
         let free = match self.twins.is_some() {
-            true => self.pop_twin(plane),
+            true => self.pop_twin(plane, write_point),
             false => self.free.pop_front(plane.at()),
         };
         let block = BlockId(free.unwrap_or_else(|| broken(Invariant::FreeBlock, format_args!("{plane:?} has none"))));
@@ -379,12 +385,12 @@ impl Ftl {
         block
     }
 
-    fn pop_twin(&mut self, plane: PlaneId) -> Option<u32> {
+    fn pop_twin(&mut self, plane: PlaneId, write_point: usize) -> Option<u32> {
         let mut twins = self.twins.take().expect("it was looked at");
-        let block = self.next_twin(&twins, plane);
+        let block = self.next_twin(&twins, plane, write_point);
         if let Some(block) = block {
             self.free.remove(plane.at(), block.0);
-            self.enter_twin(&mut twins, block);
+            self.enter_twin(&mut twins, block, write_point);
         }
         self.twins = Some(twins);
         block.map(|block| block.0)

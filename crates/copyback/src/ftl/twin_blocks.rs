@@ -10,6 +10,8 @@ use crate::sim::index::{BlockId, PlaneId};
 #[derive(Clone, Copy, Debug)]
 struct Entered {
     block_offset: u32,
+    /// Which of a plane's open blocks enters it.
+    write_point: u8,
     /// A bit for each plane.
     planes: u8,
 }
@@ -27,13 +29,14 @@ impl Twins {
 }
 
 impl Ftl {
-    /// The block that a plane opens next.
-    pub(super) fn next_twin(&self, twins: &Twins, plane: PlaneId) -> Option<BlockId> {
+    /// The block that a plane opens next in one of its open blocks' place.
+    pub(super) fn next_twin(&self, twins: &Twins, plane: PlaneId, write_point: usize) -> Option<BlockId> {
         let (die, bit) = (self.geometry.die_of(plane), 1 << self.geometry.plane_offset(plane));
         let entered = &twins.entered[die.at()];
         let is_free =
             |plane: PlaneId, offset: u32| self.blocks[self.blocks.id(plane, offset)].state == BlockState::Free;
-        if let Some(row) = entered.iter().find(|row| row.planes & bit == 0 && is_free(plane, row.block_offset)) {
+        let is_awaited = |row: &&Entered| row.planes & bit == 0 && usize::from(row.write_point) == write_point;
+        if let Some(row) = entered.iter().filter(is_awaited).find(|row| is_free(plane, row.block_offset)) {
             return Some(self.blocks.id(plane, row.block_offset));
         }
         let is_whole = |&block: &BlockId| {
@@ -45,7 +48,7 @@ impl Ftl {
     }
 
     /// A plane opens a block: the other planes of its die are to enter that row, or it was the last to do so.
-    pub(super) fn enter_twin(&self, twins: &mut Twins, block: BlockId) {
+    pub(super) fn enter_twin(&self, twins: &mut Twins, block: BlockId, write_point: usize) {
         let (plane, block_offset) = (self.geometry.plane_of(block), self.geometry.block_offset(block));
         let entered = &mut twins.entered[self.geometry.die_of(plane).at()];
         let bit = 1 << self.geometry.plane_offset(plane);
@@ -57,7 +60,9 @@ impl Ftl {
                     entered.remove(at);
                 }
             }
-            None if all != bit => entered.push(Entered { block_offset, planes: bit }),
+            None if all != bit => {
+                entered.push(Entered { block_offset, write_point: write_point as u8, planes: bit });
+            }
             None => {}
         }
     }

@@ -113,7 +113,7 @@ impl RunConfig {
                        have to keep off";
             return refuse("preemption.at_register", why, "set `preemption.at_register = \"all\"`");
         }
-        if !self.frontier.shares_block() {
+        if !self.frontier.shares_block() && !self.frontier.keeps_hot_apart() {
             let why = "pages of a collection go to any plane of its die, and would take blocks there that host writes \
                        count on";
             return refuse("frontier.policy", why, "use `frontier.policy = \"single\"` or `\"twin\"`");

@@ -97,6 +97,7 @@ impl RunConfig {
         self.check_map()?;
         self.check_allocation()?;
         self.allocation.check()?;
+        self.frontier.check()?;
         self.check_rows()?;
         self.trigger.check(&self.geometry)?;
         self.victim.check(&self.device())?;

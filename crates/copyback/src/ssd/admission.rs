@@ -42,7 +42,10 @@ impl Moves for PlaneJobs<'_> {
         let job = &drive.jobs[id.at()];
         // A row of a superpage is programmed as one, however few of its units are left.
         let pages = match job.footprint().is_row() || drive.geometry.has_superpages() {
-            false => (job.moves_left() as u32).div_ceil(drive.geometry.units_per_page),
+            false => {
+                let per_page = drive.geometry.units_per_page;
+                (job.moves_left() as u32).div_ceil(per_page) + (job.hot_left() as u32).div_ceil(per_page)
+            }
             true => {
                 let geometry = &drive.geometry;
                 job.pages_left_on(plane, |unit| geometry.page_of(unit), |page| geometry.plane_of_page(page))

@@ -19,18 +19,21 @@ use crate::tasks::job::{Footprint, Step};
 #[derive(Clone, Copy)]
 struct Group {
     planes: [PlaneId; PLANES_MAX as usize],
+    /// Which open block of each takes a page.
+    write_points: [usize; PLANES_MAX as usize],
     count: usize,
 }
 
 impl Group {
-    fn of(plane: PlaneId) -> Self {
-        let mut planes = [PlaneId::NONE; PLANES_MAX as usize];
-        planes[0] = plane;
-        Self { planes, count: 1 }
+    fn of(plane: PlaneId, write_point: usize) -> Self {
+        let mut group =
+            Self { planes: [PlaneId::NONE; PLANES_MAX as usize], write_points: [0; PLANES_MAX as usize], count: 0 };
+        group.push(plane, write_point);
+        group
     }
 
-    fn push(&mut self, plane: PlaneId) {
-        self.planes[self.count] = plane;
+    fn push(&mut self, plane: PlaneId, write_point: usize) {
+        (self.planes[self.count], self.write_points[self.count]) = (plane, write_point);
         self.count += 1;
     }
 
@@ -122,6 +125,9 @@ impl Drive {
                 return Some(Step::Program { units: held });
             }
             self.jobs[id.at()].drop_pending();
+            if self.jobs[id.at()].go_on_with_hot() {
+                return self.step_in_turn(id);
+            }
             return Some(Step::Erase);
         };
         self.jobs[id.at()].put_first(start, count);
@@ -163,9 +169,11 @@ impl Drive {
         let die = job.die();
         if job.has_to_leave {
             let mut others = self.geometry.planes_of(die).filter(|&p| p != job.plane());
-            return Group::of(others.find(|&p| self.has_room_for_others(p)).unwrap_or(job.plane()));
+            let plane = others.find(|&p| self.has_room_for_others(p)).unwrap_or(job.plane());
+            return Group::of(plane, self.write_point_of(id, plane));
         }
-        let offset = |p: PlaneId| self.ftl.next_page_offset(p, Stream::Moved);
+        let write_point = |p: PlaneId| self.write_point_of(id, p);
+        let offset = |p: PlaneId| self.ftl.next_offset_in(p, write_point(p));
         let mut in_order = [PlaneId::NONE; PLANES_MAX as usize];
         let planes = self.geometry.planes_per_die as usize;
         let next = usize::from(self.dies[die.at()].next_plane);
@@ -180,12 +188,12 @@ impl Drive {
             Turn::Behind => in_order().min_by_key(|&p| offset(p)),
         };
         let first = first.expect("a job has a plane");
-        let page = |p: PlaneId| self.next_page(p, self.ftl.write_point(p, Stream::Moved));
-        let mut group = Group::of(first);
+        let page = |p: PlaneId| self.next_page(p, write_point(p));
+        let mut group = Group::of(first, write_point(first));
         for plane in in_order().filter(|&p| p != first) {
             let joins = |&other: &PlaneId| self.flash.rules().go_together(&self.geometry, page(other), page(plane));
             if group.as_slice().iter().all(joins) {
-                group.push(plane);
+                group.push(plane, write_point(plane));
             }
         }
         let is_whole = group.count == in_order().count();
@@ -197,14 +205,15 @@ impl Drive {
         }
         let next = job.held().first().or(job.pending().first());
         let home = next.map_or(job.plane(), |m| self.geometry.plane_of(self.geometry.block_of(m.from)));
-        Group::of(home)
+        Group::of(home, write_point(home))
     }
 
     /// Whether a plane has a page for data of another plane of its die.
     pub(super) fn has_room_for_others(&self, plane: PlaneId) -> bool {
-        let die = self.geometry.die_of(plane);
-        let bound = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
-        self.reservable(die, bound) > 0 && self.host_pages_left(plane) > 0
+        let (die, bound) = self.bound_of(plane);
+        // Where moved data has a block of its own, the page may open one.
+        let opened = if self.ftl.shares_block() { 0 } else { self.geometry.pages_per_block };
+        self.reservable(die, bound) > opened && self.host_pages_left(plane) > opened
     }
 
     /// Binds pages for a job's oldest moves that were read, on the planes whose turn it is.
@@ -213,7 +222,7 @@ impl Drive {
         let die = self.jobs[id.at()].die();
         let per_page = self.geometry.units_per_page as usize;
         for (at, &plane) in group.as_slice()[..units.div_ceil(per_page)].iter().enumerate() {
-            let write_point = self.ftl.write_point(plane, Stream::Moved);
+            let write_point = group.write_points[at];
             let units = per_page.min(units - at * per_page);
             let page: PageId = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
             command.push(CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE });

@@ -7,6 +7,7 @@
 
 use super::config::DriveConfig;
 use super::die::Die;
+use super::hotness::Hotness;
 use super::translation::Translation;
 use crate::buffer::Buffer;
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
@@ -177,7 +178,9 @@ pub struct Drive {
     pub(super) job_of_plane: Vec<JobId>,
     /// Which entries of the map are in DRAM, where the map lives in flash.
     pub(super) translation: Option<Box<Translation>>,
-    /// Somebody has to know where data goes: the index of the queues, or the map.
+    /// How often the host wrote each unit, where hot and cold data have blocks of their own.
+    pub(super) hotness: Option<Box<Hotness>>,
+    /// Somebody has to know where data goes: the index of the queues, the map, or who tells hot from cold.
     pub(super) hears_moves: bool,
     /// What DRAM holds, where the drive has a write buffer.
     pub(super) buffer: Option<Buffer>,
@@ -234,7 +237,7 @@ impl Drive {
         let splits_rows = geometry.row_planes > 2 && config.device.commands.plane_pairs;
         let granularity = config.granularity.build();
         let is_simple = !granularity.leaves_plane() && !granularity.copies_back() && !geometry.is_in_rows();
-        let is_simple = is_simple && config.mapping.cache().is_none();
+        let is_simple = is_simple && config.mapping.cache().is_none() && ftl.hot_cold().is_none();
         let steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.mapped_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;
@@ -242,7 +245,8 @@ impl Drive {
             newest.track();
         }
         let queues = Queues::new(&geometry, settings.asks_of_queues(&preemption, &ftl));
-        let hears_moves = queues.has_index() || config.mapping.cache().is_some();
+        let hotness = ftl.hot_cold().map(|hot| Box::new(Hotness::new(hot, geometry.mapped_units)));
+        let hears_moves = queues.has_index() || config.mapping.cache().is_some() || hotness.is_some();
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
         Self {
             flash,
@@ -258,6 +262,7 @@ impl Drive {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
+            hotness,
             hears_moves,
             translation: config.mapping.cache().map(|cache| Box::new(Translation::new(cache, &ftl, check))),
             buffer: None,

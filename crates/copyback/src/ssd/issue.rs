@@ -455,7 +455,7 @@ impl Drive {
         if let Some(shadow) = &mut self.shadow {
             shadow.write_page(page, &units[..used as usize]);
         }
-        self.after_write(units[..used as usize].iter().copied().filter(|unit| unit.is_some()));
+        self.after_write(units[..used as usize].iter().copied().filter(|unit| unit.is_some()), now_ns);
         self.after_bind(plane);
         self.push_page(command, plane, page, lead);
     }

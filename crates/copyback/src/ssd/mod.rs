@@ -14,6 +14,7 @@ mod dram;
 pub mod drive;
 mod flow;
 pub mod front;
+mod hotness;
 mod idleness;
 mod issue;
 mod lone_steps;

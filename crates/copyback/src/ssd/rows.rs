@@ -10,7 +10,6 @@ use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp};
 use crate::ftl::core::Move;
-use crate::ftl::frontier::Stream;
 use crate::observe::report::Cause;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
@@ -72,7 +71,7 @@ impl Drive {
         if self.geometry.shares_rows() {
             self.take_dirty(die, plane, &mut data[..room], &mut dirty, events.now_ns());
         }
-        let page = self.bind_row(id, plane, units, &data[..dirty.units as usize]);
+        let page = self.bind_row(id, plane, units, &data[..dirty.units as usize], events.now_ns());
         let mut command = Command::new(FlashOp::Program, self.jobs[id.at()].source(), id, events.now_ns());
         self.push_row(&mut command, plane, page, self.geometry.units_per_flash_page, TxnId::NONE);
         // They hang on the first page that is theirs alone, or the last.
@@ -165,15 +164,14 @@ impl Drive {
         if let Some(shadow) = &mut self.shadow {
             shadow.write_page(page, &row[..used]);
         }
-        let ftl = &self.ftl;
-        self.queues.on_moved(row[..used].iter().copied(), &self.txns, |unit| ftl.lookup(unit));
+        self.after_write(row[..used].iter().copied(), now_ns);
         self.after_bind(plane);
         self.push_page(command, plane, page, id);
     }
 
     /// Binds a row for a job's oldest moves that were read, and for data of the host behind them.
-    fn bind_row(&mut self, id: JobId, plane: PlaneId, units: usize, data: &[LogicalUnit]) -> PageId {
-        let write_point = self.ftl.write_point(plane, Stream::Moved);
+    fn bind_row(&mut self, id: JobId, plane: PlaneId, units: usize, data: &[LogicalUnit], now_ns: u64) -> PageId {
+        let write_point = self.write_point_of(id, plane);
         let stamp = self.ftl.counts().host_units;
         let job = &mut self.jobs[id.at()];
         self.counters.on_moved_units(job.source(), units as u64);
@@ -186,7 +184,7 @@ impl Drive {
             None => Vec::new(),
         };
         let page = match self.geometry.has_superpages() {
-            true => self.ftl.move_superpage(plane, moves, stamp),
+            true => self.ftl.move_superpage(plane, write_point, moves, stamp),
             false => self.ftl.move_page_with(plane, write_point, moves, 0, data, stamp),
         };
         if let Some(shadow) = &mut self.shadow {
@@ -198,7 +196,7 @@ impl Drive {
         if self.hears_moves {
             after_move((&mut self.queues, &mut self.translation), &self.txns, &self.ftl, moves, page);
         }
-        self.after_write(data.iter().copied().filter(|unit| unit.is_some()));
+        self.after_write(data.iter().copied().filter(|unit| unit.is_some()), now_ns);
         self.after_bind(plane);
         page
     }

@@ -138,7 +138,7 @@ impl Drive {
     /// Programs moved data on the plane that it comes from; the host has no share in it.
     fn program_at_home(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
         let plane = self.jobs[id.at()].plane();
-        let write_point = self.ftl.write_point(plane, Stream::Moved);
+        let write_point = self.write_point_of(id, plane);
         let page = self.bind_moves(id, (plane, write_point), units, Merged::NONE);
         let part = CommandPlane { plane, page, units: self.geometry.units_per_page, txn: TxnId::NONE };
         self.issue_part(die, FlashOp::Program, id, part, events);
@@ -189,7 +189,7 @@ impl Drive {
                 let row: Vec<_> = pages_of(&self.geometry, self.flash.geometry(), held).collect();
                 let mut lead = None;
                 for (plane, _, units) in row {
-                    let write_point = self.ftl.write_point(plane, Stream::Moved);
+                    let write_point = self.write_point_of(id, plane);
                     let page = self.next_page(plane, write_point);
                     let goes_along = |lead| self.flash.rules().go_together(&self.geometry, lead, page);
                     if !lead.is_none_or(goes_along) {
@@ -339,7 +339,7 @@ impl Drive {
         }
         let mut part = CommandPlane { plane, page, units, txn: TxnId::NONE };
         if self.granularity.copies_back() {
-            let write_point = self.ftl.write_point(plane, Stream::Moved);
+            let write_point = self.write_point_of(id, plane);
             part.page = self.bind_moves(id, (plane, write_point), units as usize, Merged::NONE);
             self.issue_part(die, FlashOp::Copyback, id, part, events);
         } else if !self.settings.is_collection_alone {

@@ -158,10 +158,13 @@ impl Drive {
 
     /// Units were written: those who have to know are told.
     #[inline(always)]
-    pub(super) fn after_write(&mut self, units: impl Iterator<Item = LogicalUnit> + Clone) {
+    pub(super) fn after_write(&mut self, units: impl Iterator<Item = LogicalUnit> + Clone, now_ns: u64) {
         if self.hears_moves {
             let ftl = &self.ftl;
             self.queues.on_moved(units.clone(), &self.txns, |unit| ftl.lookup(unit));
+            if let Some(hotness) = &mut self.hotness {
+                units.clone().for_each(|unit| hotness.on_written(unit, now_ns));
+            }
             if let Some(map) = &mut self.translation {
                 let of_map = units.filter(|&unit| map.on_written(unit, ftl)).count();
                 self.counters.on_map_units(of_map as u64);

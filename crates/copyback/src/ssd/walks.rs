@@ -136,6 +136,7 @@ impl Drive {
         for m in moves.iter().take(2 + MOVES_AHEAD) {
             self.ftl.prefetch_entry(m.unit);
         }
+        self.take_hot(id, plane, &mut moves, now_ns);
         self.jobs[id.at()].begin(block, moves, now_ns, self.ftl.free_blocks_of(plane));
         self.dies[die.at()].choice_ns = choice_ns;
         self.reserve_die(die, id, now_ns);

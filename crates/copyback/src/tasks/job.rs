@@ -81,6 +81,10 @@ pub struct Job {
     next: usize,
     /// First move that was not programmed yet; it lags behind `next` by what the controller holds.
     programmed: usize,
+    /// Moves that follow when the others are done: their data is hot, and goes to other blocks.
+    hot: Vec<Move>,
+    /// Whether those are the moves now.
+    moves_hot: bool,
     dropped: u32,
     pages_stayed: u32,
     is_stepping: bool,
@@ -104,6 +108,8 @@ impl Job {
             moves: Vec::new(),
             next: 0,
             programmed: 0,
+            hot: Vec::new(),
+            moves_hot: false,
             dropped: 0,
             pages_stayed: 0,
             is_stepping: false,
@@ -134,8 +140,28 @@ impl Job {
     /// Its blocks are taken: `moves` are what is valid in them, in the order of their places, or row by row.
     pub fn begin(&mut self, block: BlockId, moves: Vec<Move>, start_ns: u64, free_blocks: u32) {
         self.footprint.set_lead(block);
-        self.beginning = Some(Beginning { start_ns, units_valid: moves.len() as u32, free_blocks });
+        let units_valid = (moves.len() + self.hot.len()) as u32;
+        self.beginning = Some(Beginning { start_ns, units_valid, free_blocks });
         self.moves = moves;
+    }
+
+    /// These moves follow when those that it begins with are done; before it begins.
+    pub fn set_hot(&mut self, hot: Vec<Move>) {
+        self.hot = hot;
+    }
+
+    /// Whether what it moves now is hot.
+    pub fn moves_hot(&self) -> bool {
+        self.moves_hot
+    }
+
+    /// What it began with is done: it goes on with what is hot, if anything is.
+    pub fn go_on_with_hot(&mut self) -> bool {
+        debug_assert_eq!(self.programmed, self.next, "what was read is programmed first");
+        self.moves_hot = true;
+        let more = !self.hot.is_empty();
+        self.moves.append(&mut self.hot);
+        more
     }
 
     /// It takes blocks of other planes along; before it begins.
@@ -252,6 +278,11 @@ impl Job {
         self.moves.len() - self.programmed
     }
 
+    /// Those of them that are hot and come behind the others.
+    pub fn hot_left(&self) -> usize {
+        self.hot.len()
+    }
+
     /// Pages of a plane, as `page_of` and `plane_of` say, that hold moves which were not programmed yet.
     pub fn pages_left_on(
         &self,
@@ -260,8 +291,8 @@ impl Job {
         plane_of: impl Fn(PageId) -> PlaneId,
     ) -> u32 {
         let mut last = PageId::NONE;
-        let pages =
-            self.moves[self.programmed..].iter().map(|m| page_of(m.from)).filter(|&page| plane_of(page) == plane);
+        let left = self.moves[self.programmed..].iter().chain(&self.hot);
+        let pages = left.map(|m| page_of(m.from)).filter(|&page| plane_of(page) == plane);
         pages.filter(|&page| std::mem::replace(&mut last, page) != page).count() as u32
     }
 
@@ -331,9 +362,17 @@ impl Job {
         if self.moves.get(self.next).is_some_and(|&m| !is_current(m)) {
             self.drop_stale(&is_current);
         }
-        let Some(first) = self.moves.get(self.next) else {
-            return if held > 0 { Step::Program { units: held } } else { Step::Erase };
-        };
+        if self.next == self.moves.len() {
+            if held > 0 {
+                return Step::Program { units: held };
+            }
+            if self.hot.is_empty() {
+                return Step::Erase;
+            }
+            self.go_on_with_hot();
+            self.drop_stale(&is_current);
+        }
+        let Some(first) = self.moves.get(self.next) else { return Step::Erase };
         let mut end = self.next + 1;
         if units_per_page > 1 {
             let first = page_of(first.from);
@@ -388,7 +427,7 @@ impl Job {
         let Some(offset) = first.map(|m| offset_of(m.from)) else {
             self.dropped += (self.moves.len() - next) as u32;
             self.moves.truncate(next);
-            return Step::Erase;
+            return if self.go_on_with_hot() { self.next_of_row(offset_of, is_current) } else { Step::Erase };
         };
         // What stands before it, and what is stale in its row, came too late.
         let row_end = next + self.moves[next..].iter().take_while(|m| offset_of(m.from) <= offset).count();
@@ -424,63 +463,4 @@ impl Job {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sim::index::LogicalUnit;
-
-    /// Blocks of 8 units, two a page: 4 pages a block.
-    fn next_step(job: &mut Job, stale: &[u32]) -> Option<Step> {
-        let page_of = |unit: PhysicalUnit| PageId(unit.0 / 2);
-        job.next_step(2, page_of, |unit| unit.0 / 2 % 4, |m| !stale.contains(&m.from.0))
-    }
-
-    fn job(footprint: Footprint, places: &[u32]) -> Job {
-        let purpose = Purpose { source: Source::Gc, picks_victim: false, reserves_die: true };
-        let mut job = Job::new(purpose, DieId(0), footprint, 1).filling(Fill::Pages, 2);
-        let mut moves: Vec<_> =
-            places.iter().map(|&at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) }).collect();
-        order_by_rows(&mut moves, |unit| unit.0 / 2 % 4);
-        job.begin(BlockId(0), moves, 0, 1);
-        job
-    }
-
-    /// What is read and programmed, row by row, until the erase; each step ends before the next is asked for.
-    fn steps(job: &mut Job, stale: &[u32]) -> Vec<Vec<u32>> {
-        let mut steps = Vec::new();
-        loop {
-            let (from, to) = match next_step(job, stale).expect("none is under way") {
-                Step::Read { end } => (std::mem::replace(&mut job.next, end), end),
-                Step::Program { units } => {
-                    job.programmed += units;
-                    (job.programmed - units, job.programmed)
-                }
-                Step::Erase => return steps,
-            };
-            steps.push(job.moves[from..to].iter().map(|m| m.from.0).collect());
-        }
-    }
-
-    #[test]
-    fn a_row_is_read_and_programmed_as_it_was() {
-        let blocks = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(1));
-        // Pages 0 of both blocks, page 1 of the second, page 3 of the first.
-        let mut row = job(blocks, &[0, 1, 6, 8, 11]);
-        assert_eq!(steps(&mut row, &[]), [vec![0, 1, 8], vec![0, 1, 8], vec![11], vec![11], vec![6], vec![6]]);
-        let mut row = job(blocks, &[0, 1, 6, 8, 11]);
-        assert_eq!(steps(&mut row, &[0, 11]), [vec![1, 8], vec![1, 8], vec![6], vec![6]]);
-        assert_eq!(row.dropped, 2, "what was written meanwhile is not moved");
-    }
-
-    #[test]
-    fn one_block_gathers_units_of_several_pages() {
-        let mut one = job(Footprint::one(PlaneId(0), BlockId(0)), &[0, 2, 3]);
-        assert_eq!(steps(&mut one, &[]), [vec![0], vec![2, 3], vec![0, 2], vec![3]]);
-    }
-
-    #[test]
-    fn no_step_follows_one_that_is_under_way() {
-        let mut one = job(Footprint::one(PlaneId(0), BlockId(0)), &[0]);
-        one.is_stepping = true;
-        assert_eq!(next_step(&mut one, &[]), None);
-    }
-}
+mod tests;

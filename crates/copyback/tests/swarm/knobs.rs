@@ -11,6 +11,7 @@ use proptest::sample::select;
 
 /// A drive that is written in rows, and the plainest way to collect one.
 const ROW: Setting = "frontier.policy = \"row\"";
+const HOT_ROW: Setting = "frontier.policy = \"row\"\nfrontier.hot_window = \"10 ms\"";
 const SUPERPAGE: Setting = "mapping.policy = \"superpage\"";
 const ALIGNED: Setting = "granularity.policy = \"aligned\"";
 
@@ -110,8 +111,12 @@ pub const KNOBS: &[&[Setting]] = &[
         "frontier.policy = \"second-active\"",
         "frontier.policy = \"second-active\"\nfrontier.unpaired = \"same\"",
         "frontier.policy = \"twin\"",
+        "frontier.policy = \"single\"\nfrontier.hot_window = \"5 ms\"",
+        "frontier.policy = \"twin\"\nfrontier.hot_window = \"50 ms\"\nfrontier.hot_updates = 2",
         ROW,
         ROW,
+        HOT_ROW,
+        HOT_ROW,
     ],
     &[
         "buffer.policy = \"none\"",
@@ -287,7 +292,7 @@ impl Choice {
         let preset = self.scheme.map(|s| s.text.parse::<toml::Table>().expect("a preset is TOML"));
         let preset = preset.unwrap_or_default();
         let is_kept = |setting: &str| setting.split('.').next().is_none_or(|table| !preset.contains_key(table));
-        let in_rows = self.settings.contains(&ROW) && !preset.contains_key("frontier");
+        let in_rows = [ROW, HOT_ROW].iter().any(|row| self.settings.contains(row)) && !preset.contains_key("frontier");
         let fitting = self.settings.iter().map(|setting| fitting(setting, in_rows));
         let chosen: Vec<_> = fitting.zip(KNOBS).filter(|(setting, _)| is_kept(setting)).collect();
         let mut lines: Vec<String> = chosen.iter().map(|(setting, _)| (*setting).to_owned()).collect();

@@ -68,7 +68,8 @@ impl Ftl {
             let mut rest = &moves[..];
             for units in ends {
                 let (row, others) = rest.split_at(units);
-                self.move_superpage(plane, row, stamp);
+                let write_point = self.write_point(plane, Stream::Moved);
+                self.move_superpage(plane, write_point, row, stamp);
                 rest = others;
             }
             let moved = moves.len() as u32;

@@ -43,8 +43,7 @@ impl Ftl {
     ///
     /// # Panics
     /// When the plane has no row left.
-    pub fn move_superpage(&mut self, plane: PlaneId, moves: &[Move], stamp: u64) -> PageId {
-        let write_point = self.write_point(plane, Stream::Moved);
+    pub fn move_superpage(&mut self, plane: PlaneId, write_point: usize, moves: &[Move], stamp: u64) -> PageId {
         let (block, first) = self.bind_page(plane, write_point, moves.len());
         let is_current = |ftl: &Self, m: &Move| ftl.map.get(m.unit) == m.from;
         let current = moves.iter().filter(|m| is_current(self, m)).count();

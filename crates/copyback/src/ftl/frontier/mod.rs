@@ -4,13 +4,15 @@
 //! how far they are filled, and never changes the drive. One that writes in rows lets the write points of a die's
 //! planes move together: the whole translation layer then sees a drive of another shape (`flash::geometry`).
 
+pub mod hot_cold;
 pub mod row;
 pub mod second_active;
 pub mod single;
 pub mod split;
 pub mod twin;
 
-use crate::config::axis;
+use crate::config::{KeyError, axis};
+use hot_cold::HotCold;
 
 /// What a configuration says of a frontier: see the module's contract.
 pub trait Parameters {
@@ -22,6 +24,14 @@ pub trait Parameters {
     /// filled.
     fn second_active(&self) -> Option<second_active::Unpaired> {
         None
+    }
+    /// Which data counts as hot, where hot and cold data have blocks of their own.
+    fn hot_cold(&self) -> Option<HotCold> {
+        None
+    }
+    /// Checks the values.
+    fn check(&self) -> Result<(), KeyError> {
+        Ok(())
     }
     /// Whether a program takes the next page of all planes of its die.
     fn is_in_rows(&self) -> bool {
@@ -80,15 +90,22 @@ pub struct Frontier {
     open_block_of: [u8; STREAMS],
     open_blocks: u8,
     second_active: Option<second_active::Unpaired>,
+    hot_cold: Option<HotCold>,
 }
 
 impl Frontier {
     /// The frontier that a configuration asks for.
     pub fn new(config: &FrontierConfig) -> Self {
-        let (open_block_of, second_active) = (config.parameters().open_block_of(), config.parameters().second_active());
+        let (open_block_of, second_active) = (config.open_block_of(), config.parameters().second_active());
+        let hot_cold = config.parameters().hot_cold();
         let open_blocks = open_block_of.iter().max().map_or(1, |most| most + 1);
         let open_blocks = open_blocks.max(1 + u8::from(second_active.is_some()));
-        Self { open_block_of, open_blocks, second_active }
+        Self { open_block_of, open_blocks, second_active, hot_cold }
+    }
+
+    /// Which data counts as hot, where hot and cold data have blocks of their own.
+    pub fn hot_cold(&self) -> Option<HotCold> {
+        self.hot_cold
     }
 
     /// Whether all streams share two open blocks, which are chosen by how far they are filled.
@@ -116,6 +133,21 @@ impl Frontier {
 }
 
 impl FrontierConfig {
+    /// Checks the parameters.
+    pub fn check(&self) -> Result<(), KeyError> {
+        self.parameters().check()
+    }
+
+    /// Moved data has a block of its own where hot and cold are kept apart; moves of hot data go to the host's.
+    fn open_block_of(&self) -> [u8; STREAMS] {
+        if self.parameters().hot_cold().is_some() { [0, 1] } else { self.parameters().open_block_of() }
+    }
+
+    /// Whether hot and cold data have blocks of their own.
+    pub fn keeps_hot_apart(&self) -> bool {
+        self.parameters().hot_cold().is_some()
+    }
+
     /// Open blocks of a plane.
     pub fn open_blocks(&self) -> u32 {
         Frontier::new(self).open_blocks() as u32
@@ -124,7 +156,7 @@ impl FrontierConfig {
     /// Whether moves and host writes go to the same open block of a plane.
     pub fn shares_block(&self) -> bool {
         let p = self.parameters();
-        p.second_active().is_none() && p.open_block_of().iter().all(|&block| block == p.open_block_of()[0])
+        p.second_active().is_none() && self.open_block_of().iter().all(|&block| block == self.open_block_of()[0])
     }
 
     /// Whether the planes of a die open blocks of the same offsets.

@@ -4,17 +4,39 @@
 //! Source: `twinblk` of tpds20 (Section 5.3), twin blocks. Planes are programmed one by one, so that their write points
 //! differ; only the blocks are the same. Where no row is erased on all planes, a plane takes any block of its own.
 //!
-//! Parameters: none.
+//! Parameters:
+//! - `hot_window` (default: none): hot and cold data go to blocks of their own. What the host writes, and of what
+//!   collections move the units that it wrote in this window of time or the one before, share a block; other moves have
+//!   another one. Source: tpds20 Section 6.5, 120 minutes; where a workload's times are scaled, so is it.
+//! - `hot_updates` (default 1, at most 3): writes in a window that make a unit hot.
 
 use super::Parameters;
+use super::hot_cold::HotCold;
+use crate::config::KeyError;
+use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// No parameters.
+/// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Length of a window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hot_window: Option<Nanos>,
+    /// Writes in a window that make a unit hot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hot_updates: Option<u8>,
+}
 
 impl Parameters for Params {
+    fn hot_cold(&self) -> Option<HotCold> {
+        HotCold::of(self.hot_window, self.hot_updates)
+    }
+
+    fn check(&self) -> Result<(), KeyError> {
+        HotCold::check(self.hot_window, self.hot_updates)
+    }
+
     fn opens_twins(&self) -> bool {
         true
     }

@@ -50,6 +50,7 @@ pub fn understands(config: &RunConfig) -> bool {
         && matches!(config.granularity, GranularityConfig::Block(_))
         && config.mapping.cache().is_none()
         && !config.frontier.is_in_rows()
+        && !config.frontier.keeps_hot_apart()
         && !config.frontier.opens_twins()
         && matches!(config.buffer, BufferConfig::None(_))
         && ["priority", "fifo"].contains(&config.order.name())

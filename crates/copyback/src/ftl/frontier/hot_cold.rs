@@ -1,0 +1,44 @@
+//! Hot and cold data in blocks of their own, as an option of frontiers with one open block.
+//!
+//! A unit is hot if the host wrote it often enough in this window of time or in the one before. Host data goes to the
+//! hot block of a plane, and so do hot units that a collection moves; cold ones go to a second open block.
+
+use crate::config::KeyError;
+use copyback_workload::units::Nanos;
+
+/// Which data counts as hot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HotCold {
+    /// Length of a window.
+    pub window_ns: u64,
+    /// Writes of a unit in a window that make it hot.
+    pub updates: u8,
+}
+
+/// Most writes that are counted.
+pub const UPDATES_MAX: u8 = 3;
+
+impl HotCold {
+    /// What `hot_window` and `hot_updates` say; nothing without a window.
+    pub fn of(window: Option<Nanos>, updates: Option<u8>) -> Option<Self> {
+        window.map(|window| Self { window_ns: window.0, updates: updates.unwrap_or(1) })
+    }
+
+    /// Checks the values.
+    pub fn check(window: Option<Nanos>, updates: Option<u8>) -> Result<(), KeyError> {
+        if window.is_none() && updates.is_some() {
+            let error = KeyError::new("frontier.hot_updates", "updates are counted in windows, and there are none");
+            return Err(error.with_help("set `frontier.hot_window`, for example to \"120 min\", or leave it out"));
+        }
+        let Some(Self { window_ns, updates }) = Self::of(window, updates) else { return Ok(()) };
+        if window_ns == 0 {
+            let error = KeyError::new("frontier.hot_window", "a window of no time holds no update");
+            return Err(error.with_help("use for example \"120 min\", or leave it out"));
+        }
+        if !(1..=UPDATES_MAX).contains(&updates) {
+            let why = format!("{updates} updates cannot be counted");
+            return Err(KeyError::new("frontier.hot_updates", why).with_help(format!("use 1 to {UPDATES_MAX}")));
+        }
+        Ok(())
+    }
+}

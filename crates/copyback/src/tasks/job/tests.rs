@@ -1,0 +1,59 @@
+//! Which steps does a job take, in which order?
+
+use super::*;
+use crate::sim::index::LogicalUnit;
+
+/// Blocks of 8 units, two a page: 4 pages a block.
+fn next_step(job: &mut Job, stale: &[u32]) -> Option<Step> {
+    let page_of = |unit: PhysicalUnit| PageId(unit.0 / 2);
+    job.next_step(2, page_of, |unit| unit.0 / 2 % 4, |m| !stale.contains(&m.from.0))
+}
+
+fn job(footprint: Footprint, places: &[u32]) -> Job {
+    let purpose = Purpose { source: Source::Gc, picks_victim: false, reserves_die: true };
+    let mut job = Job::new(purpose, DieId(0), footprint, 1).filling(Fill::Pages, 2);
+    let mut moves: Vec<_> = places.iter().map(|&at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) }).collect();
+    order_by_rows(&mut moves, |unit| unit.0 / 2 % 4);
+    job.begin(BlockId(0), moves, 0, 1);
+    job
+}
+
+/// What is read and programmed, row by row, until the erase; each step ends before the next is asked for.
+fn steps(job: &mut Job, stale: &[u32]) -> Vec<Vec<u32>> {
+    let mut steps = Vec::new();
+    loop {
+        let (from, to) = match next_step(job, stale).expect("none is under way") {
+            Step::Read { end } => (std::mem::replace(&mut job.next, end), end),
+            Step::Program { units } => {
+                job.programmed += units;
+                (job.programmed - units, job.programmed)
+            }
+            Step::Erase => return steps,
+        };
+        steps.push(job.moves[from..to].iter().map(|m| m.from.0).collect());
+    }
+}
+
+#[test]
+fn a_row_is_read_and_programmed_as_it_was() {
+    let blocks = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(1));
+    // Pages 0 of both blocks, page 1 of the second, page 3 of the first.
+    let mut row = job(blocks, &[0, 1, 6, 8, 11]);
+    assert_eq!(steps(&mut row, &[]), [vec![0, 1, 8], vec![0, 1, 8], vec![11], vec![11], vec![6], vec![6]]);
+    let mut row = job(blocks, &[0, 1, 6, 8, 11]);
+    assert_eq!(steps(&mut row, &[0, 11]), [vec![1, 8], vec![1, 8], vec![6], vec![6]]);
+    assert_eq!(row.dropped, 2, "what was written meanwhile is not moved");
+}
+
+#[test]
+fn one_block_gathers_units_of_several_pages() {
+    let mut one = job(Footprint::one(PlaneId(0), BlockId(0)), &[0, 2, 3]);
+    assert_eq!(steps(&mut one, &[]), [vec![0], vec![2, 3], vec![0, 2], vec![3]]);
+}
+
+#[test]
+fn no_step_follows_one_that_is_under_way() {
+    let mut one = job(Footprint::one(PlaneId(0), BlockId(0)), &[0]);
+    one.is_stepping = true;
+    assert_eq!(next_step(&mut one, &[]), None);
+}
