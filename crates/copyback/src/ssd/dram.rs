@@ -43,6 +43,11 @@ impl Dram {
     }
 }
 
+/// A write of units that leave the buffer.
+fn leaving(first: LogicalUnit, units: u32, now_ns: u64) -> Txn {
+    Txn { arrival_ns: now_ns, ..Txn::new(Role::Evict, first, units, DieId::NONE, PlaneId::NONE) }
+}
+
 impl Ssd {
     pub(super) fn write_to_buffer(&mut self, id: RequestId, sub_request: SubRequest, events: &mut EventQueue) {
         // The rest of a unit that is written in part is merged in DRAM: the request waits for both.
@@ -78,6 +83,12 @@ impl Ssd {
             if set.is_empty() {
                 return;
             }
+            if self.drive.looks_up() {
+                let now_ns = events.now_ns();
+                let runs = set.pages().iter().flat_map(|page| page.runs());
+                self.drive.look_up_together(runs.map(|(first, units)| leaving(first, units, now_ns)), events);
+                continue;
+            }
             for page in set.pages() {
                 self.evict(*page, events);
             }
@@ -87,21 +98,16 @@ impl Ssd {
     /// Writes what leaves of a logical page.
     fn evict(&mut self, page: Leaving, events: &mut EventQueue) {
         let now_ns = events.now_ns();
-        let evict = |first, units| {
-            let mut txn = Txn::new(Role::Evict, first, units, DieId::NONE, PlaneId::NONE);
-            txn.arrival_ns = now_ns;
-            txn
-        };
         if self.drive.geometry().has_superpages() {
             let (first, mask) = page.units();
-            let mut txn = evict(first, 0);
+            let mut txn = leaving(first, 0, now_ns);
             self.take_superpage(&mut txn, |unit| mask >> (unit.0 - first.0) & 1 == 1);
             let reads = self.others_held(&txn);
             self.submit_after(txn, reads, events);
             return;
         }
         for (first, units) in page.runs() {
-            self.submit_after(evict(first, units), 0, events);
+            self.submit_after(leaving(first, units, now_ns), 0, events);
         }
     }
 

@@ -24,6 +24,7 @@ mod parts;
 pub mod reading;
 mod rows;
 mod seen;
+mod sets;
 mod sharing;
 mod steps;
 mod sub_requests;

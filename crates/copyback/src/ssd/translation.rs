@@ -11,6 +11,7 @@
 //! longest owed first; the others stay owed, and take more changes along.
 
 use super::drive::Drive;
+use super::sets::Sets;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Role, Txn, Txns};
 use crate::ftl::core::{Ftl, Move};
@@ -53,6 +54,8 @@ pub(super) struct Translation {
     waiting: VecDeque<TxnId>,
     /// Entries came to DRAM since those were looked at.
     has_room: bool,
+    /// Writes of which the buffer sends several at once.
+    pub(super) sets: Sets,
     /// Room for the pages that a look-up drives out.
     write_back: Vec<TranslationPage>,
     pub(super) totals: MapTotals,
@@ -74,6 +77,7 @@ impl Translation {
             freed: vec![0; g.dies as usize],
             waiting: VecDeque::new(),
             has_room: false,
+            sets: Sets::default(),
             write_back: Vec::new(),
             totals: MapTotals::default(),
             in_flash: check.then(in_flash),
@@ -172,7 +176,7 @@ impl Drive {
         }
     }
 
-    fn map(&mut self) -> &mut Translation {
+    pub(super) fn map(&mut self) -> &mut Translation {
         self.translation.as_mut().expect("only a map in flash is looked up")
     }
 
@@ -379,9 +383,21 @@ impl Drive {
         }
     }
 
-    /// The entries of a transaction are in DRAM: it goes where they say. What of the time since its request arrived is
-    /// not explained was a wait for the map.
+    /// The entries of a transaction are in DRAM: it goes where they say, if it is of a set with the others of that.
     fn go_to_die(&mut self, id: TxnId, events: &mut EventQueue) {
+        let Some(set) = self.map().sets.ready(id) else { return };
+        for &write in &set {
+            self.set_off(write, events);
+        }
+        if set.is_empty() {
+            self.set_off(id, events);
+        }
+        self.map().sets.give_back(set);
+    }
+
+    /// A transaction goes to the die of its data. What of the time since its request arrived is not explained was a
+    /// wait for the map.
+    fn set_off(&mut self, id: TxnId, events: &mut EventQueue) {
         let txn = &mut self.txns[id];
         let explained_ns: u64 = txn.breakdown_ns.iter().sum();
         txn.breakdown_ns[Cause::Map as usize] += events.now_ns() - txn.arrival_ns - explained_ns;

@@ -1,9 +1,10 @@
 //! Maps whose entries live in flash, with the times of tpds20's Table 1 (`tpds20`): what each look-up costs.
 
-use crate::tpds20::{MOVE_NS, PROGRAM_NS, drive, response_ns, run};
+use crate::tpds20::{LATENCY_NS, MOVE_NS, PROGRAM_NS, TWO_PLANE_PROGRAM_NS, drive, response_ns, run};
 use copyback::flash::command::{FlashOp, Source};
 use copyback::observe::report::{MapReport, Outcome};
 use copyback::run::config::RunConfig;
+use copyback::run::precondition::PreconditionConfig;
 use copyback::scene::Block::{Free, Holds, Open};
 use copyback::scene::{Asks, Scene};
 use copyback::workload::{Op, Priority, Request};
@@ -73,6 +74,33 @@ fn a_write_back_takes_all_changed_entries_of_its_page_along() {
     // The fourth drives out the first, and has the second and third written with it: they leave without a program. It
     // is changed itself when the seventh would come.
     assert_eq!((map(&outcome).write_backs, map(&outcome).page_programs), (1, 1));
+}
+
+/// Pages that leave the buffer as one Die-Write stay one where the entry of one of them has to come from flash: "mapping
+/// entries [...] are organized as Die-Write as well" (Section 6.5).
+#[test]
+fn a_die_write_waits_for_the_entries_of_all_its_pages() {
+    let mut config =
+        drive("spd", 1, "mapping = { policy = \"dftl\" }\nbuffer = { size = \"8 KiB\", latency = \"1 us\" }");
+    config.precondition = PreconditionConfig::Sequential { fill: 0.5 };
+    // The read loads the entry of page 0; the last write drives pages 0 and 1 out.
+    let asked = [(Op::Read, 0), (Op::Write, 0), (Op::Write, 1), (Op::Write, 2)];
+    let outcome = one_by_one(&config, &asked);
+    let evicted_ns = READ_NS + TWO_PLANE_PROGRAM_NS;
+    assert_eq!(responses_ns(&outcome), [2 * READ_NS, LATENCY_NS, LATENCY_NS, evicted_ns + LATENCY_NS]);
+    assert_eq!((outcome.report.evictions.parallel_pages, outcome.report.flash.padding_units), (2, 0));
+}
+
+/// A translation page fills a row with a dirty page of its die, and is padded where there is none.
+#[test]
+fn a_translation_page_shares_a_row() {
+    let mut config = drive("spd", 1, "mapping = { policy = \"dftl\", cache = \"8 B\" }");
+    config.buffer = Default::default();
+    let asked = [(Op::Write, 0), (Op::Write, 1), (Op::Read, 0)];
+    let outcome = one_by_one(&config, &asked);
+    let changed_ns = READ_NS + TWO_PLANE_PROGRAM_NS + READ_NS + READ_NS;
+    assert_eq!(responses_ns(&outcome)[2], changed_ns);
+    assert_eq!(outcome.report.flash.padding_units, 4, "two pages of the host and two of the map, a row each");
 }
 
 /// Data that a collection moves takes no entry to DRAM: its translation page is written once, when the round has ended.
