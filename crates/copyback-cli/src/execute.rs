@@ -11,6 +11,7 @@ use copyback::observe::commands::CommandFilter;
 use copyback::observe::matched::{Matched, Responses};
 use copyback::observe::report::Outcome;
 use copyback::run::{self, Options, Progress, RunError, Warmup};
+use copyback::workload::spec::WorkloadSpec;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -173,6 +174,20 @@ fn open(plan: &Plan, planned: &Planned) -> Result<Opened, Failure> {
     workloads::open_source(&planned.resolved.workload, plan.seed, capacity_bytes)
 }
 
+/// A note where a generator makes fewer requests than are asked for.
+fn too_few_requests(workload: &WorkloadSpec, asked: Option<u64>) -> Option<String> {
+    let (asked, made) = (asked?, workloads::expected_requests(workload, None)?);
+    let is_short = workload.trace.is_none() && made < asked;
+    let count = crate::format::count;
+    is_short.then(|| {
+        format!(
+            "the workload generates {} requests, of {} that are asked for; set `workload.requests` for more",
+            count(made),
+            count(asked)
+        )
+    })
+}
+
 fn one(
     plan: &Plan,
     planned: &Planned,
@@ -195,6 +210,8 @@ fn one(
     };
     let outcome = run::simulate(&planned.resolved.run, image, opened.source, &options, &mut progress)
         .map_err(|error| failed(error, planned))?;
+    let mut outcome = outcome;
+    outcome.notes.extend(too_few_requests(&planned.resolved.workload, plan.requests_in_all()));
     let seconds = started.elapsed().as_secs_f64();
     let rate = |count: fn(&Progress) -> u64| last.as_ref().map_or(0, count) as f64 / seconds.max(1e-9);
     let wall = Wall {

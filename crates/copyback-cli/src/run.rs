@@ -10,7 +10,7 @@ use crate::plan::{self, Plan};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
-use copyback::observe::report::{Latency, Report, Sample};
+use copyback::observe::report::{Latency, MapReport, Report, Sample};
 use copyback::run::config::Resolved;
 
 /// Runs the command.
@@ -42,7 +42,7 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
     let planned = &plan.runs[0];
     let report = &done.outcome.report;
     let mut text = heading(plan, &planned.scheme, &planned.resolved);
-    for (title, body) in [
+    let mut parts = vec![
         ("Requests", requests(report)),
         ("Response times", latencies(report, terminal_columns)),
         ("Where the time went", breakdown(report)),
@@ -52,7 +52,11 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
         ("Utilization", utilization(report)),
         ("Wear", wear(report)),
         ("Over time", over_time(&done.outcome.series)),
-    ] {
+    ];
+    if let Some(map) = &report.map {
+        parts.insert(6, ("Map in flash", map_in_flash(map)));
+    }
+    for (title, body) in parts {
         text.push_str(&format!("\n{}{title}{}\n{body}", BOLD.render(), BOLD.render_reset()));
     }
     let wall = done.wall;
@@ -267,6 +271,17 @@ fn collection(report: &Report) -> String {
         ));
     }
     facts(rows)
+}
+
+fn map_in_flash(map: &MapReport) -> String {
+    let found = map.hit_ratio.map_or_else(|| "none".to_owned(), percent);
+    let later = map.page_programs - map.write_backs;
+    facts(vec![
+        ("entries looked up", format!("{}, of which DRAM held {found}", count(map.lookups))),
+        ("translation pages read", count(map.page_reads)),
+        ("written back", format!("{}, to make room in DRAM", count(map.write_backs))),
+        ("updated", format!("{}, as data moved whose entries were not in DRAM", count(later))),
+    ])
 }
 
 fn utilization(report: &Report) -> String {

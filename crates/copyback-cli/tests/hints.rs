@@ -220,3 +220,14 @@ fn percentiles_of_too_few_requests_are_not_shown() {
     let write = &json["results"][0]["report"]["response"]["write"];
     assert!(write["p99_99_ns"].as_u64() > Some(0), "the JSON has what it had: {write}");
 }
+
+#[test]
+fn a_generator_that_makes_fewer_requests_than_are_asked_for_is_noted() {
+    let run = |requests| {
+        let few = ["--set", "workload.requests=300", "--requests", requests, "--warmup", "0", "--quiet"];
+        done(&[&["run", "--device", "small", "--workload", "random-read"], &few[..]].concat())
+    };
+    let note = "the workload generates 300 requests, of 500 that are asked for; set `workload.requests` for more";
+    assert!(run("500").contains(note), "{}", run("500"));
+    assert!(!run("300").contains("the workload generates"));
+}

@@ -72,6 +72,17 @@ fn value(resolved: &Resolved, path: &str) -> Option<toml::Value> {
     path.split('.').try_fold(table, |value, key| value.get(key).cloned())
 }
 
+/// The same of the DRAM that a map in flash has.
+#[test]
+fn a_scheme_that_chooses_how_the_map_is_cached_finds_the_size() {
+    let device = "[mapping]\npolicy = \"map-cache\"\ncache = \"2 MiB\"";
+    let resolved = with(&[device, "[mapping]\npolicy = \"dftl\""]);
+    assert_eq!(value(&resolved, "mapping.cache").unwrap().as_str(), Some("2 MiB"));
+    let of_size = with(&["[mapping]\ncache = \"2 MiB\"", "[mapping]\npolicy = \"dftl\""]);
+    assert_eq!(value(&of_size, "mapping.cache").unwrap().as_str(), Some("2 MiB"));
+    assert_eq!(value(&with(&[device, "[mapping]\npolicy = \"page\""]), "mapping.cache"), None);
+}
+
 /// A scheme that chooses another buffer finds the size that the device has; one that has none forgets it.
 #[test]
 fn another_policy_keeps_what_the_drive_has() {

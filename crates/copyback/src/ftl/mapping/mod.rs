@@ -13,6 +13,7 @@ pub mod page;
 pub mod superpage;
 
 use crate::config::axis;
+use crate::config::layers::Kept;
 use crate::flash::geometry::Geometry;
 use cached::CacheParameters;
 
@@ -21,6 +22,9 @@ axis! {
     MappingConfig, "mapping", "where is a logical unit?", default Page,
     { "page" => page: Page, "superpage" => superpage: Superpage, "dftl" => dftl: Dftl, "map-cache" => map_cache: MapCache }
 }
+
+/// Where a scheme chooses how the map is cached, the DRAM for it stays.
+pub const KEPT: Kept = Kept { table: "mapping", policies: &["dftl", "map-cache"], keys: &["cache"] };
 
 impl MappingConfig {
     /// What is cached of the map, where its entries live in flash.
