@@ -280,7 +280,14 @@ fn map_in_flash(map: &MapReport) -> String {
         ("entries looked up", format!("{}, of which DRAM held {found}", count(map.lookups))),
         ("translation pages read", count(map.page_reads)),
         ("written back", format!("{}, to make room in DRAM", count(map.write_backs))),
-        ("updated", format!("{}, as data moved whose entries were not in DRAM", count(later))),
+        (
+            "updated",
+            format!(
+                "{}, as data moved whose entries were not in DRAM; {} still to be updated",
+                count(later),
+                count(map.pages_owed)
+            ),
+        ),
     ])
 }
 

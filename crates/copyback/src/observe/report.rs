@@ -293,6 +293,8 @@ pub struct MapReport {
     pub write_backs: u64,
     /// Those of them that were written because data moved whose entries were not in DRAM.
     pub updates: u64,
+    /// Translation pages that are still to be written for that at the end.
+    pub pages_owed: u64,
 }
 
 /// Utilization: shares of time.

@@ -52,6 +52,27 @@ impl RunConfig {
         Ok(())
     }
 
+    /// Hot and cold data apart: each page of a collection goes to one of two blocks of its plane.
+    pub(super) fn check_hot_cold(&self) -> Result<(), KeyError> {
+        if !self.frontier.keeps_hot_apart() {
+            return Ok(());
+        }
+        let refuse = |why: &str, help: &str| Err(KeyError::new("frontier.hot_window", why).with_help(help));
+        if self.preemption.is_timeless() {
+            let why = "collections that take no time (`preemption.policy = \"ideal\"`) do not tell hot from cold";
+            return refuse(why, "leave it out, or choose another `preemption.policy`");
+        }
+        if !self.compose.gc_builders().is_empty() {
+            let why = "what joins a collection's commands (`compose.gc`) decides to which block its page goes";
+            return refuse(why, "leave it out, or set `compose.gc = []`");
+        }
+        if self.granularity.build().leaves_plane() {
+            let why = "moves to other dies (`granularity.destination = \"global\"`) do not tell hot from cold";
+            return refuse(why, "leave it out, or set `granularity.destination = \"local\"`");
+        }
+        Ok(())
+    }
+
     /// Whether rows are as large as a page and a block may be, and nothing asks for one plane of a row.
     pub(super) fn check_rows(&self) -> Result<(), KeyError> {
         let (in_rows, rows_needed) = (self.frontier.is_in_rows(), self.granularity.needs_rows());

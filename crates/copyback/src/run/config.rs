@@ -98,6 +98,7 @@ impl RunConfig {
         self.check_allocation()?;
         self.allocation.check()?;
         self.frontier.check()?;
+        self.check_hot_cold()?;
         self.check_rows()?;
         self.trigger.check(&self.geometry)?;
         self.victim.check(&self.device())?;

@@ -120,7 +120,8 @@ fn map_report(simulation: &Simulation<'_>) -> Option<MapReport> {
     let totals = simulation.readings().filter_map(|drive| drive.map).reduce(|a, b| a.zip(&b, |a, b| a + b))?;
     let MapTotals { lookups, hits, page_reads, page_programs, write_backs, updates } = totals;
     let hit_ratio = (lookups > 0).then(|| hits as f64 / lookups as f64);
-    Some(MapReport { lookups, hits, hit_ratio, page_reads, page_programs, write_backs, updates })
+    let pages_owed = simulation.drives().map(Drive::translation_pages_owed).sum();
+    Some(MapReport { lookups, hits, hit_ratio, page_reads, page_programs, write_backs, updates, pages_owed })
 }
 
 /// Array time of a drive's collection by kind of command, and the time of its data on the channel.

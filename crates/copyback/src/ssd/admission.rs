@@ -42,10 +42,7 @@ impl Moves for PlaneJobs<'_> {
         let job = &drive.jobs[id.at()];
         // A row of a superpage is programmed as one, however few of its units are left.
         let pages = match job.footprint().is_row() || drive.geometry.has_superpages() {
-            false => {
-                let per_page = drive.geometry.units_per_page;
-                (job.moves_left() as u32).div_ceil(per_page) + (job.hot_left() as u32).div_ceil(per_page)
-            }
+            false => job.pages_left(drive.geometry.units_per_page),
             true => {
                 let geometry = &drive.geometry;
                 job.pages_left_on(plane, |unit| geometry.page_of(unit), |page| geometry.plane_of_page(page))
@@ -95,7 +92,7 @@ impl Drive {
     pub(crate) fn submit(&mut self, id: TxnId, events: &mut EventQueue) {
         let die = self.txns[id].die;
         self.txns[id].clocks = self.dies[die.at()].clocks.read(events.now_ns());
-        self.dies[die.at()].begin_wait(Self::is_write(self.txns[id].role), self.txns[id].high_priority);
+        self.dies[die.at()].begin_wait(self.txns[id].role.is_write(), self.txns[id].high_priority);
         if self.dies[die.at()].planes_below != 0 {
             self.start_awaited_collection(die, events);
         }
@@ -110,13 +107,13 @@ impl Drive {
 
     #[inline(always)]
     pub(super) fn is_high_priority_write(&self, id: TxnId) -> bool {
-        self.txns[id].high_priority && Self::is_write(self.txns[id].role)
+        self.txns[id].high_priority && self.txns[id].role.is_write()
     }
 
     /// Lets a transaction into its die's queue, or lets it wait in front.
     fn admit(&mut self, id: TxnId, events: &mut EventQueue) {
         let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
-        if Self::is_write(role) && self.reservable(die, plane) == 0 {
+        if role.is_write() && self.reservable(die, plane) == 0 {
             let list = self.space_queue(die, plane);
             self.enqueue(list, id);
             self.newest.track();
@@ -135,7 +132,7 @@ impl Drive {
             return;
         }
         self.dies[die.at()].take_slot();
-        let queue = if Self::is_write(role) {
+        let queue = if role.is_write() {
             self.space.reserve(&self.geometry, die, plane);
             Queue::Write
         } else {
@@ -239,7 +236,7 @@ impl Drive {
     pub(super) fn stop_waiting(&mut self, id: TxnId, now_ns: u64) {
         let txn = &mut self.txns[id];
         let die = &mut self.dies[txn.die.at()];
-        die.end_wait(Self::is_write(txn.role), txn.high_priority);
+        die.end_wait(txn.role.is_write(), txn.high_priority);
         let held = charge(&mut txn.breakdown_ns, &txn.clocks, &die.clocks.read(now_ns));
         txn.gc_affected |= held;
     }
@@ -273,7 +270,7 @@ impl Drive {
             _ => waiter.breakdown_ns = breakdown_ns,
         }
         if self.looks_up() {
-            return self.look_up_first(successor, events);
+            return self.look_up_in_turn(successor, events);
         }
         // Where it goes is decided now, not when its request arrived.
         let first = self.txns[successor].first;

@@ -273,11 +273,11 @@ impl Drive {
         let job = job.filling(fill, self.geometry.units_per_page);
         let units = self.geometry.units_per_block as usize;
         if let Some(id) = self.free_jobs.pop() {
-            let room = self.jobs[id.at()].take_moves();
+            let room = self.jobs[id.at()].take_room();
             self.jobs[id.at()] = job.with_room(room, units);
             return id;
         }
-        self.jobs.push(job.with_room(Vec::new(), units));
+        self.jobs.push(job.with_room(Default::default(), units));
         JobId(self.jobs.len() as u32 - 1)
     }
 

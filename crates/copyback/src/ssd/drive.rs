@@ -15,7 +15,7 @@ use crate::dispatch::index::Asked;
 use crate::dispatch::order::Order;
 pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
-use crate::dispatch::txn::{Role, Txn, Txns};
+use crate::dispatch::txn::{Txn, Txns};
 use crate::flash::command::{Command, Rules, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
@@ -483,11 +483,5 @@ impl Drive {
     /// Sum over dies of the time that collection held them.
     pub fn held_by_gc_ns(&self, now_ns: u64) -> u64 {
         self.dies.iter().map(|d| d.clocks.held_by_gc_ns(now_ns)).sum()
-    }
-
-    /// Whether a role's transactions are writes.
-    #[inline(always)]
-    pub(super) fn is_write(role: Role) -> bool {
-        role.is_write()
     }
 }

@@ -54,8 +54,8 @@ impl Hotness {
     #[cold]
     fn sweep(&mut self, window: u64) {
         let kept = [number(window), number(window.saturating_sub(1))];
-        // After a long time without a write even these numbers may be old.
-        let is_long_ago = window >= self.swept + 2 * SWEEP_AFTER;
+        // Nothing was written since the window before the first in which this would have been called.
+        let is_long_ago = window > self.swept + SWEEP_AFTER;
         self.of.iter_mut().filter(|seen| is_long_ago || !kept.contains(&(**seen >> 3))).for_each(|seen| *seen = 0);
         self.swept = window;
     }
@@ -73,21 +73,22 @@ impl Drive {
     /// Takes the hot ones out of the moves of a collection that begins, where blocks keep them apart and the pages that
     /// both take together still leave one free.
     pub(super) fn take_hot(&mut self, id: JobId, plane: PlaneId, moves: &mut Vec<Move>, now_ns: u64) {
-        let Some(hotness) = &self.hotness else { return };
-        let is_superpage = self.geometry.has_superpages();
+        let Self { hotness: Some(hotness), jobs, ftl, geometry, .. } = self else { return };
+        let job = &mut jobs[id.at()];
+        let is_superpage = geometry.has_superpages();
         let is_hot = |m: &Move| match is_superpage {
-            true => self.ftl.superpage_of(m.unit).any(|unit| hotness.is_hot(unit, now_ns)),
+            true => ftl.superpage_of(m.unit).any(|unit| hotness.is_hot(unit, now_ns)),
             false => hotness.is_hot(m.unit, now_ns),
         };
-        let hot: Vec<Move> = moves.iter().copied().filter(is_hot).collect();
-        let per_page = self.geometry.units_per_page;
-        let pages = (hot.len() as u32).div_ceil(per_page) + ((moves.len() - hot.len()) as u32).div_ceil(per_page);
-        let blocks = self.jobs[id.at()].footprint().blocks().count() as u32;
-        let has_room = pages < blocks * self.geometry.pages_per_block
-            && (blocks > 1 || pages <= self.ftl.pages_left(plane, Stream::Moved));
+        let hot = moves.iter().filter(|m| is_hot(m)).count() as u32;
+        let (per_page, cold) = (geometry.units_per_page, moves.len() as u32 - hot);
+        let pages = hot.div_ceil(per_page) + cold.div_ceil(per_page);
+        let blocks = job.footprint().blocks().count() as u32;
+        let has_room =
+            pages < blocks * geometry.pages_per_block && (blocks > 1 || pages <= ftl.pages_left(plane, Stream::Moved));
         if is_superpage || per_page == 1 || has_room {
+            job.hot_mut().extend(moves.iter().filter(|m| is_hot(m)));
             moves.retain(|m| !is_hot(m));
-            self.jobs[id.at()].set_hot(hot);
         }
     }
 
@@ -141,6 +142,19 @@ mod tests {
         hot.on_written(A, 25);
         assert!(hot.is_hot(A, 25), "the window before had two");
         assert!(!hot.is_hot(A, 35), "this one had one");
+    }
+
+    /// The same where nothing is written meanwhile.
+    #[test]
+    fn what_is_old_never_looks_new_after_a_pause() {
+        for (first, gap) in (0..35).flat_map(|first| (2..200).map(move |gap| (first, gap))) {
+            let mut hot = hotness(1);
+            hot.on_written(A, 10 * first);
+            let now_ns = 10 * (first + gap);
+            assert!(!hot.is_hot(A, now_ns), "window {first}, {gap} later");
+            hot.on_written(LogicalUnit(1), now_ns);
+            assert!(!hot.is_hot(A, now_ns), "window {first}, {gap} later, when something is written");
+        }
     }
 
     /// Numbers of windows come round.

@@ -67,6 +67,9 @@ impl Drive {
                 decisions += 1;
                 hold!(decisions < self.settings.decisions_max, DecisionsEnd, "{die:?}: {}", self.describe_waiting());
             }
+            if self.looks_up() {
+                self.update_written(events);
+            }
             self.update_clock(die, events.now_ns());
         }
         self.marked.clear();
@@ -297,9 +300,6 @@ impl Drive {
             self.count_eviction(die, lead, &command, events.now_ns());
         }
         self.collect_planes_of(command.parts(), events);
-        if self.looks_up() {
-            self.update_written(events);
-        }
     }
 
     /// Pages of the buffer were sent to flash: together, or alone although others waited, or alone.

@@ -84,7 +84,7 @@ impl<'a> Pairing<'a> {
                 wanted.is_some() && drive.queues.index().page_of(txn) == wanted
             }
             Step::Program { units } => {
-                Drive::is_write(drive.txns[txn].role) && drive.units_in_program(txn, self.job, units).is_some()
+                drive.txns[txn].role.is_write() && drive.units_in_program(txn, self.job, units).is_some()
             }
             Step::Erase => false,
         }
@@ -103,9 +103,7 @@ impl<'a> Pairing<'a> {
                 });
                 found.as_slice().contains(&txn)
             }
-            Step::Program { .. } => {
-                Drive::is_write(drive.txns[txn].role) && self.takes_writes_to(drive.txns[txn].plane)
-            }
+            Step::Program { .. } => drive.txns[txn].role.is_write() && self.takes_writes_to(drive.txns[txn].plane),
             Step::Erase => false,
         }
     }

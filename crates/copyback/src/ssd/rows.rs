@@ -10,6 +10,7 @@ use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp};
 use crate::ftl::core::Move;
+use crate::ftl::frontier::Stream;
 use crate::observe::report::Cause;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
@@ -68,10 +69,16 @@ impl Drive {
         if self.settings.combines {
             dirty = self.take_waiting(die, plane, &mut data[..room], events.now_ns());
         }
+        // Writes that waited had a page of the host's block reserved: what the row shares with them goes there, too.
+        let write_point = match dirty.first.is_some() {
+            true => self.ftl.write_point(plane, Stream::Host),
+            false => self.write_point_of(id, plane),
+        };
         if self.geometry.shares_rows() {
             self.take_dirty(die, plane, &mut data[..room], &mut dirty, events.now_ns());
         }
-        let page = self.bind_row(id, plane, units, &data[..dirty.units as usize], events.now_ns());
+        let data = &data[..dirty.units as usize];
+        let page = self.bind_row(id, (plane, write_point), units, data, events.now_ns());
         let mut command = Command::new(FlashOp::Program, self.jobs[id.at()].source(), id, events.now_ns());
         self.push_row(&mut command, plane, page, self.geometry.units_per_flash_page, TxnId::NONE);
         // They hang on the first page that is theirs alone, or the last.
@@ -170,8 +177,14 @@ impl Drive {
     }
 
     /// Binds a row for a job's oldest moves that were read, and for data of the host behind them.
-    fn bind_row(&mut self, id: JobId, plane: PlaneId, units: usize, data: &[LogicalUnit], now_ns: u64) -> PageId {
-        let write_point = self.write_point_of(id, plane);
+    fn bind_row(
+        &mut self,
+        id: JobId,
+        (plane, write_point): (PlaneId, usize),
+        units: usize,
+        data: &[LogicalUnit],
+        now_ns: u64,
+    ) -> PageId {
         let stamp = self.ftl.counts().host_units;
         let job = &mut self.jobs[id.at()];
         self.counters.on_moved_units(job.source(), units as u64);

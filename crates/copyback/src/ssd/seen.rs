@@ -7,7 +7,7 @@ use crate::dispatch::index::place_of;
 use crate::dispatch::queues::{Queue, Queues};
 use crate::dispatch::txn::Txns;
 use crate::flash::geometry::Geometry;
-use crate::ftl::core::Ftl;
+use crate::ftl::core::{Ftl, Move};
 use crate::sim::index::{DieId, PlaneId, TxnId};
 use crate::tasks::job::Job;
 use crate::tasks::view::{Class, DieView, Waiting, WorkLeft};
@@ -104,10 +104,10 @@ impl DieView for Seen<'_> {
 
     fn work_left(&self) -> Option<WorkLeft> {
         let job = self.die.is_reserved().then(|| &self.jobs[self.die.reserved_by().at()])?;
-        let pending = job.pending();
-        let page = |at: usize| self.geometry.page_of(pending[at].from);
-        let pages_to_read = (0..pending.len()).filter(|&at| at == 0 || page(at) != page(at - 1)).count() as u32;
-        let pages_to_program = (job.moves_left() as u32).div_ceil(self.geometry.units_per_page);
+        let is_together = |a: &Move, b: &Move| self.geometry.page_of(a.from) == self.geometry.page_of(b.from);
+        let pages_of = |moves: &[Move]| moves.chunk_by(is_together).count() as u32;
+        let pages_to_read = pages_of(job.pending()) + pages_of(job.hot());
+        let pages_to_program = job.pages_left(self.geometry.units_per_page);
         let steps = pages_to_read + pages_to_program + 1;
         Some(WorkLeft { plane: job.plane(), pages_to_read, pages_to_program, steps })
     }

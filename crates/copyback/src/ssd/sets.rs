@@ -1,5 +1,5 @@
-//! Sets of writes that the buffer sends at once, to be programmed with one command: where their entries have to be looked
-//! up first, they go to their dies when those of all are there.
+//! Sets of writes that the buffer sends at once, to be programmed with one command: where their entries have to be
+//! looked up first, they go to their dies when those of all are there.
 
 use super::drive::Drive;
 use crate::dispatch::txn::Txn;

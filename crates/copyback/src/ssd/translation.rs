@@ -43,8 +43,8 @@ pub(super) struct Translation {
     pub(super) cached: Cached,
     /// The first hidden unit: the first translation page.
     first_hidden: u32,
-    /// The read of each translation page that is under way.
-    load_of: Vec<TxnId>,
+    /// The read of each translation page that is under way, and the last of those that wait for it.
+    load_of: Vec<[TxnId; 2]>,
     update_of: Vec<Update>,
     /// Translation pages that are owed updates, by the die that moved data, and behind those after writes.
     owed: Lists,
@@ -71,7 +71,7 @@ impl Translation {
         Self {
             cached: Cached::new(params, g),
             first_hidden: g.logical_units,
-            load_of: vec![TxnId::NONE; pages],
+            load_of: vec![[TxnId::NONE; 2]; pages],
             update_of: vec![Update::None; pages],
             owed: Lists::new(g.dies as usize + 1, pages),
             freed: vec![0; g.dies as usize],
@@ -115,8 +115,9 @@ impl Translation {
             let place = ftl.lookup(unit);
             place.is_some() && ftl.geometry.page_of(place) == page
         };
-        let g = &ftl.geometry;
-        let die = g.die_of(g.plane_of_page(page));
+        // Owed by the die that collects, which may have sent them to another.
+        let Some(from) = moves.first().map(|m| m.from) else { return };
+        let die = ftl.geometry.die_of(ftl.geometry.plane_of(ftl.geometry.block_of(from)));
         for unit in moves.iter().map(|m| m.unit).filter(|&unit| is_there(unit)) {
             // Where translation pages are is always known.
             if self.page_at(unit).is_none() {
@@ -167,7 +168,8 @@ impl Drive {
             let ftl = &self.ftl;
             self.queues.on_moved(units.clone(), &self.txns, |unit| ftl.lookup(unit));
             if let Some(hotness) = &mut self.hotness {
-                units.clone().for_each(|unit| hotness.on_written(unit, now_ns));
+                let hosts = units.clone().filter(|unit| unit.0 < self.geometry.logical_units);
+                hosts.for_each(|unit| hotness.on_written(unit, now_ns));
             }
             if let Some(map) = &mut self.translation {
                 let of_map = units.filter(|&unit| map.on_written(unit, ftl)).count();
@@ -193,6 +195,13 @@ impl Drive {
         let map = self.map();
         map.totals.lookups += u64::from(units);
         map.totals.hits += u64::from(map.cached.loaded_units(first, units));
+        self.look_up_in_turn(id, events);
+    }
+
+    /// The same of a write whose units, or some of them, its own reads have looked up: that is not counted again.
+    pub(super) fn look_up_in_turn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let map = self.map();
         if !map.waiting.is_empty() && map.cached.lacks(first, units) {
             map.waiting.push_back(id);
             return;
@@ -242,12 +251,9 @@ impl Drive {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map();
         let page = map.cached.page_of(first);
-        let (unit, under_way) = (map.unit_of(page), map.load_of[page.at()]);
+        let (unit, [under_way, last]) = (map.unit_of(page), map.load_of[page.at()]);
         if under_way.is_some() {
-            let mut last = under_way;
-            while self.txns[last].chain.is_some() {
-                last = self.txns[last].chain;
-            }
+            map.load_of[page.at()] = [under_way, id];
             self.txns[last].chain = id;
         } else if self.ftl.lookup(unit).is_none() {
             let map = self.map();
@@ -255,9 +261,10 @@ impl Drive {
             map.has_room = true;
             self.go_to_die(id, events);
         } else {
-            let read = Txn { chain: id, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
+            let high_priority = self.txns[id].high_priority;
+            let read = Txn { chain: id, high_priority, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
             let read = self.txns.add(read);
-            self.map().load_of[page.at()] = read;
+            self.map().load_of[page.at()] = [read, id];
             self.submit_map_txn(read, events);
         }
     }
@@ -288,19 +295,27 @@ impl Drive {
         let unit = self.map().unit_of(page);
         self.map().update_of[page.at()] = Update::UnderWay;
         self.newest.track();
-        let write = Txn { successor, ..self.map_txn(Role::MapWrite, unit, events.now_ns()) };
-        let write = self.txns.add(write);
+        let mut high_priority = false;
         if successor.is_some() {
             self.txns[successor].waits_for += 1;
+            high_priority = self.txns[successor].high_priority;
         }
+        let write = Txn { successor, high_priority, ..self.map_txn(Role::MapWrite, unit, events.now_ns()) };
+        let write = self.txns.add(write);
         if !reads || self.ftl.lookup(unit).is_none() {
             self.submit_map_txn(write, events);
             return;
         }
         self.txns[write].waits_for = 1;
-        let read = Txn { successor: write, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
+        let read = Txn { successor: write, high_priority, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
         let read = self.txns.add(read);
         self.submit_map_txn(read, events);
+    }
+
+    /// Translation pages that are owed updates now.
+    pub fn translation_pages_owed(&self) -> u64 {
+        let updates = self.translation.iter().flat_map(|map| &map.update_of);
+        updates.filter(|update| matches!(update, Update::Owed(_))).count() as u64
     }
 
     /// Translation pages of data that was written are updated, whose entries had left DRAM again.
@@ -354,7 +369,7 @@ impl Drive {
         }
         let map = self.map();
         let page = map.page_at(unit).expect("a load reads a translation page");
-        (map.load_of[page.at()], map.has_room) = (TxnId::NONE, true);
+        (map.load_of[page.at()], map.has_room) = ([TxnId::NONE; 2], true);
         let mut waiter = next;
         while waiter.is_some() {
             let txn = &self.txns[waiter];

@@ -263,8 +263,10 @@ impl Drive {
         d.defers_to_high_priority = defers && d.high_priority_waiting() > 0;
         self.dies_reserved -= 1;
         if self.looks_up() {
-            let pages = self.jobs[id.at()].footprint().blocks().count() as u32 * self.geometry.pages_per_block;
-            self.update_moved(die, pages.saturating_sub(pages_stayed), events);
+            let job = &self.jobs[id.at()];
+            let pages = job.footprint().blocks().count() as u32 * self.geometry.pages_per_block;
+            let programmed = (job.programmed() as u32).div_ceil(self.geometry.units_per_page).max(pages_stayed);
+            self.update_moved(die, pages.saturating_sub(programmed), events);
         }
         self.retire(id, events);
     }

@@ -122,11 +122,17 @@ impl Job {
 
     /// Room for the moves of so many units, which a job that is over leaves to the next.
     #[must_use]
-    pub fn with_room(mut self, mut moves: Vec<Move>, units: usize) -> Self {
+    pub fn with_room(mut self, [mut moves, mut hot]: [Vec<Move>; 2], units: usize) -> Self {
         moves.clear();
         moves.reserve(units);
-        self.moves = moves;
+        hot.clear();
+        (self.moves, self.hot) = (moves, hot);
         self
+    }
+
+    /// The room of one that is over.
+    pub fn take_room(&mut self) -> [Vec<Move>; 2] {
+        [std::mem::take(&mut self.moves), std::mem::take(&mut self.hot)]
     }
 
     /// The same with its way to fill pages of so many units.
@@ -145,9 +151,9 @@ impl Job {
         self.moves = moves;
     }
 
-    /// These moves follow when those that it begins with are done; before it begins.
-    pub fn set_hot(&mut self, hot: Vec<Move>) {
-        self.hot = hot;
+    /// Where the moves are put that follow when those that it begins with are done; before it begins.
+    pub fn hot_mut(&mut self) -> &mut Vec<Move> {
+        &mut self.hot
     }
 
     /// Whether what it moves now is hot.
@@ -229,6 +235,11 @@ impl Job {
         &self.moves[self.next..]
     }
 
+    /// Those behind them, whose data is hot.
+    pub fn hot(&self) -> &[Move] {
+        &self.hot
+    }
+
     /// Where those begin in the order of all moves.
     pub fn first_pending(&self) -> usize {
         self.next
@@ -273,14 +284,21 @@ impl Job {
         self.footprint.lead().1
     }
 
-    /// Moves that were not programmed yet.
+    /// Moves that were not programmed yet, those that are hot and come behind the others included.
     pub fn moves_left(&self) -> usize {
-        self.moves.len() - self.programmed
+        self.moves.len() - self.programmed + self.hot.len()
     }
 
-    /// Those of them that are hot and come behind the others.
-    pub fn hot_left(&self) -> usize {
-        self.hot.len()
+    /// Pages of so many units that its program takes where it fills them: hot and cold data share none.
+    #[inline(always)]
+    pub fn pages_left(&self, units_per_page: u32) -> u32 {
+        let cold = (self.moves.len() - self.programmed) as u32;
+        cold.div_ceil(units_per_page) + if self.hot.is_empty() { 0 } else { self.hot_pages(units_per_page) }
+    }
+
+    #[cold]
+    fn hot_pages(&self, units_per_page: u32) -> u32 {
+        (self.hot.len() as u32).div_ceil(units_per_page)
     }
 
     /// Pages of a plane, as `page_of` and `plane_of` say, that hold moves which were not programmed yet.

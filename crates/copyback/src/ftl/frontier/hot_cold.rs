@@ -15,6 +15,8 @@ pub struct HotCold {
     pub updates: u8,
 }
 
+/// Shortest window: each unit is looked at once in some windows.
+const WINDOW_MIN_NS: u64 = 1_000_000;
 /// Most writes that are counted.
 pub const UPDATES_MAX: u8 = 3;
 
@@ -31,9 +33,11 @@ impl HotCold {
             return Err(error.with_help("set `frontier.hot_window`, for example to \"120 min\", or leave it out"));
         }
         let Some(Self { window_ns, updates }) = Self::of(window, updates) else { return Ok(()) };
-        if window_ns == 0 {
-            let error = KeyError::new("frontier.hot_window", "a window of no time holds no update");
-            return Err(error.with_help("use for example \"120 min\", or leave it out"));
+        if window_ns < WINDOW_MIN_NS {
+            let why = format!("a window of {window_ns} ns is shorter than what a few programs take");
+            return Err(
+                KeyError::new("frontier.hot_window", why).with_help("use 1 ms or more, for example \"120 min\"")
+            );
         }
         if !(1..=UPDATES_MAX).contains(&updates) {
             let why = format!("{updates} updates cannot be counted");

@@ -57,3 +57,34 @@ fn no_step_follows_one_that_is_under_way() {
     one.is_stepping = true;
     assert_eq!(next_step(&mut one, &[]), None);
 }
+
+/// A job whose moves from `hot` on are hot.
+fn job_with_hot(footprint: Footprint, cold: &[u32], hot: &[u32]) -> Job {
+    let mut with_hot = job(footprint, cold);
+    let moves = hot.iter().map(|&at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) });
+    with_hot.hot_mut().extend(moves);
+    with_hot
+}
+
+#[test]
+fn hot_units_follow_the_others_and_share_no_page_with_them() {
+    let block = Footprint::one(PlaneId(0), BlockId(0));
+    let mut one = job_with_hot(block, &[0, 2, 3], &[1, 6]);
+    assert_eq!((one.moves_left(), one.pages_left(2)), (5, 3));
+    let cold = [vec![0], vec![2, 3], vec![0, 2], vec![3]];
+    let hot = [vec![1], vec![6], vec![1, 6]];
+    assert_eq!(steps(&mut one, &[]), [&cold[..], &hot].concat());
+    // What was written meanwhile is moved in neither part.
+    let mut one = job_with_hot(block, &[0, 2], &[1, 6]);
+    assert_eq!(steps(&mut one, &[0, 2, 1]), [vec![6], vec![6]]);
+    assert_eq!(one.dropped, 3);
+    let mut one = job_with_hot(block, &[], &[1]);
+    assert_eq!(steps(&mut one, &[1]), Vec::<Vec<u32>>::new());
+}
+
+#[test]
+fn rows_of_hot_units_follow_the_others() {
+    let blocks = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(1));
+    let mut row = job_with_hot(blocks, &[0, 8], &[1, 6]);
+    assert_eq!(steps(&mut row, &[]), [vec![0, 8], vec![0, 8], vec![1], vec![1], vec![6], vec![6]]);
+}
