@@ -161,12 +161,13 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     }
     let (over, proposed) = upper_layers(common, &experiment, &mut inputs)?;
     let mut runs = Vec::new();
+    let is_alone = loaded.len() == 1;
     for (scheme, layer) in loaded {
         let overridden = overridden(&layer, &over);
         let mut stack = base.clone();
         stack.push(layer);
         over.iter().cloned().for_each(|layer| stack.push(layer));
-        let resolved = stack.resolve()?;
+        let resolved = stack.resolve().map_err(|error| of_scheme(error, &scheme, is_alone))?;
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
@@ -266,6 +267,14 @@ pub enum ChosenWorkload {
 /// Hashes of traces that are known already.
 pub type TraceHashes = BTreeMap<PathBuf, String>;
 
+/// An error of one of several schemes says which: the others may have taken the same settings.
+fn of_scheme(mut error: LayerError, scheme: &str, is_alone: bool) -> LayerError {
+    if !is_alone {
+        error.message = format!("with scheme `{scheme}`: {}", error.message);
+    }
+    error
+}
+
 /// Makes the plan of one choice.
 pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan, Failure> {
     let mut inputs = Vec::new();
@@ -291,7 +300,8 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
         stack.push(workload.clone());
         stack.push(sets.clone());
         stack.push(Layer::of_sets(&chosen.sets)?);
-        let resolved = stack.resolve()?;
+        let is_alone = choice.schemes.len() == 1;
+        let resolved = stack.resolve().map_err(|error| of_scheme(error, &chosen.label, is_alone))?;
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }

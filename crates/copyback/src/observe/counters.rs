@@ -161,22 +161,25 @@ impl Counters {
     // ---- commands ---------------------------------------------------------------------------------------------------
 
     /// A command is issued, and perhaps follows another through the cache register. Its first page is for its source,
-    /// and so is each other one that serves no transaction.
-    pub fn on_command(&mut self, command: &Command, follows: bool) {
+    /// and so is each other one that serves no transaction. Of those that do, so many are of the map, others the host's.
+    pub fn on_command(&mut self, command: &Command, follows: bool, of_map: u64) {
         let planes = u64::from(command.planes);
         let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some()).count() as u64;
         let (source, own) = (command.source, planes - partners);
+        let (partners, is_collection) = (partners - of_map, !matches!(source, Source::Host | Source::Map));
         self.work.cached_commands += u64::from(follows);
         match command.op {
             FlashOp::Read => {
                 self.count_reads(source, own);
                 self.count_reads(Source::Host, partners);
-                self.work.reads_paired_with_gc += if source == Source::Host { 0 } else { partners };
+                self.count_reads(Source::Map, of_map);
+                self.work.reads_paired_with_gc += if is_collection { partners } else { 0 };
             }
             FlashOp::Program => {
                 self.count_programs(source, own);
                 self.count_programs(Source::Host, partners);
-                self.work.programs_paired_with_gc += if source == Source::Host { 0 } else { partners };
+                self.count_programs(Source::Map, of_map);
+                self.work.programs_paired_with_gc += if is_collection { partners } else { 0 };
                 if planes > 1 {
                     let hosts = if source == Source::Host { planes } else { partners };
                     self.work.multi_plane_page_programs += planes;

@@ -258,14 +258,18 @@ impl Drive {
     pub(super) fn resolve(&mut self, id: TxnId, successor: TxnId, events: &mut EventQueue) {
         let (role, breakdown_ns, gc_affected) =
             (self.txns[id].role, self.txns[id].breakdown_ns, self.txns[id].gc_affected);
+        let unit = self.txns[id].first;
         let waiter = &mut self.txns[successor];
         waiter.waits_for -= 1;
         waiter.gc_affected |= gc_affected;
-        if waiter.waits_for > 0 {
+        let goes_on = waiter.waits_for == 0;
+        if role == Role::MapWrite {
+            return self.end_write_back(unit, goes_on.then_some(successor), events);
+        }
+        if !goes_on {
             return;
         }
         match role {
-            Role::MapWrite => return self.look_up_again(successor, events),
             Role::MapRead => return self.submit_map_txn(successor, events),
             _ => waiter.breakdown_ns = breakdown_ns,
         }

@@ -30,7 +30,8 @@ impl Drive {
             self.show_command(die, command, events.now_ns());
         }
         let follows = self.flash.issue(die, command, events);
-        self.counters.on_command(command, follows);
+        let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
+        self.counters.on_command(command, follows, of_map);
         if command.source == Source::Gc {
             let (_, page) = self.flash.geometry().block_and_offset(command.parts[0].page);
             let array_ns = self.flash.timing().page_ns(command.op, page);

@@ -9,7 +9,7 @@ use crate::dispatch::compose::{self, JoiningReads, JoiningWrite, Room};
 use crate::dispatch::order::{Class, Heads, View};
 use crate::dispatch::txn::Role;
 use crate::flash::Follow;
-use crate::flash::command::{Command, CommandPlane, FlashOp};
+use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::ftl::frontier::Stream;
 use crate::observe::counters::WriteCase;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
@@ -296,7 +296,7 @@ impl Drive {
             self.join_host_program(die, &mut command, events.now_ns());
         }
         self.issue(die, &command, events);
-        if self.buffer.is_some() {
+        if self.buffer.is_some() && command.source == Source::Host {
             self.count_eviction(die, lead, &command, events.now_ns());
         }
         self.collect_planes_of(command.parts(), events);
@@ -444,7 +444,8 @@ impl Drive {
                 }
             }
         }
-        if used < room && self.geometry.shares_rows() {
+        // A page of the buffer that went with a translation page would need another one for its own entry, and so on.
+        if used < room && self.geometry.shares_rows() && self.txns[lead].role != Role::MapWrite {
             let mut row = Dirty { first: lead, last, units: used };
             self.take_dirty(die, plane, &mut units[..room as usize], &mut row, now_ns);
             used = row.units;

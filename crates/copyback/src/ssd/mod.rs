@@ -18,6 +18,7 @@ mod hotness;
 mod idleness;
 mod issue;
 mod lone_steps;
+mod map_updates;
 mod merging;
 mod pairing;
 mod parts;

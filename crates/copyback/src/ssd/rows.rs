@@ -229,6 +229,9 @@ impl Drive {
         for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
             let id = self.txns.add(Txn { arrival_ns: now_ns, ..Txn::new(Role::Evict, first, units, die, plane) });
             self.dies[die.at()].take_slot();
+            if self.looks_up() {
+                self.count_look_up(first, units);
+            }
             self.add_to_row(id, room, dirty);
         }
     }

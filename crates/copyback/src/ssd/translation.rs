@@ -18,18 +18,17 @@ use crate::ftl::core::{Ftl, Move};
 use crate::ftl::mapping::cached::{Answer, CacheParameters, Cached};
 use crate::observe::counters::MapTotals;
 use crate::observe::report::Cause;
-use crate::sim::index::{DieId, LogicalUnit, PageId, PhysicalUnit, PlaneId, TranslationPage, TxnId};
-use crate::sim::invariant::{Invariant, broken, hold};
+use crate::sim::index::{LogicalUnit, PageId, PhysicalUnit, TranslationPage, TxnId};
 use crate::sim::lists::Lists;
 use crate::sim::queue::EventQueue;
 use std::collections::VecDeque;
 
 /// Half of what collections free is for others than the updates that they cause.
-const PAGES_FREED_PER_UPDATE: u32 = 2;
+pub(super) const PAGES_FREED_PER_UPDATE: u32 = 2;
 
 /// Whether a translation page in flash is to be written anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Update {
+pub(super) enum Update {
     /// It is not.
     None,
     /// It will be: the list of those that are.
@@ -42,25 +41,28 @@ enum Update {
 pub(super) struct Translation {
     pub(super) cached: Cached,
     /// The first hidden unit: the first translation page.
-    first_hidden: u32,
+    pub(super) first_hidden: u32,
     /// The read of each translation page that is under way, and the last of those that wait for it.
-    load_of: Vec<[TxnId; 2]>,
-    update_of: Vec<Update>,
+    pub(super) load_of: Vec<[TxnId; 2]>,
+    pub(super) update_of: Vec<Update>,
     /// Translation pages that are owed updates, by the die that moved data, and behind those after writes.
-    owed: Lists,
+    pub(super) owed: Lists,
     /// Pages that collections of each die have freed and no update has taken, a block's worth at most.
-    freed: Vec<u32>,
+    pub(super) freed: Vec<u32>,
     /// Transactions for whose entries there was no room, in order.
-    waiting: VecDeque<TxnId>,
+    pub(super) waiting: VecDeque<TxnId>,
+    /// Transactions that wait for something else of a translation page than its read: for the end of its update, or for
+    /// room that another one makes.
+    pub(super) behind: Lists,
     /// Entries came to DRAM since those were looked at.
-    has_room: bool,
+    pub(super) has_room: bool,
     /// Writes of which the buffer sends several at once.
     pub(super) sets: Sets,
     /// Room for the pages that a look-up drives out.
-    write_back: Vec<TranslationPage>,
+    pub(super) write_back: Vec<TranslationPage>,
     pub(super) totals: MapTotals,
     /// Where the entries in flash say that each unit is; under `--check`.
-    in_flash: Option<Vec<PhysicalUnit>>,
+    pub(super) in_flash: Option<Vec<PhysicalUnit>>,
 }
 
 impl Translation {
@@ -76,6 +78,7 @@ impl Translation {
             owed: Lists::new(g.dies as usize + 1, pages),
             freed: vec![0; g.dies as usize],
             waiting: VecDeque::new(),
+            behind: Lists::new(pages, 64),
             has_room: false,
             sets: Sets::default(),
             write_back: Vec::new(),
@@ -84,12 +87,12 @@ impl Translation {
         }
     }
 
-    fn unit_of(&self, page: TranslationPage) -> LogicalUnit {
+    pub(super) fn unit_of(&self, page: TranslationPage) -> LogicalUnit {
         LogicalUnit(self.first_hidden + page.0)
     }
 
     /// The translation page that a hidden unit is.
-    fn page_at(&self, unit: LogicalUnit) -> Option<TranslationPage> {
+    pub(super) fn page_at(&self, unit: LogicalUnit) -> Option<TranslationPage> {
         unit.0.checked_sub(self.first_hidden).map(TranslationPage)
     }
 
@@ -100,6 +103,7 @@ impl Translation {
             return false;
         };
         self.cached.written(page);
+        self.totals.page_programs += 1;
         self.update_of[page.at()] = Update::None;
         if let Some(in_flash) = &mut self.in_flash {
             for unit in self.cached.units_of(page) {
@@ -191,11 +195,15 @@ impl Drive {
 
     /// A transaction looks its entries up for the first time.
     pub(super) fn look_up_first(&mut self, id: TxnId, events: &mut EventQueue) {
-        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        self.count_look_up(self.txns[id].first, self.txns[id].units);
+        self.look_up_in_turn(id, events);
+    }
+
+    /// Entries of units are looked up.
+    pub(super) fn count_look_up(&mut self, first: LogicalUnit, units: u32) {
         let map = self.map();
         map.totals.lookups += u64::from(units);
         map.totals.hits += u64::from(map.cached.loaded_units(first, units));
-        self.look_up_in_turn(id, events);
     }
 
     /// The same of a write whose units, or some of them, its own reads have looked up: that is not counted again.
@@ -206,31 +214,40 @@ impl Drive {
             map.waiting.push_back(id);
             return;
         }
-        if !self.look_up(id, events) {
+        if !self.look_up(id, true, events) {
             self.map().waiting.push_back(id);
         }
         self.let_waiters_in(events);
     }
 
     /// Looks up the entries of a transaction, which goes on at once or when they came; whether there was room for them.
-    fn look_up(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
+    /// `is_first`: it has waited for none of them.
+    fn look_up(&mut self, id: TxnId, is_first: bool, events: &mut EventQueue) -> bool {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map();
         let mut pages = std::mem::take(&mut map.write_back);
         let answer = map.cached.look_up(first, units, &mut pages);
+        let mut waits_behind = false;
         for &page in &pages {
-            self.write_back(page, id, events);
+            let is_under_way = self.map().update_of[page.at()] == Update::UnderWay;
+            if is_under_way && !waits_behind {
+                // Its entries go there with those of the update, one of which is waited for.
+                waits_behind = true;
+                self.wait_behind(page, id);
+            } else if !is_under_way {
+                self.write_back(page, id, events);
+            }
         }
         pages.clear();
         self.map().write_back = pages;
         match answer {
             Answer::Hit => self.go_to_die(id, events),
             Answer::Full => return false,
-            Answer::Load => {
+            Answer::Load { is_shared } => {
                 // Writes that wait here may be overtaken.
                 self.newest.track();
                 if self.txns[id].waits_for == 0 {
-                    self.load(id, events);
+                    self.load(id, is_shared && is_first, events);
                 }
             }
         }
@@ -240,14 +257,15 @@ impl Drive {
     /// The room for the entries of a transaction was made. Those that it shares with others may have come meanwhile,
     /// and have gone again.
     pub(super) fn look_up_again(&mut self, id: TxnId, events: &mut EventQueue) {
-        if !self.look_up(id, events) {
+        if !self.look_up(id, false, events) {
             self.map().waiting.push_front(id);
         }
         self.let_waiters_in(events);
     }
 
-    /// Reads the translation page that a transaction waits for, unless it is being read, or was never written.
-    fn load(&mut self, id: TxnId, events: &mut EventQueue) {
+    /// Reads the translation page that a transaction waits for, unless it is being read, or was never written. The page
+    /// in flash does not know what an update is still to bring there: that goes first.
+    fn load(&mut self, id: TxnId, is_shared: bool, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map();
         let page = map.cached.page_of(first);
@@ -255,11 +273,24 @@ impl Drive {
         if under_way.is_some() {
             map.load_of[page.at()] = [under_way, id];
             self.txns[last].chain = id;
-        } else if self.ftl.lookup(unit).is_none() {
+            return;
+        }
+        match map.update_of[page.at()] {
+            Update::UnderWay => return self.wait_behind(page, id),
+            Update::Owed(list) => {
+                map.owed.remove(list, page.0);
+                self.update_owed(page.0, events);
+                return self.wait_behind(page, id);
+            }
+            Update::None if is_shared => return self.wait_behind(page, id),
+            Update::None => {}
+        }
+        if self.ftl.lookup(unit).is_none() {
             let map = self.map();
             map.cached.loaded(first, units);
             map.has_room = true;
             self.go_to_die(id, events);
+            self.release(page, events);
         } else {
             let high_priority = self.txns[id].high_priority;
             let read = Txn { chain: id, high_priority, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
@@ -269,93 +300,28 @@ impl Drive {
         }
     }
 
-    fn map_txn(&mut self, role: Role, unit: LogicalUnit, now_ns: u64) -> Txn {
-        let totals = &mut self.map().totals;
-        totals.page_reads += u64::from(role == Role::MapRead);
-        totals.page_programs += u64::from(role == Role::MapWrite);
-        Txn { arrival_ns: now_ns, ..Txn::new(role, unit, 1, DieId::NONE, PlaneId::NONE) }
+    /// A transaction waits for something of a translation page that ends in `release`.
+    fn wait_behind(&mut self, page: TranslationPage, id: TxnId) {
+        let entries = self.txns.entries();
+        let behind = &mut self.map().behind;
+        behind.grow(entries);
+        behind.push_back(page.at(), id.0);
+        self.txns[id].waits_for += 1;
     }
 
-    /// A translation page had to leave: it is written, and `successor` waits for that. One of which an update is under
-    /// way has its entries there.
-    fn write_back(&mut self, page: TranslationPage, successor: TxnId, events: &mut EventQueue) {
-        let map = self.map();
-        match map.update_of[page.at()] {
-            Update::UnderWay => return,
-            Update::Owed(list) => map.owed.remove(list, page.0),
-            Update::None => {}
+    /// A translation page was written or read: those who waited behind that look their entries up again.
+    pub(super) fn release(&mut self, page: TranslationPage, events: &mut EventQueue) {
+        let mut released = self.map().sets.room();
+        while let Some(id) = self.map().behind.pop_front(page.at()) {
+            released.push(TxnId(id));
         }
-        map.totals.write_backs += 1;
-        let is_whole = map.cached.holds_pages();
-        self.start_update(page, !is_whole, successor, events);
-    }
-
-    /// Writes a translation page, after a read of what of it is not in DRAM.
-    fn start_update(&mut self, page: TranslationPage, reads: bool, successor: TxnId, events: &mut EventQueue) {
-        let unit = self.map().unit_of(page);
-        self.map().update_of[page.at()] = Update::UnderWay;
-        self.newest.track();
-        let mut high_priority = false;
-        if successor.is_some() {
-            self.txns[successor].waits_for += 1;
-            high_priority = self.txns[successor].high_priority;
+        for &id in &released {
+            self.txns[id].waits_for -= 1;
+            if self.txns[id].waits_for == 0 {
+                self.look_up_again(id, events);
+            }
         }
-        let write = Txn { successor, high_priority, ..self.map_txn(Role::MapWrite, unit, events.now_ns()) };
-        let write = self.txns.add(write);
-        if !reads || self.ftl.lookup(unit).is_none() {
-            self.submit_map_txn(write, events);
-            return;
-        }
-        self.txns[write].waits_for = 1;
-        let read = Txn { successor: write, high_priority, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
-        let read = self.txns.add(read);
-        self.submit_map_txn(read, events);
-    }
-
-    /// Translation pages that are owed updates now.
-    pub fn translation_pages_owed(&self) -> u64 {
-        let updates = self.translation.iter().flat_map(|map| &map.update_of);
-        updates.filter(|update| matches!(update, Update::Owed(_))).count() as u64
-    }
-
-    /// Translation pages of data that was written are updated, whose entries had left DRAM again.
-    pub(super) fn update_written(&mut self, events: &mut EventQueue) {
-        let map = self.map();
-        let list = map.freed.len();
-        while let Some(page) = self.map().owed.pop_front(list) {
-            self.update_owed(page, events);
-        }
-    }
-
-    /// A collection of a die ended that freed so many pages: translation pages of data that moved are updated.
-    pub(super) fn update_moved(&mut self, die: DieId, freed: u32, events: &mut EventQueue) {
-        let most = self.geometry.pages_per_block;
-        let map = self.map();
-        map.freed[die.at()] = most.min(map.freed[die.at()] + freed);
-        while self.map().freed[die.at()] >= PAGES_FREED_PER_UPDATE
-            && let Some(page) = self.map().owed.pop_front(die.at())
-        {
-            self.map().freed[die.at()] -= PAGES_FREED_PER_UPDATE;
-            self.update_owed(page, events);
-        }
-    }
-
-    fn update_owed(&mut self, page: u32, events: &mut EventQueue) {
-        self.map().totals.updates += 1;
-        self.start_update(TranslationPage(page), true, TxnId::NONE, events);
-    }
-
-    /// A transaction of the map goes to the die of its page.
-    pub(super) fn submit_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
-        let first = self.txns[id].first;
-        if self.txns[id].role == Role::MapRead {
-            let place = self.ftl.lookup(first);
-            self.txns[id].die = self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(place)));
-        } else {
-            let place = self.place(first);
-            (self.txns[id].die, self.txns[id].plane) = (place.die, place.plane);
-        }
-        self.submit(id, events);
+        self.map().sets.give_back(released);
     }
 
     /// A transaction of the map ended for which no single other one waits.
@@ -364,11 +330,11 @@ impl Drive {
         let mut next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
         let is_load = next.is_some();
         self.txns.remove(id);
-        if !is_load {
-            return;
-        }
         let map = self.map();
-        let page = map.page_at(unit).expect("a load reads a translation page");
+        let page = map.page_at(unit).expect("it is one of the map");
+        if !is_load {
+            return self.release(page, events);
+        }
         (map.load_of[page.at()], map.has_room) = ([TxnId::NONE; 2], true);
         let mut waiter = next;
         while waiter.is_some() {
@@ -383,6 +349,7 @@ impl Drive {
             self.txns[waiter].gc_affected |= gc_affected;
             self.go_to_die(waiter, events);
         }
+        self.release(page, events);
         self.let_waiters_in(events);
     }
 
@@ -390,7 +357,7 @@ impl Drive {
     fn let_waiters_in(&mut self, events: &mut EventQueue) {
         while std::mem::take(&mut self.map().has_room) {
             while let Some(waiter) = self.map().waiting.pop_front() {
-                if !self.look_up(waiter, events) {
+                if !self.look_up(waiter, true, events) {
                     self.map().waiting.push_front(waiter);
                     break;
                 }
@@ -468,26 +435,6 @@ impl Drive {
             self.txns.remove(id);
         } else {
             self.done.push_back(id);
-        }
-    }
-
-    /// Whether flash, DRAM and updates under way together know where everything is. Slow.
-    pub(super) fn check_translation(&self) {
-        let Some(map) = &self.translation else { return };
-        if let Err(found) = map.cached.check() {
-            broken(Invariant::TranslationCurrent, format_args!("{found}"));
-        }
-        let Some(in_flash) = &map.in_flash else { return };
-        for unit in (0..map.first_hidden).map(LogicalUnit) {
-            let (place, known) = (self.ftl.lookup(unit), in_flash[unit.at()]);
-            let page = map.cached.page_of(unit);
-            let is_on_its_way = map.cached.is_changed(unit) || map.update_of[page.at()] != Update::None;
-            // A trim is no change of the map.
-            hold!(
-                place.is_none() || place == known || is_on_its_way,
-                TranslationCurrent,
-                "{unit:?} is at {place:?}, and flash says {known:?}"
-            );
         }
     }
 }

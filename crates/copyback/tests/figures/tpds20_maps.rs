@@ -64,6 +64,36 @@ fn a_cached_translation_page_serves_all_its_entries() {
     assert_eq!((map(&outcome).hits, map(&outcome).page_reads, map(&outcome).page_programs), (3, 0, 0));
 }
 
+/// Requests one by one, and behind the last of them another one 10 us later; what the last two took.
+fn last_two_ns(config: &RunConfig, asked: &[(Op, u64)], follower: u64) -> [u64; 2] {
+    let mut script: Vec<_> = asked.iter().enumerate().map(|(at, &(op, number))| page(at, op, number)).collect();
+    let mut last = page(asked.len() - 1, Op::Read, follower);
+    last.arrival_ns += 10_000;
+    script.push(last);
+    let mut requests = run(config, script).requests;
+    requests.sort_by_key(|record| record.index);
+    [&requests[asked.len() - 1], &requests[asked.len()]].map(response_ns)
+}
+
+/// Whoever asks for an entry for which another one makes room comes no sooner than that: the room is not there.
+#[test]
+fn a_second_look_up_does_not_overtake_the_first() {
+    let config = mapped("baseline-d", "{ policy = \"dftl\", cache = \"8 B\" }");
+    let asked = [(Op::Write, 0), (Op::Write, 1), (Op::Read, 0)];
+    let first_ns = READ_NS + PROGRAM_NS + READ_NS + READ_NS;
+    assert_eq!(last_two_ns(&config, &asked, 0), [first_ns, first_ns + READ_NS - 10_000]);
+}
+
+/// An entry on its way to flash is not there yet: its page is read when its update is programmed, once for both.
+#[test]
+fn a_look_up_waits_for_the_update_of_its_page() {
+    let config = mapped("baseline-d", "{ policy = \"dftl\", cache = \"16 B\" }");
+    // The read of page 0 drives out what the third write changed.
+    let asked = [(Op::Write, 0), (Op::Write, 1), (Op::Write, 2), (Op::Read, 1), (Op::Read, 0)];
+    let first_ns = READ_NS + PROGRAM_NS + READ_NS + READ_NS;
+    assert_eq!(last_two_ns(&config, &asked, 2), [first_ns, first_ns + READ_NS - 10_000]);
+}
+
 /// Entries are cached for eight bytes each, and written back page by page: those that changed later leave unchanged.
 #[test]
 fn a_write_back_takes_all_changed_entries_of_its_page_along() {
@@ -76,8 +106,8 @@ fn a_write_back_takes_all_changed_entries_of_its_page_along() {
     assert_eq!((map(&outcome).write_backs, map(&outcome).page_programs), (1, 1));
 }
 
-/// Pages that leave the buffer as one Die-Write stay one where the entry of one of them has to come from flash: "mapping
-/// entries [...] are organized as Die-Write as well" (Section 6.5).
+/// Pages that leave the buffer as one Die-Write stay one where the entry of one of them has to come from flash (Section
+/// 6.5: "evicted from RAM buffer are organized as Die-Write as well").
 #[test]
 fn a_die_write_waits_for_the_entries_of_all_its_pages() {
     let mut config =

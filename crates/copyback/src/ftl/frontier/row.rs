@@ -16,7 +16,8 @@
 //! Parameters:
 //! - `hot_window` (default: none): hot and cold data go to blocks of their own. What the host writes, and of what
 //!   collections move the units that it wrote in this window of time or the one before, share a block; other moves have
-//!   another one. Source: tpds20 Section 6.5, 120 minutes; where a workload's times are scaled, so is it.
+//!   another one. Source: tpds20 Section 6.5, 120 minutes; scale it as the workload's times are. Much of a gain may
+//!   come of keeping moves apart at all: compare with windows so short that nothing is hot, or with `split`.
 //! - `hot_updates` (default 1, at most 3): writes in a window that make a unit hot.
 
 use super::Parameters;

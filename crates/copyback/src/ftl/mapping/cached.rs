@@ -52,8 +52,12 @@ pub trait CacheParameters {
 pub enum Answer {
     /// All are there.
     Hit,
-    /// Slots hold those that are not: they are to be loaded.
-    Load,
+    /// Slots hold those that are not: they are to be loaded, or are on their way for another transaction already, which
+    /// may still wait for the room.
+    Load {
+        /// Some are on their way for another one.
+        is_shared: bool,
+    },
     /// There is no room for them before others were loaded.
     Full,
 }
@@ -173,7 +177,7 @@ impl Cached {
             }
         }
         if missing == 0 {
-            return if loading == 0 { Answer::Hit } else { Answer::Load };
+            return if loading == 0 { Answer::Hit } else { Answer::Load { is_shared: true } };
         }
         if self.available - own < missing {
             return Answer::Full;
@@ -183,7 +187,7 @@ impl Cached {
                 self.make_room_for(key, write_back);
             }
         }
-        Answer::Load
+        Answer::Load { is_shared: loading > 0 }
     }
 
     fn make_room_for(&mut self, key: u32, write_back: &mut Vec<TranslationPage>) {

@@ -8,8 +8,15 @@
 //! entry makes room; if it was changed, its translation page is read and written first, with all changed entries of
 //! that page (batched). Collection changes cached entries in place; the pages of others are read and written once when
 //! its round ends (lazy), one for every two pages that rounds of the die have freed: where a round concerns more, their
-//! updates would eat up what it gained, and wait for later rounds. A page whose update is under way takes what changes
-//! meanwhile with it. A unit that was never written is known to hold nothing, and a trim changes no translation page.
+//! updates would eat up what it gained, and wait for later rounds; what is owed so is DRAM beside the cache, and in
+//! the report. A page whose update is under way takes what changes meanwhile with it; who needs a page that is owed an
+//! update, or is being updated, waits for the end of that. A unit that was never written is known to hold nothing, and
+//! a trim changes no translation page. A page of the buffer that fills up a row of a collection is written unasked:
+//! its entry changes in DRAM or is owed as that of moved data. A row of a translation page takes none along, and is
+//! padded.
+//!
+//! It begins empty, and what only collections touch never comes in: even a cache with room for the whole map, 8 bytes a
+//! unit, leaves the updates of data that moves and nobody asks for.
 //!
 //! ```text
 //! read of unit 7, cache full        R 7's translation page                    R 7

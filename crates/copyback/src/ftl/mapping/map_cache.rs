@@ -4,7 +4,8 @@
 //! `dftl` with another grain: a miss brings a whole page, and a changed page is written back without being read first.
 //!
 //! Parameters:
-//! - `cache` (default `"128 MiB"`): DRAM for translation pages; one at least.
+//! - `cache` (default `"128 MiB"`): DRAM for translation pages; one at least. `dftl` has another default: set both to
+//!   compare the two.
 
 use super::cached::CacheParameters;
 use copyback_workload::units::Bytes;

@@ -1,0 +1,137 @@
+//! Updates of translation pages, and what flash, DRAM and they together know: the other half of `translation`.
+
+use super::drive::Drive;
+use super::translation::{PAGES_FREED_PER_UPDATE, Update};
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::{Command, Source};
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, TranslationPage, TxnId};
+use crate::sim::invariant::{Invariant, broken, hold};
+use crate::sim::queue::EventQueue;
+
+impl Drive {
+    pub(super) fn map_txn(&mut self, role: Role, unit: LogicalUnit, now_ns: u64) -> Txn {
+        let totals = &mut self.map().totals;
+        totals.page_reads += u64::from(role == Role::MapRead);
+        Txn { arrival_ns: now_ns, ..Txn::new(role, unit, 1, DieId::NONE, PlaneId::NONE) }
+    }
+
+    /// A translation page was written back, for which a transaction waited that goes on now, if nothing else keeps it.
+    pub(super) fn end_write_back(&mut self, unit: LogicalUnit, waiter: Option<TxnId>, events: &mut EventQueue) {
+        if let Some(id) = waiter {
+            self.look_up_again(id, events);
+        }
+        let page = self.map().page_at(unit).expect("it is one of the map");
+        self.release(page, events);
+    }
+
+    /// A translation page had to leave: it is written, and `successor` waits for that.
+    pub(super) fn write_back(&mut self, page: TranslationPage, successor: TxnId, events: &mut EventQueue) {
+        let map = self.map();
+        if let Update::Owed(list) = map.update_of[page.at()] {
+            map.owed.remove(list, page.0);
+        }
+        map.totals.write_backs += 1;
+        let is_whole = map.cached.holds_pages();
+        self.start_update(page, !is_whole, successor, events);
+    }
+
+    /// Writes a translation page, after a read of what of it is not in DRAM.
+    pub(super) fn start_update(
+        &mut self,
+        page: TranslationPage,
+        reads: bool,
+        successor: TxnId,
+        events: &mut EventQueue,
+    ) {
+        let unit = self.map().unit_of(page);
+        self.map().update_of[page.at()] = Update::UnderWay;
+        self.newest.track();
+        let mut high_priority = false;
+        if successor.is_some() {
+            self.txns[successor].waits_for += 1;
+            high_priority = self.txns[successor].high_priority;
+        }
+        let write = Txn { successor, high_priority, ..self.map_txn(Role::MapWrite, unit, events.now_ns()) };
+        let write = self.txns.add(write);
+        if !reads || self.ftl.lookup(unit).is_none() {
+            self.submit_map_txn(write, events);
+            return;
+        }
+        self.txns[write].waits_for = 1;
+        let read = Txn { successor: write, high_priority, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
+        let read = self.txns.add(read);
+        self.submit_map_txn(read, events);
+    }
+
+    /// Pages of a command beside its first that serve the map.
+    pub(super) fn partners_of_map(&self, command: &Command) -> u64 {
+        let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some());
+        partners.filter(|part| self.txns[part.txn].role.source() == Source::Map).count() as u64
+    }
+
+    /// Translation pages that are owed updates now.
+    pub fn translation_pages_owed(&self) -> u64 {
+        let updates = self.translation.iter().flat_map(|map| &map.update_of);
+        updates.filter(|update| matches!(update, Update::Owed(_))).count() as u64
+    }
+
+    /// Translation pages of data that was written are updated, whose entries had left DRAM again.
+    pub(super) fn update_written(&mut self, events: &mut EventQueue) {
+        let map = self.map();
+        let list = map.freed.len();
+        while let Some(page) = self.map().owed.pop_front(list) {
+            self.update_owed(page, events);
+        }
+    }
+
+    /// A collection of a die ended that freed so many pages: translation pages of data that moved are updated.
+    pub(super) fn update_moved(&mut self, die: DieId, freed: u32, events: &mut EventQueue) {
+        let most = self.geometry.pages_per_block;
+        let map = self.map();
+        map.freed[die.at()] = most.min(map.freed[die.at()] + freed);
+        while self.map().freed[die.at()] >= PAGES_FREED_PER_UPDATE
+            && let Some(page) = self.map().owed.pop_front(die.at())
+        {
+            self.map().freed[die.at()] -= PAGES_FREED_PER_UPDATE;
+            self.update_owed(page, events);
+        }
+    }
+
+    pub(super) fn update_owed(&mut self, page: u32, events: &mut EventQueue) {
+        self.map().totals.updates += 1;
+        self.start_update(TranslationPage(page), true, TxnId::NONE, events);
+    }
+
+    /// A transaction of the map goes to the die of its page.
+    pub(super) fn submit_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        let first = self.txns[id].first;
+        if self.txns[id].role == Role::MapRead {
+            let place = self.ftl.lookup(first);
+            self.txns[id].die = self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(place)));
+        } else {
+            let place = self.place(first);
+            (self.txns[id].die, self.txns[id].plane) = (place.die, place.plane);
+        }
+        self.submit(id, events);
+    }
+
+    /// Whether flash, DRAM and updates under way together know where everything is. Slow.
+    pub(super) fn check_translation(&self) {
+        let Some(map) = &self.translation else { return };
+        if let Err(found) = map.cached.check() {
+            broken(Invariant::TranslationCurrent, format_args!("{found}"));
+        }
+        let Some(in_flash) = &map.in_flash else { return };
+        for unit in (0..map.first_hidden).map(LogicalUnit) {
+            let (place, known) = (self.ftl.lookup(unit), in_flash[unit.at()]);
+            let page = map.cached.page_of(unit);
+            let is_on_its_way = map.cached.is_changed(unit) || map.update_of[page.at()] != Update::None;
+            // A trim is no change of the map.
+            hold!(
+                place.is_none() || place == known || is_on_its_way,
+                TranslationCurrent,
+                "{unit:?} is at {place:?}, and flash says {known:?}"
+            );
+        }
+    }
+}
