@@ -161,7 +161,8 @@ impl Counters {
     // ---- commands ---------------------------------------------------------------------------------------------------
 
     /// A command is issued, and perhaps follows another through the cache register. Its first page is for its source,
-    /// and so is each other one that serves no transaction. Of those that do, so many are of the map, others the host's.
+    /// and so is each other one that serves no transaction. Of those that do so many are the map's, and others the
+    /// host's.
     pub fn on_command(&mut self, command: &Command, follows: bool, of_map: u64) {
         let planes = u64::from(command.planes);
         let partners = command.parts().iter().skip(1).filter(|part| part.txn.is_some()).count() as u64;

@@ -19,7 +19,13 @@ pub(super) struct Hotness {
     of: Vec<u8>,
     /// The window at which what was old was forgotten.
     swept: u64,
+    /// Units of which something is known, each once or more, as long as they are few.
+    known: Vec<LogicalUnit>,
 }
+
+/// Of so many units one may stand in the list of those that are known: to look at all of them costs no more for each
+/// write than a look at the list.
+const UNITS_PER_KNOWN: usize = 32;
 
 fn number(window: u64) -> u8 {
     (window % NUMBERS) as u8 + 1
@@ -27,7 +33,8 @@ fn number(window: u64) -> u8 {
 
 impl Hotness {
     pub(super) fn new(hot: HotCold, units: u32) -> Self {
-        Self { hot, of: vec![0; units as usize], swept: 0 }
+        let known = Vec::with_capacity((units as usize).div_ceil(UNITS_PER_KNOWN));
+        Self { hot, of: vec![0; units as usize], swept: 0, known }
     }
 
     /// Whether the window before this one left a unit hot.
@@ -45,18 +52,44 @@ impl Hotness {
         self.of[unit.at()] = if seen >> 3 == number(window) {
             seen & !COUNT | (seen & COUNT).saturating_add(1).min(UPDATES_MAX)
         } else {
+            self.note(unit);
             number(window) << 3 | if self.was_hot(seen, window) { WAS_HOT } else { 0 } | 1
         };
     }
 
-    /// Forgets what is older than the window before this one: its number is about to be given again. It looks at every
-    /// unit, once in many windows.
+    fn note(&mut self, unit: LogicalUnit) {
+        if self.known.len() < self.known.capacity() {
+            self.known.push(unit);
+        }
+    }
+
+    /// Forgets what is older than the window before this one: its number is about to be given again. It looks at the
+    /// units that are known, or, where too many were written for the list, at all.
     #[cold]
     fn sweep(&mut self, window: u64) {
         let kept = [number(window), number(window.saturating_sub(1))];
         // Nothing was written since the window before the first in which this would have been called.
         let is_long_ago = window > self.swept + SWEEP_AFTER;
-        self.of.iter_mut().filter(|seen| is_long_ago || !kept.contains(&(**seen >> 3))).for_each(|seen| *seen = 0);
+        let is_old = |seen: u8| is_long_ago || !kept.contains(&(seen >> 3));
+        let is_listed = self.known.len() < self.known.capacity();
+        if is_listed {
+            let of = &mut self.of;
+            self.known.retain(|unit| {
+                let seen = &mut of[unit.at()];
+                let is_old = is_old(*seen);
+                *seen = if is_old { 0 } else { *seen };
+                !is_old
+            });
+        } else {
+            self.known.clear();
+            for unit in (0..self.of.len() as u32).map(LogicalUnit) {
+                if is_old(self.of[unit.at()]) {
+                    self.of[unit.at()] = 0;
+                } else {
+                    self.note(unit);
+                }
+            }
+        }
         self.swept = window;
     }
 
@@ -122,6 +155,11 @@ mod tests {
         Hotness::new(HotCold { window_ns: 10, updates }, 2)
     }
 
+    /// Few units have no list, many do.
+    fn with_and_without_list() -> [Hotness; 2] {
+        [2, 1_000].map(|units| Hotness::new(HotCold { window_ns: 10, updates: 1 }, units))
+    }
+
     #[test]
     fn a_unit_is_hot_in_the_window_of_its_update_and_the_next() {
         let mut hot = hotness(1);
@@ -148,12 +186,13 @@ mod tests {
     #[test]
     fn what_is_old_never_looks_new_after_a_pause() {
         for (first, gap) in (0..35).flat_map(|first| (2..200).map(move |gap| (first, gap))) {
-            let mut hot = hotness(1);
-            hot.on_written(A, 10 * first);
-            let now_ns = 10 * (first + gap);
-            assert!(!hot.is_hot(A, now_ns), "window {first}, {gap} later");
-            hot.on_written(LogicalUnit(1), now_ns);
-            assert!(!hot.is_hot(A, now_ns), "window {first}, {gap} later, when something is written");
+            for mut hot in with_and_without_list() {
+                hot.on_written(A, 10 * first);
+                let now_ns = 10 * (first + gap);
+                assert!(!hot.is_hot(A, now_ns), "window {first}, {gap} later");
+                hot.on_written(LogicalUnit(1), now_ns);
+                assert!(!hot.is_hot(A, now_ns), "window {first}, {gap} later, when something is written");
+            }
         }
     }
 
@@ -161,13 +200,14 @@ mod tests {
     #[test]
     fn what_is_old_never_looks_new() {
         for gap in 2..200 {
-            let mut hot = hotness(1);
-            hot.on_written(A, 0);
-            assert!(!hot.is_hot(A, 10 * gap), "after {gap} windows, nothing written");
-            for window in 1..=gap {
-                hot.on_written(LogicalUnit(1), 10 * window);
+            for mut hot in with_and_without_list() {
+                hot.on_written(A, 0);
+                assert!(!hot.is_hot(A, 10 * gap), "after {gap} windows, nothing written");
+                for window in 1..=gap {
+                    hot.on_written(LogicalUnit(1), 10 * window);
+                }
+                assert!(!hot.is_hot(A, 10 * gap), "after {gap} windows");
             }
-            assert!(!hot.is_hot(A, 10 * gap), "after {gap} windows");
         }
     }
 }
