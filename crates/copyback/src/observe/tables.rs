@@ -58,7 +58,7 @@ pub struct RequestRecord {
     pub len_bytes: u64,
     /// Response time.
     pub response_ns: u64,
-    /// Its parts by cause, in the order of [`ALL_CAUSES`].
+    /// Its parts by cause, in the order of [`super::report::ALL_CAUSES`].
     pub breakdown_ns: [u64; CAUSES],
 }
 
