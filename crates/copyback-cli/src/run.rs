@@ -10,7 +10,7 @@ use crate::plan::{self, Plan};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
-use copyback::observe::report::{Latency, MapReport, Report, Sample};
+use copyback::observe::report::{Latency, MapReport, MergeReport, Report, Sample};
 use copyback::run::config::Resolved;
 
 /// Runs the command.
@@ -55,6 +55,9 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
     ];
     if let Some(map) = &report.map {
         parts.insert(6, ("Map in flash", map_in_flash(map)));
+    }
+    if let Some(merges) = &report.merges {
+        parts.insert(6, ("Merges of log blocks", merges_of_logs(merges)));
     }
     for (title, body) in parts {
         text.push_str(&format!("\n{}{title}{}\n{body}", BOLD.render(), BOLD.render_reset()));
@@ -271,6 +274,21 @@ fn collection(report: &Report) -> String {
         ));
     }
     facts(rows)
+}
+
+fn merges_of_logs(merges: &MergeReport) -> String {
+    let written = merges.sequential_pages + merges.random_pages;
+    let in_order = if written > 0 { percent(merges.sequential_pages as f64 / written as f64) } else { "none".into() };
+    facts(vec![
+        ("pages written", format!("{}, in order {in_order}", count(written))),
+        ("switch merges", count(merges.switch_merges)),
+        ("partial merges", count(merges.partial_merges)),
+        (
+            "full merges",
+            format!("{}, to empty {} log blocks", count(merges.full_merges), count(merges.log_blocks_emptied)),
+        ),
+        ("pages gathered", count(merges.pages_gathered)),
+    ])
 }
 
 fn map_in_flash(map: &MapReport) -> String {

@@ -10,6 +10,7 @@ mod copy;
 mod counts;
 #[cfg(test)]
 pub(crate) mod inside;
+mod merging;
 mod placing;
 mod superpages;
 
@@ -18,6 +19,7 @@ use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
 use super::blocks::{BlockState, Blocks};
 use super::frontier::hot_cold::HotCold;
+use super::log_blocks::LogBlocks;
 use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Stream};
 use super::mapping::Mapping;
 use super::twin_blocks::Twins;
@@ -62,6 +64,8 @@ pub struct Ftl {
     free: Lists,
     /// Where the planes of a die open the same blocks.
     twins: Option<Twins>,
+    /// Where what is written waits to be merged.
+    logs: Option<Box<LogBlocks>>,
     victim: Victim,
     counts: Counts,
     free_blocks: u64,
@@ -77,6 +81,11 @@ impl Ftl {
             (true, false) => Geometry::in_rows(&config.device),
             (false, _) => Geometry::new(&config.device),
         };
+        let logs = config.mapping.log_blocks().map(|params| Box::new(LogBlocks::new(params, &geometry)));
+        let allocation = match logs.is_some() {
+            true => Allocation::new(&config.allocation.by_address(), &geometry),
+            false => Allocation::new(config.allocation, &geometry),
+        };
         let hidden_units = config.mapping.hidden_units(&geometry);
         let geometry = geometry.with_hidden_units(hidden_units);
         let mut free = Lists::new(geometry.planes as usize, geometry.blocks as usize);
@@ -86,7 +95,7 @@ impl Ftl {
         let plane =
             Plane { free_blocks: geometry.blocks_per_plane, open: [BlockId::NONE; OPEN_BLOCKS_MAX], paired: None };
         Self {
-            allocation: Allocation::new(config.allocation, &geometry),
+            allocation,
             frontier: Frontier::new(config.frontier),
             map: Mapping::new(geometry.mapped_units),
             reverse: table::filled(geometry.physical_units as usize, LogicalUnit::NONE),
@@ -95,6 +104,7 @@ impl Ftl {
             planes: vec![plane; geometry.planes as usize],
             free,
             twins: config.frontier.opens_twins().then(|| Twins::new(&geometry)),
+            logs,
             victim: Victim::new(config.victim, &geometry, seed),
             counts: Counts::default(),
             free_blocks: u64::from(geometry.blocks),
@@ -156,6 +166,9 @@ impl Ftl {
     /// blocks, of which the host may not touch the reserve.
     #[inline]
     pub fn pages_left(&self, plane: PlaneId, stream: Stream) -> u32 {
+        if self.logs.is_some() {
+            return self.log_pages_left(plane);
+        }
         let reserve = if stream == Stream::Host { GC_RESERVE_BLOCKS } else { 0 };
         let free_blocks = self.planes[plane.at()].free_blocks.saturating_sub(reserve);
         free_blocks * self.geometry.pages_per_block + self.open_pages_left(plane, stream)
@@ -241,9 +254,11 @@ impl Ftl {
     /// one.
     pub fn next_block_in(&self, plane: PlaneId, write_point: usize) -> Option<BlockId> {
         let open = self.planes[plane.at()].open[write_point];
-        if open.is_some() {
-            return Some(open);
-        }
+        if open.is_some() { Some(open) } else { self.next_free_block(plane, write_point) }
+    }
+
+    /// The block that a plane opens next in one of its open blocks' place.
+    fn next_free_block(&self, plane: PlaneId, write_point: usize) -> Option<BlockId> {
         match &self.twins {
             Some(twins) => self.next_twin(twins, plane, write_point),
             None => self.free.first(plane.at()).map(BlockId),
@@ -272,12 +287,18 @@ impl Ftl {
     /// # Panics
     /// As above.
     pub fn write_page_in(&mut self, plane: PlaneId, write_point: usize, units: &[LogicalUnit], stamp: u64) -> PageId {
+        if self.logs.is_some() {
+            self.before_logging(plane, write_point, units);
+        }
         let (block, first) = self.bind_page(plane, write_point, units.len());
         for (at, &unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_some()) {
             self.point(unit, PhysicalUnit(first.0 + at as u32), block);
         }
         self.counts.host_units += units.len() as u64;
         self.close_if_full(plane, block, write_point, stamp);
+        if self.logs.is_some() {
+            self.after_logging(plane, write_point, units);
+        }
         self.geometry.page_of(first)
     }
 
@@ -382,6 +403,9 @@ impl Ftl {
         p.open[write_point] = block;
         p.free_blocks -= 1;
         self.free_blocks -= 1;
+        if self.logs.is_some() {
+            self.on_log_opened(plane, write_point, block);
+        }
         block
     }
 
@@ -413,6 +437,9 @@ impl Ftl {
         // The next block that is opened in its place is nobody's partner.
         p.paired = p.paired.filter(|&paired| usize::from(paired) != write_point);
         self.victim.on_close(&self.blocks, plane, block);
+        if self.logs.is_some() {
+            self.on_log_closed(plane, write_point, block);
+        }
     }
 
     /// Points a unit at a place in `block`, and makes the place that it had before invalid.

@@ -6,6 +6,7 @@ pub mod blocks;
 mod by_hand;
 pub mod core;
 pub mod frontier;
+pub mod log_blocks;
 pub mod mapping;
 mod second_active_blocks;
 pub mod space;

@@ -297,6 +297,26 @@ pub struct MapReport {
     pub pages_owed: u64,
 }
 
+/// Merges of log blocks with data blocks. Each logical block that is merged is a collection, and so is each erase of a
+/// block in which nothing is valid: see [`GcReport`] for their work and times.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct MergeReport {
+    /// Sequential log blocks that took the place of a data block.
+    pub switch_merges: u64,
+    /// Sequential log blocks to which the rest of a data block was copied.
+    pub partial_merges: u64,
+    /// Logical blocks that were gathered because a random log block was emptied.
+    pub full_merges: u64,
+    /// Random log blocks that were emptied.
+    pub log_blocks_emptied: u64,
+    /// Pages, or rows, written to sequential log blocks.
+    pub sequential_pages: u64,
+    /// Pages, or rows, written to random log blocks.
+    pub random_pages: u64,
+    /// Pages, or rows, programmed by merges.
+    pub pages_gathered: u64,
+}
+
 /// Utilization: shares of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Utilization {
@@ -395,6 +415,9 @@ pub struct Report {
     /// The map, where its entries live in flash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<MapReport>,
+    /// Merges, where what is written goes to log blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merges: Option<MergeReport>,
     /// Utilization: shares of time.
     pub utilization: Utilization,
     /// Wear.

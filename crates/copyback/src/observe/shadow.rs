@@ -94,16 +94,36 @@ impl Shadow {
                 self.newest[m.unit.at()] += 1;
                 self.copies[m.unit.at()] = 0;
                 self.program(to, (m.unit, self.newest[m.unit.at()]));
-            } else if was_current {
-                self.copy(m, to);
             } else {
-                hold!(
-                    ftl.lookup(m.unit) != to,
-                    NewestMoved,
-                    "{:?} was written while it was moved, and is old again",
-                    m.unit
-                );
+                self.copy_if_current(ftl, m, to, was_current);
             }
+        }
+    }
+
+    /// The same of a page in which each unit has a place of its own: moves, their places, and whether each was current.
+    ///
+    /// # Panics
+    /// As above.
+    pub fn gather_page(
+        &mut self,
+        ftl: &Ftl,
+        page: PageId,
+        moves: impl Iterator<Item = ((Move, PhysicalUnit), bool)>,
+    ) {
+        self.begin_page(page);
+        moves.for_each(|((m, to), was_current)| self.copy_if_current(ftl, m, to, was_current));
+    }
+
+    fn copy_if_current(&mut self, ftl: &Ftl, m: Move, to: PhysicalUnit, was_current: bool) {
+        if was_current {
+            self.copy(m, to);
+        } else {
+            hold!(
+                ftl.lookup(m.unit) != to,
+                NewestMoved,
+                "{:?} was written while it was moved, and is old again",
+                m.unit
+            );
         }
     }
 

@@ -213,6 +213,9 @@ impl RunConfig {
     /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its
     /// reserve and the watermark that the trigger keeps free.
     pub(super) fn check_spare(&self) -> Result<(), KeyError> {
+        if self.mapping.log_blocks().is_some() {
+            return self.check_spare_of_merges();
+        }
         let shape = self.shape();
         let units_per_block = u64::from(shape.pages_per_block) * shape.units_per_page();
         let planes = u64::from(shape.channels)

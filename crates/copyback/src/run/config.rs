@@ -95,6 +95,7 @@ impl RunConfig {
         self.host.check()?;
         self.precondition.check()?;
         self.check_map()?;
+        self.check_log_blocks()?;
         self.check_allocation()?;
         self.allocation.check()?;
         self.frontier.check()?;

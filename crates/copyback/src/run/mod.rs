@@ -3,6 +3,7 @@
 mod combinations;
 pub mod config;
 mod layered;
+mod log_blocks;
 mod outcome;
 pub mod precondition;
 pub mod preconditioning;

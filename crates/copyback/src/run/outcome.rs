@@ -3,9 +3,9 @@
 use super::simulation::Simulation;
 use crate::flash::command::FlashOp;
 use crate::ftl::core::Counts;
-use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
+use crate::observe::counters::{EvictionTotals, MapTotals, MergeTotals, WriteCase};
 use crate::observe::report::{
-    EvictionReport, FlashWork, GcReport, Latencies, MapReport, Outcome, Report, Utilization, WarmupReport, Wear,
+    EvictionReport, FlashWork, GcReport, Latencies, MapReport, MergeReport, Outcome, Report, Utilization, WarmupReport, Wear,
     WriteAmplification,
 };
 use crate::ssd::drive::Drive;
@@ -58,6 +58,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         steady: simulation.steady(),
         gc: gc_report(&simulation),
         map: map_report(&simulation),
+        merges: merge_report(&simulation),
         utilization: utilization(&simulation),
         wear: wear(&simulation),
         min_free_blocks: simulation.drives().map(Drive::min_free_blocks).min().unwrap_or(0),
@@ -122,6 +123,28 @@ fn map_report(simulation: &Simulation<'_>) -> Option<MapReport> {
     let hit_ratio = (lookups > 0).then(|| hits as f64 / lookups as f64);
     let pages_owed = simulation.drives().map(Drive::translation_pages_owed).sum();
     Some(MapReport { lookups, hits, hit_ratio, page_reads, page_programs, write_backs, updates, pages_owed })
+}
+
+fn merge_report(simulation: &Simulation<'_>) -> Option<MergeReport> {
+    let totals = simulation.readings().filter_map(|drive| drive.merges).reduce(|a, b| a.zip(&b, |a, b| a + b))?;
+    let MergeTotals {
+        switch_merges,
+        partial_merges,
+        full_merges,
+        log_blocks_emptied,
+        sequential_pages,
+        random_pages,
+        pages_gathered,
+    } = totals;
+    Some(MergeReport {
+        switch_merges,
+        partial_merges,
+        full_merges,
+        log_blocks_emptied,
+        sequential_pages,
+        random_pages,
+        pages_gathered,
+    })
 }
 
 /// Array time of a drive's collection by kind of command, and the time of its data on the channel.

@@ -48,6 +48,10 @@ impl Preconditioner {
         let ftl = &mut self.ftl;
         self.written += 1;
         ftl.append(plane, unit, self.written);
+        if ftl.has_log_blocks() {
+            // A drive that is filled in order has nothing to merge.
+            return Ok(());
+        }
         if ftl.free_blocks_of(plane) >= self.soft_blocks + self.stagger_blocks * ftl.geometry.plane_offset(plane) {
             return Ok(());
         }
@@ -91,6 +95,13 @@ impl Preconditioner {
     /// Writes the first `units` units in order.
     fn fill(&mut self, units: u32) -> Result<(), KeyError> {
         (0..units).step_by(self.units_per_write() as usize).try_for_each(|unit| self.write(LogicalUnit(unit)))
+    }
+
+    /// Ends what a filling in order has begun, where that makes a difference to what follows.
+    fn end_filling(&mut self) {
+        if self.ftl.has_log_blocks() {
+            self.ftl.end_filling(self.written);
+        }
     }
 
     /// Overwrites `writes` units drawn from the first `units`.
@@ -333,7 +344,10 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
     let share = |fill: f64| (f64::from(logical_units) * fill) as u32;
     match config.precondition {
         PreconditionConfig::Empty {} => {}
-        PreconditionConfig::Sequential { fill } => preconditioner.fill(share(fill))?,
+        PreconditionConfig::Sequential { fill } => {
+            preconditioner.fill(share(fill))?;
+            preconditioner.end_filling();
+        }
         PreconditionConfig::Random { fill, footprint, overwrites, steady } => {
             preconditioner.fill(share(fill).max(1))?;
             let units = ((f64::from(share(fill)) * footprint) as u32).max(1);

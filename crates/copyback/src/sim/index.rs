@@ -73,6 +73,10 @@ index!(
     TranslationPage(u32)
 );
 index!(
+    /// A logical block of a plane: as many of its logical units as a block of flash holds, in the order of addresses.
+    LogicalBlock(u32)
+);
+index!(
     /// A transaction in the controller's slab.
     TxnId(u32)
 );

@@ -87,6 +87,7 @@ invariants! {
     BlocksAddUp AtEnd "blocks-add-up" "valid, invalid and free units are all units: each block's state fits its counts, and free lists hold the free blocks";
     MapBothWays Check "map-both-ways" "the map, the reverse map, the valid bits and the blocks' counts agree";
     TranslationCurrent Check "translation-current" "where a map lives in flash, a translation page there, a changed entry in DRAM or an update under way tells where each unit is";
+    LogBlocks Check "log-blocks" "where pages are merged, each block is a data block, one log block, one that is gathered or one to be erased; data blocks hold pages of their logical block in place, and random log blocks are no more than there may be";
     ReservationsCovered Check "reservations-covered" "each page that is reserved is there, or being made";
     NewestRead Check "newest-read" "a read returns the newest version of what was written";
     NewestWritten Check "newest-written" "of two writes of a unit, or of a write and a trim, the one that arrived later counts, whichever is bound first";

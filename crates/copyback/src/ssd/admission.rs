@@ -36,7 +36,8 @@ impl Moves for PlaneJobs<'_> {
     fn own(&self, plane: PlaneId) -> OwnMoves {
         let drive = self.0;
         let id = drive.job_of_plane[plane.at()];
-        if id.is_none() {
+        // A merge programs blocks that are kept for it.
+        if id.is_none() || drive.is_merge(id) {
             return OwnMoves::default();
         }
         let job = &drive.jobs[id.at()];

@@ -14,6 +14,9 @@ impl Drive {
         if let Err(found) = self.ftl.check_all() {
             broken(Invariant::MapBothWays, format_args!("{found}"));
         }
+        if let Err(found) = self.ftl.check_log_blocks() {
+            broken(Invariant::LogBlocks, format_args!("{found}"));
+        }
         self.check_reservations();
         self.check_translation();
     }
@@ -89,7 +92,7 @@ impl Drive {
         let (counts, programmed_before) = (self.counts(), self.preconditioning.1);
         let by_counts = counts.host_units + counts.moved_units + counts.padding_units;
         let erased = counts.erases * u64::from(self.flash.geometry().units_per_block);
-        let by_blocks = self.ftl.units_programmed() + erased - programmed_before;
+        let by_blocks = self.ftl.units_programmed() + erased - counts.unwritten_units - programmed_before;
         let w = self.counters.work();
         let by_purpose = w.host_units + w.gc_units + w.other_units + counts.padding_units;
         let pages = w.host_page_programs + w.gc_page_programs + w.other_page_programs;

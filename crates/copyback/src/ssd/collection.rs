@@ -23,6 +23,9 @@ impl Drive {
             // Writes that share a page give back what was reserved for the others.
             self.admit_waiters(die, plane, events);
         }
+        if self.ftl.has_log_blocks() {
+            return self.merge_if_due(plane, events);
+        }
         match self.trigger.scope() {
             Scope::Plane => {
                 let is_collecting = self.job_of_plane[plane.at()].is_some();
@@ -104,7 +107,10 @@ impl Drive {
 
     /// Whether a plane is reclaimable: its collection must free a page, for moves are programmed in whole pages.
     pub(super) fn is_reclaimable(&self, plane: PlaneId) -> bool {
-        self.ftl.is_reclaimable(plane, self.geometry.units_per_page)
+        match self.ftl.has_log_blocks() {
+            true => self.ftl.can_merge(plane),
+            false => self.ftl.is_reclaimable(plane, self.geometry.units_per_page),
+        }
     }
 
     /// Whether the data of a plane may leave it, to make room for host writes that wait there and can go nowhere else.
@@ -128,6 +134,9 @@ impl Drive {
     /// die, is collected whatever the watermarks say. If it is full of valid data, writes that are bound to no plane
     /// leave it, and others wait until data may leave.
     pub(super) fn collect_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+        if self.ftl.has_log_blocks() {
+            return self.merge_for_space(plane, events);
+        }
         if self.has_pages_left(die, plane) {
             return;
         }
@@ -290,6 +299,9 @@ impl Drive {
     /// The plane that is collected after a collection of this one, if its scope is below the watermark at which it
     /// stops: the plane itself, or where more than a plane is the scope, the lowest of its die.
     pub(super) fn plane_after(&mut self, plane: PlaneId) -> Option<PlaneId> {
+        if self.ftl.has_log_blocks() {
+            return self.ftl.is_merge_due(plane).then_some(plane);
+        }
         if !self.is_still_low(plane) {
             return None;
         }

@@ -91,6 +91,7 @@ impl Settings {
         let [scan_max, gc_scan_max] = compose.scan_max().map(|most| most as usize);
         let choice_takes_time = ftl.victim_matches_reads();
         let is_collection_alone = compose.gc_builders().is_empty() && !ftl.has_second_active();
+        let (granularity, is_merged) = (config.granularity.build(), ftl.has_log_blocks());
         let steps_at_once = !preemption.is_preemptive() && scan_ns == 0 && !choice_takes_time;
         Self {
             builders: compose.builders().to_vec(),
@@ -100,8 +101,8 @@ impl Settings {
             merge: has(GcBuilderName::Merge),
             gc_host: has(GcBuilderName::GcHost),
             is_collection_alone,
-            turn: config.granularity.build().turn(),
-            combines: config.granularity.build().combines(),
+            turn: granularity.turn().filter(|_| !is_merged),
+            combines: granularity.combines() && !is_merged,
             steps_at_once,
             is_undisturbed: is_collection_alone && steps_at_once,
             excludes_at_register: [false, true].map(|is_write| preemption.excludes_plane(NextStep::Program, is_write)),
@@ -237,7 +238,7 @@ impl Drive {
         let splits_rows = geometry.row_planes > 2 && config.device.commands.plane_pairs;
         let granularity = config.granularity.build();
         let is_simple = !granularity.leaves_plane() && !granularity.copies_back() && !geometry.is_in_rows();
-        let is_simple = is_simple && config.mapping.cache().is_none() && ftl.hot_cold().is_none();
+        let is_simple = is_simple && !ftl.has_log_blocks() && config.mapping.cache().is_none() && ftl.hot_cold().is_none();
         let steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.mapped_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;

@@ -10,7 +10,6 @@ use crate::dispatch::order::{Class, Heads, View};
 use crate::dispatch::txn::Role;
 use crate::flash::Follow;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
-use crate::ftl::frontier::Stream;
 use crate::observe::counters::WriteCase;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PageId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
@@ -35,6 +34,10 @@ impl Room for Drive {
     #[inline(always)]
     fn host_pages_left(&self, plane: PlaneId) -> u32 {
         Drive::host_pages_left(self, plane)
+    }
+
+    fn log_for(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
+        Drive::log_for(self, die, plane, lead)
     }
 }
 
@@ -288,7 +291,7 @@ impl Drive {
     #[inline(always)]
     pub(super) fn take_write(&mut self, die: DieId, lead: TxnId, events: &mut EventQueue) {
         let plane = self.plane_for(lead, die);
-        let write_point = self.ftl.write_point(plane, Stream::Host);
+        let write_point = self.host_write_point(die, plane, lead);
         let source = self.txns[lead].role.source();
         let mut command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
         self.bind_write(die, (plane, write_point), lead, &mut command, events.now_ns());

@@ -19,6 +19,7 @@ mod idleness;
 mod issue;
 mod lone_steps;
 mod map_updates;
+mod merges;
 mod merging;
 mod pairing;
 mod parts;

@@ -3,7 +3,7 @@
 use super::drive::Drive;
 use crate::buffer::Buffer;
 use crate::flash::timing::Timing;
-use crate::observe::counters::{EvictionTotals, GcTotals, MapTotals};
+use crate::observe::counters::{EvictionTotals, GcTotals, MapTotals, MergeTotals};
 use crate::observe::report::FlashWork;
 
 /// What a drive's counters show at one time.
@@ -18,6 +18,8 @@ pub struct Reading {
     pub evictions: EvictionTotals,
     /// Traffic of the map, where that lives in flash.
     pub map: Option<MapTotals>,
+    /// Merges, where there are log blocks; those of the preconditioning included.
+    pub merges: Option<MergeTotals>,
     /// Sum over planes of their time in use; a command's counts when it ends.
     pub plane_busy_ns: u64,
     /// Sum over dies of their time in use.
@@ -41,6 +43,7 @@ impl Drive {
             gc: *self.counters.gc(),
             evictions: *self.counters.evictions(),
             map: self.translation.as_ref().map(|map| map.totals),
+            merges: self.ftl.merge_totals(),
             plane_busy_ns,
             die_busy_ns,
             channel_busy_ns,
@@ -86,6 +89,7 @@ impl Reading {
             },
             evictions: self.evictions.since(&earlier.evictions),
             map: self.map.map(|map| map.zip(&earlier.map.unwrap_or_default(), |now, then| now - then)),
+            merges: self.merges.map(|all| all.zip(&earlier.merges.unwrap_or_default(), |now, then| now - then)),
             plane_busy_ns: self.plane_busy_ns - earlier.plane_busy_ns,
             die_busy_ns: self.die_busy_ns - earlier.die_busy_ns,
             channel_busy_ns: self.channel_busy_ns - earlier.channel_busy_ns,

@@ -296,6 +296,10 @@ impl Drive {
 
     /// The free space in the scope of a die that collects.
     fn free_of_collection(&self, die: DieId) -> u32 {
+        if self.ftl.has_log_blocks() {
+            // Merges have their blocks, whatever watermarks say.
+            return u32::MAX;
+        }
         match self.trigger.scope() {
             Scope::Plane => self.geometry.planes_of(die).map(|p| self.free_of(p)).min().unwrap_or(0),
             Scope::Die => self.free_of_die(die),

@@ -96,6 +96,9 @@ impl Drive {
         if self.settings.turn.is_some() && self.takes_turns(id) {
             return self.step_in_turn(id);
         }
+        if self.is_merge(id) {
+            return self.step_of_merge(id);
+        }
         let (ftl, geometry) = (&self.ftl, &self.geometry);
         let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
         self.jobs[id.at()].next_step(
@@ -122,6 +125,9 @@ impl Drive {
     }
 
     fn issue_job_program(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
+        if self.is_merge(id) {
+            return self.program_gathered(die, id, units, events);
+        }
         if self.geometry.is_in_rows() {
             return self.program_row(die, id, units, events);
         }

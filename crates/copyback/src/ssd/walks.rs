@@ -60,7 +60,8 @@ impl Clock for AsJob<'_> {
     }
 
     fn next(&mut self, plane: PlaneId) -> Option<PlaneId> {
-        if self.drive.trigger.goes_on() { self.drive.plane_after(plane) } else { None }
+        let goes_on = self.drive.trigger.goes_on() || self.drive.ftl.has_log_blocks();
+        if goes_on { self.drive.plane_after(plane) } else { None }
     }
 }
 
@@ -110,6 +111,10 @@ impl Drive {
         } else if !picks_victim {
             let block = self.jobs[id.at()].block();
             self.begin_collection(id, block, events);
+        } else if self.is_merge(id) {
+            if !self.begin_merge(id, events) {
+                self.retire(id, events);
+            }
         } else if walk(&mut AsJob { drive: self, id, events }, plane) == End::NoVictim {
             self.retire(id, events);
         }
@@ -148,7 +153,7 @@ impl Drive {
     }
 
     /// A die works for a job alone from now on.
-    fn reserve_die(&mut self, die: DieId, id: JobId, now_ns: u64) {
+    pub(super) fn reserve_die(&mut self, die: DieId, id: JobId, now_ns: u64) {
         let came_before_collection = self.txns.next_sequence();
         let d = &mut self.dies[die.at()];
         d.reserve(id, now_ns);
@@ -243,12 +248,16 @@ impl Drive {
         let Beginning { start_ns, units_valid, free_blocks } = job.beginning().expect("a job that ends has begun");
         let (picks_victim, pages_stayed) = (job.purpose().picks_victim, job.pages_stayed());
         self.counters.on_dropped_moves(job.dropped());
-        if picks_victim {
+        let is_merge = self.is_merge(id);
+        if picks_victim && !is_merge {
             let blocks = self.jobs[id.at()].footprint().blocks().count() as u32;
             self.count_fruitless_collections(plane, pages_stayed, blocks);
         }
         let defers = self.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
         self.jobs[id.at()].footprint().blocks().for_each(|(_, block)| self.ftl.erase(block));
+        if is_merge {
+            self.ftl.end_merge(plane, block);
+        }
         if source == Source::Gc {
             self.counters.on_die_reserved(now_ns - self.dies[die.at()].reserved_since_ns());
             let g = &self.geometry;
@@ -279,7 +288,8 @@ impl Drive {
         footprint.planes().for_each(|plane| self.job_of_plane[plane.at()] = JobId::NONE);
         for plane in footprint.planes().filter(|_| has_reclaimed) {
             if let Some(next) = (AsJob { drive: self, id, events }).next(plane) {
-                self.start_collection(next, Start::Watermark, events);
+                let start = if self.ftl.has_log_blocks() { Start::Told } else { Start::Watermark };
+                self.start_collection(next, start, events);
             }
         }
         self.release_slot(die, events);

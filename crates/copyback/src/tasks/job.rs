@@ -16,6 +16,8 @@ use crate::sim::index::{BlockId, DieId, PageId, PhysicalUnit, PlaneId};
 
 pub use super::footprint::Footprint;
 
+mod gathering;
+
 /// What a job does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {

@@ -9,6 +9,7 @@ mod ispass11;
 mod table;
 mod tpds20;
 mod tpds20_maps;
+mod tpds20_merges;
 mod tpds20_rows;
 #[path = "../support/under.rs"]
 mod under;

@@ -44,6 +44,9 @@ pub(super) fn reads<R: Room>(view: &View<'_, R>, lead: PageId) -> JoiningReads {
 /// A queued write on a plane whose next page has the lead's offset.
 #[inline(always)]
 pub(super) fn write<R: Room>(view: &View<'_, R>, parts: &[CommandPlane], plane: PlaneId) -> Option<JoiningWrite> {
+    if view.ftl.has_log_blocks() {
+        return view.partner_log(parts, plane);
+    }
     let write_point = view.partner_write_point(parts, plane, false)?;
     let txn = view.queues.first_write_for(view.die, plane, view.scan_max, view.txns)?;
     Some(JoiningWrite { txn, write_point })

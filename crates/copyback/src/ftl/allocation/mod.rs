@@ -117,6 +117,14 @@ impl Allocation {
         }
     }
 
+    /// The planes that addresses have, where those decide them.
+    pub fn by_address(&self) -> Option<&static_order::StaticOrder> {
+        match self {
+            Self::Static(p) => Some(p),
+            Self::StaticDie(_) | Self::Dynamic(_) => None,
+        }
+    }
+
     /// Whether the plane is a function of the address.
     pub fn is_static(&self) -> bool {
         matches!(self, Self::Static(_))
@@ -129,6 +137,15 @@ impl Allocation {
 }
 
 impl AllocationConfig {
+    /// The same with a plane for each address, where that decides the die.
+    #[must_use]
+    pub fn by_address(&self) -> Self {
+        match self {
+            Self::StaticDie(p) => Self::Static(p.clone()),
+            Self::Static(_) | Self::Dynamic(_) => self.clone(),
+        }
+    }
+
     /// How much of a page's place is a function of its address.
     pub fn knows(&self) -> Known {
         match self {

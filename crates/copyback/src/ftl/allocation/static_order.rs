@@ -56,6 +56,11 @@ pub struct StaticOrder {
     planes: FastDiv,
     /// Plane of each residue of the logical page's number.
     plane_of: Vec<PlaneId>,
+    /// Which of its plane's pages of one round each residue is: where a plane is a row of planes, it has several.
+    rank_of: Vec<u32>,
+    /// The residue of each plane's pages of one round.
+    residue_of: Vec<u32>,
+    row_planes: u32,
     geometry: Geometry,
 }
 
@@ -76,14 +81,19 @@ impl StaticOrder {
                 digit[part] = rest % counts[part];
                 rest /= counts[part];
             }
-            let plane = ((digit[0] * counts[1] + digit[1]) * counts[2] + digit[2]) * counts[3] + digit[3];
-            PlaneId(plane / row_planes)
+            ((digit[0] * counts[1] + digit[1]) * counts[2] + digit[2]) * counts[3] + digit[3]
         };
         let planes = geometry.planes * row_planes;
+        let flash_planes: Vec<u32> = (0..planes).map(plane_of).collect();
+        let mut residue_of = vec![0; planes as usize];
+        flash_planes.iter().zip(0..).for_each(|(&plane, residue)| residue_of[plane as usize] = residue);
         Self {
             units_per_page: FastDiv::new(geometry.units_per_logical_page),
             planes: FastDiv::new(planes),
-            plane_of: (0..planes).map(plane_of).collect(),
+            plane_of: flash_planes.iter().map(|plane| PlaneId(plane / row_planes)).collect(),
+            rank_of: flash_planes.iter().map(|plane| plane % row_planes).collect(),
+            residue_of,
+            row_planes,
             geometry: geometry.clone(),
         }
     }
@@ -93,5 +103,21 @@ impl StaticOrder {
     pub fn place(&self, unit: LogicalUnit) -> Place {
         let plane = self.plane_of[self.planes.div_rem(self.units_per_page.quotient(unit.0)).1 as usize];
         Place { die: self.geometry.die_of(plane), plane }
+    }
+
+    /// Which of its plane's units a unit is, in the order of their addresses.
+    pub fn index_in_plane(&self, unit: LogicalUnit) -> u32 {
+        let (page, rest) = self.units_per_page.div_rem(unit.0);
+        let (round, residue) = self.planes.div_rem(page);
+        (round * self.row_planes + self.rank_of[residue as usize]) * self.units_per_page.divisor() + rest
+    }
+
+    /// The unit of that index on a plane, none behind the last.
+    pub fn unit_at(&self, plane: PlaneId, index: u32) -> Option<LogicalUnit> {
+        let (page, rest) = self.units_per_page.div_rem(index);
+        let (round, rank) = (page / self.row_planes, page % self.row_planes);
+        let residue = self.residue_of[(plane.0 * self.row_planes + rank) as usize];
+        let unit = (round * self.planes.divisor() + residue) * self.units_per_page.divisor() + rest;
+        (unit < self.geometry.logical_units).then_some(LogicalUnit(unit))
     }
 }

@@ -18,6 +18,9 @@ impl Ftl {
         if self.geometry.has_superpages() {
             return self.append_superpage(plane, unit, stamp);
         }
+        if self.logs.is_some() {
+            return self.append_in_order(plane, unit, stamp);
+        }
         let write_point = if is_second { 1 } else { self.write_point(plane, Stream::Host) };
         let (block, place) = self.append_place(plane, write_point);
         self.point(unit, place, block);
@@ -37,7 +40,7 @@ impl Ftl {
         self.seal_write_point(plane, 1, stamp);
     }
 
-    fn seal_write_point(&mut self, plane: PlaneId, write_point: usize, stamp: u64) {
+    pub(super) fn seal_write_point(&mut self, plane: PlaneId, write_point: usize, stamp: u64) {
         let block = self.planes[plane.at()].open[write_point];
         if block.is_none() {
             return;
@@ -50,7 +53,7 @@ impl Ftl {
     }
 
     #[inline(always)]
-    fn append_place(&mut self, plane: PlaneId, write_point: usize) -> (BlockId, PhysicalUnit) {
+    pub(super) fn append_place(&mut self, plane: PlaneId, write_point: usize) -> (BlockId, PhysicalUnit) {
         let block = self.open_block(plane, write_point);
         let at = self.blocks[block].written;
         self.blocks[block].written = at + 1;

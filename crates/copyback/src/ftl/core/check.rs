@@ -77,7 +77,8 @@ impl Ftl {
                 BlockState::Free => block.written == 0 && block.valid == 0,
                 BlockState::Open => p.open.contains(&id) && u32::from(block.written) < self.geometry.units_per_block,
                 BlockState::Closed | BlockState::Victim => {
-                    u32::from(block.written) == self.geometry.units_per_block && !p.open.contains(&id)
+                    let is_full = u32::from(block.written) == self.geometry.units_per_block;
+                    (is_full || self.has_log_blocks()) && !p.open.contains(&id)
                 }
             };
             if !fits || block.valid > block.written {

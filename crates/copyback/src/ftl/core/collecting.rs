@@ -126,6 +126,7 @@ impl Ftl {
         let is_empty = state.state == BlockState::Victim && state.valid == 0;
         hold!(is_empty, VictimEmpty, "{block:?} is to be erased: {state:?}");
         state.state = BlockState::Free;
+        self.counts.unwritten_units += u64::from(self.geometry.units_per_block) - u64::from(state.written);
         state.written = 0;
         state.erases += 1;
         let plane = self.geometry.plane_of(block);

@@ -16,6 +16,7 @@ impl Clone for Ftl {
             planes: self.planes.clone(),
             free: self.free.clone(),
             twins: self.twins.clone(),
+            logs: self.logs.clone(),
             victim: self.victim.clone(),
             counts: self.counts,
             free_blocks: self.free_blocks,

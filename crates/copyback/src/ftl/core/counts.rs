@@ -13,6 +13,8 @@ pub struct Counts {
     pub padding_units: u64,
     /// Blocks of the flash erased.
     pub erases: u64,
+    /// Places of those that had not been programmed: a block may be closed before it is full.
+    pub unwritten_units: u64,
 }
 
 impl Counts {
@@ -31,6 +33,7 @@ impl Counts {
             dropped_moves: self.dropped_moves - earlier.dropped_moves,
             padding_units: self.padding_units - earlier.padding_units,
             erases: self.erases - earlier.erases,
+            unwritten_units: self.unwritten_units - earlier.unwritten_units,
         }
     }
 }

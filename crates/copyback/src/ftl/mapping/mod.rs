@@ -8,6 +8,7 @@
 
 pub mod cached;
 pub mod dftl;
+pub mod fast;
 pub mod map_cache;
 pub mod page;
 pub mod superpage;
@@ -20,7 +21,8 @@ use cached::CacheParameters;
 axis! {
     /// `[mapping]`
     MappingConfig, "mapping", "where is a logical unit?", default Page,
-    { "page" => page: Page, "superpage" => superpage: Superpage, "dftl" => dftl: Dftl, "map-cache" => map_cache: MapCache }
+    { "page" => page: Page, "superpage" => superpage: Superpage, "dftl" => dftl: Dftl, "map-cache" => map_cache: MapCache,
+      "fast" => fast: Fast }
 }
 
 /// Where a scheme chooses how the map is cached, the DRAM for it stays.
@@ -32,7 +34,15 @@ impl MappingConfig {
         match self {
             Self::Dftl(p) => Some(p),
             Self::MapCache(p) => Some(p),
-            Self::Page(_) | Self::Superpage(_) => None,
+            Self::Page(_) | Self::Superpage(_) | Self::Fast(_) => None,
+        }
+    }
+
+    /// How many log blocks take what is written, where that is merged with data blocks.
+    pub fn log_blocks(&self) -> Option<&fast::Params> {
+        match self {
+            Self::Fast(p) => Some(p),
+            Self::Page(_) | Self::Superpage(_) | Self::Dftl(_) | Self::MapCache(_) => None,
         }
     }
 

@@ -1,0 +1,187 @@
+//! Log blocks: what a plane knows of its data blocks and of those that take what is written, where merges bring the two
+//! together (`mapping::fast`, where they are defined). How they change stands in `core::merging`.
+
+use crate::flash::geometry::Geometry;
+use crate::ftl::mapping::fast;
+use crate::observe::counters::MergeTotals;
+use crate::sim::index::{BlockId, LogicalBlock, PlaneId};
+use crate::sim::lists::Lists;
+
+/// The open block that takes pages of any logical block.
+pub const RANDOM: usize = 0;
+/// The one that takes those of one logical block in order.
+pub const SEQUENTIAL: usize = 1;
+/// The one in which a merge gathers those of one logical block.
+pub const MERGED: usize = 2;
+
+/// Blocks of a plane beside data blocks and random log blocks: a sequential log block, the data block that it replaced
+/// and that is not erased yet, one in which a merge gathers pages, and one that is kept for the next merge.
+pub const BLOCKS_BESIDE: u32 = 4;
+
+/// Logical blocks of a plane, at most.
+pub fn logical_blocks(geometry: &Geometry) -> u32 {
+    let pages = geometry.logical_units.div_ceil(geometry.units_per_logical_page);
+    let rounds = pages.div_ceil(geometry.planes * geometry.row_planes);
+    (rounds * geometry.row_planes * geometry.units_per_logical_page).div_ceil(geometry.units_per_block)
+}
+
+/// Random log blocks of a plane.
+pub fn random_blocks(params: &fast::Params, geometry: &Geometry) -> u32 {
+    params.log_share.of(geometry.blocks_per_plane)
+}
+
+/// The sequential log block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sequential {
+    /// Whose pages it takes.
+    pub logical: LogicalBlock,
+    /// Another page of that was written elsewhere: it takes no more.
+    pub is_broken: bool,
+}
+
+/// The logical block that is merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Merging {
+    pub logical: LogicalBlock,
+    /// Where its pages are gathered; none before the first.
+    pub block: BlockId,
+    /// Whether the job that does so has begun.
+    pub has_begun: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct PlaneLogs {
+    pub sequential: Option<Sequential>,
+    pub merging: Option<Merging>,
+    /// Random log blocks, the open one included.
+    pub random: u32,
+    /// The one that is being emptied.
+    pub emptied: BlockId,
+    /// Logical blocks without a data block.
+    pub missing: u32,
+}
+
+/// What a plane's next job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Merge {
+    /// Gathers the pages of the logical block that is merged, and erases its old data block.
+    Gather(BlockId),
+    /// Gathers the pages of those logical blocks that have valid pages in a log block and no data block, and erases the
+    /// log block; or a data block that was replaced, in which nothing is valid.
+    Empty(BlockId),
+}
+
+/// See the head of the file.
+#[derive(Clone)]
+pub(super) struct LogBlocks {
+    pub random_max: u32,
+    pub planes: Vec<PlaneLogs>,
+    pub totals: MergeTotals,
+    /// Logical blocks of a plane.
+    logical_blocks: u32,
+    /// The data block of each logical block, plane by plane.
+    data: Vec<BlockId>,
+    /// Of each plane its random log blocks, the oldest first; behind those data blocks that were replaced, and are to
+    /// be erased.
+    lists: Lists,
+}
+
+impl LogBlocks {
+    /// No block holds anything.
+    pub fn new(params: &fast::Params, geometry: &Geometry) -> Self {
+        let (planes, logical_blocks) = (geometry.planes as usize, logical_blocks(geometry));
+        let plane =
+            PlaneLogs { sequential: None, merging: None, random: 0, emptied: BlockId::NONE, missing: logical_blocks };
+        Self {
+            random_max: random_blocks(params, geometry),
+            planes: vec![plane; planes],
+            totals: MergeTotals::default(),
+            logical_blocks,
+            data: vec![BlockId::NONE; planes * logical_blocks as usize],
+            lists: Lists::new(2 * planes, geometry.blocks as usize),
+        }
+    }
+
+    fn at(&self, plane: PlaneId, logical: LogicalBlock) -> usize {
+        plane.at() * self.logical_blocks as usize + logical.at()
+    }
+
+    /// The data block of a logical block.
+    pub fn data(&self, plane: PlaneId, logical: LogicalBlock) -> BlockId {
+        self.data[self.at(plane, logical)]
+    }
+
+    /// Data blocks of a plane, by logical block.
+    pub fn data_of(&self, plane: PlaneId) -> impl Iterator<Item = (LogicalBlock, BlockId)> + '_ {
+        (0..self.logical_blocks).map(LogicalBlock).map(move |logical| (logical, self.data(plane, logical)))
+    }
+
+    /// Gives a logical block its data block, or takes it away; the one that it had.
+    pub fn set_data(&mut self, plane: PlaneId, logical: LogicalBlock, block: BlockId) -> BlockId {
+        let at = self.at(plane, logical);
+        let old = std::mem::replace(&mut self.data[at], block);
+        let missing = &mut self.planes[plane.at()].missing;
+        *missing = *missing + u32::from(block.is_none()) - u32::from(old.is_none());
+        old
+    }
+
+    /// A random log block is opened.
+    pub fn push_random(&mut self, plane: PlaneId, block: BlockId) {
+        self.lists.push_back(plane.at(), block.0);
+        self.planes[plane.at()].random += 1;
+    }
+
+    /// A random log block is erased; whether the block was one.
+    pub fn remove_random(&mut self, plane: PlaneId, block: BlockId) -> bool {
+        let is_random = self.oldest(plane) == Some(block);
+        if is_random {
+            self.lists.pop_front(plane.at());
+            let p = &mut self.planes[plane.at()];
+            p.random -= 1;
+            p.emptied = BlockId::NONE;
+        }
+        is_random
+    }
+
+    /// The oldest random log block.
+    pub fn oldest(&self, plane: PlaneId) -> Option<BlockId> {
+        self.lists.first(plane.at()).map(BlockId)
+    }
+
+    /// Random log blocks, the oldest first.
+    pub fn random_of(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+        self.lists.iter(plane.at()).map(BlockId)
+    }
+
+    fn replaced_list(&self, plane: PlaneId) -> usize {
+        self.planes.len() + plane.at()
+    }
+
+    /// A data block was replaced.
+    pub fn push_replaced(&mut self, plane: PlaneId, block: BlockId) {
+        self.lists.push_back(self.replaced_list(plane), block.0);
+    }
+
+    /// A data block that was replaced, to be erased now.
+    pub fn pop_replaced(&mut self, plane: PlaneId) -> Option<BlockId> {
+        self.lists.pop_front(self.replaced_list(plane)).map(BlockId)
+    }
+
+    /// Data blocks that were replaced.
+    pub fn replaced_of(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
+        self.lists.iter(self.replaced_list(plane)).map(BlockId)
+    }
+
+    /// Whether a plane has merges to do that do not wait for a write to ask for them.
+    pub fn is_due(&self, plane: PlaneId) -> bool {
+        let p = &self.planes[plane.at()];
+        p.merging.is_some() || p.emptied.is_some() || !self.lists.is_empty(self.replaced_list(plane))
+    }
+
+    /// Erased blocks that are kept for what goes before the opening of a sequential log block: random log blocks to
+    /// come, data blocks of logical blocks that have none (of which so many are about to get theirs), and a merge.
+    pub fn kept_blocks(&self, plane: PlaneId, about_to: u32) -> u32 {
+        let p = &self.planes[plane.at()];
+        self.random_max - p.random + 1 + p.missing - about_to
+    }
+}

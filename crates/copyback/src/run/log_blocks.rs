@@ -1,0 +1,94 @@
+//! Does the rest of a configuration leave a mapping with log blocks what it decides itself?
+
+use super::config::RunConfig;
+use super::precondition::PreconditionConfig;
+use crate::config::KeyError;
+use crate::flash::geometry::Geometry;
+use crate::ftl::allocation::Known;
+use crate::ftl::log_blocks::{BLOCKS_BESIDE, logical_blocks, random_blocks};
+use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
+use crate::tasks::gc::trigger::TriggerPolicy;
+
+impl RunConfig {
+    /// Whether nothing else says where pages go, in which merges put them.
+    pub(super) fn check_log_blocks(&self) -> Result<(), KeyError> {
+        let Some(params) = self.mapping.log_blocks() else { return Ok(()) };
+        let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
+        if !params.log_share.is_possible() || params.log_share.of(self.geometry.blocks_per_plane) == 0 {
+            let why = "there is no random log block, and every write needs one";
+            return refuse("mapping.log_share", why, "use a share such as 0.03, or a number of blocks, 1 at least");
+        }
+        if self.allocation.knows() < Known::Die {
+            let why = "data blocks belong to planes by their addresses, and `allocation.policy` decides for each write";
+            return refuse("mapping.policy", why, "set `allocation.policy = \"static\"`, or `mapping.policy = \"page\"`");
+        }
+        self.check_frontier_of_merges()?;
+        self.check_granularity_of_merges()?;
+        if self.preemption.is_timeless() {
+            let why = "merges are made of commands, and collections that take no time (`preemption.policy = \
+                       \"ideal\"`) have none";
+            return refuse("mapping.policy", why, "set `mapping.policy = \"page\"`, or another `preemption.policy`");
+        }
+        if !self.compose.gc_builders().is_empty() {
+            let why = "pages of a merge have their places, which nothing else joins";
+            return refuse("compose.gc", why, "set `compose.gc = []`, or `mapping.policy = \"page\"`");
+        }
+        let geometry = Geometry::new(&self.device());
+        if self.trigger.build(&geometry).idle().is_some() {
+            let why = "merges start when log blocks are used up, not when the drive is idle";
+            return refuse("trigger.idle", why, "leave it out, or set `mapping.policy = \"page\"`");
+        }
+        let fills_in_order =
+            matches!(self.precondition, PreconditionConfig::Empty {} | PreconditionConfig::Sequential { .. });
+        if !fills_in_order {
+            let why = "a drive with log blocks begins empty or filled in order: merges are not made in no time";
+            return refuse("precondition.mode", why, "use \"sequential\" or \"empty\", and a warm-up by requests");
+        }
+        Ok(())
+    }
+
+    fn check_frontier_of_merges(&self) -> Result<(), KeyError> {
+        use crate::ftl::frontier::FrontierConfig::{Row, Single, Twin};
+        let names_blocks = matches!(self.frontier, Single(_) | Row(_) | Twin(_));
+        if names_blocks && !self.frontier.keeps_hot_apart() && !self.mapping.has_superpages() {
+            return Ok(());
+        }
+        let why = "`mapping.policy = \"fast\"` says which open block takes a page: a log block, or one that is merged";
+        Err(KeyError::new("frontier.policy", why)
+            .with_help("use \"single\", \"row\" or \"twin\" without `hot_window`, or `mapping.policy = \"page\"`"))
+    }
+
+    fn check_granularity_of_merges(&self) -> Result<(), KeyError> {
+        let granularity = self.granularity.build();
+        let (key, why) = if granularity.leaves_plane() {
+            ("granularity.destination", "data blocks do not leave their plane")
+        } else if granularity.copies_back() {
+            ("granularity.copyback", "a merge gathers pages of several blocks in the controller")
+        } else if matches!(granularity, Granularity::Paired(_)) {
+            ("granularity.policy", "it pairs blocks that a victim policy picks, and merges have no victims")
+        } else {
+            return Ok(());
+        };
+        Err(KeyError::new(key, why).with_help("use `granularity.policy = \"block\"`, or `mapping.policy = \"page\"`"))
+    }
+
+    /// Whether each plane has the blocks that its merges need.
+    pub(super) fn check_spare_of_merges(&self) -> Result<(), KeyError> {
+        let params = self.mapping.log_blocks().expect("only such mappings merge");
+        let geometry = match self.frontier.is_in_rows() {
+            true => Geometry::in_rows(&self.device()),
+            false => Geometry::new(&self.device()),
+        };
+        let (blocks, data) = (geometry.blocks_per_plane, logical_blocks(&geometry));
+        let random = random_blocks(params, &geometry);
+        if u64::from(data) + u64::from(random) + u64::from(BLOCKS_BESIDE) <= u64::from(blocks) {
+            return Ok(());
+        }
+        let why = format!(
+            "each plane has {blocks} blocks: too few for {data} data blocks, {random} random log blocks \
+             (`mapping.log_share`) and {BLOCKS_BESIDE} for merges"
+        );
+        Err(KeyError::new("capacity", why)
+            .with_help("raise `capacity.over_provisioning`, or lower `mapping.log_share`"))
+    }
+}

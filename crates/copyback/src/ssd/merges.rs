@@ -1,0 +1,127 @@
+//! Merges: jobs that bring log blocks and data blocks together (`ftl::mapping::fast`), and which log block takes a write.
+//!
+//! A merge is a job like a collection: it waits for its die, has it from its first step to its last, and requests go
+//! between two steps where the scheme lets them. It differs in what it reads, which is all of a logical block wherever
+//! it is, in the pages that it programs, where each unit has its place, and in when it starts.
+
+use super::drive::{Drive, Queue};
+use super::translation::after_move;
+use crate::config::device::UNITS_PER_PAGE_MAX;
+use crate::flash::command::{Command, FlashOp};
+use crate::ftl::frontier::Stream;
+use crate::ftl::log_blocks::RANDOM;
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::queue::EventQueue;
+use crate::tasks::gc::trigger::Start;
+use crate::tasks::job::Step;
+
+impl Drive {
+    /// Which of a plane's open blocks takes a queued write, with the writes behind it that share its page.
+    #[inline(always)]
+    pub(super) fn host_write_point(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
+        if self.ftl.has_log_blocks() { self.log_for(die, plane, lead) } else { self.ftl.write_point(plane, Stream::Host) }
+    }
+
+    /// Which log block takes it.
+    #[inline(never)]
+    pub(super) fn log_for(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
+        let (units, used, is_newest) = self.page_of_writes(die, plane, lead);
+        // A write that a newer one overtook holds nothing, and follows nothing.
+        if is_newest { self.ftl.log_for(plane, &units[..used]) } else { RANDOM }
+    }
+
+    /// The units of queued writes that would share a page, how many they are, and whether all are the newest.
+    fn page_of_writes(
+        &self,
+        die: DieId,
+        plane: PlaneId,
+        lead: TxnId,
+    ) -> ([LogicalUnit; UNITS_PER_PAGE_MAX as usize], usize, bool) {
+        let room = self.geometry.units_per_page;
+        let (mut units, mut used, mut is_newest) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0, true);
+        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.settings.scan_max).map(TxnId);
+        let followers = queued.filter(|&id| id != lead && self.txns[id].plane == plane);
+        for txn in std::iter::once(lead).chain(followers).map(|id| &self.txns[id]) {
+            if used + txn.units > room {
+                break;
+            }
+            for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {
+                is_newest &= self.newest.would_be_newest(unit, txn.sequence);
+                units[used as usize] = unit;
+                used += 1;
+            }
+        }
+        (units, used as usize, is_newest)
+    }
+
+    /// Merges start that do not wait for a write.
+    pub(super) fn merge_if_due(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        if self.job_of_plane[plane.at()].is_none() && self.ftl.is_merge_due(plane) {
+            self.start_collection(plane, Start::Told, events);
+        }
+    }
+
+    /// A write finds no page in the random log blocks of a plane.
+    pub(super) fn merge_for_space(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        let asks = self.job_of_plane[plane.at()].is_none() && self.ftl.pages_left(plane, Stream::Host) == 0;
+        if asks && self.ftl.can_merge(plane) {
+            self.start_collection(plane, Start::Told, events);
+        }
+    }
+
+    /// A merge gets its die: what it does is decided now. Whether there is something.
+    pub(super) fn begin_merge(&mut self, id: JobId, events: &mut EventQueue) -> bool {
+        let plane = self.jobs[id.at()].plane();
+        let mut moves = self.jobs[id.at()].take_moves();
+        let Some(block) = self.ftl.begin_merge(plane, &mut moves) else { return false };
+        self.jobs[id.at()].begin(block, moves, events.now_ns(), self.ftl.free_blocks_of(plane));
+        let die = self.jobs[id.at()].die();
+        self.reserve_die(die, id, events.now_ns());
+        self.fill_window(die, events);
+        true
+    }
+
+    /// Whether a job merges.
+    #[inline(always)]
+    pub(super) fn is_merge(&self, id: JobId) -> bool {
+        self.ftl.has_log_blocks() && self.jobs[id.at()].purpose().picks_victim
+    }
+
+    /// The next step of a merge.
+    #[inline(never)]
+    pub(super) fn step_of_merge(&mut self, id: JobId) -> Option<Step> {
+        let (ftl, geometry) = (&self.ftl, &self.geometry);
+        self.jobs[id.at()].next_of_gathering(
+            |m| ftl.page_in_place(m.unit),
+            |from| geometry.page_of(from),
+            |m| ftl.lookup(m.unit) == m.from,
+        )
+    }
+
+    /// Programs a page with what a merge has gathered for it, or before that one which nobody has written.
+    #[inline(never)]
+    pub(super) fn program_gathered(&mut self, die: DieId, id: JobId, units: usize, events: &mut EventQueue) {
+        let plane = self.jobs[id.at()].plane();
+        let unit = self.jobs[id.at()].first_held().expect("a program follows a read").unit;
+        let units = if self.ftl.has_gap_before(plane, unit) { 0 } else { units };
+        let job = &mut self.jobs[id.at()];
+        self.counters.on_moved_units(job.source(), units as u64);
+        let moves = job.take_for_program(units, plane);
+        let stamp = self.ftl.counts().host_units;
+        let current: Option<Vec<bool>> =
+            self.shadow.as_ref().map(|_| moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect());
+        let page = self.ftl.merge_page(plane, unit, moves, stamp);
+        if let (Some(shadow), Some(current)) = (&mut self.shadow, current) {
+            let first = self.geometry.unit_of_page(page);
+            let places = moves.iter().map(|m| self.ftl.place_in_page(first, m.unit));
+            shadow.gather_page(&self.ftl, page, moves.iter().copied().zip(places).zip(current));
+        }
+        if self.hears_moves {
+            after_move((&mut self.queues, &mut self.translation), &self.txns, &self.ftl, moves, page);
+        }
+        self.after_bind(plane);
+        let mut command = Command::new(FlashOp::Program, self.jobs[id.at()].source(), id, events.now_ns());
+        self.push_page(&mut command, plane, page, TxnId::NONE);
+        self.issue(die, &command, events);
+    }
+}

@@ -1,0 +1,37 @@
+//! Steps of a job that gathers what belongs into one page from wherever it is, page by page.
+
+use super::{Job, Step};
+use crate::ftl::core::Move;
+use crate::sim::index::{PageId, PhysicalUnit};
+
+impl Job {
+    /// The next step, none while one is under way. Moves stand in the order of the pages that they go to, which
+    /// `target_of` tells apart: a page is programmed when all that is current of it was read. Of that, what stands
+    /// together in a page (`page_of`) is read together.
+    pub fn next_of_gathering<T: PartialEq>(
+        &mut self,
+        target_of: impl Fn(Move) -> T,
+        page_of: impl Fn(PhysicalUnit) -> PageId,
+        is_current: impl Fn(Move) -> bool,
+    ) -> Option<Step> {
+        if self.is_stepping() {
+            return None;
+        }
+        self.drop_stale(&is_current);
+        let (held, pending) = (self.held(), self.pending());
+        let target = held.first().map(|&m| target_of(m));
+        let Some(&first) = pending.first().filter(|&&m| target.as_ref().is_none_or(|target| *target == target_of(m)))
+        else {
+            return Some(if held.is_empty() { Step::Erase } else { Step::Program { units: held.len() } });
+        };
+        let is_together =
+            |m: &&Move| target_of(**m) == target_of(first) && page_of(m.from) == page_of(first.from) && is_current(**m);
+        let units = pending.iter().take_while(is_together).count();
+        Some(Step::Read { end: self.first_pending() + units })
+    }
+
+    /// The unit of the oldest move that was read and not programmed, to say which page is programmed.
+    pub fn first_held(&self) -> Option<Move> {
+        self.held().first().copied()
+    }
+}

@@ -1,0 +1,139 @@
+//! Log blocks and their merges, with the times of tpds20's Table 1 (`tpds20`), on blocks of four pages.
+
+use crate::tpds20::{ERASE_NS, MOVE_NS, PROGRAM_NS, TWO_PLANE_PROGRAM_NS, response_ns, run};
+use crate::under::under;
+use copyback::observe::report::{MergeReport, Outcome};
+use copyback::run::config::RunConfig;
+use copyback::workload::{Op, Priority, Request};
+
+/// Nobody waits for anybody.
+const APART_NS: u64 = 100_000_000;
+const READ_NS: u64 = 177_400;
+const TWO_PLANE_READ_NS: u64 = 75_000 + 2 * 102_400;
+
+/// A die of two planes, with two logical blocks each, all written, and so many random log blocks; page `p` is page `p / 2`
+/// of plane `p % 2`, or of a row, whose logical blocks are twice as large.
+fn merged(scheme: &str, log_blocks: u32) -> RunConfig {
+    let device = format!(
+        r#"
+        capacity = {{ logical = "64 KiB" }}
+        timing = {{ read = "75 us", program = "1.5 ms", erase = "3.8 ms", channel = "25 ns/B" }}
+        precondition = {{ mode = "sequential" }}
+        geometry = {{ channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 8, pages_per_block = 4, page_size = "4 KiB" }}
+        mapping = {{ policy = "fast", log_share = {log_blocks} }}
+        "#
+    );
+    let device: toml::Table = toml::from_str(&device).expect("the device parses");
+    let mut config: RunConfig = under(device, scheme).try_into().expect("the configuration is complete");
+    config.buffer = Default::default();
+    config
+}
+
+/// Writes of pages, each group at once when the drive rests.
+fn written(config: &RunConfig, groups: &[&[u64]]) -> Outcome {
+    let page = |at: usize, number: u64| Request {
+        arrival_ns: at as u64 * APART_NS,
+        offset_bytes: 4096 * number,
+        len_bytes: 4096,
+        device: 0,
+        op: Op::Write,
+        priority: Priority::Normal,
+    };
+    let script = groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |&number| page(at, number)));
+    run(config, script.collect())
+}
+
+fn merges(outcome: &Outcome) -> &MergeReport {
+    outcome.report.merges.as_ref().expect("it has log blocks")
+}
+
+/// Switch, partial and full merges.
+fn kinds(outcome: &Outcome) -> [u64; 3] {
+    let of = merges(outcome);
+    [of.switch_merges, of.partial_merges, of.full_merges]
+}
+
+const ON_PLANES: [&str; 3] = ["baseline-d", "baseline-p", "twinblk"];
+
+#[test]
+fn a_full_merge_copies_all_pages_of_each_logical_block_in_the_log() {
+    for scheme in ON_PLANES {
+        // Pages 1 and 2 of both logical blocks of plane 0; the fifth write finds no room.
+        let outcome = written(&merged(scheme, 1), &[&[2], &[10], &[4], &[12], &[6]]);
+        let merge_ns = 8 * MOVE_NS + 3 * ERASE_NS;
+        assert_eq!((merge_ns, outcome.report.gc.die_time_ns), (25_638_400, 25_638_400), "{scheme}");
+        let responses_ns: Vec<u64> = outcome.requests.iter().map(response_ns).collect();
+        assert_eq!(responses_ns, [PROGRAM_NS, PROGRAM_NS, PROGRAM_NS, PROGRAM_NS, merge_ns + PROGRAM_NS], "{scheme}");
+        assert_eq!((kinds(&outcome), merges(&outcome).log_blocks_emptied), ([0, 0, 2], 1), "{scheme}");
+    }
+}
+
+/// "Each merge operation can reclaim two log blocks at the time cost of one merge operation" (Section 6.5).
+#[test]
+fn a_full_merge_of_rows_reads_and_programs_both_planes_at_once() {
+    // The last page of the second log block holds page 2 alone, so that this one's row is read in two halves.
+    let pairs: [&[u64]; 9] =
+        [&[2, 3], &[10, 11], &[4, 5], &[12, 13], &[2, 3], &[2, 3], &[2, 3], &[2], &[6, 7]];
+    for scheme in ["spd", "spd-plus"] {
+        let outcome = written(&merged(scheme, 2), &pairs);
+        let merge_ns = 7 * TWO_PLANE_READ_NS + 2 * READ_NS + 8 * TWO_PLANE_PROGRAM_NS + 3 * ERASE_NS;
+        assert_eq!(outcome.report.gc.die_time_ns, merge_ns, "{scheme}");
+        assert_eq!(response_ns(&outcome.requests[15]), merge_ns + TWO_PLANE_PROGRAM_NS, "{scheme}");
+        assert_eq!(kinds(&outcome), [0, 0, 2], "{scheme}");
+    }
+}
+
+/// Two halves of a row that lie in different rows are read one after the other, and programmed together.
+#[test]
+fn a_row_is_gathered_from_where_its_pages_are() {
+    let pairs: [&[u64]; 9] = [&[2, 12], &[4, 10], &[3, 6], &[5, 7], &[12, 2], &[12, 2], &[12, 2], &[12], &[15]];
+    let outcome = written(&merged("spd", 2), &pairs);
+    // The first logical block: row 0 is in its data block, and the halves of the others lie in two rows each. The
+    // second: 12 and 10 are in log blocks and their neighbours are not; rows 0 and 3 are whole.
+    let first_ns = TWO_PLANE_READ_NS + 6 * READ_NS + 4 * TWO_PLANE_PROGRAM_NS;
+    let second_ns = 2 * TWO_PLANE_READ_NS + 4 * READ_NS + 4 * TWO_PLANE_PROGRAM_NS;
+    assert_eq!(outcome.report.gc.die_time_ns, first_ns + second_ns + 3 * ERASE_NS);
+}
+
+#[test]
+fn a_sequential_log_block_that_is_full_takes_the_data_blocks_place() {
+    for scheme in ON_PLANES {
+        let outcome = written(&merged(scheme, 1), &[&[0], &[2], &[4], &[6], &[8], &[10], &[12], &[14]]);
+        assert_eq!((kinds(&outcome), outcome.report.gc.die_time_ns), ([2, 0, 0], 2 * ERASE_NS), "{scheme}");
+        assert_eq!((merges(&outcome).sequential_pages, merges(&outcome).random_pages), (8, 0), "{scheme}");
+    }
+    for scheme in ["spd", "spd-plus"] {
+        let outcome = written(&merged(scheme, 1), &[&[0, 1], &[2, 3], &[4, 5], &[6, 7]]);
+        assert_eq!((kinds(&outcome), outcome.report.gc.die_time_ns), ([1, 0, 0], ERASE_NS), "{scheme}");
+    }
+}
+
+/// The rest is copied behind what is there: where another logical block begins, where the order is broken, and where
+/// the same block begins anew.
+#[test]
+fn a_sequential_log_block_that_is_left_early_takes_the_rest_of_the_data_block() {
+    let rows: [(&[&[u64]], [u64; 3], u64); 4] = [
+        (&[&[0], &[2], &[8]], [0, 1, 0], 2 * MOVE_NS + ERASE_NS),
+        // Page 6 went to the random log block just now, and is copied from there.
+        (&[&[0], &[2], &[6]], [0, 1, 0], 2 * MOVE_NS + ERASE_NS),
+        (&[&[0], &[0]], [0, 1, 0], 3 * MOVE_NS + ERASE_NS),
+        // A write that waits while a sequential log block is merged displaces the next.
+        (&[&[0], &[8, 0]], [0, 2, 0], 2 * (3 * MOVE_NS + ERASE_NS)),
+    ];
+    for (writes, expected, merge_ns) in rows {
+        let outcome = written(&merged("baseline-d", 1), writes);
+        assert_eq!((kinds(&outcome), outcome.report.gc.die_time_ns), (expected, merge_ns), "{writes:?}");
+    }
+}
+
+/// What was written to the random log block while it was open is part of a full merge; its own pages stay where they
+/// are.
+#[test]
+fn a_full_merge_of_what_the_sequential_log_block_holds_goes_on_there() {
+    let outcome = written(&merged("baseline-d", 1), &[&[10], &[12], &[14], &[0], &[10], &[12]]);
+    // The first logical block has one page in its log block and nothing in the random one; only the second is merged.
+    assert_eq!((kinds(&outcome), outcome.report.gc.die_time_ns), ([0, 0, 1], 4 * MOVE_NS + 2 * ERASE_NS));
+    let outcome = written(&merged("baseline-d", 1), &[&[10], &[12], &[14], &[8], &[10]]);
+    // Page 10 follows page 8.
+    assert_eq!((kinds(&outcome), merges(&outcome).sequential_pages), ([0, 0, 0], 2));
+}
