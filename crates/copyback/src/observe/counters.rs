@@ -101,41 +101,6 @@ impl MapTotals {
     }
 }
 
-/// Merges of log blocks with data blocks.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MergeTotals {
-    /// Sequential log blocks that took the place of a data block.
-    pub switch_merges: u64,
-    /// Sequential log blocks to which the rest of a data block was copied.
-    pub partial_merges: u64,
-    /// Logical blocks that were gathered because a random log block was emptied.
-    pub full_merges: u64,
-    /// Random log blocks that were emptied.
-    pub log_blocks_emptied: u64,
-    /// Pages written to sequential log blocks.
-    pub sequential_pages: u64,
-    /// Pages written to random log blocks.
-    pub random_pages: u64,
-    /// Pages programmed by merges.
-    pub pages_gathered: u64,
-}
-
-impl MergeTotals {
-    /// Each count of this with the same count of another.
-    #[must_use]
-    pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
-        Self {
-            switch_merges: with(self.switch_merges, other.switch_merges),
-            partial_merges: with(self.partial_merges, other.partial_merges),
-            full_merges: with(self.full_merges, other.full_merges),
-            log_blocks_emptied: with(self.log_blocks_emptied, other.log_blocks_emptied),
-            sequential_pages: with(self.sequential_pages, other.sequential_pages),
-            random_pages: with(self.random_pages, other.random_pages),
-            pages_gathered: with(self.pages_gathered, other.pages_gathered),
-        }
-    }
-}
-
 /// How a page of the buffer was programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteCase {

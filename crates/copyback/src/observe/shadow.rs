@@ -104,12 +104,7 @@ impl Shadow {
     ///
     /// # Panics
     /// As above.
-    pub fn gather_page(
-        &mut self,
-        ftl: &Ftl,
-        page: PageId,
-        moves: impl Iterator<Item = ((Move, PhysicalUnit), bool)>,
-    ) {
+    pub fn gather_page(&mut self, ftl: &Ftl, page: PageId, moves: impl Iterator<Item = ((Move, PhysicalUnit), bool)>) {
         self.begin_page(page);
         moves.for_each(|((m, to), was_current)| self.copy_if_current(ftl, m, to, was_current));
     }

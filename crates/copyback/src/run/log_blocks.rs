@@ -20,7 +20,11 @@ impl RunConfig {
         }
         if self.allocation.knows() < Known::Die {
             let why = "data blocks belong to planes by their addresses, and `allocation.policy` decides for each write";
-            return refuse("mapping.policy", why, "set `allocation.policy = \"static\"`, or `mapping.policy = \"page\"`");
+            return refuse(
+                "mapping.policy",
+                why,
+                "set `allocation.policy = \"static\"`, or `mapping.policy = \"page\"`",
+            );
         }
         self.check_frontier_of_merges()?;
         self.check_granularity_of_merges()?;

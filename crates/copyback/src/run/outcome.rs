@@ -3,10 +3,11 @@
 use super::simulation::Simulation;
 use crate::flash::command::FlashOp;
 use crate::ftl::core::Counts;
-use crate::observe::counters::{EvictionTotals, MapTotals, MergeTotals, WriteCase};
+use crate::ftl::log_blocks::MergeTotals;
+use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
 use crate::observe::report::{
-    EvictionReport, FlashWork, GcReport, Latencies, MapReport, MergeReport, Outcome, Report, Utilization, WarmupReport, Wear,
-    WriteAmplification,
+    EvictionReport, FlashWork, GcReport, Latencies, MapReport, MergeReport, Outcome, Report, Utilization, WarmupReport,
+    Wear, WriteAmplification,
 };
 use crate::ssd::drive::Drive;
 use crate::ssd::reading::Reading;

@@ -227,10 +227,11 @@ impl Drive {
         }
     }
 
-    /// Whether a block may be relocated now: it is full, and its plane has no job.
+    /// Whether a block may be relocated now: it is full, and its plane has no job. Pages of a data block have their
+    /// places, so that only merges move them.
     pub fn may_relocate(&self, block: BlockId) -> bool {
         let is_full = self.ftl.blocks()[block].state == BlockState::Closed;
-        is_full && self.job_of_plane[self.geometry.plane_of(block).at()].is_none()
+        is_full && !self.ftl.has_log_blocks() && self.job_of_plane[self.geometry.plane_of(block).at()].is_none()
     }
 
     /// Relocates and erases a full block for a task other than garbage collection.

@@ -238,7 +238,8 @@ impl Drive {
         let splits_rows = geometry.row_planes > 2 && config.device.commands.plane_pairs;
         let granularity = config.granularity.build();
         let is_simple = !granularity.leaves_plane() && !granularity.copies_back() && !geometry.is_in_rows();
-        let is_simple = is_simple && !ftl.has_log_blocks() && config.mapping.cache().is_none() && ftl.hot_cold().is_none();
+        let is_simple =
+            is_simple && !ftl.has_log_blocks() && config.mapping.cache().is_none() && ftl.hot_cold().is_none();
         let steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.mapped_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;

@@ -19,7 +19,11 @@ impl Drive {
     /// Which of a plane's open blocks takes a queued write, with the writes behind it that share its page.
     #[inline(always)]
     pub(super) fn host_write_point(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
-        if self.ftl.has_log_blocks() { self.log_for(die, plane, lead) } else { self.ftl.write_point(plane, Stream::Host) }
+        if self.ftl.has_log_blocks() {
+            self.log_for(die, plane, lead)
+        } else {
+            self.ftl.write_point(plane, Stream::Host)
+        }
     }
 
     /// Which log block takes it.

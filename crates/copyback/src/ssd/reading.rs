@@ -3,7 +3,8 @@
 use super::drive::Drive;
 use crate::buffer::Buffer;
 use crate::flash::timing::Timing;
-use crate::observe::counters::{EvictionTotals, GcTotals, MapTotals, MergeTotals};
+use crate::ftl::log_blocks::MergeTotals;
+use crate::observe::counters::{EvictionTotals, GcTotals, MapTotals};
 use crate::observe::report::FlashWork;
 
 /// What a drive's counters show at one time.

@@ -258,9 +258,27 @@ impl Drive {
     /// and have gone again.
     pub(super) fn look_up_again(&mut self, id: TxnId, events: &mut EventQueue) {
         if !self.look_up(id, false, events) {
-            self.map().waiting.push_front(id);
+            self.wait_for_room_again(id, events);
         }
         self.let_waiters_in(events);
+    }
+
+    /// A transaction had room for some of its entries, and what it had of the others has gone: it gives that room back,
+    /// so that no two wait for each other's.
+    #[cold]
+    fn wait_for_room_again(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let map = self.map();
+        let page = map.cached.page_of(first);
+        if map.load_of[page.at()][0].is_none() {
+            map.cached.give_up(first, units);
+            map.has_room = true;
+        }
+        if !self.look_up(id, false, events) {
+            self.map().waiting.push_front(id);
+        }
+        // Those who would have shared what it loads.
+        self.release(page, events);
     }
 
     /// Reads the translation page that a transaction waits for, unless it is being read, or was never written. The page

@@ -72,8 +72,7 @@ fn a_full_merge_copies_all_pages_of_each_logical_block_in_the_log() {
 #[test]
 fn a_full_merge_of_rows_reads_and_programs_both_planes_at_once() {
     // The last page of the second log block holds page 2 alone, so that this one's row is read in two halves.
-    let pairs: [&[u64]; 9] =
-        [&[2, 3], &[10, 11], &[4, 5], &[12, 13], &[2, 3], &[2, 3], &[2, 3], &[2], &[6, 7]];
+    let pairs: [&[u64]; 9] = [&[2, 3], &[10, 11], &[4, 5], &[12, 13], &[2, 3], &[2, 3], &[2, 3], &[2], &[6, 7]];
     for scheme in ["spd", "spd-plus"] {
         let outcome = written(&merged(scheme, 2), &pairs);
         let merge_ns = 7 * TWO_PLANE_READ_NS + 2 * READ_NS + 8 * TWO_PLANE_PROGRAM_NS + 3 * ERASE_NS;

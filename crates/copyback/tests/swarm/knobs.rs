@@ -13,6 +13,9 @@ use proptest::sample::select;
 const ROW: Setting = "frontier.policy = \"row\"";
 const HOT_ROW: Setting = "frontier.policy = \"row\"\nfrontier.hot_window = \"10 ms\"";
 const SUPERPAGE: Setting = "mapping.policy = \"superpage\"";
+/// Log blocks that are merged.
+const MERGES: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 0.1";
+const MERGES_ONE_LOG: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 1";
 const ALIGNED: Setting = "granularity.policy = \"aligned\"";
 
 /// Every knob and its settings, the plainest first: a failure shrinks towards it.
@@ -103,6 +106,8 @@ pub const KNOBS: &[&[Setting]] = &[
         "mapping.policy = \"dftl\"",
         "mapping.policy = \"dftl\"\nmapping.cache = \"136 B\"",
         "mapping.policy = \"map-cache\"\nmapping.cache = \"16 KiB\"",
+        MERGES_ONE_LOG,
+        MERGES,
     ],
     &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\"", "allocation.policy = \"static-die\""],
     &[
@@ -286,6 +291,24 @@ fn fitting(setting: Setting, in_rows: bool) -> Setting {
     }
 }
 
+/// The same of one that goes not with log blocks, which leave little to others.
+fn fitting_merges(setting: Setting) -> Setting {
+    let has = |parts: &[&str]| parts.iter().any(|part| setting.contains(part));
+    match setting {
+        s if has(&["compose.gc = ", "\"ideal\""]) && s.starts_with("preemption") => "preemption.policy = \"points\"",
+        s if has(&["second-active", "\"split\""]) && s.starts_with("frontier") => "frontier.policy = \"single\"",
+        HOT_ROW => ROW,
+        s if has(&["hot_window"]) && s.starts_with("frontier") => "frontier.policy = \"twin\"",
+        _ if has(&["\"global\"", "copyback = true", "\"paired\""]) => "granularity.policy = \"block\"",
+        _ if has(&["trigger.idle"]) => "",
+        _ if has(&["\"random\"", "\"aged\""]) && setting.starts_with("precondition") => {
+            "precondition.mode = \"sequential\""
+        }
+        "allocation.policy = \"dynamic\"" => "allocation.policy = \"static\"",
+        _ => setting,
+    }
+}
+
 impl Choice {
     /// The configuration, the text that it was read from, and what was chosen.
     pub fn configuration(&self) -> (RunConfig, String, Vec<Mark>) {
@@ -293,7 +316,10 @@ impl Choice {
         let preset = preset.unwrap_or_default();
         let is_kept = |setting: &str| setting.split('.').next().is_none_or(|table| !preset.contains_key(table));
         let in_rows = [ROW, HOT_ROW].iter().any(|row| self.settings.contains(row)) && !preset.contains_key("frontier");
+        let merges =
+            [MERGES, MERGES_ONE_LOG].iter().any(|fast| self.settings.contains(fast)) && !preset.contains_key("mapping");
         let fitting = self.settings.iter().map(|setting| fitting(setting, in_rows));
+        let fitting = fitting.map(|setting| if merges { fitting_merges(setting) } else { setting });
         let chosen: Vec<_> = fitting.zip(KNOBS).filter(|(setting, _)| is_kept(setting)).collect();
         let mut lines: Vec<String> = chosen.iter().map(|(setting, _)| (*setting).to_owned()).collect();
         for (axis, table) in preset.iter().filter_map(|(axis, value)| Some((axis, value.as_table()?))) {

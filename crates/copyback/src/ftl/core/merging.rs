@@ -2,9 +2,8 @@
 
 use super::{Ftl, Move};
 use crate::ftl::blocks::BlockState;
-use crate::ftl::log_blocks::{LogBlocks, MERGED, Merge, Merging, RANDOM, SEQUENTIAL, Sequential};
+use crate::ftl::log_blocks::{LogBlocks, MERGED, Merge, MergeTotals, Merging, RANDOM, SEQUENTIAL, Sequential};
 use crate::ftl::victim::VictimPolicy;
-use crate::observe::counters::MergeTotals;
 use crate::sim::index::{BlockId, LogicalBlock, LogicalUnit, PageId, PhysicalUnit, PlaneId};
 use crate::sim::invariant::hold;
 
@@ -78,7 +77,11 @@ impl Ftl {
         let logs = self.logs();
         let p = &logs.planes[plane.at()];
         let has_data = |logical| logs.data(plane, logical).is_some();
-        let is_merged = p.merging.is_some_and(|m| m.logical == logical) || (p.emptied.is_some() && !has_data(logical));
+        // A logical block is in one merge at a time: nor can it be opened anew where that would be its next.
+        let is_open = p.sequential.is_some_and(|s| s.logical == logical) && has_data(logical);
+        let is_gathered =
+            p.merging.is_some_and(|m| m.logical == logical) || (p.emptied.is_some() && !has_data(logical));
+        let is_merged = is_open || is_gathered;
         let makes_way = p.sequential.is_none_or(|s| p.merging.is_none() || !has_data(s.logical));
         let open = p.sequential.filter(|s| !has_data(s.logical)).map(|s| s.logical);
         let about_to = u32::from(open.is_some()) + u32::from(!has_data(logical) && open != Some(logical));
@@ -251,7 +254,9 @@ impl Ftl {
         moves.clear();
         logical.iter().for_each(|&logical| self.list_logical_block(plane, logical, moves));
         match (merge, logical.first()) {
-            (Merge::Gather(_), _) => self.logs_mut().planes[plane.at()].merging.iter_mut().for_each(|m| m.has_begun = true),
+            (Merge::Gather(_), _) => {
+                self.logs_mut().planes[plane.at()].merging.iter_mut().for_each(|m| m.has_begun = true)
+            }
             (Merge::Empty(_), Some(&first)) => self.begin_gathering(plane, first),
             (Merge::Empty(_), None) => {}
         }
@@ -394,7 +399,8 @@ impl Ftl {
         let in_place: Vec<(LogicalBlock, BlockId)> =
             logs.data_of(plane).chain(of_sequential).chain(of_merge).filter(|(_, block)| block.is_some()).collect();
         let mut roles = vec![0; self.geometry.blocks_per_plane as usize];
-        let named = in_place.iter().map(|(_, block)| *block).chain(random.iter().copied()).chain(logs.replaced_of(plane));
+        let named =
+            in_place.iter().map(|(_, block)| *block).chain(random.iter().copied()).chain(logs.replaced_of(plane));
         named.for_each(|block| roles[self.geometry.block_offset(block) as usize] += 1);
         for (offset, block) in self.blocks.of_plane(plane).iter().enumerate() {
             let expected = match block.state {

@@ -217,6 +217,24 @@ impl Cached {
         }
     }
 
+    /// Slots that hold entries of units which nobody has begun to load make room for others again.
+    pub fn give_up(&mut self, first: LogicalUnit, units: u32) {
+        for key in self.keys(first, units) {
+            let Some(slot) = self.slot(key).filter(|&slot| self.slots[slot as usize].is_loading) else { continue };
+            let Slot { is_changed, .. } = self.slots[slot as usize];
+            if is_changed {
+                // It was changed while it was on its way, and is there.
+                self.slots[slot as usize].is_loading = false;
+                self.order.push_back(LOADED, slot);
+            } else {
+                self.slots[slot as usize].is_loading = false;
+                self.slot_of[key as usize] = 0;
+                self.order.push_back(FREE, slot);
+            }
+            self.available += 1;
+        }
+    }
+
     // ---- changes ----------------------------------------------------------------------------------------------------
 
     /// A unit is elsewhere now; whether its entry is in DRAM, and could so be changed there.

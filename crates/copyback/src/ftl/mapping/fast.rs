@@ -1,5 +1,4 @@
-//! Hybrid: data blocks hold logical blocks, whose pages are in order; what is written comes to log blocks, and is merged
-//! with them when those are used up.
+//! Hybrid: what is written goes to log blocks, which are merged with data blocks, where each page has its place.
 //!
 //! Source: FAST (Lee, Choi, Park, EUC 2006), as tpds20 Section 6.5 compares it. A logical block is as many pages of a
 //! plane as a block holds, in the order of their addresses; where the drive is written in rows (`frontier.policy =
@@ -13,9 +12,9 @@
 //! - *Partial merge*: the first page of another logical block comes, or another page of the same one. Its other pages
 //!   are copied behind it, it becomes the data block, and the old one is erased. The write does not wait for that, but
 //!   for whatever has the die.
-//! - *Full merge*: a write finds no page in the random log blocks. The oldest is emptied: of each logical block with a
-//!   valid page in it all pages are copied, from wherever they are, to a new data block, and the old one is erased; then
-//!   the log block is. The write waits for that.
+//! - *Full merge*: a write, of whichever log, finds no page left in the random log blocks. The oldest is emptied: of
+//!   each logical block with a valid page in it all pages are copied, from wherever they are, to a new data block, and
+//!   the old one is erased; then the log block is. The write waits for that.
 //!
 //! ```text
 //! random log block a2 b1 b3 a1    full merge    R W R W R W R W  E     R W R W R W R W  E    E
