@@ -27,6 +27,40 @@ const ROWS: &[(&str, Option<&str>)] = &[
         "granularity = { policy = \"block\", copyback = true }\ngeometry = { mapping_unit = \"2 KiB\" }",
         Some("granularity.copyback"),
     ),
+    // Log blocks.
+    ("mapping = { policy = \"fast\" }", None),
+    ("mapping = { policy = \"fast\", log_share = 0 }", Some("mapping.log_share")),
+    ("mapping = { policy = \"fast\", log_share = 1.0 }", Some("mapping.log_share")),
+    ("mapping = { policy = \"fast\", log_share = 2 }", None),
+    ("mapping = { policy = \"fast\", log_share = 3 }", Some("capacity")),
+    ("mapping = { policy = \"fast\" }\nallocation = { policy = \"dynamic\" }", Some("mapping.policy")),
+    ("mapping = { policy = \"fast\" }\nallocation = { policy = \"static-die\" }", None),
+    ("mapping = { policy = \"fast\" }\nfrontier = { policy = \"split\" }", Some("frontier.policy")),
+    (
+        "mapping = { policy = \"fast\" }\nfrontier = { policy = \"single\", hot_window = \"1 s\" }",
+        Some("frontier.policy"),
+    ),
+    ("mapping = { policy = \"fast\" }\nfrontier = { policy = \"twin\" }\ngranularity = { policy = \"twin\" }", None),
+    ("mapping = { policy = \"fast\" }\nfrontier = { policy = \"row\" }\ngranularity = { policy = \"aligned\" }", None),
+    ("mapping = { policy = \"fast\" }\ngranularity = { policy = \"paired\" }", Some("granularity.policy")),
+    (
+        "mapping = { policy = \"fast\" }\ngranularity = { policy = \"block\", destination = \"global\" }",
+        Some("granularity.destination"),
+    ),
+    (
+        "mapping = { policy = \"fast\" }\ngranularity = { policy = \"block\", copyback = true }",
+        Some("granularity.copyback"),
+    ),
+    ("mapping = { policy = \"fast\" }\npreemption = { policy = \"ideal\" }", Some("mapping.policy")),
+    ("mapping = { policy = \"fast\" }\ncompose = { policy = \"list\", gc = [\"gc+host\"] }", Some("compose.gc")),
+    (
+        "mapping = { policy = \"fast\" }\ntrigger = { policy = \"watermark\", soft = 2, idle = { after = \"1 ms\" } }",
+        Some("trigger.idle"),
+    ),
+    (
+        "mapping = { policy = \"fast\" }\nprecondition = { mode = \"random\", overwrites = 1.0 }",
+        Some("precondition.mode"),
+    ),
     // Watermarks.
     ("trigger = { policy = \"watermark\", soft = 2, stop = 2 }", None),
     ("trigger = { policy = \"watermark\", soft = 2, stop = 1 }", Some("trigger.stop")),

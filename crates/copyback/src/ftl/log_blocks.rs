@@ -109,6 +109,8 @@ pub(super) enum Merge {
 #[derive(Clone)]
 pub(super) struct LogBlocks {
     pub random_max: u32,
+    /// Whether writes go to a sequential log block at all.
+    pub has_sequential: bool,
     pub planes: Vec<PlaneLogs>,
     pub totals: MergeTotals,
     /// Logical blocks of a plane.
@@ -128,6 +130,7 @@ impl LogBlocks {
             PlaneLogs { sequential: None, merging: None, random: 0, emptied: BlockId::NONE, missing: logical_blocks };
         Self {
             random_max: random_blocks(params, geometry),
+            has_sequential: params.sequential_log,
             planes: vec![plane; planes],
             totals: MergeTotals::default(),
             logical_blocks,

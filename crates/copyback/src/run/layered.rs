@@ -12,7 +12,7 @@ use crate::host::config::HostMode;
 
 impl Configuration for RunConfig {
     const AXES: &'static [Axis] = AXES;
-    const KEPT: &'static [Kept] = &[mapping::KEPT, buffer::KEPT];
+    const KEPT: &'static [Kept] = &[mapping::KEPT, mapping::KEPT_LOG, buffer::KEPT];
     const OTHER_TABLES: &'static [&'static str] =
         &["geometry", "timing", "capacity", "commands", "host", "precondition"];
 

@@ -51,6 +51,22 @@ impl RunConfig {
         Ok(())
     }
 
+    /// What of a scheme plays no part where its data blocks are merged.
+    pub(super) fn notes_of_merges(&self) -> Vec<String> {
+        let Some(_) = self.mapping.log_blocks() else { return Vec::new() };
+        let granularity = self.granularity.build();
+        let left_out = [
+            (granularity.turn().is_some(), "collections of several planes' blocks together"),
+            (granularity.combines(), "writes in rows that a collection programs (`granularity.combine`)"),
+            (self.allocation.knows() == Known::Die, "planes in turn (`allocation.policy`): each address has its own"),
+        ];
+        let left_out: Vec<&str> = left_out.iter().filter(|(is_asked, _)| *is_asked).map(|(_, what)| *what).collect();
+        if left_out.is_empty() {
+            return Vec::new();
+        }
+        vec![format!("`mapping.policy = \"fast\"` keeps pages in place, and goes without {}", left_out.join(", "))]
+    }
+
     fn check_frontier_of_merges(&self) -> Result<(), KeyError> {
         use crate::ftl::frontier::FrontierConfig::{Row, Single, Twin};
         let names_blocks = matches!(self.frontier, Single(_) | Row(_) | Twin(_));

@@ -197,6 +197,7 @@ pub fn simulate(
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let mut outcome = outcome::of(simulation, preconditioning);
     outcome.notes = source.notes();
+    outcome.notes.extend(config.notes_of_merges());
     Ok(outcome)
 }
 

@@ -1,4 +1,4 @@
-//! Merges: jobs that bring log blocks and data blocks together (`ftl::mapping::fast`), and which log block takes a write.
+//! Merges: jobs that bring log blocks and data blocks together (`ftl::mapping::fast`), and the log block of a write.
 //!
 //! A merge is a job like a collection: it waits for its die, has it from its first step to its last, and requests go
 //! between two steps where the scheme lets them. It differs in what it reads, which is all of a logical block wherever

@@ -207,6 +207,14 @@ const ROWS_BY_PAIRS: &str = "commands = { plane_pairs = true }\nfrontier = { pol
      granularity = { policy = \"aligned\" }\ngeometry = { channels = 1, chips_per_channel = 2, dies_per_chip = 1, \
      planes_per_die = 4, blocks_per_plane = 16, pages_per_block = 8, page_size = \"4 KiB\", mapping_unit = \"2 KiB\" }";
 
+/// Two units change places, and no map is wrong.
+fn swap(drive: &mut Drive, a: LogicalUnit, b: LogicalUnit) {
+    let (at_a, at_b) = (drive.ftl.lookup(a), drive.ftl.lookup(b));
+    let inside = drive.ftl.inside();
+    (_, _) = (inside.map.set(a, at_b), inside.map.set(b, at_a));
+    (inside.reverse[at_a.at()], inside.reverse[at_b.at()]) = (b, a);
+}
+
 const ROWS: &[Row] = &[
     row!(TimeOrder, "", writes, |drive, events| {
         let is_late = events.now_ns() > 0;
@@ -425,6 +433,13 @@ const ROWS: &[Row] = &[
         drive.check_all();
         false
     }),
+    // Two pages of data blocks change places.
+    row!(LogBlocks, "mapping = { policy = \"fast\" }\nprecondition = { mode = \"sequential\" }", reads, |drive, _| {
+        let (a, b) = (LogicalUnit(0), LogicalUnit(2));
+        swap(drive, a, b);
+        drive.check_all();
+        true
+    }),
     row!(ReservationsCovered, "", writes, |drive, _| {
         let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_none()) else { return false };
         drive.space.break_reservation(plane, 1_000);
@@ -432,11 +447,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(NewestRead, "", reads, |drive, _| {
-        let (a, b) = (LogicalUnit(0), LogicalUnit(2));
-        let (at_a, at_b) = (drive.ftl.lookup(a), drive.ftl.lookup(b));
-        let inside = drive.ftl.inside();
-        (_, _) = (inside.map.set(a, at_b), inside.map.set(b, at_a));
-        (inside.reverse[at_a.at()], inside.reverse[at_b.at()]) = (b, a);
+        swap(drive, LogicalUnit(0), LogicalUnit(2));
         true
     }),
     row!(NewestWritten, "", writes_of_parts, |drive, _| {

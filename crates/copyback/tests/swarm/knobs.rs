@@ -16,6 +16,7 @@ const SUPERPAGE: Setting = "mapping.policy = \"superpage\"";
 /// Log blocks that are merged.
 const MERGES: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 0.1";
 const MERGES_ONE_LOG: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 1";
+const MERGES_RANDOM: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 2\nmapping.sequential_log = false";
 const ALIGNED: Setting = "granularity.policy = \"aligned\"";
 
 /// Every knob and its settings, the plainest first: a failure shrinks towards it.
@@ -107,6 +108,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "mapping.policy = \"dftl\"\nmapping.cache = \"136 B\"",
         "mapping.policy = \"map-cache\"\nmapping.cache = \"16 KiB\"",
         MERGES_ONE_LOG,
+        MERGES_RANDOM,
         MERGES,
     ],
     &["allocation.policy = \"static\"", "allocation.policy = \"dynamic\"", "allocation.policy = \"static-die\""],
@@ -316,8 +318,8 @@ impl Choice {
         let preset = preset.unwrap_or_default();
         let is_kept = |setting: &str| setting.split('.').next().is_none_or(|table| !preset.contains_key(table));
         let in_rows = [ROW, HOT_ROW].iter().any(|row| self.settings.contains(row)) && !preset.contains_key("frontier");
-        let merges =
-            [MERGES, MERGES_ONE_LOG].iter().any(|fast| self.settings.contains(fast)) && !preset.contains_key("mapping");
+        let merges = [MERGES, MERGES_ONE_LOG, MERGES_RANDOM].iter().any(|fast| self.settings.contains(fast))
+            && !preset.contains_key("mapping");
         let fitting = self.settings.iter().map(|setting| fitting(setting, in_rows));
         let fitting = fitting.map(|setting| if merges { fitting_merges(setting) } else { setting });
         let chosen: Vec<_> = fitting.zip(KNOBS).filter(|(setting, _)| is_kept(setting)).collect();

@@ -50,6 +50,9 @@ impl Ftl {
     /// Which open block takes a page of these units: that of the sequential log if they fill the page in order and
     /// follow what is there, or begin a logical block.
     pub fn log_for(&self, plane: PlaneId, units: &[LogicalUnit]) -> usize {
+        if !self.logs().has_sequential {
+            return RANDOM;
+        }
         let (logical, offset) = self.logical_block(units[0]);
         let is_whole = units.len() == self.geometry.units_per_page as usize
             && offset.is_multiple_of(self.geometry.units_per_page)

@@ -34,6 +34,8 @@
 //!
 //! Parameters:
 //! - `log_share` (default 0.03): random log blocks, a share or a count of a plane's blocks; one at least.
+//! - `sequential_log` (default true): whether there is a sequential log block. Without it every write goes to the random
+//!   ones: to see what partial and switch merges cost and save.
 
 use crate::config::ShareOrCount;
 use serde::{Deserialize, Serialize};
@@ -44,10 +46,12 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Random log blocks of a plane.
     pub log_share: ShareOrCount,
+    /// Whether there is a sequential log block.
+    pub sequential_log: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { log_share: ShareOrCount::Share(0.03) }
+        Self { log_share: ShareOrCount::Share(0.03), sequential_log: true }
     }
 }

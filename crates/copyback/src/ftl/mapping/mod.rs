@@ -28,6 +28,9 @@ axis! {
 /// Where a scheme chooses how the map is cached, the DRAM for it stays.
 pub const KEPT: Kept = Kept { table: "mapping", policies: &["dftl", "map-cache"], keys: &["cache"] };
 
+/// The same of log blocks.
+pub const KEPT_LOG: Kept = Kept { table: "mapping", policies: &["fast"], keys: &["log_share", "sequential_log"] };
+
 impl MappingConfig {
     /// What is cached of the map, where its entries live in flash.
     pub fn cache(&self) -> Option<&dyn CacheParameters> {
