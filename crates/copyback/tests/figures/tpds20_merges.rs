@@ -111,7 +111,8 @@ fn a_sequential_log_block_that_is_full_takes_the_data_blocks_place() {
 /// the same block begins anew.
 #[test]
 fn a_sequential_log_block_that_is_left_early_takes_the_rest_of_the_data_block() {
-    let rows: [(&[&[u64]], [u64; 3], u64); 4] = [
+    type Row<'a> = (&'a [&'a [u64]], [u64; 3], u64);
+    let rows: [Row<'_>; 4] = [
         (&[&[0], &[2], &[8]], [0, 1, 0], 2 * MOVE_NS + ERASE_NS),
         // Page 6 went to the random log block just now, and is copied from there.
         (&[&[0], &[2], &[6]], [0, 1, 0], 2 * MOVE_NS + ERASE_NS),
