@@ -81,7 +81,8 @@ fn a_scheme_that_chooses_how_the_map_is_cached_finds_the_size() {
     let of_size = with(&["[mapping]\ncache = \"2 MiB\"", "[mapping]\npolicy = \"dftl\""]);
     assert_eq!(value(&of_size, "mapping.cache").unwrap().as_str(), Some("2 MiB"));
     assert_eq!(value(&with(&[device, "[mapping]\npolicy = \"page\""]), "mapping.cache"), None);
-    let of_log = with(&["[mapping]\nlog_share = 7", "[mapping]\npolicy = \"fast\""]);
+    let filled = "[precondition]\nmode = \"sequential\"";
+    let of_log = with(&[filled, "[mapping]\nlog_share = 7", "[mapping]\npolicy = \"fast\""]);
     assert_eq!(value(&of_log, "mapping.log_share").unwrap().as_integer(), Some(7));
 }
 

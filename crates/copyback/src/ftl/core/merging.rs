@@ -420,7 +420,8 @@ impl Ftl {
             let first = self.geometry.first_unit(block).0;
             for Move { from, unit } in self.valid_units(block) {
                 let place = self.logical_block(unit);
-                if place != (logical, from.0 - first) {
+                let is_at_home = self.allocation.static_plane(unit) == Some(plane);
+                if place != (logical, from.0 - first) || !is_at_home {
                     return Err(format!("{block:?}, of {logical:?}, holds {unit:?} of {place:?} at {from:?}"));
                 }
             }
