@@ -12,6 +12,8 @@ use copyback::observe::report::{Latency, Report};
 
 /// The comparison where nobody asks for another: blocking GC, what lets the host in between, and how well it could go.
 const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
+/// Schemes that leave merges of log blocks what those decide.
+const SCHEMES_THAT_MERGE: &[&str] = &["baseline", "pgc", "baseline-d", "spd"];
 
 /// Runs the command.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
@@ -227,7 +229,9 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
     let has = |scheme: &str| plan.runs.iter().any(|planned| planned.scheme == scheme);
     let mut steps = Vec::new();
     if !has("pgc") {
-        let command = format!("compare{chosen}{limits} --schemes {}", DEFAULT_SCHEMES.join(","));
+        let merges = plan.runs.iter().any(|planned| planned.resolved.run.mapping.log_blocks().is_some());
+        let schemes = if merges { SCHEMES_THAT_MERGE } else { DEFAULT_SCHEMES };
+        let command = format!("compare{chosen}{limits} --schemes {}", schemes.join(","));
         steps.push((command, "more schemes"));
     }
     if is_default {

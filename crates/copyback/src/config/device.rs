@@ -181,11 +181,12 @@ impl GeometryConfig {
         if let Some(unit) = self.mapping_unit {
             let fits = unit.0 >= 512 && unit.0.is_multiple_of(512) && page.is_multiple_of(unit.0);
             if !fits || page / unit.0 > UNITS_PER_PAGE_MAX {
-                return Err(KeyError::new(
-                    "geometry.mapping_unit",
-                    format!("{} bytes do not divide a page of {page} bytes", unit.0),
-                )
-                .with_help(format!("use the page size, or a half down to a {UNITS_PER_PAGE_MAX}th of it")));
+                let why = match fits {
+                    true => format!("a page of {page} bytes has {} units of {} bytes", page / unit.0, unit.0),
+                    false => format!("{} bytes do not divide a page of {page} bytes", unit.0),
+                };
+                return Err(KeyError::new("geometry.mapping_unit", why)
+                    .with_help(format!("use the page size, or a half down to a {UNITS_PER_PAGE_MAX}th of it")));
             }
         }
         if u64::from(self.pages_per_block) * self.units_per_page() > UNITS_PER_BLOCK_MAX {

@@ -27,6 +27,8 @@ pub trait Moves {
 
 /// Reservations of a drive's pages. Only its own functions change them.
 pub struct Space {
+    /// Writes that are certain to share a page where they wait together.
+    writes_per_page: u32,
     /// Pages reserved for admitted writes, by plane where the address decides it, else by the die's first plane.
     reserved: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
@@ -34,9 +36,14 @@ pub struct Space {
 }
 
 impl Space {
-    /// Nothing is reserved.
-    pub fn new(geometry: &Geometry) -> Self {
-        Self { reserved: vec![0; geometry.planes as usize], incoming: vec![0; geometry.planes as usize] }
+    /// Nothing is reserved. `writes_per_page`: how many writes are certain to share a page where so many wait: 1, or the
+    /// pages of a row.
+    pub fn new(geometry: &Geometry, writes_per_page: u32) -> Self {
+        Self {
+            writes_per_page,
+            reserved: vec![0; geometry.planes as usize],
+            incoming: vec![0; geometry.planes as usize],
+        }
     }
 
     // ---- changes ----------------------------------------------------------------------------------------------------
@@ -75,17 +82,27 @@ impl Space {
         self.incoming[plane.at()] > 0
     }
 
+    /// How many writes are certain to share a page where so many wait together.
+    pub fn writes_per_page(&self) -> u32 {
+        self.writes_per_page
+    }
+
+    /// Pages that reservations on a plane will take at most.
+    pub fn pages_reserved(&self, plane: PlaneId) -> u32 {
+        self.reserved(plane).div_ceil(self.writes_per_page)
+    }
+
     /// All pages reserved, and all moves on their way to another plane.
     pub fn totals(&self) -> (u32, u32) {
         (self.reserved.iter().sum(), self.incoming.iter().sum())
     }
 
-    /// Pages that can still be reserved for host writes on a plane, or on a die where the plane is open.
+    /// How many more writes of the host can have a page reserved on a plane, or on a die where the plane is open.
     #[inline]
     pub fn reservable(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId, plane: PlaneId) -> u32 {
         let reserved = self.reserved[account(&ftl.geometry, die, plane)];
         if plane.is_some() {
-            return self.reservable_of_plane(ftl, jobs, plane).saturating_sub(reserved);
+            return (self.reservable_of_plane(ftl, jobs, plane) * self.writes_per_page).saturating_sub(reserved);
         }
         let planes = ftl.geometry.planes_of(die);
         planes.map(|p| self.reservable_of_plane(ftl, jobs, p)).sum::<u32>().saturating_sub(reserved)

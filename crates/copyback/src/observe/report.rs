@@ -309,11 +309,11 @@ pub struct MergeReport {
     pub full_merges: u64,
     /// Random log blocks that were emptied.
     pub log_blocks_emptied: u64,
-    /// Pages, or rows, written to sequential log blocks.
+    /// Pages written to sequential log blocks, padding included.
     pub sequential_pages: u64,
-    /// Pages, or rows, written to random log blocks.
+    /// Pages written to random log blocks, padding included.
     pub random_pages: u64,
-    /// Pages, or rows, programmed by merges.
+    /// Pages programmed by merges, padding included.
     pub pages_gathered: u64,
 }
 

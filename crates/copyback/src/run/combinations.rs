@@ -213,9 +213,6 @@ impl RunConfig {
     /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its
     /// reserve and the watermark that the trigger keeps free.
     pub(super) fn check_spare(&self) -> Result<(), KeyError> {
-        if self.mapping.log_blocks().is_some() {
-            return self.check_spare_of_merges();
-        }
         let shape = self.shape();
         let units_per_block = u64::from(shape.pages_per_block) * shape.units_per_page();
         let planes = u64::from(shape.channels)
@@ -224,6 +221,9 @@ impl RunConfig {
             * u64::from(shape.planes_per_die);
         let physical = planes * u64::from(shape.blocks_per_plane) * units_per_block * shape.unit_bytes();
         let logical = self.capacity.logical_bytes(physical)?;
+        if self.mapping.log_blocks().is_some() {
+            return self.check_spare_of_merges();
+        }
         let entries = if self.mapping.cache().is_some() { shape.unit_bytes() / ENTRY_BYTES } else { u64::MAX };
         // A map in flash takes a unit for each translation page.
         let logical = logical + logical / entries;

@@ -7,7 +7,7 @@ use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::Known;
 use crate::ftl::log_blocks::{BLOCKS_BESIDE, logical_blocks, random_blocks};
 use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
-use crate::tasks::gc::trigger::TriggerPolicy;
+use crate::tasks::gc::trigger::TriggerConfig;
 
 impl RunConfig {
     /// Whether nothing else says where pages go, in which merges put them.
@@ -15,8 +15,9 @@ impl RunConfig {
         let Some(params) = self.mapping.log_blocks() else { return Ok(()) };
         let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
         if !params.log_share.is_possible() || params.log_share.of(self.geometry.blocks_per_plane) == 0 {
-            let why = "there is no random log block, and every write needs one";
-            return refuse("mapping.log_share", why, "use a share such as 0.03, or a number of blocks, 1 at least");
+            let why = "every write needs a random log block, and not all blocks can be one";
+            let help = "use a share between 0 and 1 such as 0.03, or a number of blocks such as 1, without a point";
+            return refuse("mapping.log_share", why, help);
         }
         if self.allocation.knows() < Known::Die {
             let why = "data blocks belong to planes by their addresses, and `allocation.policy` decides for each write";
@@ -37,8 +38,8 @@ impl RunConfig {
             let why = "pages of a merge have their places, which nothing else joins";
             return refuse("compose.gc", why, "set `compose.gc = []`, or `mapping.policy = \"page\"`");
         }
-        let geometry = Geometry::new(&self.device());
-        if self.trigger.build(&geometry).idle().is_some() {
+        let TriggerConfig::Watermark(trigger) = &self.trigger;
+        if trigger.idle.is_some() {
             let why = "merges start when log blocks are used up, not when the drive is idle";
             return refuse("trigger.idle", why, "leave it out, or set `mapping.policy = \"page\"`");
         }
@@ -46,36 +47,55 @@ impl RunConfig {
             matches!(self.precondition, PreconditionConfig::Empty {} | PreconditionConfig::Sequential { .. });
         if !fills_in_order {
             let why = "a drive with log blocks begins empty or filled in order: merges are not made in no time";
-            return refuse("precondition.mode", why, "use \"sequential\" or \"empty\", and a warm-up by requests");
+            return refuse(
+                "precondition.mode",
+                why,
+                "use \"sequential\" or \"empty\", and let the drive warm up: `--warmup`",
+            );
         }
         Ok(())
     }
 
     /// What of a scheme plays no part where its data blocks are merged.
     pub(super) fn notes_of_merges(&self) -> Vec<String> {
-        let Some(_) = self.mapping.log_blocks() else { return Vec::new() };
+        let Some(params) = self.mapping.log_blocks() else { return Vec::new() };
         let granularity = self.granularity.build();
         let left_out = [
             (granularity.turn().is_some(), "collections of several planes' blocks together"),
             (granularity.combines(), "writes in rows that a collection programs (`granularity.combine`)"),
             (self.allocation.knows() == Known::Die, "planes in turn (`allocation.policy`): each address has its own"),
+            (self.victim.name() != "greedy", "a choice of victims (`victim.policy`)"),
         ];
         let left_out: Vec<&str> = left_out.iter().filter(|(is_asked, _)| *is_asked).map(|(_, what)| *what).collect();
-        if left_out.is_empty() {
-            return Vec::new();
+        let mut notes = Vec::new();
+        if !left_out.is_empty() {
+            let left_out = left_out.join(", ");
+            notes.push(format!("`mapping.policy = \"fast\"` keeps pages in place, and goes without {left_out}"));
         }
-        vec![format!("`mapping.policy = \"fast\"` keeps pages in place, and goes without {}", left_out.join(", "))]
+        let (random, most) = (random_blocks(params, &self.shape_of_merges()), self.random_log_blocks_max());
+        if random < most {
+            notes.push(format!(
+                "{} of each plane's blocks are never used: `mapping.log_share` could be {most} instead of {random}",
+                most - random
+            ));
+        }
+        notes
     }
 
     fn check_frontier_of_merges(&self) -> Result<(), KeyError> {
         use crate::ftl::frontier::FrontierConfig::{Row, Single, Twin};
         let names_blocks = matches!(self.frontier, Single(_) | Row(_) | Twin(_));
-        if names_blocks && !self.frontier.keeps_hot_apart() && !self.mapping.has_superpages() {
+        if names_blocks && !self.frontier.keeps_hot_apart() {
             return Ok(());
+        }
+        if names_blocks {
+            let why = "hot and cold data share the log blocks of `mapping.policy = \"fast\"`";
+            let help = "leave it out, or set `mapping.policy = \"page\"`";
+            return Err(KeyError::new("frontier.hot_window", why).with_help(help));
         }
         let why = "`mapping.policy = \"fast\"` says which open block takes a page: a log block, or one that is merged";
         Err(KeyError::new("frontier.policy", why)
-            .with_help("use \"single\", \"row\" or \"twin\" without `hot_window`, or `mapping.policy = \"page\"`"))
+            .with_help("use \"single\", \"row\" or \"twin\", or `mapping.policy = \"page\"`"))
     }
 
     fn check_granularity_of_merges(&self) -> Result<(), KeyError> {
@@ -95,20 +115,34 @@ impl RunConfig {
     /// Whether each plane has the blocks that its merges need.
     pub(super) fn check_spare_of_merges(&self) -> Result<(), KeyError> {
         let params = self.mapping.log_blocks().expect("only such mappings merge");
-        let geometry = match self.frontier.is_in_rows() {
-            true => Geometry::in_rows(&self.device()),
-            false => Geometry::new(&self.device()),
-        };
-        let (blocks, data) = (geometry.blocks_per_plane, logical_blocks(&geometry));
-        let random = random_blocks(params, &geometry);
-        if u64::from(data) + u64::from(random) + u64::from(BLOCKS_BESIDE) <= u64::from(blocks) {
+        let random = random_blocks(params, &self.shape_of_merges());
+        let most = self.random_log_blocks_max();
+        if random <= most {
             return Ok(());
         }
+        let blocks = self.geometry.blocks_per_plane;
+        let data = logical_blocks(&self.shape_of_merges());
         let why = format!(
-            "each plane has {blocks} blocks: too few for {data} data blocks, {random} random log blocks \
-             (`mapping.log_share`) and {BLOCKS_BESIDE} for merges"
+            "each plane has {blocks} blocks: too few for {data} data blocks, {random} random log blocks and \
+             {BLOCKS_BESIDE} for merges"
         );
-        Err(KeyError::new("capacity", why)
-            .with_help("raise `capacity.over_provisioning`, or lower `mapping.log_share`"))
+        Err(match most {
+            0 => KeyError::new("capacity", why).with_help("raise `capacity.over_provisioning`"),
+            _ => KeyError::new("mapping.log_share", why)
+                .with_help(format!("use {most} at most, or raise `capacity.over_provisioning`")),
+        })
+    }
+
+    /// The most random log blocks that a plane has room for.
+    fn random_log_blocks_max(&self) -> u32 {
+        let data = logical_blocks(&self.shape_of_merges());
+        self.geometry.blocks_per_plane.saturating_sub(data + BLOCKS_BESIDE)
+    }
+
+    fn shape_of_merges(&self) -> Geometry {
+        match self.frontier.is_in_rows() {
+            true => Geometry::in_rows(&self.device()),
+            false => Geometry::new(&self.device()),
+        }
     }
 }

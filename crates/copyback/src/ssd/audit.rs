@@ -45,7 +45,7 @@ impl Drive {
     /// A page that was reserved for a host write is there, or a job is making it.
     fn check_reservations(&self) {
         for plane in (0..self.geometry.planes).map(PlaneId) {
-            let reserved = self.space.reserved(plane);
+            let reserved = self.space.pages_reserved(plane);
             let left = self.ftl.pages_left(plane, Stream::Host);
             let is_collecting = self.job_of_plane[plane.at()].is_some();
             hold!(

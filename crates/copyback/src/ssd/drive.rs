@@ -248,6 +248,9 @@ impl Drive {
         }
         let queues = Queues::new(&geometry, settings.asks_of_queues(&preemption, &ftl));
         let hotness = ftl.hot_cold().map(|hot| Box::new(Hotness::new(hot, geometry.mapped_units)));
+        // Whole pages of the flash that wait for a row go there together, unless a collection takes them one by one.
+        let shares_rows = geometry.shares_rows() && geometry.units_per_flash_page == 1 && !settings.combines;
+        let writes_per_page = if shares_rows { geometry.row_planes } else { 1 };
         let hears_moves = queues.has_index() || config.mapping.cache().is_some() || hotness.is_some();
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
         Self {
@@ -269,7 +272,7 @@ impl Drive {
             translation: config.mapping.cache().map(|cache| Box::new(Translation::new(cache, &ftl, check))),
             buffer: None,
             rests: if splits_rows { vec![None; geometry.dies as usize] } else { Vec::new() },
-            space: Space::new(&geometry),
+            space: Space::new(&geometry, writes_per_page),
             read_offsets: Vec::new(),
             fruitless_collections: vec![0; geometry.planes as usize],
             newest,

@@ -135,7 +135,7 @@ impl Drive {
     /// Whether a page of a plane is neither reserved nor kept for moves.
     fn spares_page(&self, plane: PlaneId) -> bool {
         let (die, bound) = self.bound_of(plane);
-        self.reservable(die, bound) > 0 && self.host_pages_left(plane) > 0
+        self.reservable(die, bound) >= self.space.writes_per_page() && self.host_pages_left(plane) > 0
     }
 
     /// A plane's die, and the plane itself where addresses decide planes.

@@ -34,7 +34,8 @@ impl Drive {
         if is_newest { self.ftl.log_for(plane, &units[..used]) } else { RANDOM }
     }
 
-    /// The units of queued writes that would share a page, how many they are, and whether all are the newest.
+    /// The units of queued writes that would share a page, how many they are, and whether all are the newest. It looks as
+    /// far as the binding will, which takes each of them off the queue before it looks for the next.
     fn page_of_writes(
         &self,
         die: DieId,
@@ -43,13 +44,16 @@ impl Drive {
     ) -> ([LogicalUnit; UNITS_PER_PAGE_MAX as usize], usize, bool) {
         let room = self.geometry.units_per_page;
         let (mut units, mut used, mut is_newest) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0, true);
-        let queued = self.queues.iter(self.queue(die, Queue::Write)).take(self.settings.scan_max).map(TxnId);
-        let followers = queued.filter(|&id| id != lead && self.txns[id].plane == plane);
-        for txn in std::iter::once(lead).chain(followers).map(|id| &self.txns[id]) {
-            if used + txn.units > room {
+        let mut passed_over = 0;
+        let queued = self.queues.iter(self.queue(die, Queue::Write)).map(TxnId).filter(|&id| id != lead);
+        for id in std::iter::once(lead).chain(queued) {
+            let txn = &self.txns[id];
+            let is_for_plane = txn.plane == plane;
+            if used == room || passed_over == self.settings.scan_max || (is_for_plane && used + txn.units > room) {
                 break;
             }
-            for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit) {
+            passed_over += usize::from(!is_for_plane);
+            for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit).filter(|_| is_for_plane) {
                 is_newest &= self.newest.would_be_newest(unit, txn.sequence);
                 units[used as usize] = unit;
                 used += 1;

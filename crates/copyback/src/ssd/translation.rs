@@ -264,16 +264,18 @@ impl Drive {
     }
 
     /// A transaction had room for some of its entries, and what it had of the others has gone: it gives that room back,
-    /// so that no two wait for each other's.
+    /// so that no two wait for each other's. Nobody who waits for room has some.
     #[cold]
     fn wait_for_room_again(&mut self, id: TxnId, events: &mut EventQueue) {
         let (first, units) = (self.txns[id].first, self.txns[id].units);
         let map = self.map();
         let page = map.cached.page_of(first);
-        if map.load_of[page.at()][0].is_none() {
-            map.cached.give_up(first, units);
-            map.has_room = true;
+        if map.load_of[page.at()][0].is_some() {
+            // Its room is being filled for another one, whose end looks up again.
+            return self.wait_behind(page, id);
         }
+        map.cached.give_up(first, units);
+        map.has_room = true;
         if !self.look_up(id, false, events) {
             self.map().waiting.push_front(id);
         }

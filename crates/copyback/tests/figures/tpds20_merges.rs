@@ -4,6 +4,7 @@ use crate::tpds20::{ERASE_NS, MOVE_NS, PROGRAM_NS, TWO_PLANE_PROGRAM_NS, respons
 use crate::under::under;
 use copyback::observe::report::{MergeReport, Outcome};
 use copyback::run::config::RunConfig;
+use copyback::workload::units::Bytes;
 use copyback::workload::{Op, Priority, Request};
 
 /// Nobody waits for anybody.
@@ -71,13 +72,15 @@ fn a_full_merge_copies_all_pages_of_each_logical_block_in_the_log() {
 /// "Each merge operation can reclaim two log blocks at the time cost of one merge operation" (Section 6.5).
 #[test]
 fn a_full_merge_of_rows_reads_and_programs_both_planes_at_once() {
-    // The last page of the second log block holds page 2 alone, so that this one's row is read in two halves.
-    let pairs: [&[u64]; 9] = [&[2, 3], &[10, 11], &[4, 5], &[12, 13], &[2, 3], &[2, 3], &[2, 3], &[2], &[6, 7]];
+    let pairs: [&[u64]; 5] = [&[2, 3], &[10, 11], &[4, 5], &[12, 13], &[6, 7]];
     for scheme in ["spd", "spd-plus"] {
-        let outcome = written(&merged(scheme, 2), &pairs);
-        let merge_ns = 7 * TWO_PLANE_READ_NS + 2 * READ_NS + 8 * TWO_PLANE_PROGRAM_NS + 3 * ERASE_NS;
+        let outcome = written(&merged(scheme, 1), &pairs);
+        let merge_ns = 8 * (TWO_PLANE_READ_NS + TWO_PLANE_PROGRAM_NS) + 3 * ERASE_NS;
         assert_eq!(outcome.report.gc.die_time_ns, merge_ns, "{scheme}");
-        assert_eq!(response_ns(&outcome.requests[15]), merge_ns + TWO_PLANE_PROGRAM_NS, "{scheme}");
+        assert_eq!(outcome.report.flash.padding_units, 0, "{scheme}: the last row holds a pair, too");
+        let responses_ns: Vec<u64> = outcome.requests.iter().map(response_ns).collect();
+        assert_eq!(responses_ns[..8], [TWO_PLANE_PROGRAM_NS; 8], "{scheme}");
+        assert_eq!(responses_ns[8..], [merge_ns + TWO_PLANE_PROGRAM_NS; 2], "{scheme}");
         assert_eq!(kinds(&outcome), [0, 0, 2], "{scheme}");
     }
 }
@@ -85,8 +88,7 @@ fn a_full_merge_of_rows_reads_and_programs_both_planes_at_once() {
 /// Two halves of a row that lie in different rows are read one after the other, and programmed together.
 #[test]
 fn a_row_is_gathered_from_where_its_pages_are() {
-    let pairs: [&[u64]; 9] = [&[2, 12], &[4, 10], &[3, 6], &[5, 7], &[12, 2], &[12, 2], &[12, 2], &[12], &[15]];
-    let outcome = written(&merged("spd", 2), &pairs);
+    let outcome = written(&merged("spd", 1), &[&[2, 12], &[4, 10], &[3, 6], &[5, 7], &[14, 15]]);
     // The first logical block: row 0 is in its data block, and the halves of the others lie in two rows each. The
     // second: 12 and 10 are in log blocks and their neighbours are not; rows 0 and 3 are whole.
     let first_ns = TWO_PLANE_READ_NS + 6 * READ_NS + 4 * TWO_PLANE_PROGRAM_NS;
@@ -126,14 +128,41 @@ fn a_sequential_log_block_that_is_left_early_takes_the_rest_of_the_data_block() 
     }
 }
 
-/// What was written to the random log block while it was open is part of a full merge; its own pages stay where they
-/// are.
+/// Of a logical block in the log that is emptied the sequential log block may hold the beginning: the rest is gathered
+/// there.
 #[test]
 fn a_full_merge_of_what_the_sequential_log_block_holds_goes_on_there() {
+    // Page 8 begins logical block 1, whose other pages are in the log; page 2 of the other one fills that.
+    let outcome = written(&merged("baseline-d", 1), &[&[10], &[12], &[14], &[8], &[2], &[4]]);
+    assert_eq!((kinds(&outcome), outcome.report.gc.die_time_ns), ([0, 1, 1], 7 * MOVE_NS + 3 * ERASE_NS));
+    // Where nothing of it is in the log, it stays.
     let outcome = written(&merged("baseline-d", 1), &[&[10], &[12], &[14], &[0], &[10], &[12]]);
-    // The first logical block has one page in its log block and nothing in the random one; only the second is merged.
     assert_eq!((kinds(&outcome), outcome.report.gc.die_time_ns), ([0, 0, 1], 4 * MOVE_NS + 2 * ERASE_NS));
-    let outcome = written(&merged("baseline-d", 1), &[&[10], &[12], &[14], &[8], &[10]]);
-    // Page 10 follows page 8.
-    assert_eq!((kinds(&outcome), merges(&outcome).sequential_pages), ([0, 0, 0], 2));
+}
+
+/// Rows of four planes: a partial merge of which one page is in a random log block, on a device whose commands name any
+/// planes and on one that pairs them.
+#[test]
+fn rows_of_four_planes_are_gathered_with_one_command_or_two() {
+    let [two_read_ns, three_read_ns, four_read_ns] = [2, 3, 4].map(|pages| 75_000 + pages * 102_400);
+    let four_program_ns = 4 * 102_400 + 1_500_000;
+    // Row 1: page 5 from the log, the others of its row from the data block; rows 2 and 3 as they are.
+    let free_ns = READ_NS + three_read_ns + 2 * four_read_ns + 3 * four_program_ns + ERASE_NS;
+    let in_pairs_ns = 2 * READ_NS + two_read_ns + 4 * two_read_ns + 6 * TWO_PLANE_PROGRAM_NS + 2 * ERASE_NS;
+    for (plane_pairs, merge_ns) in [(false, free_ns), (true, in_pairs_ns)] {
+        let mut config = merged("spd", 1);
+        config.geometry.planes_per_die = 4;
+        config.capacity.logical = Some(Bytes(128 << 10));
+        config.commands.plane_pairs = plane_pairs;
+        let outcome = written(&config, &[&[5], &[0, 1, 2, 3], &[16, 17, 18, 19]]);
+        assert_eq!((kinds(&outcome), outcome.report.gc.die_time_ns), ([0, 1, 0], merge_ns), "in pairs: {plane_pairs}");
+    }
+}
+
+/// A write waits for a page of a random log block whichever log it goes to.
+#[test]
+fn a_page_in_order_waits_for_a_full_random_log_as_well() {
+    let outcome = written(&merged("baseline-d", 1), &[&[2], &[10], &[4], &[12], &[0]]);
+    assert_eq!(response_ns(&outcome.requests[4]), 8 * MOVE_NS + 3 * ERASE_NS + PROGRAM_NS);
+    assert_eq!(merges(&outcome).sequential_pages, 1);
 }

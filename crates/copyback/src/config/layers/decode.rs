@@ -291,7 +291,7 @@ fn example(table: &str, key: &str) -> String {
 fn untagged(message: &str, value: Option<&toml::Value>) -> Option<String> {
     let kind = message.strip_prefix("data did not match any variant of untagged enum ")?;
     match kind {
-        "ShareOrCount" => Some("a watermark is a share such as 0.05, or a number of blocks such as 128".into()),
+        "ShareOrCount" => Some("use a share of the blocks such as 0.05, or a number of them such as 128".into()),
         "PageTimes" => {
             debug_assert!(std::any::type_name::<PageTimes>().ends_with(kind));
             let one = |value: &toml::Value| Nanos::deserialize(value.clone()).err().map(|e| e.message().to_owned());

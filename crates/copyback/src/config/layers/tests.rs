@@ -320,7 +320,7 @@ fn wrong_types_and_units_point_at_the_value() {
         ("[timing]\nprogram = [\"1 ms\", \"2\"]", "needs a unit", "[\"1 ms\", \"2\"]"),
         ("[timing]\nchannel = \"333\"", "has no unit", "\"333\""),
         ("[timing]\nerase = 3", "needs a unit", "3"),
-        ("[trigger]\nsoft = \"low\"", "a watermark is a share", "\"low\""),
+        ("[trigger]\nsoft = \"low\"", "use a share of the blocks", "\"low\""),
         ("[buffer]\npolicy = \"lru\"\nsize = \"4 KB/s\"", "unknown unit", "\"4 KB/s\""),
         ("[precondition]\nfill = \"all\"", "`precondition.fill`: invalid type", "\"all\""),
         ("[workload]\ntime_scale = \"fast\"", "`workload.time_scale`: invalid type", "\"fast\""),

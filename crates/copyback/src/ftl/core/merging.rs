@@ -118,8 +118,9 @@ impl Ftl {
     /// A page of units was bound in a log block.
     #[cold]
     pub(super) fn after_logging(&mut self, plane: PlaneId, log: usize, units: &[LogicalUnit]) {
+        let pages = u64::from(self.geometry.row_planes);
         let totals = &mut self.logs_mut().totals;
-        *(if log == SEQUENTIAL { &mut totals.sequential_pages } else { &mut totals.random_pages }) += 1;
+        *(if log == SEQUENTIAL { &mut totals.sequential_pages } else { &mut totals.random_pages }) += pages;
         if log == SEQUENTIAL {
             return;
         }
@@ -260,7 +261,7 @@ impl Ftl {
             (Merge::Gather(_), _) => {
                 self.logs_mut().planes[plane.at()].merging.iter_mut().for_each(|m| m.has_begun = true)
             }
-            (Merge::Empty(_), Some(&first)) => self.begin_gathering(plane, first),
+            (Merge::Empty(_), Some(&first)) => self.begin_full_merge(plane, first),
             (Merge::Empty(_), None) => {}
         }
         Some(block)
@@ -291,15 +292,15 @@ impl Ftl {
         }
         valid.retain(|&logical| self.logs().data(plane, logical).is_some());
         let Some(&logical) = valid.first() else { return Some(Merge::Empty(oldest)) };
-        self.logs_mut().totals.full_merges += 1;
-        self.begin_gathering(plane, logical);
+        self.begin_full_merge(plane, logical);
         Some(Merge::Gather(self.logs().data(plane, logical)))
     }
 
     /// The pages of a logical block will be gathered in a new block.
-    fn begin_gathering(&mut self, plane: PlaneId, logical: LogicalBlock) {
-        let merging = Merging { logical, block: BlockId::NONE, has_begun: true };
-        self.logs_mut().planes[plane.at()].merging = Some(merging);
+    fn begin_full_merge(&mut self, plane: PlaneId, logical: LogicalBlock) {
+        let logs = self.logs_mut();
+        logs.totals.full_merges += 1;
+        logs.planes[plane.at()].merging = Some(Merging { logical, block: BlockId::NONE, has_begun: true });
     }
 
     /// Adds what a logical block holds, wherever it is, from the page on that is gathered next.
@@ -332,7 +333,7 @@ impl Ftl {
         let (logical, _) = self.logical_block(unit);
         if self.logs().planes[plane.at()].merging.is_none_or(|m| m.logical != logical) {
             self.end_gathering(plane);
-            self.begin_gathering(plane, logical);
+            self.begin_full_merge(plane, logical);
         }
         let (block, first) = self.bind_page(plane, MERGED, moves.len());
         let mut moved = 0;
@@ -349,7 +350,7 @@ impl Ftl {
         self.blocks[block].valid += moved;
         self.counts.dropped_moves += moves.len() as u64 - u64::from(moved);
         self.counts.moved_units += moves.len() as u64;
-        self.logs_mut().totals.pages_gathered += 1;
+        self.logs_mut().totals.pages_gathered += u64::from(self.geometry.row_planes);
         self.close_if_full(plane, block, MERGED, stamp);
         self.geometry.page_of(first)
     }
@@ -396,6 +397,11 @@ impl Ftl {
         }
         if p.sequential.is_some() != open[SEQUENTIAL].is_some() {
             return Err(format!("{plane:?} has {:?} for {:?}", open[SEQUENTIAL], p.sequential));
+        }
+        let is_random =
+            |&block: &BlockId| block == open[RANDOM] || self.written(block) == self.geometry.units_per_block;
+        if !random.iter().all(is_random) {
+            return Err(format!("{plane:?} has random log blocks that are not full: {random:?}"));
         }
         let of_sequential = p.sequential.map(|s| (s.logical, open[SEQUENTIAL]));
         let of_merge = p.merging.map(|m| (m.logical, m.block));
