@@ -18,10 +18,10 @@ pub const MERGED: usize = 2;
 ///
 /// So many suffice. Let X be the erased blocks beyond those promised: to random log blocks to come, and to logical
 /// blocks without a data block (but for one for which the sequential log block, or a merge, has a block already). X
-/// begins at 4 or more. Opening a random log block, a first data block, and losing one leave X as it is. A sequential log block
-/// is opened only where X is 1 or more behind it (`kept_blocks`); a replaced data block gives one back when it is
-/// erased. Only a merge of a logical block that has a data block takes one from X, and its erase gives it back. So X is
-/// 1 or more whenever a merge begins, and never below 0.
+/// begins at 4 or more. Opening a random log block, a first data block, and losing one leave X as it is. A sequential
+/// log block is opened only where X is 1 or more behind it (`kept_blocks`); a replaced data block gives one back when
+/// it is erased. Only a merge of a logical block that has a data block takes one from X, and its erase gives it back.
+/// So X is 1 or more whenever a merge begins, and never below 0.
 pub const BLOCKS_BESIDE: u32 = 4;
 
 /// Logical blocks of a plane, at most.

@@ -35,10 +35,6 @@ impl Room for Drive {
     fn host_pages_left(&self, plane: PlaneId) -> u32 {
         Drive::host_pages_left(self, plane)
     }
-
-    fn log_for(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
-        Drive::log_for(self, die, plane, lead)
-    }
 }
 
 impl Drive {

@@ -4,13 +4,11 @@
 //! between two steps where the scheme lets them. It differs in what it reads, which is all of a logical block wherever
 //! it is, in the pages that it programs, where each unit has its place, and in when it starts.
 
-use super::drive::{Drive, Queue};
+use super::drive::Drive;
 use super::translation::after_move;
-use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::flash::command::{Command, FlashOp};
 use crate::ftl::frontier::Stream;
-use crate::ftl::log_blocks::RANDOM;
-use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::index::{DieId, JobId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::trigger::Start;
 use crate::tasks::job::Step;
@@ -19,47 +17,10 @@ impl Drive {
     /// Which of a plane's open blocks takes a queued write, with the writes behind it that share its page.
     #[inline(always)]
     pub(super) fn host_write_point(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
-        if self.ftl.has_log_blocks() {
-            self.log_for(die, plane, lead)
-        } else {
-            self.ftl.write_point(plane, Stream::Host)
+        match self.ftl.has_log_blocks() {
+            true => self.view_for_builders(die).log_for(plane, lead),
+            false => self.ftl.write_point(plane, Stream::Host),
         }
-    }
-
-    /// Which log block takes it.
-    #[inline(never)]
-    pub(super) fn log_for(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize {
-        let (units, used, is_newest) = self.page_of_writes(die, plane, lead);
-        // A write that a newer one overtook holds nothing, and follows nothing.
-        if is_newest { self.ftl.log_for(plane, &units[..used]) } else { RANDOM }
-    }
-
-    /// The units of queued writes that would share a page, how many they are, and whether all are the newest. It looks as
-    /// far as the binding will, which takes each of them off the queue before it looks for the next.
-    fn page_of_writes(
-        &self,
-        die: DieId,
-        plane: PlaneId,
-        lead: TxnId,
-    ) -> ([LogicalUnit; UNITS_PER_PAGE_MAX as usize], usize, bool) {
-        let room = self.geometry.units_per_page;
-        let (mut units, mut used, mut is_newest) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0, true);
-        let mut passed_over = 0;
-        let queued = self.queues.iter(self.queue(die, Queue::Write)).map(TxnId).filter(|&id| id != lead);
-        for id in std::iter::once(lead).chain(queued) {
-            let txn = &self.txns[id];
-            let is_for_plane = txn.plane == plane;
-            if used == room || passed_over == self.settings.scan_max || (is_for_plane && used + txn.units > room) {
-                break;
-            }
-            passed_over += usize::from(!is_for_plane);
-            for unit in (txn.first.0..txn.first.0 + txn.units).map(LogicalUnit).filter(|_| is_for_plane) {
-                is_newest &= self.newest.would_be_newest(unit, txn.sequence);
-                units[used as usize] = unit;
-                used += 1;
-            }
-        }
-        (units, used as usize, is_newest)
     }
 
     /// Merges start that do not wait for a write.

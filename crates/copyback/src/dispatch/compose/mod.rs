@@ -11,6 +11,7 @@
 
 pub(crate) mod gc_host;
 pub mod list;
+mod log;
 pub(crate) mod merge;
 mod multi_plane;
 
@@ -67,8 +68,6 @@ impl ComposeConfig {
 pub(crate) trait Room {
     /// Pages of a plane onto which host writes that were admitted can go now.
     fn host_pages_left(&self, plane: PlaneId) -> u32;
-    /// Which log block of a plane takes a queued write, with those behind it that share its page.
-    fn log_for(&self, die: DieId, plane: PlaneId, lead: TxnId) -> usize;
 }
 
 /// What a builder looks at.
@@ -96,17 +95,6 @@ pub(crate) struct View<'a, R> {
 }
 
 impl<R: Room> View<'_, R> {
-    /// The log block of a plane that takes a queued write with its next page, where that can stand in one command with
-    /// these parts.
-    #[inline(never)]
-    fn partner_log(&self, parts: &[CommandPlane], plane: PlaneId) -> Option<JoiningWrite> {
-        let txn = self.queues.first_write_for(self.die, plane, self.scan_max, self.txns)?;
-        let log = self.room.log_for(self.die, plane, txn);
-        let page = self.ftl.log_page(plane, log, &[self.txns[txn].first])?;
-        let fits = parts.iter().all(|part| self.rules.go_together(self.geometry, part.page, page));
-        (fits && self.room.host_pages_left(plane) > 0).then_some(JoiningWrite { txn, write_point: log })
-    }
-
     /// The write point of a plane whose next page can stand in one command with these parts.
     #[inline(always)]
     fn partner_write_point(&self, parts: &[CommandPlane], plane: PlaneId, is_paired: bool) -> Option<usize> {
