@@ -27,8 +27,8 @@ impl<R: Room> View<'_, R> {
         (fits && self.room.host_pages_left(plane) > 0).then_some(JoiningWrite { txn, write_point: log })
     }
 
-    /// The units of queued writes that would share a page, how many they are, and whether all are the newest. It looks as
-    /// far as the binding will, which takes each of them off the queue before it looks for the next.
+    /// The units of queued writes that would share a page, how many they are, and whether all are the newest. It looks
+    /// as far as the binding will, which takes each of them off the queue before it looks for the next.
     fn page_of_writes(&self, plane: PlaneId, lead: TxnId) -> ([LogicalUnit; UNITS_PER_PAGE_MAX as usize], usize, bool) {
         let room = self.ftl.geometry.units_per_page;
         let (mut units, mut used, mut is_newest) = ([LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize], 0, true);
