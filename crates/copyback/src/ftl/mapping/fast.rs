@@ -41,8 +41,8 @@
 //!
 //! Parameters:
 //! - `log_share` (default 0.03): random log blocks, a share or a count of a plane's blocks; one at least.
-//! - `sequential_log` (default true): whether there is a sequential log block. Without it every write goes to random log
-//!   blocks: to see what partial and switch merges cost and save.
+//! - `sequential_log` (default true): whether there is a sequential log block. Without it every write goes to random
+//!   log blocks: to see what partial and switch merges cost and save.
 
 use crate::config::ShareOrCount;
 use serde::{Deserialize, Serialize};
