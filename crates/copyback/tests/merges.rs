@@ -152,8 +152,8 @@ fn what_merges_leave_out_is_noted() {
     assert!(notes(FAST).concat().contains("`mapping.log_share` could be 4 instead of 1"));
 }
 
-/// A stream that begins half a row later leaves the buffer in pairs of which none fills a row in order. Die-Writes go by
-/// age, and `spd` with FAST pays for that; on planes each page follows the last.
+/// A stream that begins half a row later leaves the buffer in pairs of which none fills a row in order. Die-Writes go
+/// by age, and `spd` with FAST pays for that; on planes each page follows the last.
 #[test]
 fn rows_are_in_order_only_if_a_stream_begins_with_one() {
     let buffer = "buffer = { policy = \"die-writes\", size = \"64 KiB\" }";
@@ -170,8 +170,8 @@ fn rows_are_in_order_only_if_a_stream_begins_with_one() {
     assert_eq!([in_order("", 0), in_order("", 1)].map(|share| share > 95.0), [true; 2]);
 }
 
-/// While a partial merge runs, writes go between its steps, whatever space its own moves need and however few blocks are
-/// free; a sequential log block that they break is merged next.
+/// While a partial merge runs, writes go between its steps, whatever space its own moves need and however few blocks
+/// are free; a sequential log block that they break is merged next.
 #[test]
 fn writes_pass_a_partial_merge_and_what_they_break_is_merged_next() {
     let sets = ["", "collections = \"one\",", "when = \"waiting\","];

@@ -36,8 +36,8 @@ pub struct Space {
 }
 
 impl Space {
-    /// Nothing is reserved. `writes_per_page`: how many writes are certain to share a page where so many wait: 1, or the
-    /// pages of a row.
+    /// Nothing is reserved. `writes_per_page`: how many writes are certain to share a page where so many wait: 1, or
+    /// the pages of a row.
     pub fn new(geometry: &Geometry, writes_per_page: u32) -> Self {
         Self {
             writes_per_page,

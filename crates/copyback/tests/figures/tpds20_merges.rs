@@ -12,8 +12,8 @@ const APART_NS: u64 = 100_000_000;
 const READ_NS: u64 = 177_400;
 const TWO_PLANE_READ_NS: u64 = 75_000 + 2 * 102_400;
 
-/// A die of two planes, with two logical blocks each, all written, and so many random log blocks; page `p` is page `p / 2`
-/// of plane `p % 2`, or of a row, whose logical blocks are twice as large.
+/// A die of two planes, with two logical blocks each, all written, and so many random log blocks; page `p` is page
+/// `p / 2` of plane `p % 2`, or of a row, whose logical blocks are twice as large.
 fn merged(scheme: &str, log_blocks: u32) -> RunConfig {
     let device = format!(
         r#"
