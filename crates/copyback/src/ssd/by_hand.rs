@@ -103,7 +103,7 @@ const GLOBAL: &str = "granularity = { policy = \"block\", destination = \"global
 fn a_plane_takes_moves_as_far_as_its_die_keeps_what_it_reserved() {
     let (mut drive, _) = drive(2, 2, GLOBAL);
     let mut most_reserved = |beginning: PlaneId| {
-        drive.space = Space::new(&drive.geometry);
+        drive.space = Space::new(&drive.geometry, 1);
         let mut reserved = 0;
         while drive.would_accept_move(PlaneId(0), beginning) {
             drive.space.reserve(&drive.geometry, DieId(0), PlaneId::NONE);
