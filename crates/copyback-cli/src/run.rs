@@ -10,7 +10,8 @@ use crate::plan::{self, Plan};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
-use copyback::observe::report::{Latency, MapReport, MergeReport, Report, Sample};
+use copyback::ftl::log_blocks::MergeTotals;
+use copyback::observe::report::{Latency, MapReport, Report, Sample};
 use copyback::run::config::Resolved;
 
 /// Runs the command.
@@ -276,7 +277,7 @@ fn collection(report: &Report) -> String {
     facts(rows)
 }
 
-fn merges_of_logs(merges: &MergeReport) -> String {
+fn merges_of_logs(merges: &MergeTotals) -> String {
     let written = merges.sequential_pages + merges.random_pages;
     let in_order = if written > 0 { percent(merges.sequential_pages as f64 / written as f64) } else { "none".into() };
     facts(vec![

@@ -3,7 +3,8 @@
 mod common;
 
 use common::*;
-use copyback::observe::report::{MergeReport, Report};
+use copyback::ftl::log_blocks::MergeTotals;
+use copyback::observe::report::Report;
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::rng;
@@ -31,7 +32,7 @@ fn report(config: &RunConfig, script: Vec<Request>) -> Report {
     simulate(config, image, Box::new(script.into_iter()), &options, &mut |_| {}).expect("the run ends well").report
 }
 
-fn merges(report: &Report) -> &MergeReport {
+fn merges(report: &Report) -> &MergeTotals {
     report.merges.as_ref().expect("it has log blocks")
 }
 
@@ -56,7 +57,7 @@ fn sequential_overwrites_are_switch_merges_only() {
             let of = merges(&report);
             let switches = 2 * whole / PAGES_PER_BLOCK / log_pages;
             let expected =
-                MergeReport { switch_merges: switches, sequential_pages: 2 * whole, ..MergeReport::default() };
+                MergeTotals { switch_merges: switches, sequential_pages: 2 * whole, ..MergeTotals::default() };
             assert_eq!(*of, expected, "{more}, {pages_together} pages together");
             assert_eq!((report.flash.gc_units, report.gc.collections), (0, switches), "{more}");
         }
@@ -102,13 +103,13 @@ fn logical_blocks_without_data_get_their_first_data_blocks() {
     let twos = (0..2).flat_map(|_| (0..8).map(|logical| logical * PAGES_PER_BLOCK + 2));
     let script = twos.chain([3]).map(|page| pages(Op::Write, 0, page, 1)).collect();
     let report = report(&config, script);
-    let expected = MergeReport {
+    let expected = MergeTotals {
         full_merges: 8,
         log_blocks_emptied: 1,
         random_pages: 17,
         // Two pages of padding and a page of data each.
         pages_gathered: 8 * 3,
-        ..MergeReport::default()
+        ..MergeTotals::default()
     };
     assert_eq!(*merges(&report), expected);
     assert_eq!((report.flash.gc_units, report.flash.padding_units, report.flash.block_erases), (8, 16, 1));

@@ -36,8 +36,8 @@ pub fn random_blocks(params: &fast::Params, geometry: &Geometry) -> u32 {
     params.log_share.of(geometry.blocks_per_plane)
 }
 
-/// Merges of log blocks with data blocks.
-#[derive(Clone, Copy, Debug, Default)]
+/// Merges of log blocks with data blocks. Pages are those of the flash, padding included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct MergeTotals {
     /// Sequential log blocks that took the place of a data block.
     pub switch_merges: u64,

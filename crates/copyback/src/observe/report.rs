@@ -4,6 +4,7 @@ use super::commands::CommandRecord;
 use super::matched::Responses;
 use super::steady::Steady;
 pub use super::tables::{Arrivals, GcEvent, RequestRecord, Sample};
+use crate::ftl::log_blocks::MergeTotals;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
@@ -297,26 +298,6 @@ pub struct MapReport {
     pub pages_owed: u64,
 }
 
-/// Merges of log blocks with data blocks. Each logical block that is merged is a collection, and so is each erase of a
-/// block in which nothing is valid: see [`GcReport`] for their work and times.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct MergeReport {
-    /// Sequential log blocks that took the place of a data block.
-    pub switch_merges: u64,
-    /// Sequential log blocks to which the rest of a data block was copied.
-    pub partial_merges: u64,
-    /// Logical blocks that were gathered because a random log block was emptied.
-    pub full_merges: u64,
-    /// Random log blocks that were emptied.
-    pub log_blocks_emptied: u64,
-    /// Pages written to sequential log blocks, padding included.
-    pub sequential_pages: u64,
-    /// Pages written to random log blocks, padding included.
-    pub random_pages: u64,
-    /// Pages programmed by merges, padding included.
-    pub pages_gathered: u64,
-}
-
 /// Utilization: shares of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Utilization {
@@ -415,9 +396,10 @@ pub struct Report {
     /// The map, where its entries live in flash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<MapReport>,
-    /// Merges, where what is written goes to log blocks.
+    /// Merges, where what is written goes to log blocks. Each logical block that is merged is a collection, and so is each
+    /// erase of a block in which nothing is valid: see [`GcReport`] for their work and times.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub merges: Option<MergeReport>,
+    pub merges: Option<MergeTotals>,
     /// Utilization: shares of time.
     pub utilization: Utilization,
     /// Wear.

@@ -6,8 +6,8 @@ use crate::ftl::core::Counts;
 use crate::ftl::log_blocks::MergeTotals;
 use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
 use crate::observe::report::{
-    EvictionReport, FlashWork, GcReport, Latencies, MapReport, MergeReport, Outcome, Report, Utilization, WarmupReport,
-    Wear, WriteAmplification,
+    EvictionReport, FlashWork, GcReport, Latencies, MapReport, Outcome, Report, Utilization, WarmupReport, Wear,
+    WriteAmplification,
 };
 use crate::ssd::drive::Drive;
 use crate::ssd::reading::Reading;
@@ -126,26 +126,8 @@ fn map_report(simulation: &Simulation<'_>) -> Option<MapReport> {
     Some(MapReport { lookups, hits, hit_ratio, page_reads, page_programs, write_backs, updates, pages_owed })
 }
 
-fn merge_report(simulation: &Simulation<'_>) -> Option<MergeReport> {
-    let totals = simulation.readings().filter_map(|drive| drive.merges).reduce(|a, b| a.zip(&b, |a, b| a + b))?;
-    let MergeTotals {
-        switch_merges,
-        partial_merges,
-        full_merges,
-        log_blocks_emptied,
-        sequential_pages,
-        random_pages,
-        pages_gathered,
-    } = totals;
-    Some(MergeReport {
-        switch_merges,
-        partial_merges,
-        full_merges,
-        log_blocks_emptied,
-        sequential_pages,
-        random_pages,
-        pages_gathered,
-    })
+fn merge_report(simulation: &Simulation<'_>) -> Option<MergeTotals> {
+    simulation.readings().filter_map(|drive| drive.merges).reduce(|a, b| a.zip(&b, |a, b| a + b))
 }
 
 /// Array time of a drive's collection by kind of command, and the time of its data on the channel.

@@ -2,7 +2,8 @@
 
 use crate::tpds20::{ERASE_NS, MOVE_NS, PROGRAM_NS, TWO_PLANE_PROGRAM_NS, response_ns, run};
 use crate::under::under;
-use copyback::observe::report::{MergeReport, Outcome};
+use copyback::ftl::log_blocks::MergeTotals;
+use copyback::observe::report::Outcome;
 use copyback::run::config::RunConfig;
 use copyback::workload::units::Bytes;
 use copyback::workload::{Op, Priority, Request};
@@ -44,7 +45,7 @@ fn written(config: &RunConfig, groups: &[&[u64]]) -> Outcome {
     run(config, script.collect())
 }
 
-fn merges(outcome: &Outcome) -> &MergeReport {
+fn merges(outcome: &Outcome) -> &MergeTotals {
     outcome.report.merges.as_ref().expect("it has log blocks")
 }
 
