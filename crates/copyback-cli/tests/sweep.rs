@@ -207,7 +207,7 @@ fn mistakes_are_shown_where_they_stand() {
     refused("[vary]\ntrigger.soft = []\n", &["grid.toml:2:16", "the grid has no cell"]);
     refused("[vary]\ntrigger.soft = 0.1\n", &["grid.toml:2:16", "must be a list"]);
     refused("[vary]\ntrigger.sofft = [0.1]\n", &["grid.toml:2:9", "did you mean `soft`?"]);
-    refused("[vary]\ntrigger.soft = [0.1, \"x\"]\n", &["grid.toml:2:22", "a watermark is a share"]);
+    refused("[vary]\ntrigger.soft = [0.1, \"x\"]\n", &["grid.toml:2:22", "use a share of the blocks"]);
     refused("[set]\ntrigger.soft = 0.1\n[vary]\ntrigger.soft = [0.1]\n", &["grid.toml:2:9", "varied in [vary]"]);
     refused("[[case]]\nworkload = \"oltp\"\n[[case]]\nworkload = \"oltp\"\n", &["grid.toml:4:12", "two cases"]);
     refused("[[case]]\nworkload = \"oltp\"\nnmae = \"x\"\n", &["grid.toml:3:1", "did you mean `name`?"]);

@@ -61,6 +61,22 @@ const ROWS: &[(&str, Option<&str>)] = &[
         "mapping = { policy = \"fast\" }\nprecondition = { mode = \"random\", overwrites = 1.0 }",
         Some("precondition.mode"),
     ),
+    // A page of each plane has to fit, or sets are padded (tpds20 Section 4.2.2).
+    (
+        "frontier = { policy = \"row\" }\ngranularity = { policy = \"aligned\" }\n\
+         buffer = { policy = \"die-writes\", size = \"8 KiB\", short_set = \"wait\" }",
+        None,
+    ),
+    (
+        "frontier = { policy = \"row\" }\ngranularity = { policy = \"aligned\" }\n\
+         buffer = { policy = \"die-writes\", size = \"4 KiB\", short_set = \"wait\" }",
+        Some("buffer.size"),
+    ),
+    (
+        "frontier = { policy = \"row\" }\ngranularity = { policy = \"aligned\" }\n\
+         buffer = { policy = \"die-writes\", size = \"4 KiB\", short_set = \"pad\" }",
+        None,
+    ),
     // Watermarks.
     ("trigger = { policy = \"watermark\", soft = 2, stop = 2 }", None),
     ("trigger = { policy = \"watermark\", soft = 2, stop = 1 }", Some("trigger.stop")),

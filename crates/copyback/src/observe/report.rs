@@ -396,8 +396,8 @@ pub struct Report {
     /// The map, where its entries live in flash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<MapReport>,
-    /// Merges, where what is written goes to log blocks. Each logical block that is merged is a collection, and so is each
-    /// erase of a block in which nothing is valid: see [`GcReport`] for their work and times.
+    /// Merges, where what is written goes to log blocks. Each logical block that is merged is a collection, and so is
+    /// each erase of a block in which nothing is valid: see [`GcReport`] for their work and times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merges: Option<MergeTotals>,
     /// Utilization: shares of time.
