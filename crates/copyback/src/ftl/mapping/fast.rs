@@ -23,19 +23,18 @@
 //! ```
 //!
 //! Each merged logical block is a collection of its own: in the reports, and for `preemption` and `order`; those that
-//! have no data block yet are gathered with the erase of the log block, as one. Trigger,
-//! victims and free blocks in reserve are those of merges; what `trigger` and `victim` say has no effect. Data blocks
-//! keep their pages in place, so that no write goes into a row that a merge programs (`granularity.combine`), a merge
-//! takes no block of another plane along (`twin`), and a page's plane is its address's (`allocation.policy =
-//! "static-die"` becomes `"static"`). A page that holds nothing is skipped at the end of a block, and is padding before
-//! others. While merges lag behind so far that no erased block is left for it, what would open the sequential log block
-//! goes to the random ones.
+//! have no data block yet are gathered with the erase of the log block, as one. Trigger, victims and free blocks in
+//! reserve are those of merges; what `trigger` and `victim` say has no effect. Data blocks keep their pages in place,
+//! so that no write goes into a row that a merge programs (`granularity.combine`), a merge takes no block of another
+//! plane along (`twin`), and a page's plane is its address's (`allocation.policy = "static-die"` becomes `"static"`).
+//! A page that holds nothing is skipped at the end of a block, and is padding before others. While merges lag behind
+//! so far that no erased block is left for it, what would open the sequential log block goes to the random ones.
 //!
 //! Rows are written in order only where their pages come together: `spd`'s Die-Writes go by age, and a stream that
 //! begins half a row later never fills one. Whatever a sequential log block saves, `spd` then goes without.
 //!
-//! It goes with `baseline`, `npgc`, `pgc`, `hios`, `baseline-d`, `baseline-p`, `twinblk`, `spd`, `spd-plus` and the
-//! schemes of victims, of which only the rest plays a part; others are refused with the reason.
+//! It goes with `baseline`, `npgc`, `pgc`, `hios`, `baseline-d`, `baseline-p`, `twinblk`, `spd` and `spd-plus`, and
+//! with schemes that differ in their victims alone, which are then alike. Others are refused with the reason.
 //!
 //! A drive begins empty, or filled in order (`precondition.mode = "sequential"`): log blocks are empty then.
 //!
