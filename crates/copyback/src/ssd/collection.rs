@@ -297,12 +297,20 @@ impl Drive {
         self.mark_ready(die);
     }
 
+    /// What follows a collection of a plane that ended: which plane's, and why.
+    pub(super) fn collection_after(&mut self, plane: PlaneId) -> Option<(PlaneId, Start)> {
+        if self.ftl.has_log_blocks() {
+            return self.ftl.is_merge_due(plane).then_some((plane, Start::Told));
+        }
+        if !self.trigger.goes_on() {
+            return None;
+        }
+        self.plane_after(plane).map(|next| (next, Start::Watermark))
+    }
+
     /// The plane that is collected after a collection of this one, if its scope is below the watermark at which it
     /// stops: the plane itself, or where more than a plane is the scope, the lowest of its die.
     pub(super) fn plane_after(&mut self, plane: PlaneId) -> Option<PlaneId> {
-        if self.ftl.has_log_blocks() {
-            return self.ftl.is_merge_due(plane).then_some(plane);
-        }
         if !self.is_still_low(plane) {
             return None;
         }

@@ -14,7 +14,7 @@ use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::preemption::State;
-use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy};
+use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
 use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
 use crate::tasks::job::{Beginning, order_by_rows};
 
@@ -60,8 +60,7 @@ impl Clock for AsJob<'_> {
     }
 
     fn next(&mut self, plane: PlaneId) -> Option<PlaneId> {
-        let goes_on = self.drive.trigger.goes_on() || self.drive.ftl.has_log_blocks();
-        if goes_on { self.drive.plane_after(plane) } else { None }
+        self.drive.collection_after(plane).map(|(next, _)| next)
     }
 }
 
@@ -287,8 +286,7 @@ impl Drive {
         self.free_jobs.push(id);
         footprint.planes().for_each(|plane| self.job_of_plane[plane.at()] = JobId::NONE);
         for plane in footprint.planes().filter(|_| has_reclaimed) {
-            if let Some(next) = (AsJob { drive: self, id, events }).next(plane) {
-                let start = if self.ftl.has_log_blocks() { Start::Told } else { Start::Watermark };
+            if let Some((next, start)) = self.collection_after(plane) {
                 self.start_collection(next, start, events);
             }
         }
