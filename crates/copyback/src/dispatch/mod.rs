@@ -1,8 +1,7 @@
 //! Dispatch: which waiting transaction or step of a job becomes which command.
 //!
-//! Three questions, one behind the other. `admit`: whose request may reach a chip at all, by windows, and one day by
-//! tokens and shares of tasks? `order`: which of those that a chip has goes first? `compose`: what goes with it into
-//! one command?
+//! Three questions, one behind the other. `admit`: whose request enters a chip's window? `order`: which of those that a
+//! chip has goes first? `compose`: what goes with it into one command?
 
 pub mod admit;
 pub mod compose;
@@ -10,3 +9,4 @@ pub(crate) mod index;
 pub mod order;
 pub(crate) mod queues;
 pub mod txn;
+pub(crate) mod windows;

@@ -1,10 +1,11 @@
-//! Who waits where: the queues of each die, and those that wait for a page to land on.
+//! Who waits where: the queues of each die, what waits in front of its window, and those that wait for a page to land on.
 //!
 //! Where a scheme's collections look at what waits, an [`Index`] stands beside the queues of reads and writes. It knows
 //! all that enters and leaves them; who changes where data is tells it (`Queues::on_moved`).
 
 use super::index::{Asked, Index};
 use super::txn::Txns;
+use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{DieId, LogicalUnit, PhysicalUnit, PlaneId, TxnId};
 use crate::sim::lists::Lists;
@@ -19,10 +20,10 @@ pub(crate) enum Queue {
     Read,
     /// Writes.
     Write,
-    /// Whatever waits for a slot of the window.
-    Window,
 }
-const QUEUES: usize = 4;
+const QUEUES: usize = 3;
+/// Lists of a die: its queues, and what waits in front of its window, task by task.
+const DIE_LISTS: usize = QUEUES + Source::ALL.len();
 
 /// See the head of the file.
 pub(crate) struct Queues {
@@ -38,8 +39,8 @@ impl Queues {
     pub fn new(geometry: &Geometry, asked: Option<Asked>) -> Self {
         let (dies, planes) = (geometry.dies as usize, geometry.planes as usize);
         Self {
-            lists: Lists::new(dies * (QUEUES + 1) + planes, 64),
-            die_lists: dies * QUEUES,
+            lists: Lists::new(dies * (DIE_LISTS + 1) + planes, 64),
+            die_lists: dies * DIE_LISTS,
             planes,
             index: asked.map(|asked| Box::new(Index::new(asked, geometry))),
         }
@@ -48,7 +49,13 @@ impl Queues {
     /// The list that holds a die's queue.
     #[inline(always)]
     pub fn of_die(&self, die: DieId, queue: Queue) -> usize {
-        die.at() * QUEUES + queue as usize
+        die.at() * DIE_LISTS + queue as usize
+    }
+
+    /// The list of transactions of a task that wait in front of a die's window.
+    #[inline(always)]
+    pub fn in_front(&self, die: DieId, task: Source) -> usize {
+        die.at() * DIE_LISTS + QUEUES + task as usize
     }
 
     /// The list of transactions that wait for space on a plane, or on the die where the plane is open.
@@ -60,7 +67,7 @@ impl Queues {
     /// The die and the class of a list that the index knows: whether it is one of writes.
     #[inline(always)]
     fn indexed(&self, list: usize) -> Option<(DieId, bool)> {
-        let (die, queue) = (DieId((list / QUEUES) as u32), list % QUEUES);
+        let (die, queue) = (DieId((list / DIE_LISTS) as u32), list % DIE_LISTS);
         let is_write = queue == Queue::Write as usize;
         (list < self.die_lists && (is_write || queue == Queue::Read as usize)).then_some((die, is_write))
     }

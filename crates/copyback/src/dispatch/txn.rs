@@ -55,6 +55,8 @@ impl Role {
 pub struct Txn {
     /// What it is for.
     pub role: Role,
+    /// The task whose it is: which `admit` lets in, and counts it against.
+    pub task: Source,
     /// Its request, if a request waits for it.
     pub request: RequestId,
     /// Its job, for moves.
@@ -95,6 +97,7 @@ impl Txn {
     pub fn new(role: Role, first: LogicalUnit, units: u32, die: DieId, plane: PlaneId) -> Self {
         Self {
             role,
+            task: Source::Host,
             request: RequestId::NONE,
             job: JobId::NONE,
             first,

@@ -38,6 +38,11 @@ pub enum Source {
     Parity,
 }
 
+impl Source {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 6] = [Self::Host, Self::Gc, Self::Map, Self::Scrub, Self::Wear, Self::Parity];
+}
+
 /// One plane's part in a command.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandPlane {

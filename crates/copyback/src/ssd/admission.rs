@@ -3,11 +3,13 @@
 //! Two things may keep it out: no slot of the window, and for a write no page to land on. Both are waited for in order.
 
 use super::drive::{Drive, Queue};
+use crate::dispatch::admit::{AdmitPolicy, Entry, Freed, View};
 use crate::dispatch::txn::Role;
 use crate::ftl::allocation::{Load, Place};
 use crate::ftl::space::{Moves, OwnMoves};
 use crate::observe::clocks::charge;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
 
@@ -97,12 +99,11 @@ impl Drive {
         if self.dies[die.at()].planes_below != 0 {
             self.start_awaited_collection(die, events);
         }
-        let window = self.queue(die, Queue::Window);
-        if self.queues.is_empty(window) {
+        if self.queues.is_empty(self.queues.in_front(die, self.txns[id].task)) {
             self.admit(id, events);
         } else {
             // A slot that is free is kept for a job; others came before.
-            self.enqueue(window, id);
+            self.wait_in_front(id);
         }
     }
 
@@ -113,26 +114,53 @@ impl Drive {
 
     /// Lets a transaction into its die's queue, or lets it wait in front.
     fn admit(&mut self, id: TxnId, events: &mut EventQueue) {
+        if self.lacks_space(id) {
+            return self.wait_for_space(id, events);
+        }
+        let entry = Entry { task: self.txns[id].task, die: self.txns[id].die };
+        let Self { windows, queues, txns, admit, .. } = self;
+        if windows.has_room(entry.die) && admit.enters(entry, &View { windows, queues, txns }) {
+            self.enter(id);
+        } else {
+            self.wait_in_front(id);
+        }
+    }
+
+    /// Whether a transaction needs a page to land on, and there is none.
+    #[inline(always)]
+    fn lacks_space(&self, id: TxnId) -> bool {
+        let txn = &self.txns[id];
+        txn.role.is_write() && self.reservable(txn.die, txn.plane) == 0
+    }
+
+    /// Lets a transaction wait for a page to land on.
+    fn wait_for_space(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (die, plane) = (self.txns[id].die, self.txns[id].plane);
+        let list = self.space_queue(die, plane);
+        self.enqueue(list, id);
+        self.newest.track();
+        self.dies[die.at()].begin_wait_for_space();
+        self.waiting_for_space += 1;
+        if self.granularity.leaves_plane() && self.waiting_for_space == 1 {
+            self.start_all_awaited_collection(events);
+        }
+        self.collect_for_space(die, plane, events);
+        self.update_clock(die, events.now_ns());
+    }
+
+    /// Lets a transaction wait in front of its die's window.
+    fn wait_in_front(&mut self, id: TxnId) {
+        let (die, task) = (self.txns[id].die, self.txns[id].task);
+        let list = self.queues.in_front(die, task);
+        self.enqueue(list, id);
+        self.windows.set_waiting(die, task, true);
+    }
+
+    /// A transaction enters its die's window.
+    #[inline(always)]
+    fn enter(&mut self, id: TxnId) {
         let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
-        if role.is_write() && self.reservable(die, plane) == 0 {
-            let list = self.space_queue(die, plane);
-            self.enqueue(list, id);
-            self.newest.track();
-            self.dies[die.at()].begin_wait_for_space();
-            self.waiting_for_space += 1;
-            if self.granularity.leaves_plane() && self.waiting_for_space == 1 {
-                self.start_all_awaited_collection(events);
-            }
-            self.collect_for_space(die, plane, events);
-            self.update_clock(die, events.now_ns());
-            return;
-        }
-        if self.dies[die.at()].slots_used() >= self.settings.slots {
-            let list = self.queue(die, Queue::Window);
-            self.enqueue(list, id);
-            return;
-        }
-        self.dies[die.at()].take_slot();
+        self.windows.take_slot(die);
         let queue = if role.is_write() {
             self.space.reserve(&self.geometry, die, plane);
             Queue::Write
@@ -177,11 +205,11 @@ impl Drive {
 
     /// A slot of a die's window became free: jobs first, then whoever waits.
     pub(super) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
-        let d = &mut self.dies[die.at()];
-        d.free_slot();
-        if d.slots_used() >= self.settings.slots {
+        self.windows.free_slot(die);
+        if !self.windows.has_room(die) {
             return;
         }
+        let d = &self.dies[die.at()];
         if d.jobs_waiting() > 0 && !d.is_reserved() && !d.defers_to_high_priority {
             // The job takes its slot when the die is reserved for it.
             return;
@@ -189,12 +217,32 @@ impl Drive {
         self.fill_window(die, events);
     }
 
-    /// Lets those who wait in front of a die's window in, as far as slots reach.
+    /// Lets those who wait in front of windows in, as the policy says now that a slot of a die's is free.
+    #[inline(always)]
     pub(super) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
-        let list = self.queue(die, Queue::Window);
-        while self.dies[die.at()].slots_used() < self.settings.slots {
-            let Some(id) = self.queues.pop_front(list) else { return };
-            self.admit(TxnId(id), events);
+        let Self { windows, queues, txns, admit, .. } = self;
+        if let Some(entry) = admit.next(Freed { die }, &View { windows, queues, txns }) {
+            self.let_in(entry, Freed { die }, events);
+        }
+    }
+
+    /// Lets the first of a waiting list in, and whoever follows.
+    #[inline(never)]
+    fn let_in(&mut self, first: Entry, freed: Freed, events: &mut EventQueue) {
+        let mut next = Some(first);
+        while let Some(entry) = next {
+            let list = self.queues.in_front(entry.die, entry.task);
+            let first = self.queues.pop_front(list).map(TxnId);
+            let id = first.unwrap_or_else(|| broken(Invariant::Window, format_args!("nobody waits for {entry:?}")));
+            self.windows.set_waiting(entry.die, entry.task, !self.queues.is_empty(list));
+            if self.lacks_space(id) {
+                self.wait_for_space(id, events);
+            } else {
+                hold!(self.windows.has_room(entry.die), Window, "{entry:?} finds no slot");
+                self.enter(id);
+            }
+            let Self { windows, queues, txns, admit, .. } = self;
+            next = admit.next(freed, &View { windows, queues, txns });
         }
     }
 

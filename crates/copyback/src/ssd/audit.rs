@@ -31,8 +31,8 @@ impl Drive {
                     "die {die}: {} transactions wait, {} of them for space; {} of {} slots, reserved by {:?}, {} jobs wait, {}; ",
                     d.waiting(),
                     d.waiting_for_space(),
-                    d.slots_used(),
-                    self.settings.slots,
+                    self.windows.used(id),
+                    self.windows.slots(),
                     d.reserved_by(),
                     d.jobs_waiting(),
                     self.flash.describe(id)
@@ -72,7 +72,7 @@ impl Drive {
     fn check_all_returned(&self) {
         for (die, d) in self.dies.iter().enumerate() {
             let waiting = d.waiting() + d.reads_waiting() + d.high_priority_waiting() + d.waiting_for_space();
-            let left = d.slots_used() + waiting + d.jobs_waiting();
+            let left = self.windows.used(DieId(die as u32)) + waiting + d.jobs_waiting();
             let is_at_rest = self.flash.is_ready(DieId(die as u32)) && !d.is_reserved();
             hold!(left == 0 && is_at_rest, AllReturned, "die {die} is not at rest: {}", self.describe_waiting());
         }

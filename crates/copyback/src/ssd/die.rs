@@ -16,8 +16,6 @@ pub(super) struct Die {
     reserved_since_ns: u64,
     waiting_jobs: [JobId; WAITING_JOBS_MAX],
     waiting_jobs_count: u8,
-    /// Transactions and jobs in the window.
-    slots_used: u32,
     /// Host transactions that wait at the die, in its window or in front of it.
     waiting: u32,
     /// Reads of those.
@@ -56,7 +54,6 @@ impl Die {
             reserved_since_ns: 0,
             waiting_jobs: [JobId::NONE; WAITING_JOBS_MAX],
             waiting_jobs_count: 0,
-            slots_used: 0,
             waiting: 0,
             reads_waiting: 0,
             high_priority_waiting: 0,
@@ -135,34 +132,12 @@ impl Die {
         self.waiting_jobs_count -= 1;
     }
 
-    /// The job that has waited longest waits no longer; it takes a slot of the window.
+    /// The job that has waited longest waits no longer.
     pub fn pop_job(&mut self) -> JobId {
         let id = self.first_job().expect("a job waits");
         self.waiting_jobs.rotate_left(1);
         self.waiting_jobs_count -= 1;
-        self.take_slot();
         id
-    }
-
-    // ---- the window -------------------------------------------------------------------------------------------------
-
-    /// Transactions and jobs in the window.
-    #[inline(always)]
-    pub fn slots_used(&self) -> u32 {
-        self.slots_used
-    }
-
-    /// One more is in the window.
-    #[inline(always)]
-    pub fn take_slot(&mut self) {
-        self.slots_used += 1;
-    }
-
-    /// One less is.
-    #[inline(always)]
-    pub fn free_slot(&mut self) {
-        hold!(self.slots_used > 0, Window, "a die is given back a slot, and none is in use");
-        self.slots_used -= 1;
     }
 
     // ---- transactions that wait -------------------------------------------------------------------------------------
@@ -221,7 +196,6 @@ impl Die {
 /// What tests change from outside, to see that it is noticed.
 #[cfg(test)]
 pub(super) struct Inside<'a> {
-    pub slots_used: &'a mut u32,
     pub waiting: &'a mut u32,
     pub reads_waiting: &'a mut u32,
     pub high_priority_waiting: &'a mut u32,
@@ -231,7 +205,6 @@ pub(super) struct Inside<'a> {
 impl Die {
     pub fn inside(&mut self) -> Inside<'_> {
         Inside {
-            slots_used: &mut self.slots_used,
             waiting: &mut self.waiting,
             reads_waiting: &mut self.reads_waiting,
             high_priority_waiting: &mut self.high_priority_waiting,

@@ -10,12 +10,14 @@ use super::die::Die;
 use super::hotness::Hotness;
 use super::translation::Translation;
 use crate::buffer::Buffer;
+use crate::dispatch::admit::Admit;
 use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
 use crate::dispatch::index::Asked;
 use crate::dispatch::order::Order;
 pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Txn, Txns};
+use crate::dispatch::windows::Windows;
 use crate::flash::command::{Command, Rules, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
@@ -69,7 +71,6 @@ pub(super) struct Settings {
     pub scan_ns: u64,
     pub scan_max: usize,
     pub gc_scan_max: usize,
-    pub slots: u32,
     /// Pages of a plane below which its collection starts.
     pub watermark_pages: u32,
     /// Nobody decides so often at one moment, unless decisions go round in circles.
@@ -111,7 +112,6 @@ impl Settings {
             scan_ns,
             scan_max,
             gc_scan_max,
-            slots: config.admit.slots(),
             watermark_pages: config.trigger.blocks_per_plane(config.device.geometry).0 * ftl.geometry.pages_per_block,
             decisions_max: 1 << 18,
             fruitless_collections_max: 64 * ftl.geometry.blocks_per_plane,
@@ -174,6 +174,8 @@ pub struct Drive {
     pub(super) dies: Vec<Die>,
     pub(super) txns: Txns,
     pub(super) queues: Queues,
+    pub(super) windows: Windows,
+    pub(super) admit: Admit,
     pub(super) jobs: Vec<Job>,
     pub(super) free_jobs: Vec<JobId>,
     pub(super) job_of_plane: Vec<JobId>,
@@ -264,6 +266,8 @@ impl Drive {
             dies: (0..geometry.dies).map(|_| Die::new()).collect(),
             txns: Txns::new(64),
             queues,
+            windows: Windows::new(config.admit.slots(), geometry.dies),
+            admit: Admit::new(config.admit),
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],

@@ -146,7 +146,7 @@ impl Drive {
         let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| self.txns[id].sequence);
         let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));
         let d = &self.dies[die.at()];
-        let job_may_begin = d.slots_used() < self.settings.slots && !d.defers_to_high_priority;
+        let job_may_begin = self.windows.has_room(die) && !d.defers_to_high_priority;
         let first_job = d.first_job().filter(|_| job_may_begin);
         let job = first_job.map_or(u64::MAX, |id| self.jobs[id.at()].sequence());
         let came = [came(Queue::Move).min(job), came(Queue::Read), came(Queue::Write)];
@@ -256,9 +256,8 @@ impl Drive {
         } else {
             self.split_of.push(request);
         }
-        let d = &mut self.dies[die.at()];
-        d.begin_wait(false, false);
-        d.take_slot();
+        self.dies[die.at()].begin_wait(false, false);
+        self.windows.take_slot(die);
         let list = self.queue(die, Queue::Read);
         self.enqueue(list, rest);
     }

@@ -383,7 +383,7 @@ impl Drive {
     pub(super) fn serve_high_priority(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
         let Some(id) = self.queues.index().first_urgent_write(die) else {
             // It may stand in front of the window still; where it waits for space, only a collection can help it.
-            let in_front = self.queues.iter(self.queue(die, Queue::Window)).map(TxnId);
+            let in_front = self.queues.iter(self.queues.in_front(die, Source::Host)).map(TxnId);
             self.dies[die.at()].defers_to_high_priority =
                 in_front.into_iter().any(|id| self.is_high_priority_write(id));
             return false;

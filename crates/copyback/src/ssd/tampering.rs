@@ -355,8 +355,8 @@ const ROWS: &[Row] = &[
         is_next
     }),
     row!(Window, "", both, |drive, _| {
-        let Some(die) = dies(drive).find(|d| drive.dies[d.at()].slots_used() > 0) else { return false };
-        *drive.dies[die.at()].inside().slots_used = 0;
+        let Some(die) = dies(drive).find(|d| drive.windows.used(*d) > 0) else { return false };
+        *drive.windows.used_mut(die) = 0;
         true
     }),
     row!(DecisionsEnd, "", both, |drive, _| {
@@ -377,7 +377,7 @@ const ROWS: &[Row] = &[
         true
     }),
     row!(AllReturned, "", writes, |drive, _| {
-        *drive.dies[0].inside().slots_used += 1;
+        *drive.windows.used_mut(DieId(0)) += 1;
         true
     }),
     // Two faults do not make up for each other.

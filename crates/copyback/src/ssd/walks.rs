@@ -103,6 +103,7 @@ impl Drive {
     /// The job that has waited longest gets its die: a walk begins, or goes on, and its victim is chosen now.
     pub(super) fn begin_job(&mut self, die: DieId, events: &mut EventQueue) {
         let id = self.dies[die.at()].pop_job();
+        self.windows.take_slot(die);
         let (plane, picks_victim) = (self.jobs[id.at()].plane(), self.jobs[id.at()].purpose().picks_victim);
         if self.jobs[id.at()].beginning().is_some() {
             self.reserve_die(die, id, events.now_ns());

@@ -4,9 +4,38 @@
 //!
 //! Parameters: none.
 
+use super::{AdmitPolicy, Entry, Freed, View};
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
+
+impl super::Parameters for Params {
+    fn slots(&self) -> u32 {
+        u32::MAX
+    }
+}
+
+/// No state.
+pub struct Policy {}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(_params: &Params) -> Self {
+        Self {}
+    }
+}
+
+impl AdmitPolicy for Policy {
+    #[inline(always)]
+    fn enters(&mut self, _: Entry, _: &View<'_>) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn next(&mut self, _: Freed, _: &View<'_>) -> Option<Entry> {
+        None
+    }
+}

@@ -1,0 +1,97 @@
+//! The windows of the dies: how many of each one's slots are in use, and which tasks wait in front of it.
+
+use crate::flash::command::Source;
+use crate::sim::index::DieId;
+use crate::sim::invariant::hold;
+
+/// A set of tasks, a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tasks(u8);
+
+impl Tasks {
+    /// Whether it has none.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether it has this one.
+    #[inline(always)]
+    pub fn has(self, task: Source) -> bool {
+        self.0 >> task as u8 & 1 == 1
+    }
+
+    fn set(&mut self, task: Source, is_in: bool) {
+        self.0 = self.0 & !(1 << task as u8) | u8::from(is_in) << task as u8;
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn iter(self) -> impl Iterator<Item = Source> {
+        Source::ALL.into_iter().filter(move |&task| self.has(task))
+    }
+}
+
+/// See the head of the file.
+pub(crate) struct Windows {
+    slots: u32,
+    /// Slots of each die in use, by transactions and by jobs.
+    used: Vec<u32>,
+    /// Tasks of which transactions wait in front of each die's window.
+    waiting: Vec<Tasks>,
+}
+
+impl Windows {
+    /// Windows of so many slots, which nobody uses.
+    pub fn new(slots: u32, dies: u32) -> Self {
+        Self { slots, used: vec![0; dies as usize], waiting: vec![Tasks::default(); dies as usize] }
+    }
+
+    /// Slots of a die.
+    pub fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    /// Those that are in use.
+    #[inline(always)]
+    pub fn used(&self, die: DieId) -> u32 {
+        self.used[die.at()]
+    }
+
+    /// Whether one is free.
+    #[inline(always)]
+    pub fn has_room(&self, die: DieId) -> bool {
+        self.used[die.at()] < self.slots
+    }
+
+    /// Tasks of which transactions wait in front.
+    #[inline(always)]
+    pub fn waiting(&self, die: DieId) -> Tasks {
+        self.waiting[die.at()]
+    }
+
+    /// One more slot is in use. Where a transaction in the window is split, its parts may be more than there are slots.
+    #[inline(always)]
+    pub fn take_slot(&mut self, die: DieId) {
+        self.used[die.at()] += 1;
+    }
+
+    /// One less is.
+    #[inline(always)]
+    pub fn free_slot(&mut self, die: DieId) {
+        hold!(self.used[die.at()] > 0, Window, "{die:?} is given back a slot, and none is in use");
+        self.used[die.at()] -= 1;
+    }
+
+    /// Whether transactions of a task wait in front of a die's window.
+    pub fn set_waiting(&mut self, die: DieId, task: Source, is_waiting: bool) {
+        self.waiting[die.at()].set(task, is_waiting);
+    }
+}
+
+#[cfg(test)]
+impl Windows {
+    /// What tests change from outside, to see that it is noticed.
+    pub fn used_mut(&mut self, die: DieId) -> &mut u32 {
+        &mut self.used[die.at()]
+    }
+}
