@@ -6,7 +6,7 @@
 
 use super::{Parameters, VictimPolicy, View};
 use crate::flash::geometry::Geometry;
-use crate::ftl::blocks::{Block, BlockState, Blocks};
+use crate::ftl::blocks::{Block, Blocks};
 use crate::sim::index::{BlockId, PlaneId};
 
 /// No parameters.
@@ -37,9 +37,7 @@ impl VictimPolicy for Policy {
             let u = f64::from(block.valid) / f64::from(view.blocks.units_per_block);
             u / (1.0 - u) * f64::from(block.erases + 1) / (view.now - block.closed_at + 1) as f64
         };
-        let blocks = view.blocks.of_plane(view.plane).iter().enumerate();
-        let full = blocks.filter(|(_, block)| block.state == BlockState::Closed);
-        let (offset, _) = full.min_by(|(_, a), (_, b)| score(a).total_cmp(&score(b)))?;
-        Some(view.blocks.id(view.plane, offset as u32))
+        let best = view.full_blocks().min_by(|(_, a), (_, b)| score(a).total_cmp(&score(b)));
+        best.map(|(block, _)| block)
     }
 }

@@ -3,7 +3,7 @@
 //! The file is compiled here as it would be in the victims' folder: `super` and `crate` lead to the same names. That
 //! the page shows this very file, and lines of the registry that exist, is tested with the other documentation.
 
-use copyback::ftl::victim::{Parameters, VictimPolicy, View};
+use copyback::ftl::victim::{Parameters, Planes, VictimPolicy, View};
 use copyback::{flash, ftl, sim};
 
 mod common;
@@ -28,8 +28,14 @@ fn picked(full: &[(u16, u32, u64)]) -> Option<u32> {
         (block.valid, block.erases, block.closed_at) = (valid, erases, closed_at);
     }
     let mut policy = Policy::new(&Params::default(), &geometry, 1);
-    let block =
-        policy.pick(View { blocks: &blocks, plane, now: 100, read_offsets: &[], valid: &[], geometry: &geometry })?;
+    let block = policy.pick(View {
+        blocks: &blocks,
+        planes: Planes::one(plane),
+        now: 100,
+        read_offsets: &[],
+        valid: &[],
+        geometry: &geometry,
+    })?;
     assert_eq!(geometry.plane_of(block), plane);
     Some(geometry.block_offset(block))
 }

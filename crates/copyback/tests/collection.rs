@@ -327,12 +327,12 @@ fn every_cause_of_waiting_is_charged_to_the_nanosecond() {
         keep_requests: true,
     };
     let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
-    let (drive, _) = simulation.drive_and_events(0);
+    let (drive, events) = simulation.drive_and_events(0);
     let first_block_of = |plane: u32| BlockId(plane * 16);
     for (plane, source) in
         [(0, Source::Map), (1, Source::Scrub), (2, Source::Wear), (3, Source::Parity), (4, Source::Gc)]
     {
-        drive.start_relocation(first_block_of(plane), source);
+        drive.start_relocation(first_block_of(plane), source, events);
     }
     simulation.run(&mut |_| {}).unwrap();
     let mut records = simulation.collector.records.take().unwrap();

@@ -1,4 +1,5 @@
-//! Who waits where: the queues of each die, what waits in front of its window, and those that wait for a page to land on.
+//! Who waits where: the queues of each die, what waits in front of its window, and those that wait for a page to land
+//! on.
 //!
 //! Where a scheme's collections look at what waits, an [`Index`] stands beside the queues of reads and writes. It knows
 //! all that enters and leaves them; who changes where data is tells it (`Queues::on_moved`).

@@ -28,6 +28,12 @@ pub enum Role {
     MapWrite,
     /// A page of moved data on its way to another die.
     Move,
+    /// A read of a relocation that reserves no die.
+    JobRead,
+    /// A program of one.
+    JobProgram,
+    /// Its erase.
+    JobErase,
 }
 
 impl Role {
@@ -59,7 +65,7 @@ pub struct Txn {
     pub task: Source,
     /// Its request, if a request waits for it.
     pub request: RequestId,
-    /// Its job, for moves.
+    /// Its job, for moves; for requests of relocations which of those.
     pub job: JobId,
     /// Its first unit.
     pub first: LogicalUnit,

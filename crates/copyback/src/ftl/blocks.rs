@@ -59,6 +59,12 @@ impl Blocks {
         &self.table[first..first + self.per_plane as usize]
     }
 
+    /// So many blocks that follow each other.
+    #[inline(always)]
+    pub fn run(&self, first: BlockId, count: u32) -> &[Block] {
+        &self.table[first.at()..first.at() + count as usize]
+    }
+
     /// The block at an offset of a plane.
     #[inline(always)]
     pub fn id(&self, plane: PlaneId, offset: u32) -> BlockId {

@@ -82,6 +82,11 @@ impl Space {
         self.incoming[plane.at()] > 0
     }
 
+    /// Pages of other planes' jobs that are on their way to a plane.
+    pub fn incoming(&self, plane: PlaneId) -> u32 {
+        self.incoming[plane.at()]
+    }
+
     /// How many writes are certain to share a page where so many wait together.
     pub fn writes_per_page(&self) -> u32 {
         self.writes_per_page

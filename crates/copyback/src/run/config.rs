@@ -109,6 +109,7 @@ impl RunConfig {
         self.granularity.check(&self.device())?;
         self.preemption.check(&self.device())?;
         self.order.check(&self.device())?;
+        self.check_tasks()?;
         self.check_window()?;
         self.compose.check(&self.commands)?;
         self.check_moves()?;

@@ -8,6 +8,7 @@ mod outcome;
 pub mod precondition;
 pub mod preconditioning;
 pub mod simulation;
+mod tasks;
 pub mod warmup;
 
 use crate::config::KeyError;

@@ -254,7 +254,7 @@ impl<'a> Simulation<'a> {
         if !drive.may_relocate(block) {
             return Ok(false);
         }
-        drive.start_relocation(block, source);
+        drive.start_relocation(block, source, &mut self.events);
         self.list_if_marked(member);
         self.dispatch()?;
         Ok(true)

@@ -22,8 +22,7 @@ impl Load for Loads<'_> {
         d.is_reserved() || d.jobs_waiting() > 0
     }
     fn queued(&self, die: DieId) -> u32 {
-        let d = &self.0.dies[die.at()];
-        d.waiting() + u32::from(!self.0.flash.is_ready(die))
+        self.0.queued(die)
     }
     fn free_pages(&self, die: DieId) -> u32 {
         self.0.reservable(die, PlaneId::NONE)
@@ -31,13 +30,16 @@ impl Load for Loads<'_> {
 }
 
 /// The jobs of planes as space sees them.
-struct PlaneJobs<'a>(&'a Drive);
+pub(super) struct PlaneJobs<'a>(pub &'a Drive);
 
 impl Moves for PlaneJobs<'_> {
     #[inline]
     fn own(&self, plane: PlaneId) -> OwnMoves {
         let drive = self.0;
         let id = drive.job_of_plane[plane.at()];
+        if drive.relocations.are_tasks() {
+            return drive.relocations.own(plane, drive.geometry.units_per_page);
+        }
         // A merge programs blocks that are kept for it.
         if id.is_none() || drive.is_merge(id) {
             return OwnMoves::default();
@@ -75,6 +77,12 @@ impl Drive {
         }
         let die = self.ftl.allocation().static_die(unit).unwrap_or(DieId::NONE);
         Place { die, plane: PlaneId::NONE }
+    }
+
+    /// Transactions that wait at a die or that it works on.
+    #[inline]
+    pub(super) fn queued(&self, die: DieId) -> u32 {
+        self.dies[die.at()].waiting() + u32::from(!self.flash.is_ready(die))
     }
 
     /// Forgets the data of units. A write that was handed over before is older, and comes too late.
@@ -164,8 +172,10 @@ impl Drive {
         let queue = if role.is_write() {
             self.space.reserve(&self.geometry, die, plane);
             Queue::Write
-        } else {
+        } else if role.is_read() {
             Queue::Read
+        } else {
+            Queue::Move
         };
         let list = self.queue(die, queue);
         self.enqueue(list, id);

@@ -47,7 +47,7 @@ impl Drive {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             let reserved = self.space.pages_reserved(plane);
             let left = self.ftl.pages_left(plane, Stream::Host);
-            let is_collecting = self.job_of_plane[plane.at()].is_some();
+            let is_collecting = self.job_of_plane[plane.at()].is_some() || self.relocations.on(plane).next().is_some();
             hold!(
                 reserved <= left || is_collecting || !self.ftl.allocation().is_static(),
                 ReservationsCovered,
@@ -77,7 +77,7 @@ impl Drive {
             hold!(left == 0 && is_at_rest, AllReturned, "die {die} is not at rest: {}", self.describe_waiting());
         }
         let (pages, moves) = self.space.totals();
-        let jobs = self.job_of_plane.iter().filter(|j| j.is_some()).count();
+        let jobs = self.job_of_plane.iter().filter(|j| j.is_some()).count() + self.relocations.count();
         let (txns, dies) = (self.txns.live(), self.dies_reserved);
         hold!(
             pages == 0 && moves == 0 && jobs == 0 && txns == 0 && dies == 0,

@@ -26,6 +26,9 @@ impl Drive {
         if self.ftl.has_log_blocks() {
             return self.merge_if_due(plane, events);
         }
+        if self.relocations.are_tasks() {
+            return self.collect_as_task(plane, events);
+        }
         match self.trigger.scope() {
             Scope::Plane => {
                 let is_collecting = self.job_of_plane[plane.at()].is_some();
@@ -137,6 +140,9 @@ impl Drive {
         if self.ftl.has_log_blocks() {
             return self.merge_for_space(plane, events);
         }
+        if self.relocations.are_tasks() {
+            return self.collect_as_task_for_space(die, plane, events);
+        }
         if self.has_pages_left(die, plane) {
             return;
         }
@@ -160,7 +166,7 @@ impl Drive {
     }
 
     /// Whether host writes may still be bound on a plane, or on any plane of the die.
-    fn has_pages_left(&self, die: DieId, plane: PlaneId) -> bool {
+    pub(super) fn has_pages_left(&self, die: DieId, plane: PlaneId) -> bool {
         let left = |p: PlaneId| self.ftl.pages_left(p, Stream::Host) > 0;
         if plane.is_some() { left(plane) } else { self.geometry.planes_of(die).any(left) }
     }
@@ -227,10 +233,13 @@ impl Drive {
         }
     }
 
-    /// Whether a block may be relocated now: it is full, and its plane has no job. Pages of a data block have their
-    /// places, so that only merges move them.
+    /// Whether a block may be relocated now: it is full, and its plane has no job, or where no die is reserved room for
+    /// what is valid in it. Pages of a data block have their places, so that only merges move them.
     pub fn may_relocate(&self, block: BlockId) -> bool {
         let is_full = self.ftl.blocks()[block].state == BlockState::Closed;
+        if self.relocations.are_tasks() {
+            return is_full && self.has_room_for_moves_of(block);
+        }
         is_full && !self.ftl.has_log_blocks() && self.job_of_plane[self.geometry.plane_of(block).at()].is_none()
     }
 
@@ -238,7 +247,10 @@ impl Drive {
     ///
     /// # Panics
     /// When the block is not full, or a job is under way on its plane.
-    pub fn start_relocation(&mut self, block: BlockId, source: Source) {
+    pub fn start_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
+        if self.relocations.are_tasks() {
+            return self.begin_relocation(block, source, events);
+        }
         self.start_relocation_of(Footprint::one(self.geometry.plane_of(block), block), source, true);
     }
 

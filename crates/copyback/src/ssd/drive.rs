@@ -8,6 +8,7 @@
 use super::config::DriveConfig;
 use super::die::Die;
 use super::hotness::Hotness;
+use super::relocations::Relocations;
 use super::translation::Translation;
 use crate::buffer::Buffer;
 use crate::dispatch::admit::Admit;
@@ -179,6 +180,8 @@ pub struct Drive {
     pub(super) jobs: Vec<Job>,
     pub(super) free_jobs: Vec<JobId>,
     pub(super) job_of_plane: Vec<JobId>,
+    /// What is relocated without a die of its own.
+    pub(super) relocations: Relocations,
     /// Which entries of the map are in DRAM, where the map lives in flash.
     pub(super) translation: Option<Box<Translation>>,
     /// How often the host wrote each unit, where hot and cold data have blocks of their own.
@@ -271,6 +274,7 @@ impl Drive {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
+            relocations: Relocations::new(config.preemption.as_task()),
             hotness,
             hears_moves,
             translation: config.mapping.cache().map(|cache| Box::new(Translation::new(cache, &ftl, check))),

@@ -1,7 +1,7 @@
 //! Flow: what a drive does when flash says that something ended, and the end of what a command served.
 
 use super::drive::{Drive, Ended};
-use crate::dispatch::txn::Txn;
+use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::flash::{ArrayEnd, Heard, PageOut};
 use crate::observe::commands::Issued;
@@ -158,7 +158,7 @@ impl Drive {
         while id.is_some() {
             let next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
             if self.txns[id].job.is_some() {
-                self.on_move_end(id);
+                self.on_move_end(id, events);
             } else {
                 self.charge_program(id, command, events.now_ns());
                 self.finish_txn(id, events);
@@ -194,7 +194,11 @@ impl Drive {
             let flash_ns = command.array_end_ns - command.array_start_ns;
             let taken_ns = if command.cached { flash_ns + timing.cache_busy_ns } else { flash_ns };
             self.txns[id].charge_issued(command.issued_ns, now_ns, taken_ns, transfer_ns, 0);
-            self.finish_txn(id, events);
+            if self.txns[id].role == Role::JobRead {
+                self.end_request(id, events);
+            } else {
+                self.finish_txn(id, events);
+            }
         }
         if is_last {
             if self.issue_rest(die, &command, events) {

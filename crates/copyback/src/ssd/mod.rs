@@ -24,6 +24,7 @@ mod merging;
 mod pairing;
 mod parts;
 pub mod reading;
+mod relocations;
 mod rows;
 mod seen;
 mod sets;

@@ -55,6 +55,9 @@ impl Drive {
     pub(super) fn take_move(&mut self, die: DieId, events: &mut EventQueue) {
         let list = self.queue(die, Queue::Move);
         let id = TxnId(self.queues.pop_front(list).expect("a move is queued"));
+        if self.txns[id].role != Role::Move {
+            return self.take_request(die, id, events);
+        }
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units as usize);
         self.space.take_move(plane);
         let (write_point, is_paired) = match self.settings.is_collection_alone {

@@ -279,10 +279,10 @@ const ROWS: &[Row] = &[
         drive.jobs[job.at()].moves_mut().pop();
         true
     }),
-    row!(OneJob, "", writes, |drive, _| {
+    row!(OneJob, "", writes, |drive, events| {
         let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_some()) else { return false };
         let first = drive.ftl.blocks().id(plane, 0);
-        drive.start_relocation(first, Source::Wear);
+        drive.start_relocation(first, Source::Wear, events);
         true
     }),
     // The host takes a die whose collection is not preemptible, while its collection's step is under way on another.

@@ -5,6 +5,7 @@
 
 use super::drive::Drive;
 use super::steps::MOVES_AHEAD;
+use crate::dispatch::txn::Role;
 use crate::flash::command::{Command, FlashOp, Source};
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
@@ -203,7 +204,7 @@ impl Drive {
 
     /// A collection whose block's worth of pages stayed on the plane freed nothing; a policy may pick such blocks for a
     /// while. Relocations of blocks that another task named need not free anything, and do not count.
-    fn count_fruitless_collections(&mut self, plane: PlaneId, pages_stayed: u32, blocks: u32) {
+    pub(super) fn count_fruitless_collections(&mut self, plane: PlaneId, pages_stayed: u32, blocks: u32) {
         let pages = blocks * self.geometry.pages_per_block;
         let collections = &mut self.fruitless_collections[plane.at()];
         *collections = if pages_stayed < pages { 0 } else { *collections + 1 };
@@ -232,7 +233,10 @@ impl Drive {
     }
 
     /// A page of moved data has arrived on another die: the job there goes on.
-    pub(super) fn on_move_end(&mut self, txn: TxnId) {
+    pub(super) fn on_move_end(&mut self, txn: TxnId, events: &mut EventQueue) {
+        if self.txns[txn].role != Role::Move {
+            return self.end_request(txn, events);
+        }
         let job = self.txns[txn].job;
         self.txns.remove(txn);
         self.jobs[job.at()].end_step();
@@ -313,7 +317,7 @@ impl Drive {
     /// Collects a block in no time, and lets everybody know who watches.
     fn collect_at_once(&mut self, plane: PlaneId, block: BlockId, stamp: u64) {
         let moves = self.shadow.is_some().then(|| self.ftl.valid_units(block));
-        let pages_read = self.ftl.valid_pages(block);
+        let (pages_read, rows) = (self.ftl.valid_pages(block), self.ftl.valid_rows(block));
         let units = self.ftl.collect(block, stamp);
         self.ftl.seal_page(plane, Stream::Moved, stamp);
         if let Some(shadow) = &mut self.shadow {
@@ -330,7 +334,10 @@ impl Drive {
             }
         }
         let row_planes = self.geometry.row_planes;
-        let pages_programmed = units.div_ceil(self.geometry.units_per_page) * row_planes;
+        // A superpage is programmed whole, whatever of it is left.
+        let is_whole = self.geometry.has_superpages();
+        let pages = if is_whole { rows } else { units.div_ceil(self.geometry.units_per_page) };
+        let pages_programmed = pages * row_planes;
         self.counters.on_timeless_collection(pages_read, pages_programmed, units, row_planes);
     }
 }

@@ -3,4 +3,5 @@
 mod footprint;
 pub mod gc;
 pub mod job;
+pub mod relocation;
 pub mod view;

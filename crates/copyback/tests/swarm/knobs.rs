@@ -17,6 +17,8 @@ const SUPERPAGE: Setting = "mapping.policy = \"superpage\"";
 const MERGES: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 0.1";
 const MERGES_ONE_LOG: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 1";
 const MERGES_RANDOM: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 2\nmapping.sequential_log = false";
+/// Collections that reserve no die.
+const TASKS: Setting = "preemption.policy = \"always\"";
 const ALIGNED: Setting = "granularity.policy = \"aligned\"";
 
 /// Every knob and its settings, the plainest first: a failure shrinks towards it.
@@ -182,6 +184,10 @@ pub const KNOBS: &[&[Setting]] = &[
         "preemption.policy = \"none\"\ncompose.gc_scan = \"0 ns\"\ncompose.gc_scan_max = 3\ncompose.gc = [\"gc+host\"]",
         "preemption.policy = \"none\"\ncompose.gc_scan_max = 2\ncompose.gc = [\"merge\"]",
         "preemption.policy = \"ideal\"",
+        TASKS,
+        TASKS,
+        "preemption.policy = \"always\"\npreemption.victims = 3\npreemption.buffer = 5",
+        "preemption.policy = \"always\"\npreemption.buffer = 2",
         "preemption.policy = \"points\"",
         "preemption.policy = \"points\"\npreemption.poll = \"0 ns\"\npreemption.at_hard = \"all\"\n\
          compose.gc = [\"pipeline\"]",
@@ -311,16 +317,34 @@ fn fitting_merges(setting: Setting) -> Setting {
     }
 }
 
+/// The same of one that goes not with collections that reserve no die.
+fn fitting_tasks(setting: Setting) -> Setting {
+    let has = |parts: &[&str]| parts.iter().any(|part| setting.contains(part));
+    match setting {
+        s if has(&["second-active", "\"twin\"", "hot_window", "\"row\""]) && s.starts_with("frontier") => {
+            "frontier.policy = \"split\""
+        }
+        s if s.starts_with("granularity") => "granularity.policy = \"block\"",
+        s if s.starts_with("mapping.policy = \"fast\"") => "mapping.policy = \"page\"",
+        _ if has(&["trigger.idle", "trigger.when", "trigger.collections"]) => "",
+        _ => setting,
+    }
+}
+
 impl Choice {
     /// The configuration, the text that it was read from, and what was chosen.
     pub fn configuration(&self) -> (RunConfig, String, Vec<Mark>) {
         let preset = self.scheme.map(|s| s.text.parse::<toml::Table>().expect("a preset is TOML"));
         let preset = preset.unwrap_or_default();
         let is_kept = |setting: &str| setting.split('.').next().is_none_or(|table| !preset.contains_key(table));
-        let in_rows = [ROW, HOT_ROW].iter().any(|row| self.settings.contains(row)) && !preset.contains_key("frontier");
-        let merges = [MERGES, MERGES_ONE_LOG, MERGES_RANDOM].iter().any(|fast| self.settings.contains(fast))
+        let are_tasks =
+            self.settings.iter().any(|setting| setting.starts_with(TASKS)) && !preset.contains_key("preemption");
+        let settings: Vec<Setting> =
+            self.settings.iter().map(|setting| if are_tasks { fitting_tasks(setting) } else { setting }).collect();
+        let in_rows = [ROW, HOT_ROW].iter().any(|row| settings.contains(row)) && !preset.contains_key("frontier");
+        let merges = [MERGES, MERGES_ONE_LOG, MERGES_RANDOM].iter().any(|fast| settings.contains(fast))
             && !preset.contains_key("mapping");
-        let fitting = self.settings.iter().map(|setting| fitting(setting, in_rows));
+        let fitting = settings.iter().map(|setting| fitting(setting, in_rows));
         let fitting = fitting.map(|setting| if merges { fitting_merges(setting) } else { setting });
         let chosen: Vec<_> = fitting.zip(KNOBS).filter(|(setting, _)| is_kept(setting)).collect();
         let mut lines: Vec<String> = chosen.iter().map(|(setting, _)| (*setting).to_owned()).collect();

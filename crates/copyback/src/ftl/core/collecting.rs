@@ -2,25 +2,26 @@
 
 use super::{Ftl, Move};
 use crate::ftl::blocks::{Block, BlockState};
-use crate::ftl::victim::{VictimPolicy, View};
+use crate::ftl::victim::{Planes, VictimPolicy, View};
 use crate::sim::index::{BlockId, PageId, PhysicalUnit, PlaneId};
 use crate::sim::invariant::hold;
 
 impl Ftl {
     /// The block that the victim policy would collect on a plane.
     pub fn pick_victim(&mut self, plane: PlaneId, stamp: u64) -> Option<BlockId> {
-        self.pick_victim_for(plane, &[], stamp)
+        self.pick_victim_for(Planes::one(plane), &[], stamp)
     }
 
-    /// The same, with a view of the page offsets of reads that wait for other planes of the die.
-    pub fn pick_victim_for(&mut self, plane: PlaneId, read_offsets: &[u32], stamp: u64) -> Option<BlockId> {
+    /// The same on any of several planes, with a view of the page offsets of reads that wait for other planes of the
+    /// die.
+    pub fn pick_victim_for(&mut self, planes: Planes, read_offsets: &[u32], stamp: u64) -> Option<BlockId> {
         let (blocks, geometry) = (&self.blocks, &self.geometry);
-        let view = View { blocks, plane, now: stamp, read_offsets, valid: &self.valid, geometry };
+        let view = View { blocks, planes, now: stamp, read_offsets, valid: &self.valid, geometry };
         let picked = self.victim.pick(view)?;
         let state = self.blocks[picked].state;
         hold!(state == BlockState::Closed, VictimFull, "the victim policy picked {picked:?}, which is {state:?}");
         let home = self.geometry.plane_of(picked);
-        hold!(home == plane, VictimFull, "the victim policy picked {picked:?} of {home:?} for {plane:?}");
+        hold!(planes.has(home), VictimFull, "the victim policy picked {picked:?} of {home:?} for {planes:?}");
         Some(picked)
     }
 
@@ -93,6 +94,14 @@ impl Ftl {
             (start..start + units_per_page).any(is_valid)
         };
         (0..self.geometry.units_per_block / units_per_page).filter(holds_data).count() as u32
+    }
+
+    /// Pages of a block that hold a valid unit; rows of pages where the drive is written in them.
+    pub fn valid_rows(&self, block: BlockId) -> u32 {
+        let (first, units_per_page) = (self.geometry.first_unit(block).0, self.geometry.units_per_page);
+        let is_valid = |place: u32| self.valid[(place / 64) as usize] >> (place % 64) & 1 == 1;
+        let starts = (first..first + self.geometry.units_per_block).step_by(units_per_page as usize);
+        starts.filter(|&start| (start..start + units_per_page).any(is_valid)).count() as u32
     }
 
     fn list_valid(&self, block: BlockId, moves: &mut Vec<Move>) {

@@ -143,6 +143,11 @@ impl FrontierConfig {
         if self.parameters().hot_cold().is_some() { [0, 1] } else { self.parameters().open_block_of() }
     }
 
+    /// Whether planes have two active blocks.
+    pub fn has_second_active(&self) -> bool {
+        self.parameters().second_active().is_some()
+    }
+
     /// Whether hot and cold data have blocks of their own.
     pub fn keeps_hot_apart(&self) -> bool {
         self.parameters().hot_cold().is_some()

@@ -3,13 +3,13 @@
 //! Source: Rosenblum and Ousterhout 1992, with the cost of reading and writing the valid data (2u) as Kawaguchi et al.
 //! 1995 have it; atc18 Section 4.2 names it. The age is counted in units written since the block was filled, and one
 //! more, so that blocks filled at the same moment are compared by what they gain. A block without valid units comes
-//! before all others. Looks at every block of the plane.
+//! before all others. Looks at every block of the planes.
 //!
 //! Parameters: none.
 
 use super::{VictimPolicy, View};
 use crate::flash::geometry::Geometry;
-use crate::ftl::blocks::{Block, BlockState, Blocks};
+use crate::ftl::blocks::{Block, Blocks};
 use crate::sim::index::{BlockId, PlaneId};
 use serde::{Deserialize, Serialize};
 
@@ -46,22 +46,21 @@ impl VictimPolicy for Policy {
     fn on_take(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
 
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
-        let mut best: Option<(f64, u32)> = None;
-        for (offset, block) in view.blocks.of_plane(view.plane).iter().enumerate() {
-            if block.state == BlockState::Closed {
-                let score = score(block, view.blocks.units_per_block, view.now);
-                if best.is_none_or(|(most, _)| score > most) {
-                    best = Some((score, offset as u32));
-                }
+        let mut best: Option<(f64, BlockId)> = None;
+        for (id, block) in view.full_blocks() {
+            let score = score(block, view.blocks.units_per_block, view.now);
+            if best.is_none_or(|(most, _)| score > most) {
+                best = Some((score, id));
             }
         }
-        best.map(|(_, offset)| view.blocks.id(view.plane, offset))
+        best.map(|(_, id)| id)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ftl::blocks::BlockState;
 
     /// 2 of 8 units are valid, u = 1/4, and 3 units were written since: (3/4) / (2/4) · 4.
     #[test]

@@ -47,6 +47,7 @@ impl VictimPolicy for Policy {
     }
 
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
-        self.oldest_first(view.plane).next()
+        let oldest = view.planes.iter().filter_map(|plane| self.oldest_first(plane).next());
+        oldest.min_by_key(|&block| view.blocks[block].closed_at)
     }
 }

@@ -10,7 +10,7 @@
 use super::{VictimPolicy, View};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
-use crate::ftl::blocks::Blocks;
+use crate::ftl::blocks::{Block, Blocks};
 use crate::sim::index::{BlockId, PlaneId};
 use crate::sim::lists::Lists;
 use serde::{Deserialize, Serialize};
@@ -93,8 +93,16 @@ impl VictimPolicy for Policy {
 
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
         let tie_blocks = self.tie_blocks;
-        let equal = self.candidates(view.plane)?.take(tie_blocks);
-        equal.min_by_key(|&block| view.blocks[block].erases)
+        let mut best: Option<(u16, u32, BlockId)> = None;
+        for plane in view.planes.iter() {
+            for block in self.candidates(plane).into_iter().flatten().take(tie_blocks) {
+                let Block { valid, erases, .. } = view.blocks[block];
+                if best.is_none_or(|(least, fewest, _)| (valid, erases) < (least, fewest)) {
+                    best = Some((valid, erases, block));
+                }
+            }
+        }
+        best.map(|(.., block)| block)
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Contract: a policy is told of every block that becomes a candidate ([`VictimPolicy::on_close`]), of every unit that
 //! such a block loses ([`VictimPolicy::on_invalidate`], after the count fell), and of its end
-//! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] names a candidate of the plane, or none where there is none; the
-//! engine asks whether its collection gains anything. It may keep state of its own and draw from its own random stream;
-//! it never changes the drive. `on_*` take constant time.
+//! ([`VictimPolicy::on_take`]). [`VictimPolicy::pick`] names a candidate of the planes that it is asked for, one or all
+//! of the drive, or none where there is none; the engine asks whether its collection gains anything. It may keep state
+//! of its own and draw from its own random stream; it never changes the drive. `on_*` take constant time.
 
 pub mod cost_benefit;
 pub mod d_choices;
@@ -14,21 +14,57 @@ pub mod random;
 pub mod read_match;
 pub mod windowed_greedy;
 
-use super::blocks::{BlockState, Blocks};
+use super::blocks::{Block, BlockState, Blocks};
 use crate::config::{Device, KeyError, axis};
 use crate::flash::geometry::Geometry;
-use crate::sim::index::{BlockId, PlaneId};
+use crate::sim::index::{BlockId, DieId, PlaneId};
 use copyback_workload::rng;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Planes that follow each other: one, or all of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planes {
+    first: u32,
+    count: u32,
+}
+
+impl Planes {
+    /// One plane.
+    #[inline(always)]
+    pub fn one(plane: PlaneId) -> Self {
+        Self { first: plane.0, count: 1 }
+    }
+
+    /// The planes of a die.
+    pub fn of_die(geometry: &Geometry, die: DieId) -> Self {
+        Self { first: die.0 * geometry.planes_per_die, count: geometry.planes_per_die }
+    }
+
+    /// All planes of a drive.
+    pub fn all(geometry: &Geometry) -> Self {
+        Self { first: 0, count: geometry.planes }
+    }
+
+    /// Each of them.
+    #[inline(always)]
+    pub fn iter(self) -> impl Iterator<Item = PlaneId> {
+        (self.first..self.first + self.count).map(PlaneId)
+    }
+
+    /// Whether a plane is one of them.
+    pub fn has(self, plane: PlaneId) -> bool {
+        (self.first..self.first + self.count).contains(&plane.0)
+    }
+}
 
 /// What a policy may look at.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     /// All blocks.
     pub blocks: &'a Blocks,
-    /// The plane to choose from.
-    pub plane: PlaneId,
+    /// The planes to choose from.
+    pub planes: Planes,
     /// The caller's stamp: the number of units written so far.
     pub now: u64,
     /// Page offsets of the reads that wait for other planes of the die, each once, where the policy asks for them.
@@ -39,7 +75,21 @@ pub struct View<'a> {
     pub geometry: &'a Geometry,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// The blocks to choose from, with those that are no candidates.
+    #[inline(always)]
+    pub fn all_blocks(self) -> impl Iterator<Item = (BlockId, &'a Block)> {
+        let per_plane = self.blocks.per_plane();
+        let (first, count) = (self.planes.first * per_plane, self.planes.count * per_plane);
+        (first..first + count).map(BlockId).zip(self.blocks.run(BlockId(first), count))
+    }
+
+    /// Those that are full: the candidates.
+    #[inline(always)]
+    pub fn full_blocks(self) -> impl Iterator<Item = (BlockId, &'a Block)> {
+        self.all_blocks().filter(|(_, block)| block.state == BlockState::Closed)
+    }
+
     /// Whether a page of a block holds valid data.
     pub fn is_page_valid(&self, block: BlockId, page_offset: u32) -> bool {
         let start = self.geometry.first_unit(block).0 + page_offset * self.geometry.units_per_page;
@@ -56,7 +106,7 @@ pub trait VictimPolicy {
     fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId);
     /// A full block was chosen.
     fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId);
-    /// Which of the plane's full blocks to collect.
+    /// Which of the planes' full blocks to collect.
     fn pick(&mut self, view: View<'_>) -> Option<BlockId>;
     /// Whether it looks at [`View::read_offsets`].
     fn matches_reads(&self) -> bool {
@@ -140,7 +190,7 @@ victims! {
     "read-match" => read_match: ReadMatch,
 }
 
-/// Draws full blocks of a plane, each as likely as the other. Nearly all blocks of a drive in use are full, so a draw
+/// Draws full blocks, each as likely as the other. Nearly all blocks of a drive in use are full, so a draw
 /// from all blocks that is repeated until it hits a full one ends soon.
 #[derive(Clone)]
 struct Draw {
@@ -152,18 +202,17 @@ impl Draw {
         Self { stream: rng::stream(seed, "ftl.victim") }
     }
 
-    /// A full block, none where the plane holds none.
+    /// A full block, none where there is none.
     fn full_block(&mut self, view: View<'_>) -> Option<BlockId> {
-        let blocks = view.blocks.of_plane(view.plane);
-        let draws_max = 64 * blocks.len();
-        for _ in 0..draws_max {
-            let offset = self.stream.random_range(0..blocks.len() as u32);
-            if blocks[offset as usize].state == BlockState::Closed {
-                return Some(view.blocks.id(view.plane, offset));
+        let per_plane = view.blocks.per_plane();
+        let (first, count) = (view.planes.first * per_plane, view.planes.count * per_plane);
+        for _ in 0..64 * u64::from(count) {
+            let block = BlockId(first + self.stream.random_range(0..count));
+            if view.blocks[block].state == BlockState::Closed {
+                return Some(block);
             }
         }
         // So unlikely where a candidate exists (below e^-64) that looking at each block costs nothing on average.
-        let offset = blocks.iter().position(|b| b.state == BlockState::Closed)?;
-        Some(view.blocks.id(view.plane, offset as u32))
+        view.full_blocks().next().map(|(block, _)| block)
     }
 }

@@ -101,7 +101,10 @@ impl VictimPolicy for Policy {
             return self.greedy.pick(view);
         }
         self.candidates.clear();
-        self.candidates.extend(self.greedy.candidates(view.plane)?.take(self.candidates_max));
+        for plane in view.planes.iter() {
+            let best = self.greedy.candidates(plane).into_iter().flatten();
+            self.candidates.extend(best.take(self.candidates_max));
+        }
         self.choice_ns = self.scan_ns * self.candidates.len() as u64;
         let suits = |&block: &BlockId| (matches(view, block), std::cmp::Reverse(view.blocks[block].erases));
         let best = self.candidates.iter().copied().max_by_key(suits)?;

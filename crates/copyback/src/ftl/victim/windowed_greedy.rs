@@ -64,7 +64,7 @@ impl VictimPolicy for Policy {
     }
 
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
-        let window = self.fifo.oldest_first(view.plane).take(self.window_blocks);
-        window.min_by_key(|&block| view.blocks[block].valid)
+        let windows = view.planes.iter().flat_map(|plane| self.fifo.oldest_first(plane).take(self.window_blocks));
+        windows.min_by_key(|&block| view.blocks[block].valid)
     }
 }

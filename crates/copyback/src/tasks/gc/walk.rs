@@ -11,6 +11,7 @@
 
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
+use crate::ftl::victim::Planes;
 use crate::sim::index::{BlockId, PlaneId};
 
 /// A block that the victim policy picked.
@@ -18,7 +19,7 @@ use crate::sim::index::{BlockId, PlaneId};
 pub struct Victim {
     /// The block.
     pub block: BlockId,
-    /// Whether collecting it, or another block of its plane, frees as much as a collection must.
+    /// Whether collecting it, or another block of the planes, frees as much as a collection must.
     pub frees: bool,
     /// Whether its plane has room for what is valid in it.
     pub has_room: bool,
@@ -69,12 +70,12 @@ pub trait Clock {
     fn next(&mut self, plane: PlaneId) -> Option<PlaneId>;
 }
 
-/// The victim policy's choice on a plane.
-pub fn pick(ftl: &mut Ftl, plane: PlaneId, moment: Moment<'_>) -> Option<Victim> {
-    let block = ftl.pick_victim_for(plane, moment.read_offsets, moment.stamp)?;
-    let valid = u32::from(ftl.blocks()[block].valid);
+/// The victim policy's choice on planes.
+pub fn pick(ftl: &mut Ftl, planes: Planes, moment: Moment<'_>) -> Option<Victim> {
+    let block = ftl.pick_victim_for(planes, moment.read_offsets, moment.stamp)?;
+    let (valid, plane) = (u32::from(ftl.blocks()[block].valid), ftl.geometry.plane_of(block));
     let frees_enough = valid + moment.least_units <= ftl.geometry.units_per_block;
-    let frees = frees_enough || ftl.is_reclaimable(plane, moment.least_units);
+    let frees = frees_enough || planes.iter().any(|plane| ftl.is_reclaimable(plane, moment.least_units));
     let has_room = valid <= ftl.pages_left(plane, Stream::Moved) * ftl.geometry.units_per_page;
     Some(Victim { block, frees, has_room })
 }
@@ -83,7 +84,7 @@ pub fn pick(ftl: &mut Ftl, plane: PlaneId, moment: Moment<'_>) -> Option<Victim>
 pub fn walk(clock: &mut impl Clock, mut plane: PlaneId) -> End {
     loop {
         let (ftl, moment) = clock.look(plane);
-        let victim = pick(ftl, plane, moment).filter(|&victim| clock.takes(plane, victim));
+        let victim = pick(ftl, Planes::one(plane), moment).filter(|&victim| clock.takes(plane, victim));
         let Some(victim) = victim else { return End::NoVictim };
         if clock.collect(plane, victim.block) == Fate::UnderWay {
             return End::UnderWay;

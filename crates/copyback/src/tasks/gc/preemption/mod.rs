@@ -13,6 +13,7 @@
 //! How far free blocks have fallen is a state of collection (ispass11 Fig. 7), which preemptive policies have in
 //! common: from 0, no collection, to 3, in which nothing goes before it.
 
+pub mod always;
 pub mod deadline;
 pub mod ideal;
 pub mod none;
@@ -47,6 +48,19 @@ pub trait Parameters {
     fn excludes_plane(&self) -> bool {
         false
     }
+    /// How collections work as a task among others, where they do.
+    fn as_task(&self) -> Option<AsTask> {
+        None
+    }
+}
+
+/// How collections work that reserve no die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AsTask {
+    /// Victims that are collected side by side.
+    pub victims: u32,
+    /// Pages that each may hold in the controller.
+    pub buffer_pages: u32,
 }
 
 /// See the module's contract.
@@ -107,6 +121,11 @@ macro_rules! preemptions {
             /// Whether requests keep off a collection's plane while a page waits in its register.
             pub fn excludes_plane(&self) -> bool {
                 match self { $( Self::$variant(p) => p.excludes_plane() ),+ }
+            }
+
+            /// How collections work as a task among others, where they do.
+            pub fn as_task(&self) -> Option<AsTask> {
+                match self { $( Self::$variant(p) => p.as_task() ),+ }
             }
         }
 
@@ -182,6 +201,7 @@ preemptions! {
     "none" => none: None,
     "points" => points: Points,
     "deadline" => deadline: Deadline,
+    "always" => always: Always,
     "ideal" => ideal: Ideal,
 }
 

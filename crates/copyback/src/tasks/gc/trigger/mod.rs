@@ -95,6 +95,10 @@ pub trait Parameters {
     }
     /// The most free blocks that a plane has when collection stops.
     fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32;
+    /// A key that is set and means something only where collections wait for their dies.
+    fn needs_dies(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
@@ -178,6 +182,11 @@ impl TriggerConfig {
     /// See [`Parameters::blocks_per_plane`].
     pub fn stagger_blocks(&self) -> u32 {
         self.parameters().stagger_blocks()
+    }
+
+    /// See [`Parameters::needs_dies`].
+    pub fn needs_dies(&self) -> Option<&'static str> {
+        self.parameters().needs_dies()
     }
 
     /// The most free blocks that a plane has when collection stops.

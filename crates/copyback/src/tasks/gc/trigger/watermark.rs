@@ -239,6 +239,15 @@ impl Parameters for Params {
         let reactive = self.blocks_per_plane(geometry).1 + apart;
         self.idle.as_ref().map_or(reactive, |idle| idle.stop_blocks_per_plane(self, geometry).max(reactive))
     }
+
+    fn needs_dies(&self) -> Option<&'static str> {
+        let set = [
+            (self.when != When::Below, "trigger.when"),
+            (self.collections != Collections::UntilStop, "trigger.collections"),
+            (self.idle.is_some(), "trigger.idle"),
+        ];
+        set.into_iter().find_map(|(is_set, key)| is_set.then_some(key))
+    }
 }
 
 /// The watermarks, in the counted quantity.

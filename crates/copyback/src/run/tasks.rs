@@ -1,0 +1,46 @@
+//! Does what a drive's collections need fit to collections that reserve no die?
+
+use super::config::RunConfig;
+use crate::config::KeyError;
+use crate::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
+
+impl RunConfig {
+    /// Collections whose commands are requests among others: each takes one block, page by page.
+    pub(super) fn check_tasks(&self) -> Result<(), KeyError> {
+        if self.preemption.as_task().is_none() {
+            return Ok(());
+        }
+        let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
+        let other = "or choose another `preemption.policy`";
+        let granularity = self.granularity.build();
+        let is_plain = matches!(self.granularity, GranularityConfig::Block(_));
+        if !is_plain || granularity.leaves_plane() || granularity.copies_back() {
+            let why = "collections that reserve no die (`preemption.policy = \"always\"`) take one block, read it over \
+                       the channel, and go where `allocation` says";
+            let help = "set `granularity.policy = \"block\"`, `destination = \"local\"` and `copyback = false`";
+            return refuse("granularity.policy", why, &format!("{help}, {other}"));
+        }
+        if !self.compose.gc_builders().is_empty() {
+            let why = "nothing joins the commands of collections that reserve no die \
+                       (`preemption.policy = \"always\"`): requests go between them";
+            return refuse("compose.gc", why, &format!("set `compose.gc = []`, {other}"));
+        }
+        if self.mapping.log_blocks().is_some() {
+            let why = "merges reserve their die, and `preemption.policy = \"always\"` reserves none";
+            return refuse("mapping.policy", why, &format!("set `mapping.policy = \"page\"`, {other}"));
+        }
+        let has_one_block = !self.frontier.has_second_active() && !self.frontier.opens_twins();
+        if !has_one_block || self.frontier.keeps_hot_apart() {
+            let why = "collections that reserve no die (`preemption.policy = \"always\"`) know one open block a plane \
+                       for what they move";
+            let help = "use `frontier.policy = \"single\"` or `\"split\"`, without `hot_window`";
+            return refuse("frontier.policy", why, &format!("{help}, {other}"));
+        }
+        if let Some(key) = self.trigger.needs_dies() {
+            let why = "it is asked of a die that a collection waits for, and `preemption.policy = \"always\"` reserves \
+                       none";
+            return refuse(key, why, &format!("leave it out, {other}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Collections reserve no die: each of their commands is a request of a task, and `admit` says when it enters.
+//!
+//! Source: atc18 Sections 3.1 and 4.2: garbage collection "runs concurrently and independently from the host request
+//! handler and generates its own flash memory requests".
+//!
+//! Victims are picked over all planes that the trigger counts together (with `trigger.scope = "device"` over the whole
+//! drive). A victim's pages are read as far as the buffer reaches, several at once; what came in is programmed a page's
+//! worth at a time, on the die that `allocation` names and, where addresses decide that, on the victim's plane; the
+//! block is erased when all is in flash. So several dies work for one collection, and one die for several.
+//!
+//! ```text
+//! die 0   R0 R1 h  R2 h  R3 ...              E     the victim's pages, between requests of the host
+//! die 1   h  P0    h  P2                           go wherever the queue is shortest
+//! die 2   P1    h     P3
+//! ```
+//!
+//! Parameters:
+//! - `victims` (default 1): victims that are collected side by side.
+//! - `buffer` (default 64, at least 2): pages that each of them may hold in the controller, read or to be read and not
+//!   yet in flash. Own: the paper says nothing; as many as four slots of 16 chips.
+
+use super::{Candidate, PreemptionPolicy, View};
+use crate::config::{Device, KeyError};
+use crate::flash::geometry::Geometry;
+use crate::flash::timing::Timing;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Victims side by side.
+    pub victims: u32,
+    /// Pages that each may hold in the controller.
+    pub buffer: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { victims: 1, buffer: 64 }
+    }
+}
+
+impl super::Parameters for Params {
+    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
+        // A page that is read beside less than a page of units that came in.
+        for (key, value, least, most) in [("victims", self.victims, 1, 64), ("buffer", self.buffer, 2, 4096)] {
+            if !(least..=most).contains(&value) {
+                let message = format!("{value} is not possible");
+                return Err(KeyError::new(format!("preemption.{key}"), message)
+                    .with_help(format!("use a number from {least} to {most}")));
+            }
+        }
+        Ok(())
+    }
+    fn lets_host_first(&self) -> bool {
+        false
+    }
+    fn as_task(&self) -> Option<super::AsTask> {
+        Some(super::AsTask { victims: self.victims, buffer_pages: self.buffer })
+    }
+}
+
+/// No state.
+pub struct Policy {}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(_params: &Params, _geometry: &Geometry, _timing: &Timing) -> Self {
+        Self {}
+    }
+}
+
+impl PreemptionPolicy for Policy {
+    fn admits(&self, _: &View<'_>, _: Candidate) -> bool {
+        false
+    }
+}

@@ -1,0 +1,288 @@
+//! A relocation: what is valid in a block goes elsewhere and the block is erased, by requests in a task's queue.
+//!
+//! Beside the job that reserves its die (`job`): here no die is reserved. A relocation hands requests to `dispatch`,
+//! several at once, and hears when they end. A read brings what is still valid of one page; as units come in, a program
+//! takes a page's worth of them to any die; the erase follows when the last of them is in flash. Requests are handed
+//! over without addresses, which are bound when a die takes them, so that data which the host has written meanwhile is
+//! neither read nor moved.
+//!
+//! What was handed over to be read and is not yet in flash lies in the controller's buffer, which is bounded: a page's
+//! worth is kept for each read, as nobody knows before how much of the page is valid.
+
+use crate::flash::command::Source;
+use crate::ftl::core::Move;
+use crate::sim::index::{BlockId, PageId, PhysicalUnit, PlaneId};
+
+/// What a relocation hands over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// A read of the next page that holds something valid.
+    Read,
+    /// A program of so many units that came in.
+    Program {
+        /// Units, a page's worth but for the last.
+        units: u32,
+    },
+    /// The erase: all is elsewhere.
+    Erase,
+}
+
+/// A relocation under way.
+#[derive(Clone, Debug)]
+pub struct Relocation {
+    source: Source,
+    plane: PlaneId,
+    block: BlockId,
+    start_ns: u64,
+    /// Free blocks of its plane when it began.
+    free_blocks: u32,
+    units_valid: u32,
+    /// What was valid in the block, page by page; as it is read, what still is stands at the front.
+    moves: Vec<Move>,
+    /// The first move that was not looked at.
+    next: usize,
+    /// How many of the moves in front were read, or are being so; how many of those have come in, were handed over to
+    /// be programmed, were bound to their pages, and are in flash.
+    read: usize,
+    arrived: usize,
+    handed: usize,
+    bound: usize,
+    programmed: usize,
+    /// Pages that hold moves which were not looked at.
+    pages_unread: u32,
+    /// Reads that were handed over and not bound.
+    reads_waiting: u32,
+    pages_bound: u32,
+    dropped: u32,
+    is_erasing: bool,
+}
+
+impl Relocation {
+    /// Of a block whose valid units are `moves`, in the order of their places; `page_of` says in which page a place is.
+    pub fn new(
+        (source, plane, block): (Source, PlaneId, BlockId),
+        moves: Vec<Move>,
+        (start_ns, free_blocks): (u64, u32),
+        page_of: impl Fn(PhysicalUnit) -> PageId,
+    ) -> Self {
+        let pages_unread = moves.chunk_by(|a, b| page_of(a.from) == page_of(b.from)).count() as u32;
+        Self {
+            source,
+            plane,
+            block,
+            start_ns,
+            free_blocks,
+            units_valid: moves.len() as u32,
+            moves,
+            next: 0,
+            read: 0,
+            arrived: 0,
+            handed: 0,
+            bound: 0,
+            programmed: 0,
+            pages_unread,
+            reads_waiting: 0,
+            pages_bound: 0,
+            dropped: 0,
+            is_erasing: false,
+        }
+    }
+
+    // ---- questions --------------------------------------------------------------------------------------------------
+
+    /// For whom it works.
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// The plane of its block.
+    pub fn plane(&self) -> PlaneId {
+        self.plane
+    }
+
+    /// Its block.
+    pub fn block(&self) -> BlockId {
+        self.block
+    }
+
+    /// When it began.
+    pub fn start_ns(&self) -> u64 {
+        self.start_ns
+    }
+
+    /// Free blocks of its plane then.
+    pub fn free_blocks(&self) -> u32 {
+        self.free_blocks
+    }
+
+    /// Valid units of its block then.
+    pub fn units_valid(&self) -> u32 {
+        self.units_valid
+    }
+
+    /// Moves that were dropped before they were read: the host had written a newer version.
+    pub fn dropped(&self) -> u32 {
+        self.dropped
+    }
+
+    /// Pages that its programs took.
+    pub fn pages_bound(&self) -> u32 {
+        self.pages_bound
+    }
+
+    /// Pages that its programs will take at most.
+    pub fn pages_left(&self, units_per_page: u32) -> u32 {
+        let units = self.read - self.bound + self.moves.len() - self.next;
+        (units as u32).div_ceil(units_per_page)
+    }
+
+    // ---- requests ---------------------------------------------------------------------------------------------------
+
+    /// What it hands over next, if anything; its buffer holds so many units.
+    pub fn next_request(&mut self, units_per_page: u32, buffer_units: u32) -> Option<Request> {
+        if self.is_erasing {
+            return None;
+        }
+        let (held, is_all_in) = ((self.arrived - self.handed) as u32, self.is_all_in());
+        if held >= units_per_page || (is_all_in && held > 0) {
+            let units = held.min(units_per_page);
+            self.handed += units as usize;
+            return Some(Request::Program { units });
+        }
+        if is_all_in {
+            self.is_erasing = self.programmed == self.read;
+            return self.is_erasing.then_some(Request::Erase);
+        }
+        let in_buffer = (self.read - self.programmed) as u32 + self.reads_waiting * units_per_page;
+        let reads = self.reads_waiting < self.pages_unread && in_buffer + units_per_page <= buffer_units;
+        self.reads_waiting += u32::from(reads);
+        reads.then_some(Request::Read)
+    }
+
+    /// Whether all that is valid was read and has come in.
+    fn is_all_in(&self) -> bool {
+        self.next == self.moves.len() && self.reads_waiting == 0 && self.arrived == self.read
+    }
+
+    /// A read is bound: the page and how many units of it are valid; none where nothing is left that is.
+    pub fn bind_read(
+        &mut self,
+        page_of: impl Fn(PhysicalUnit) -> PageId,
+        is_current: impl Fn(Move) -> bool,
+    ) -> Option<(PageId, u32)> {
+        self.reads_waiting -= 1;
+        while self.next < self.moves.len() {
+            let (page, before) = (page_of(self.moves[self.next].from), self.read);
+            while self.next < self.moves.len() && page_of(self.moves[self.next].from) == page {
+                let m = self.moves[self.next];
+                if is_current(m) {
+                    self.moves[self.read] = m;
+                    self.read += 1;
+                } else {
+                    self.dropped += 1;
+                }
+                self.next += 1;
+            }
+            self.pages_unread -= 1;
+            if self.read > before {
+                return Some((page, (self.read - before) as u32));
+            }
+        }
+        None
+    }
+
+    /// A read of so many units ended.
+    pub fn end_read(&mut self, units: u32) {
+        self.arrived += units as usize;
+    }
+
+    /// A program is bound: it takes so many units, those that came in first.
+    pub fn bind_program(&mut self, units: u32) -> &[Move] {
+        let first = self.bound;
+        self.bound += units as usize;
+        self.pages_bound += 1;
+        &self.moves[first..self.bound]
+    }
+
+    /// A program of so many units ended.
+    pub fn end_program(&mut self, units: u32) {
+        self.programmed += units as usize;
+    }
+
+    /// The room for its moves, for the next.
+    pub fn take_room(&mut self) -> Vec<Move> {
+        std::mem::take(&mut self.moves)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::index::LogicalUnit;
+
+    /// Of a block with pages of two units: three pages full, half of the last.
+    fn relocation() -> Relocation {
+        let moves = (0..7).map(|at| Move { from: PhysicalUnit(at), unit: LogicalUnit(at) }).collect();
+        Relocation::new((Source::Gc, PlaneId(0), BlockId(0)), moves, (0, 1), |unit| PageId(unit.0 / 2))
+    }
+
+    /// Everything that it hands over now.
+    fn requests(relocation: &mut Relocation, buffer_units: u32) -> Vec<Request> {
+        std::iter::from_fn(|| relocation.next_request(2, buffer_units)).collect()
+    }
+
+    fn bind_read(relocation: &mut Relocation, is_current: impl Fn(Move) -> bool) -> Option<(PageId, u32)> {
+        relocation.bind_read(|unit| PageId(unit.0 / 2), is_current)
+    }
+
+    /// Reads as far as the buffer reaches, a program for each page's worth, the erase when the last is in flash.
+    #[test]
+    fn it_hands_over_what_its_buffer_has_room_for() {
+        let mut r = relocation();
+        assert_eq!(requests(&mut r, 4), [Request::Read; 2]);
+        assert_eq!(bind_read(&mut r, |_| true), Some((PageId(0), 2)));
+        r.end_read(2);
+        // The page that came in is in the buffer until it is in flash.
+        assert_eq!(requests(&mut r, 4), [Request::Program { units: 2 }]);
+        assert_eq!(r.bind_program(2).len(), 2);
+        r.end_program(2);
+        assert_eq!(requests(&mut r, 4), [Request::Read]);
+        for page in 1..3 {
+            assert_eq!(bind_read(&mut r, |_| true), Some((PageId(page), 2)));
+            r.end_read(2);
+            assert_eq!(requests(&mut r, 4), [Request::Program { units: 2 }]);
+            r.bind_program(2);
+            r.end_program(2);
+            assert_eq!(requests(&mut r, 4), if page == 1 { vec![Request::Read] } else { vec![] });
+        }
+        assert_eq!((bind_read(&mut r, |_| true), r.pages_left(2)), (Some((PageId(3), 1)), 1));
+        r.end_read(1);
+        assert_eq!(requests(&mut r, 4), [Request::Program { units: 1 }]);
+        r.bind_program(1);
+        assert_eq!((requests(&mut r, 4), r.pages_left(2)), (vec![], 0));
+        r.end_program(1);
+        assert_eq!(requests(&mut r, 4), [Request::Erase]);
+        assert_eq!(requests(&mut r, 4), []);
+    }
+
+    /// What the host has written meanwhile is neither read nor moved, and a read that finds nothing needs no command.
+    #[test]
+    fn what_is_stale_is_passed_over() {
+        let mut r = relocation();
+        assert_eq!(requests(&mut r, 100), [Request::Read; 4]);
+        assert_eq!(bind_read(&mut r, |m| m.unit.0 == 3), Some((PageId(1), 1)));
+        assert_eq!(bind_read(&mut r, |_| false), None);
+        r.end_read(1);
+        assert_eq!(requests(&mut r, 100), [], "two reads wait still");
+        assert_eq!([(); 2].map(|()| bind_read(&mut r, |_| true)), [None; 2]);
+        assert_eq!((requests(&mut r, 100), r.dropped()), (vec![Request::Program { units: 1 }], 6));
+        assert_eq!(r.bind_program(1), [Move { from: PhysicalUnit(3), unit: LogicalUnit(3) }]);
+    }
+
+    /// A block without valid data is erased at once.
+    #[test]
+    fn an_empty_block_is_erased_at_once() {
+        let mut r = Relocation::new((Source::Gc, PlaneId(0), BlockId(0)), Vec::new(), (0, 1), |unit| PageId(unit.0));
+        assert_eq!(requests(&mut r, 4), [Request::Erase]);
+    }
+}
