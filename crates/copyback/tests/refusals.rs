@@ -93,6 +93,38 @@ const ROWS: &[(&str, Option<&str>)] = &[
     ("preemption = { policy = \"points\" }\nadmit = { policy = \"window\", slots = 1 }", Some("admit.slots")),
     ("preemption = { policy = \"deadline\", chunk = 1 }", None),
     ("preemption = { policy = \"deadline\", chunk = 0 }", Some("preemption.chunk")),
+    // Collections that reserve no die.
+    ("preemption = { policy = \"always\" }", None),
+    ("preemption = { policy = \"always\", victims = 0 }", Some("preemption.victims")),
+    ("preemption = { policy = \"always\", buffer = 1 }", Some("preemption.buffer")),
+    ("preemption = { policy = \"always\" }\ncompose = { policy = \"list\", gc = [\"merge\"] }", Some("compose.gc")),
+    (
+        "preemption = { policy = \"always\" }\ngranularity = { policy = \"block\", copyback = true }",
+        Some("granularity.policy"),
+    ),
+    ("preemption = { policy = \"always\" }\nfrontier = { policy = \"second-active\" }", Some("frontier.policy")),
+    (
+        "preemption = { policy = \"always\" }\ntrigger = { policy = \"watermark\", soft = 2, when = \"waiting\" }",
+        Some("trigger.when"),
+    ),
+    (
+        "preemption = { policy = \"always\" }\ntrigger = { policy = \"watermark\", soft = 2, collections = \"one\" }",
+        Some("trigger.collections"),
+    ),
+    (
+        "preemption = { policy = \"always\" }\ntrigger = { policy = \"watermark\", soft = 2, idle = { after = \"1 ms\" } }",
+        Some("trigger.idle"),
+    ),
+    // Pages that fill.
+    ("frontier = { policy = \"split\", fill_limit = \"1 ms\", fill_ends = \"flash\" }", None),
+    ("frontier = { policy = \"single\", fill_ends = \"flash\" }", Some("frontier.fill_ends")),
+    ("frontier = { policy = \"single\", fill_pages = 8 }", Some("frontier.fill_pages")),
+    ("frontier = { policy = \"single\", fill_limit = \"1 ms\", fill_pages = 0 }", Some("frontier.fill_pages")),
+    ("frontier = { policy = \"single\", fill_limit = \"1 min\" }", Some("frontier.fill_limit")),
+    (
+        "frontier = { policy = \"single\", fill_limit = \"1 ms\" }\ncompose = { policy = \"list\", gc = [\"merge\"] }",
+        Some("frontier.fill_limit"),
+    ),
     // Builders.
     ("compose = { policy = \"list\", builders = [\"cache\"] }\ncommands = { cache_read = true }", None),
     ("compose = { policy = \"list\", builders = [\"cache\"] }\ncommands = { cache_program = true }", None),

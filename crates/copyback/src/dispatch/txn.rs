@@ -26,6 +26,12 @@ pub enum Role {
     Evict,
     /// A write of a translation page.
     MapWrite,
+    /// A write of the host that ended in DRAM, in a page that fills.
+    Filled,
+    /// A page of writes; they are its chain.
+    FullPage,
+    /// The same of translation pages.
+    FullMapPage,
     /// A page of moved data on its way to another die.
     Move,
     /// A read of a relocation that reserves no die.
@@ -46,13 +52,13 @@ impl Role {
     /// Whether it takes a page of its own: moves have theirs.
     #[inline(always)]
     pub fn is_write(self) -> bool {
-        matches!(self, Self::Write | Self::Evict | Self::MapWrite)
+        matches!(self, Self::Write | Self::Evict | Self::MapWrite | Self::FullPage | Self::FullMapPage)
     }
 
     /// For whom its commands are.
     #[inline(always)]
     pub fn source(self) -> Source {
-        if matches!(self, Self::MapRead | Self::MapWrite) { Source::Map } else { Source::Host }
+        if matches!(self, Self::MapRead | Self::MapWrite | Self::FullMapPage) { Source::Map } else { Source::Host }
     }
 }
 

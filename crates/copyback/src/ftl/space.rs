@@ -82,6 +82,11 @@ impl Space {
         self.incoming[plane.at()] > 0
     }
 
+    /// Pages reserved on a plane, or on a die where the plane is open.
+    pub fn reserved_at(&self, geometry: &Geometry, die: DieId, plane: PlaneId) -> u32 {
+        self.reserved[account(geometry, die, plane)]
+    }
+
     /// Pages of other planes' jobs that are on their way to a plane.
     pub fn incoming(&self, plane: PlaneId) -> u32 {
         self.incoming[plane.at()]

@@ -73,6 +73,23 @@ impl RunConfig {
         Ok(())
     }
 
+    /// Pages that fill: their writes wait in the controller, where nobody looks for them.
+    pub(super) fn check_fill(&self) -> Result<(), KeyError> {
+        if self.frontier.fill().is_none() {
+            return Ok(());
+        }
+        let refuse = |why: &str, help: &str| Err(KeyError::new("frontier.fill_limit", why).with_help(help));
+        if self.compose.gc_builders().contains(&GcBuilderName::Merge) {
+            let why = "`compose.gc` merges writes with what a collection moves, one by one, and pages hold several";
+            return refuse(why, "leave it out, or leave the builder `merge` out");
+        }
+        if self.mapping.log_blocks().is_some() {
+            let why = "`mapping.policy` places each page by its address, and pages that fill hold any";
+            return refuse(why, "leave it out, or set `mapping.policy = \"page\"`");
+        }
+        Ok(())
+    }
+
     /// Whether rows are as large as a page and a block may be, and nothing asks for one plane of a row.
     pub(super) fn check_rows(&self) -> Result<(), KeyError> {
         let (in_rows, rows_needed) = (self.frontier.is_in_rows(), self.granularity.needs_rows());

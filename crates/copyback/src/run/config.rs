@@ -100,6 +100,7 @@ impl RunConfig {
         self.allocation.check()?;
         self.frontier.check()?;
         self.check_hot_cold()?;
+        self.check_fill()?;
         self.check_rows()?;
         self.trigger.check(&self.geometry)?;
         self.victim.check(&self.device())?;
@@ -142,8 +143,18 @@ impl RunConfig {
 
     /// What its drive is made of beyond the translation layer.
     pub fn drive(&self) -> DriveConfig<'_> {
-        let Self { mapping, trigger, granularity, preemption, compose, admit, order, .. } = self;
-        DriveConfig { device: self.device(), mapping, trigger, granularity, preemption, compose, admit, order }
+        let Self { mapping, frontier, trigger, granularity, preemption, compose, admit, order, .. } = self;
+        DriveConfig {
+            device: self.device(),
+            mapping,
+            frontier,
+            trigger,
+            granularity,
+            preemption,
+            compose,
+            admit,
+            order,
+        }
     }
 
     /// The same with what stands in front of it; `subpage_writes` is the host's, who may have several drives.

@@ -7,12 +7,12 @@ use crate::buffer;
 use crate::config::layers::{Configuration, Kept};
 use crate::config::{Axis, KeyError};
 use crate::flash::geometry::Geometry;
-use crate::ftl::mapping;
+use crate::ftl::{frontier, mapping};
 use crate::host::config::HostMode;
 
 impl Configuration for RunConfig {
     const AXES: &'static [Axis] = AXES;
-    const KEPT: &'static [Kept] = &[mapping::KEPT, mapping::KEPT_LOG, buffer::KEPT];
+    const KEPT: &'static [Kept] = &[mapping::KEPT, mapping::KEPT_LOG, buffer::KEPT, frontier::KEPT];
     const OTHER_TABLES: &'static [&'static str] =
         &["geometry", "timing", "capacity", "commands", "host", "precondition"];
 

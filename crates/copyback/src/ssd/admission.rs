@@ -93,6 +93,9 @@ impl Drive {
             self.newest.is_newest(unit, sequence);
             self.ftl.trim(unit);
             self.on_moved(unit);
+            if let Some(filling) = &mut self.filling {
+                filling.trim(unit);
+            }
             if let Some(shadow) = &mut self.shadow {
                 shadow.trim(unit, sequence);
             }
@@ -214,6 +217,7 @@ impl Drive {
     }
 
     /// A slot of a die's window became free: jobs first, then whoever waits.
+    #[inline(always)]
     pub(super) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
         self.windows.free_slot(die);
         if !self.windows.has_room(die) {
@@ -301,6 +305,7 @@ impl Drive {
     }
 
     /// Ends a transaction: whoever waits for it hears of it, and its slot is free.
+    #[inline(always)]
     pub(super) fn finish_txn(&mut self, id: TxnId, events: &mut EventQueue) {
         let (die, successor) = (self.txns[id].die, self.txns[id].successor);
         if successor.is_some() {
@@ -335,10 +340,17 @@ impl Drive {
         if self.looks_up() {
             return self.look_up_in_turn(successor, events);
         }
-        // Where it goes is decided now, not when its request arrived.
-        let first = self.txns[successor].first;
-        let place = self.place(first);
-        (self.txns[successor].die, self.txns[successor].plane) = (place.die, place.plane);
-        self.submit(successor, events);
+        self.send_write(successor, events);
+    }
+
+    /// A write goes where its data is to be, which is decided now, or to the page that is open there.
+    #[inline]
+    pub(super) fn send_write(&mut self, id: TxnId, events: &mut EventQueue) {
+        if self.filling.is_some() {
+            return self.fill(id, events);
+        }
+        let place = self.place(self.txns[id].first);
+        (self.txns[id].die, self.txns[id].plane) = (place.die, place.plane);
+        self.submit(id, events);
     }
 }

@@ -76,6 +76,8 @@ impl Drive {
             let is_at_rest = self.flash.is_ready(DieId(die as u32)) && !d.is_reserved();
             hold!(left == 0 && is_at_rest, AllReturned, "die {die} is not at rest: {}", self.describe_waiting());
         }
+        let is_filling = self.filling.as_ref().is_some_and(|filling| !filling.is_at_rest());
+        hold!(!is_filling, AllReturned, "a page that fills was never written");
         let (pages, moves) = self.space.totals();
         let jobs = self.job_of_plane.iter().filter(|j| j.is_some()).count() + self.relocations.count();
         let (txns, dies) = (self.txns.live(), self.dies_reserved);

@@ -2,6 +2,7 @@
 //!
 //! Each test makes the state by hand and asks one question of one function.
 
+use super::alarms::{ALARMS, Alarms, Timers};
 use super::drive::Drive;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
@@ -50,8 +51,9 @@ fn drive_with(
     config.check().expect("the configuration is possible");
     let mut ftl = preconditioned(&config, 1).expect("the drive is preconditioned");
     write(&mut ftl);
-    let events = EventQueue::new(Drive::timers(&ftl.geometry) as usize);
-    (Drive::new(&config.drive(), ftl, 0, check, false), events)
+    let timers = Timers { alarms: Alarms(0), first: ALARMS };
+    let events = EventQueue::new((ALARMS + Drive::timers(&ftl.geometry)) as usize);
+    (Drive::new(&config.drive(), ftl, timers, check, false), events)
 }
 
 fn write(drive: &mut Drive, die: u32, events: &mut EventQueue) -> TxnId {

@@ -5,6 +5,7 @@ use crate::config::Device;
 use crate::dispatch::admit::AdmitConfig;
 use crate::dispatch::compose::ComposeConfig;
 use crate::dispatch::order::OrderConfig;
+use crate::ftl::frontier::FrontierConfig;
 use crate::ftl::mapping::MappingConfig;
 use crate::host::config::SubpageWrites;
 use crate::tasks::gc::granularity::GranularityConfig;
@@ -18,6 +19,8 @@ pub struct DriveConfig<'a> {
     pub device: Device<'a>,
     /// Where is a logical unit?
     pub mapping: &'a MappingConfig,
+    /// Which open block of a plane, and how do its pages fill?
+    pub frontier: &'a FrontierConfig,
     /// When does GC start and stop?
     pub trigger: &'a TriggerConfig,
     /// What does one collection take, and where does it go?

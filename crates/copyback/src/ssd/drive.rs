@@ -5,24 +5,25 @@
 //! collection `collection` (which plane), `walks` (which block) and `steps` or `lone_steps` (its commands); `sharing`,
 //! `pairing` and `merging` say what the two have of each other; `flow` hears what flash says.
 
+use super::alarms::{Alarm, Timers};
 use super::config::DriveConfig;
 use super::die::Die;
+use super::filling::Filling;
 use super::hotness::Hotness;
 use super::relocations::Relocations;
+use super::settings::Settings;
 use super::translation::Translation;
 use crate::buffer::Buffer;
 use crate::dispatch::admit::Admit;
-use crate::dispatch::compose::list::{BuilderName, GcBuilderName};
-use crate::dispatch::index::Asked;
 use crate::dispatch::order::Order;
 pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Txn, Txns};
 use crate::dispatch::windows::Windows;
+use crate::flash::Flash;
 use crate::flash::command::{Command, Rules, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
-use crate::flash::{Flash, Follow};
 use crate::ftl::core::{Counts, Ftl};
 use crate::ftl::space::Space;
 use crate::ftl::write_ordering::Newest;
@@ -34,117 +35,11 @@ use crate::observe::protocol::ProtocolChecker;
 use crate::observe::shadow::Shadow;
 use crate::sim::index::{ChannelId, DieId, JobId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
-use crate::tasks::gc::granularity::{Granularity, GranularityPolicy, Turn};
-use crate::tasks::gc::preemption::{AtHard, NextStep, Preemption};
-use crate::tasks::gc::trigger::{Trigger, TriggerPolicy};
+use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
+use crate::tasks::gc::preemption::Preemption;
+use crate::tasks::gc::trigger::Trigger;
 use crate::tasks::job::Job;
 use std::collections::VecDeque;
-
-/// What the configuration decides about the engine, looked up once.
-pub(super) struct Settings {
-    pub builders: Vec<BuilderName>,
-    pub gc_builders: Vec<GcBuilderName>,
-    /// What may follow each other through the cache register: commands of the host, and on a reserved die those of the
-    /// host and of a collection that lets it go first.
-    pub follow: Follow,
-    pub follow_shared: Follow,
-    /// Host transactions are served with pages that collections move.
-    pub merge: bool,
-    /// Whether host work joins commands of collections on other planes.
-    pub gc_host: bool,
-    /// Nothing of the host has to do with the commands of a collection.
-    pub is_collection_alone: bool,
-    /// Writes that wait share rows with what collections move.
-    pub combines: bool,
-    /// Where pages of collections of several blocks go, if there are such.
-    pub turn: Option<Turn>,
-    /// A collection's steps follow each other without a queue poll.
-    pub steps_at_once: bool,
-    /// Nobody joins the steps of collection, and nobody goes between them.
-    pub is_undisturbed: bool,
-    /// Whether reads, and writes, of a collection's own plane wait while a page of it is in the plane's register.
-    pub excludes_at_register: [bool; 2],
-    /// Watermark of free blocks or pages below which what consumes them does not go before a collection, or nothing
-    /// does.
-    pub hard_watermark: u32,
-    pub hard_stops_all: bool,
-    /// Time of a look for partners before each read of a collection.
-    pub scan_ns: u64,
-    pub scan_max: usize,
-    pub gc_scan_max: usize,
-    /// Pages of a plane below which its collection starts.
-    pub watermark_pages: u32,
-    /// Nobody decides so often at one moment, unless decisions go round in circles.
-    pub decisions_max: u32,
-    /// Collections of a plane in a row that may free no page: even a policy that picks at random finds a block that
-    /// would, where there is one.
-    pub fruitless_collections_max: u32,
-}
-
-impl Settings {
-    fn new(config: &DriveConfig<'_>, ftl: &Ftl, preemption: &Preemption) -> Self {
-        let (compose, commands) = (config.compose, config.device.commands);
-        let follows = |if_asked: bool| Follow {
-            read: if_asked && commands.cache_read,
-            program: if_asked && commands.cache_program,
-        };
-        let has = |builder| compose.gc_builders().contains(&builder);
-        let scan_ns = compose.gc_scan_ns();
-        let [scan_max, gc_scan_max] = compose.scan_max().map(|most| most as usize);
-        let choice_takes_time = ftl.victim_matches_reads();
-        let is_collection_alone = compose.gc_builders().is_empty() && !ftl.has_second_active();
-        let (granularity, is_merged) = (config.granularity.build(), ftl.has_log_blocks());
-        let steps_at_once = !preemption.is_preemptive() && scan_ns == 0 && !choice_takes_time;
-        Self {
-            builders: compose.builders().to_vec(),
-            gc_builders: compose.gc_builders().to_vec(),
-            follow: follows(compose.builders().contains(&BuilderName::Cache)),
-            follow_shared: follows(has(GcBuilderName::Pipeline)),
-            merge: has(GcBuilderName::Merge),
-            gc_host: has(GcBuilderName::GcHost),
-            is_collection_alone,
-            turn: granularity.turn().filter(|_| !is_merged),
-            combines: granularity.combines() && !is_merged,
-            steps_at_once,
-            is_undisturbed: is_collection_alone && steps_at_once,
-            excludes_at_register: [false, true].map(|is_write| preemption.excludes_plane(NextStep::Program, is_write)),
-            hard_watermark: config.trigger.build(&ftl.geometry).hard_watermark(),
-            hard_stops_all: preemption.at_hard() == AtHard::All,
-            scan_ns,
-            scan_max,
-            gc_scan_max,
-            watermark_pages: config.trigger.blocks_per_plane(config.device.geometry).0 * ftl.geometry.pages_per_block,
-            decisions_max: 1 << 18,
-            fruitless_collections_max: 64 * ftl.geometry.blocks_per_plane,
-        }
-    }
-
-    /// Whether dies are looked at when a program is loaded, as another may follow.
-    fn hears_loads(&self) -> bool {
-        self.follow.program || self.follow_shared.program
-    }
-
-    /// The same when a read's data begins to leave.
-    #[inline(always)]
-    pub(super) fn hears_reads(&self) -> bool {
-        self.follow.read || self.follow_shared.read
-    }
-
-    /// Whether steps of collection that nobody joins, and before which nobody goes, can follow each other in place:
-    /// one plane each, and nobody else wants to know how far they are.
-    fn allows_lone_steps(&self) -> bool {
-        !self.merge && !self.hears_reads()
-    }
-}
-
-impl Settings {
-    /// What collections ask about what waits at their die, if anything.
-    fn asks_of_queues(&self, preemption: &Preemption, ftl: &Ftl) -> Option<Asked> {
-        let pairs = self.gc_host || ftl.victim_matches_reads();
-        let asked = Asked { scan_max: self.gc_scan_max, pairs, merges: self.merge };
-        (asked.pairs || asked.merges || preemption.is_preemptive()).then_some(asked)
-    }
-}
 
 /// What ended at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,6 +83,8 @@ pub struct Drive {
     pub(super) hotness: Option<Box<Hotness>>,
     /// Somebody has to know where data goes: the index of the queues, the map, or who tells hot from cold.
     pub(super) hears_moves: bool,
+    /// Pages that fill, where small writes wait for each other.
+    pub(super) filling: Option<Box<Filling>>,
     /// What DRAM holds, where the drive has a write buffer.
     pub(super) buffer: Option<Buffer>,
     /// Of each die what is left of a command that the device takes only pair by pair; empty where it takes all whole.
@@ -226,8 +123,9 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// A preconditioned drive; its events use the timers from `first_timer` on, [`Drive::timers`] of them.
-    pub fn new(config: &DriveConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
+    /// A preconditioned drive, whose events use these timers.
+    pub fn new(config: &DriveConfig<'_>, ftl: Ftl, timers: Timers, check: bool, keep_gc_events: bool) -> Self {
+        let Timers { alarms, first: first_timer } = timers;
         let geometry = ftl.geometry.clone();
         let flash_geometry = Geometry::new(&config.device);
         let timing = Timing::new(config.device.timing, geometry.unit_bytes, geometry.units_per_flash_page);
@@ -257,6 +155,15 @@ impl Drive {
         let shares_rows = geometry.shares_rows() && geometry.units_per_flash_page == 1 && !settings.combines;
         let writes_per_page = if shares_rows { geometry.row_planes } else { 1 };
         let hears_moves = queues.has_index() || config.mapping.cache().is_some() || hotness.is_some();
+        let places = (geometry.planes, geometry.dies, geometry.mapped_units);
+        let known = ftl.allocation().knows();
+        let filling = config
+            .frontier
+            .fill()
+            .map(|fill| Box::new(Filling::new(fill, known, places, alarms.timer(Alarm::FillLimit))));
+        if filling.is_some() {
+            newest.track();
+        }
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
         Self {
             flash,
@@ -278,6 +185,7 @@ impl Drive {
             hotness,
             hears_moves,
             translation: config.mapping.cache().map(|cache| Box::new(Translation::new(cache, &ftl, check))),
+            filling,
             buffer: None,
             rests: if splits_rows { vec![None; geometry.dies as usize] } else { Vec::new() },
             space: Space::new(&geometry, writes_per_page),
@@ -451,10 +359,10 @@ impl Drive {
         &self.counters
     }
 
-    /// Whether a unit's newest data is in the buffer.
+    /// Whether a unit's newest data is in DRAM: in the buffer, or in a page that fills.
     #[inline(always)]
-    pub(super) fn is_in_buffer(&self, unit: LogicalUnit) -> bool {
-        self.buffer.as_ref().is_some_and(|buffer| buffer.holds(unit))
+    pub(super) fn is_in_dram(&self, unit: LogicalUnit) -> bool {
+        self.buffer.as_ref().is_some_and(|buffer| buffer.holds(unit)) || self.is_filling(unit)
     }
 
     /// What the drive did since the run began.

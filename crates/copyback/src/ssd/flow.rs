@@ -159,6 +159,8 @@ impl Drive {
             let next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
             if self.txns[id].job.is_some() {
                 self.on_move_end(id, events);
+            } else if self.filling.is_some() {
+                self.end_in_page(id, command, events);
             } else {
                 self.charge_program(id, command, events.now_ns());
                 self.finish_txn(id, events);
@@ -169,7 +171,8 @@ impl Drive {
 
     /// Where a program's time went since it was issued: its page's own transfer, the array, what the array did before
     /// it, and the channel for the rest.
-    fn charge_program(&mut self, id: TxnId, command: &Command, now_ns: u64) {
+    #[inline(always)]
+    pub(super) fn charge_program(&mut self, id: TxnId, command: &Command, now_ns: u64) {
         let flash_ns = command.array_end_ns - command.array_start_ns;
         let timing = self.flash.timing();
         let transfer_ns = timing.command_ns + timing.transfer_ns(self.geometry.units_per_flash_page);

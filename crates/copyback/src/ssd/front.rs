@@ -4,12 +4,13 @@
 //! done after everything that it had the SSD do. The parts of that stand beside this file: `sub_requests` (reads and
 //! writes of flash), `dram` (the write buffer) and `parts` (what of a request has not ended).
 //!
-//! An SSD's first timer is that of its DRAM, those of its drive follow: of two ends at one moment the one in DRAM comes
-//! first. Of several SSDs in one run each has all its events of a moment handled, flash included, before the DRAM of
-//! the next one. Where requests arrive on their own none of them can tell that others are there: only the host hears of
-//! ends of one moment in another order. A host that waits for an end may so begin its next request, at the same moment,
-//! before or after other events of that moment.
+//! An SSD's first timer is that of its DRAM, those of its drive follow, alarms before flash: of two ends at one moment
+//! the one in DRAM comes first. Of several SSDs in one run each has all its events of a moment handled, flash included,
+//! before the DRAM of the next one. Where requests arrive on their own none of them can tell that others are there:
+//! only the host hears of ends of one moment in another order. A host that waits for an end may so begin its next
+//! request, at the same moment, before or after other events of that moment.
 
+use super::alarms::{ALARMS, Alarm, Alarms, Timers};
 use super::config::SsdConfig;
 use super::dram::Dram;
 use super::drive::Drive;
@@ -53,6 +54,9 @@ impl UnitCounts {
     }
 }
 
+/// Timers in front of those of the drive's flash: of DRAM, and of the drive's alarms.
+const OWN_TIMERS: u32 = 1 + ALARMS;
+
 /// One SSD of a run.
 pub struct Ssd {
     pub(super) drive: Drive,
@@ -66,7 +70,8 @@ impl Ssd {
     /// A preconditioned SSD; its events use the timers from `first_timer` on, [`Ssd::timers`] of them.
     pub fn new(config: &SsdConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
         let buffer = config.buffer.build(&ftl.geometry);
-        let mut drive = Drive::new(&config.drive, ftl, first_timer + 1, check, keep_gc_events);
+        let timers = Timers { alarms: Alarms(first_timer + 1), first: first_timer + OWN_TIMERS };
+        let mut drive = Drive::new(&config.drive, ftl, timers, check, keep_gc_events);
         drive.buffer = buffer;
         Self {
             drive,
@@ -79,7 +84,7 @@ impl Ssd {
 
     /// Timers of the event queue that an SSD of this shape needs.
     pub fn timers(geometry: &Geometry) -> u32 {
-        1 + Drive::timers(geometry)
+        OWN_TIMERS + Drive::timers(geometry)
     }
 
     /// A request begins. `number`: its place in the order of arrival.
@@ -126,11 +131,21 @@ impl Ssd {
     /// request that is done, a die that takes what waits.
     #[inline(always)]
     pub fn on_event(&mut self, local: u32, events: &mut EventQueue) -> bool {
-        let Some(local) = local.checked_sub(1) else {
-            self.dram.is_due = true;
-            return true;
+        let Some(local) = local.checked_sub(OWN_TIMERS) else {
+            return self.on_own_timer(local, events);
         };
         self.drive.on_event(local, events)
+    }
+
+    /// The timer of the DRAM, or an alarm of the drive.
+    #[cold]
+    #[inline(never)]
+    fn on_own_timer(&mut self, local: u32, events: &mut EventQueue) -> bool {
+        match local.checked_sub(1) {
+            None => self.dram.is_due = true,
+            Some(alarm) => self.drive.on_alarm(Alarm::at(alarm), events),
+        }
+        true
     }
 
     /// The next request that is done, in the order of their ends; none when all that ended is worked off. What ended

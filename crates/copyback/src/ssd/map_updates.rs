@@ -108,11 +108,10 @@ impl Drive {
         if self.txns[id].role == Role::MapRead {
             let place = self.ftl.lookup(first);
             self.txns[id].die = self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(place)));
+            self.submit(id, events);
         } else {
-            let place = self.place(first);
-            (self.txns[id].die, self.txns[id].plane) = (place.die, place.plane);
+            self.send_write(id, events);
         }
-        self.submit(id, events);
     }
 
     /// Whether flash, DRAM and updates under way together know where everything is. Slow.

@@ -2,7 +2,9 @@
 //! behind: what lets transactions in, what puts them into commands, and the engine that acts.
 
 mod admission;
+pub mod alarms;
 mod audit;
+mod binding;
 #[cfg(test)]
 mod by_hand;
 mod collection;
@@ -12,6 +14,7 @@ mod destination;
 mod die;
 mod dram;
 pub mod drive;
+mod filling;
 mod flow;
 pub mod front;
 mod hotness;
@@ -28,6 +31,7 @@ mod relocations;
 mod rows;
 mod seen;
 mod sets;
+mod settings;
 mod sharing;
 mod steps;
 mod sub_requests;

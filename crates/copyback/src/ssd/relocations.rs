@@ -183,11 +183,15 @@ impl Drive {
         true
     }
 
-    /// Whether a block's plane has room for what is valid in it, beside that of others which are relocated.
+    /// Whether a block's plane has room for what is valid in it. The reserve is kept for the first block of a plane
+    /// that is relocated; another one has what is left beside that, and beside writes that were admitted.
     pub(super) fn has_room_for_moves_of(&self, block: BlockId) -> bool {
         let plane = self.geometry.plane_of(block);
         let pages = u32::from(self.ftl.blocks()[block].valid).div_ceil(self.geometry.units_per_page);
-        let others = PlaneJobs(self).own(plane).pages + self.space.incoming(plane);
+        let own = PlaneJobs(self).own(plane);
+        let bound_to = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
+        let admitted = self.space.reserved_at(&self.geometry, self.geometry.die_of(plane), bound_to);
+        let others = self.space.incoming(plane) + if own.has_begun { own.pages + admitted } else { 0 };
         pages + others <= self.ftl.pages_left(plane, Stream::Moved)
     }
 

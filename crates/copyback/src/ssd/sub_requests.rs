@@ -36,6 +36,11 @@ impl Ssd {
                 unit.0 += 1;
                 continue;
             }
+            if self.drive.is_filling(unit) {
+                is_in_dram = true;
+                unit.0 += 1;
+                continue;
+            }
             let place = self.drive.ftl().lookup(unit);
             if place.is_none() {
                 self.units.unwritten_read += 1;
@@ -45,7 +50,7 @@ impl Ssd {
             let page = self.drive.geometry().flash_page(place);
             let is_together = |u: u32| {
                 let other = self.drive.ftl().lookup(LogicalUnit(u));
-                let in_dram = self.drive.is_in_buffer(LogicalUnit(u));
+                let in_dram = self.drive.is_in_dram(LogicalUnit(u));
                 let is_near = || self.drive.looks_up() || self.drive.geometry().flash_page(other) == page;
                 !in_dram && other.is_some() && is_near()
             };
@@ -92,7 +97,7 @@ impl Ssd {
         let needs_read = |unit: LogicalUnit| {
             self.subpage_writes == SubpageWrites::ReadModifyWrite
                 && self.drive.ftl().lookup(unit).is_some()
-                && !self.drive.is_in_buffer(unit)
+                && !self.drive.is_in_dram(unit)
         };
         let last = LogicalUnit(sub_request.first.0 + sub_request.units - 1);
         let first = (sub_request.first_is_partial && needs_read(sub_request.first)).then_some(sub_request.first);
@@ -136,14 +141,12 @@ impl Ssd {
 
     /// Hands a write to the drive, after reads of those of its units for which a bit of `reads` is set.
     #[inline(always)]
-    pub(super) fn submit_after(&mut self, mut txn: Txn, reads: u32, events: &mut EventQueue) {
+    pub(super) fn submit_after(&mut self, txn: Txn, reads: u32, events: &mut EventQueue) {
         if reads == 0 && self.drive.looks_up() {
             self.drive.look_up_new(txn, events);
         } else if reads == 0 {
-            let place = self.drive.place(txn.first);
-            (txn.die, txn.plane) = (place.die, place.plane);
             let txn = self.drive.add_txn(txn);
-            self.drive.submit(txn, events);
+            self.drive.send_write(txn, events);
         } else {
             self.submit_behind(txn, reads, events);
         }

@@ -406,10 +406,7 @@ impl Drive {
         if txn.role.is_read() {
             return self.go_to_dies(id, events);
         }
-        let first = txn.first;
-        let place = self.place(first);
-        (self.txns[id].die, self.txns[id].plane) = (place.die, place.plane);
-        self.submit(id, events);
+        self.send_write(id, events);
     }
 
     /// A read goes to the die of its data, page by page; units that were trimmed meanwhile need nothing.

@@ -17,6 +17,8 @@ const SUPERPAGE: Setting = "mapping.policy = \"superpage\"";
 const MERGES: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 0.1";
 const MERGES_ONE_LOG: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 1";
 const MERGES_RANDOM: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 2\nmapping.sequential_log = false";
+/// Pages that gather small writes.
+const FILLS: Setting = "frontier.policy = \"single\"\nfrontier.fill_limit = \"1 ms\"";
 /// Collections that reserve no die.
 const TASKS: Setting = "preemption.policy = \"always\"";
 const ALIGNED: Setting = "granularity.policy = \"aligned\"";
@@ -121,6 +123,9 @@ pub const KNOBS: &[&[Setting]] = &[
         "frontier.policy = \"second-active\"\nfrontier.unpaired = \"same\"",
         "frontier.policy = \"twin\"",
         "frontier.policy = \"single\"\nfrontier.hot_window = \"5 ms\"",
+        FILLS,
+        "frontier.policy = \"split\"\nfrontier.fill_limit = \"3 ms\"\nfrontier.fill_ends = \"flash\"",
+        "frontier.policy = \"single\"\nfrontier.fill_limit = \"100 us\"\nfrontier.fill_pages = 2\nfrontier.hot_window = \"5 ms\"",
         "frontier.policy = \"twin\"\nfrontier.hot_window = \"50 ms\"\nfrontier.hot_updates = 2",
         ROW,
         ROW,

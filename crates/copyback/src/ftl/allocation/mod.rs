@@ -125,6 +125,15 @@ impl Allocation {
         }
     }
 
+    /// How much of a page's place is a function of its address.
+    pub fn knows(&self) -> Known {
+        match self {
+            Self::Static(_) => Known::Plane,
+            Self::StaticDie(_) => Known::Die,
+            Self::Dynamic(_) => Known::Nothing,
+        }
+    }
+
     /// Whether the plane is a function of the address.
     pub fn is_static(&self) -> bool {
         matches!(self, Self::Static(_))

@@ -4,6 +4,7 @@
 //! how far they are filled, and never changes the drive. One that writes in rows lets the write points of a die's
 //! planes move together: the whole translation layer then sees a drive of another shape (`flash::geometry`).
 
+pub mod fill;
 pub mod hot_cold;
 pub mod row;
 pub mod second_active;
@@ -11,8 +12,14 @@ pub mod single;
 pub mod split;
 pub mod twin;
 
+use crate::config::layers::Kept;
 use crate::config::{KeyError, axis};
+use fill::Fill;
 use hot_cold::HotCold;
+
+/// Parameters that stay where a higher layer chooses another of these policies: how a drive's pages fill.
+pub const KEPT: Kept =
+    Kept { table: "frontier", policies: &["single", "split"], keys: &["fill_limit", "fill_ends", "fill_pages"] };
 
 /// What a configuration says of a frontier: see the module's contract.
 pub trait Parameters {
@@ -27,6 +34,10 @@ pub trait Parameters {
     }
     /// Which data counts as hot, where hot and cold data have blocks of their own.
     fn hot_cold(&self) -> Option<HotCold> {
+        None
+    }
+    /// How pages fill, where small writes wait for each other.
+    fn fill(&self) -> Option<Fill> {
         None
     }
     /// Checks the values.
@@ -141,6 +152,11 @@ impl FrontierConfig {
     /// Moved data has a block of its own where hot and cold are kept apart; moves of hot data go to the host's.
     fn open_block_of(&self) -> [u8; STREAMS] {
         if self.parameters().hot_cold().is_some() { [0, 1] } else { self.parameters().open_block_of() }
+    }
+
+    /// How pages fill, where small writes wait for each other.
+    pub fn fill(&self) -> Option<Fill> {
+        self.parameters().fill()
     }
 
     /// Whether planes have two active blocks.

@@ -9,8 +9,17 @@
 //!   another one. Source: tpds20 Section 6.5, 120 minutes; scale it as the workload's times are. Much of a gain may
 //!   come of keeping moves apart at all: compare with windows so short that nothing is hot, or with `split`.
 //! - `hot_updates` (default 1, at most 3): writes in a window that make a unit hot.
+//! - `fill_limit` (default: none): the host's open page gathers writes smaller than a page, whatever their addresses,
+//!   until it is full or this old; the rest of it is padded then. Without it a write waits for nobody: those that wait
+//!   at its die when its page is bound share it. atc18 Section 4.2: "multiple host writes are aggregated to fill the
+//!   page"; the limit is own.
+//! - `fill_ends` (default `"dram"`): where a write ends that fills a page: `"dram"`, as it comes to the page, or
+//!   `"flash"`, with the page's program.
+//! - `fill_pages` (default 64, at most 1024): pages of the host that may be in the controller at once, those that are
+//!   full and on their way to flash included; a write that needs another one waits. Own.
 
 use super::Parameters;
+use super::fill::{Fill, FillEnds};
 use super::hot_cold::HotCold;
 use crate::config::KeyError;
 use copyback_workload::units::Nanos;
@@ -26,6 +35,15 @@ pub struct Params {
     /// Writes in a window that make a unit hot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_updates: Option<u8>,
+    /// How long an open page waits for more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_limit: Option<Nanos>,
+    /// Where a write ends that waits for its page to fill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_ends: Option<FillEnds>,
+    /// Pages in the controller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_pages: Option<u32>,
 }
 
 impl Parameters for Params {
@@ -33,7 +51,12 @@ impl Parameters for Params {
         HotCold::of(self.hot_window, self.hot_updates)
     }
 
+    fn fill(&self) -> Option<Fill> {
+        Fill::of(self.fill_limit, self.fill_ends, self.fill_pages)
+    }
+
     fn check(&self) -> Result<(), KeyError> {
+        Fill::check(self.fill_limit, self.fill_ends, self.fill_pages)?;
         HotCold::check(self.hot_window, self.hot_updates)
     }
 }

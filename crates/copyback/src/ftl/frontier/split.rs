@@ -3,18 +3,47 @@
 //! Source: two frontiers in the hot/cold literature (Van Houdt 2013); moved data is colder than the host's,
 //! so keeping them apart lowers write amplification under skew.
 //!
-//! Parameters: none.
+//! Parameters:
+//! - `fill_limit` (default: none): the host's open page gathers writes smaller than a page, whatever their addresses,
+//!   until it is full or this old; the rest of it is padded then. Without it a write waits for nobody: those that wait
+//!   at its die when its page is bound share it. atc18 Section 4.2: "multiple host writes are aggregated to fill the
+//!   page"; the limit is own.
+//! - `fill_ends` (default `"dram"`): where a write ends that fills a page: `"dram"`, as it comes to the page, or
+//!   `"flash"`, with the page's program.
+//! - `fill_pages` (default 64, at most 1024): pages of the host that may be in the controller at once, those that are
+//!   full and on their way to flash included; a write that needs another one waits. Own.
 
+use super::fill::{Fill, FillEnds};
 use super::{Parameters, STREAMS};
+use crate::config::KeyError;
+use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// No parameters.
+/// See the page above.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// How long an open page waits for more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_limit: Option<Nanos>,
+    /// Where a write ends that waits for its page to fill.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_ends: Option<FillEnds>,
+    /// Pages in the controller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_pages: Option<u32>,
+}
 
 impl Parameters for Params {
     fn open_block_of(&self) -> [u8; STREAMS] {
         [0, 1]
+    }
+
+    fn fill(&self) -> Option<Fill> {
+        Fill::of(self.fill_limit, self.fill_ends, self.fill_pages)
+    }
+
+    fn check(&self) -> Result<(), KeyError> {
+        Fill::check(self.fill_limit, self.fill_ends, self.fill_pages)
     }
 }

@@ -10,7 +10,7 @@
 use super::{VictimPolicy, View};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
-use crate::ftl::blocks::{Block, Blocks};
+use crate::ftl::blocks::Blocks;
 use crate::sim::index::{BlockId, PlaneId};
 use crate::sim::lists::Lists;
 use serde::{Deserialize, Serialize};
@@ -92,21 +92,24 @@ impl VictimPolicy for Policy {
     }
 
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
-        let tie_blocks = self.tie_blocks;
-        let mut best: Option<(u16, u32, BlockId)> = None;
-        for plane in view.planes.iter() {
-            for block in self.candidates(plane).into_iter().flatten().take(tie_blocks) {
-                let Block { valid, erases, .. } = view.blocks[block];
-                if best.is_none_or(|(least, fewest, _)| (valid, erases) < (least, fewest)) {
-                    best = Some((valid, erases, block));
-                }
-            }
-        }
-        best.map(|(.., block)| block)
+        let mut planes = view.planes.iter();
+        let first = planes.next().and_then(|plane| self.of_plane(plane, view.blocks));
+        planes.fold(first, |best, plane| {
+            let rank = |block: &BlockId| (view.blocks[*block].valid, view.blocks[*block].erases);
+            best.into_iter().chain(self.of_plane(plane, view.blocks)).min_by_key(rank)
+        })
     }
 }
 
 impl Policy {
+    /// The block to collect of a plane.
+    #[inline(always)]
+    fn of_plane(&mut self, plane: PlaneId, blocks: &Blocks) -> Option<BlockId> {
+        let tie_blocks = self.tie_blocks;
+        let equal = self.candidates(plane)?.take(tie_blocks);
+        equal.min_by_key(|&block| blocks[block].erases)
+    }
+
     /// The full blocks of a plane with the fewest valid units, the first one to come to this count first.
     pub(super) fn candidates(&mut self, plane: PlaneId) -> Option<impl Iterator<Item = BlockId> + '_> {
         let most = self.counts as u32;

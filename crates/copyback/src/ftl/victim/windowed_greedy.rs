@@ -65,6 +65,7 @@ impl VictimPolicy for Policy {
 
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
         let windows = view.planes.iter().flat_map(|plane| self.fifo.oldest_first(plane).take(self.window_blocks));
-        windows.min_by_key(|&block| view.blocks[block].valid)
+        // Of equals the oldest, so that all planes have their turn.
+        windows.min_by_key(|&block| (view.blocks[block].valid, view.blocks[block].closed_at))
     }
 }

@@ -50,6 +50,7 @@ pub fn understands(config: &RunConfig) -> bool {
         && matches!(config.granularity, GranularityConfig::Block(_))
         && config.mapping.cache().is_none()
         && config.preemption.as_task().is_none()
+        && config.frontier.fill().is_none()
         && config.mapping.log_blocks().is_none()
         && !config.frontier.is_in_rows()
         && !config.frontier.keeps_hot_apart()

@@ -1,0 +1,64 @@
+//! Pages that fill, as an option of frontiers with one open block for the host: writes smaller than a page wait for
+//! each other in the controller, whatever their addresses, and share one program.
+
+use crate::config::KeyError;
+use copyback_workload::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// Where a write ends that waits for its page to fill.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FillEnds {
+    /// In the controller's DRAM, as it comes there.
+    #[default]
+    Dram,
+    /// In flash, with the program of its page.
+    Flash,
+}
+
+/// How pages fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// How long an open page waits for more, before the rest of it is padded.
+    pub limit_ns: u64,
+    /// Where its writes end.
+    pub ends: FillEnds,
+    /// Pages of the host in the controller, those on their way to flash included.
+    pub pages: u32,
+}
+
+/// Pages in the controller unless set: as many as four slots of 16 chips.
+const PAGES: u32 = 64;
+/// The most that may be.
+const PAGES_MAX: u32 = 1024;
+/// Longest wait: a power failure would lose no more than this.
+const LIMIT_MAX_NS: u64 = 10_000_000_000;
+
+impl Fill {
+    /// What `fill_limit`, `fill_ends` and `fill_pages` say; nothing where no page waits.
+    pub fn of(limit: Option<Nanos>, ends: Option<FillEnds>, pages: Option<u32>) -> Option<Self> {
+        let limit_ns = limit.map_or(0, |limit| limit.0);
+        (limit_ns > 0).then(|| Self { limit_ns, ends: ends.unwrap_or_default(), pages: pages.unwrap_or(PAGES) })
+    }
+
+    /// Checks the values.
+    pub fn check(limit: Option<Nanos>, ends: Option<FillEnds>, pages: Option<u32>) -> Result<(), KeyError> {
+        for (key, is_set) in [("frontier.fill_ends", ends.is_some()), ("frontier.fill_pages", pages.is_some())] {
+            if is_set && limit.is_none() {
+                return Err(KeyError::new(key, "no write waits for its page to fill")
+                    .with_help("set `frontier.fill_limit`, for example to \"1 ms\", or leave it out"));
+            }
+        }
+        if let Some(pages) = pages.filter(|pages| !(1..=PAGES_MAX).contains(pages)) {
+            return Err(KeyError::new("frontier.fill_pages", format!("{pages} pages are not possible"))
+                .with_help(format!("use 1 to {PAGES_MAX}")));
+        }
+        match limit {
+            Some(limit) if limit.0 > LIMIT_MAX_NS => {
+                let why = format!("{} ns is longer than any controller holds a page back", limit.0);
+                Err(KeyError::new("frontier.fill_limit", why).with_help("use 10 s or less, for example \"1 ms\""))
+            }
+            _ => Ok(()),
+        }
+    }
+}

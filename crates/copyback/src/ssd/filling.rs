@@ -1,0 +1,356 @@
+//! Pages that fill: writes smaller than a page wait for each other in the controller, and share one program.
+//!
+//! Each place where the allocation may send a write has one open page for data of the host and one for the map: a
+//! plane, or a die, or the drive where dies are chosen as late as the page is full. A page that is full goes to its die
+//! as one transaction, its writes behind it on its chain; so does one that has waited for `fill_limit`, and the rest of
+//! it is padding. What is in an open page, or in one on its way to flash, is read from DRAM.
+
+use super::drive::Drive;
+use crate::config::device::UNITS_PER_PAGE_MAX;
+use crate::dispatch::queues::Queue;
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::Command;
+use crate::ftl::allocation::Known;
+use crate::ftl::frontier::fill::{Fill, FillEnds};
+use crate::observe::report::{CAUSES, Cause};
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
+use crate::sim::queue::{EventQueue, Timer};
+use std::collections::VecDeque;
+
+/// A page that takes writes.
+#[derive(Clone, Copy)]
+struct OpenPage {
+    first: TxnId,
+    last: TxnId,
+    units: u32,
+    /// Which page this is, of all that were opened.
+    number: u64,
+}
+
+const EMPTY: OpenPage = OpenPage { first: TxnId::NONE, last: TxnId::NONE, units: 0, number: 0 };
+
+/// When a page has waited long enough.
+#[derive(Clone, Copy)]
+struct Due {
+    at_ns: u64,
+    place: usize,
+    number: u64,
+}
+
+/// The pages of a drive that fill.
+pub(super) struct Filling {
+    fill: Fill,
+    timer: Timer,
+    /// What of an address decides where its page is open.
+    known: Known,
+    /// By place: those of the host, then those of the map.
+    open: Vec<OpenPage>,
+    due: VecDeque<Due>,
+    opened: u64,
+    /// Copies of each unit in open pages and on their way to flash; the high bit is set where a trim came after them.
+    held: Vec<u16>,
+    /// Pages of the host that are open or on their way to flash.
+    pages: u32,
+    /// Writes of the host for which there was no page, in order.
+    waiting: VecDeque<TxnId>,
+}
+
+const TRIMMED: u16 = 0x8000;
+
+impl Filling {
+    pub fn new(fill: Fill, known: Known, (planes, dies, units): (u32, u32, u32), timer: Timer) -> Self {
+        let places = match known {
+            Known::Plane => planes,
+            Known::Die => dies,
+            Known::Nothing => 1,
+        };
+        Self {
+            fill,
+            timer,
+            known,
+            open: vec![EMPTY; 2 * places as usize],
+            due: VecDeque::with_capacity(64),
+            opened: 0,
+            held: vec![0; units as usize],
+            pages: 0,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// Whether a unit's newest data is here.
+    #[inline]
+    pub fn holds(&self, unit: LogicalUnit) -> bool {
+        let held = self.held[unit.at()];
+        held > 0 && held < TRIMMED
+    }
+
+    /// A unit is trimmed: copies that are on their way mean nothing.
+    pub fn trim(&mut self, unit: LogicalUnit) {
+        let held = &mut self.held[unit.at()];
+        *held |= if *held > 0 { TRIMMED } else { 0 };
+    }
+
+    fn hold(&mut self, first: LogicalUnit, units: u32) {
+        for held in &mut self.held[first.at()..][..units as usize] {
+            *held = (*held & !TRIMMED) + 1;
+            assert!(*held < TRIMMED, "a unit is written more often at once than pages have units");
+        }
+    }
+
+    fn let_go(&mut self, first: LogicalUnit, units: u32) {
+        for held in &mut self.held[first.at()..][..units as usize] {
+            *held -= 1;
+            *held = if *held == TRIMMED { 0 } else { *held };
+        }
+    }
+
+    /// Whether no page is open.
+    pub fn is_at_rest(&self) -> bool {
+        self.pages == 0 && self.waiting.is_empty() && self.held.iter().all(|&held| held == 0)
+    }
+}
+
+impl Drive {
+    /// Whether a unit's newest data is in a page that fills, or is on its way to flash from there.
+    #[inline]
+    pub(super) fn is_filling(&self, unit: LogicalUnit) -> bool {
+        self.filling.as_ref().is_some_and(|filling| filling.holds(unit))
+    }
+
+    /// A write comes to the page that is open where it would go, or waits for one. The map's wait for nobody: data may
+    /// wait for them.
+    #[inline(never)]
+    pub(super) fn fill(&mut self, id: TxnId, events: &mut EventQueue) {
+        let is_of_map = self.txns[id].role == Role::MapWrite;
+        let filling = self.filling.as_mut().expect("pages fill");
+        filling.waiting.push_back(id);
+        if is_of_map {
+            filling.waiting.pop_back();
+            return self.fill_now(id, events);
+        }
+        self.fill_waiting(events);
+    }
+
+    /// Writes of the host that wait come to their pages, as far as those reach.
+    fn fill_waiting(&mut self, events: &mut EventQueue) {
+        let filling = |drive: &mut Self| drive.filling.as_mut().expect("pages fill").waiting.front().copied();
+        while let Some(id) = filling(self) {
+            let place = self.filling_place(id);
+            let filling = self.filling.as_mut().expect("pages fill");
+            let is_whole = self.txns[id].units == self.geometry.units_per_page;
+            // What does not fit opens the next page, for which there is one when this is full.
+            let opens = is_whole || filling.open[place].units == 0;
+            if opens && filling.pages >= filling.fill.pages {
+                return;
+            }
+            filling.waiting.pop_front();
+            self.fill_now(id, events);
+        }
+    }
+
+    fn fill_now(&mut self, id: TxnId, events: &mut EventQueue) {
+        let units_per_page = self.geometry.units_per_page;
+        let place = self.filling_place(id);
+        let filling = self.filling.as_mut().expect("pages fill");
+        let room = units_per_page - filling.open[place].units;
+        let units = self.txns[id].units;
+        if units == units_per_page {
+            // It needs no company.
+            self.hold_write(id, events.now_ns());
+            self.count_page(id);
+            return self.send_page(OpenPage { first: id, last: id, units, number: 0 }, events);
+        }
+        if units > room {
+            let rest = self.split_write(id, room);
+            self.add_to_page(id, place, events);
+            return match self.txns[rest].role {
+                Role::MapWrite => self.add_to_page(rest, place, events),
+                // Before others, of which one may have a page already.
+                _ => self.filling.as_mut().expect("pages fill").waiting.push_front(rest),
+            };
+        }
+        self.add_to_page(id, place, events);
+    }
+
+    /// A page of a write of the host begins.
+    fn count_page(&mut self, id: TxnId) {
+        let is_hosts = self.txns[id].role != Role::MapWrite;
+        self.filling.as_mut().expect("pages fill").pages += u32::from(is_hosts);
+    }
+
+    /// Where the page is open that a write goes to.
+    fn filling_place(&mut self, id: TxnId) -> usize {
+        let home = self.home(self.txns[id].first);
+        let filling = self.filling.as_ref().expect("pages fill");
+        let place = match filling.known {
+            Known::Plane => home.plane.at(),
+            Known::Die => home.die.at(),
+            Known::Nothing => 0,
+        };
+        let of_map = self.txns[id].role == Role::MapWrite;
+        place + if of_map { filling.open.len() / 2 } else { 0 }
+    }
+
+    /// Leaves the first `keep` units to a write; the others become one of their own, with the same place in the order.
+    fn split_write(&mut self, id: TxnId, keep: u32) -> TxnId {
+        let mut rest = self.txns[id].clone();
+        (rest.first, rest.units) = (LogicalUnit(rest.first.0 + keep), rest.units - keep);
+        self.txns[id].units = keep;
+        if rest.request.is_some() {
+            self.split_of.push(rest.request);
+        }
+        let sequence = rest.sequence;
+        let rest = self.txns.add(rest);
+        self.txns[rest].sequence = sequence;
+        rest
+    }
+
+    fn add_to_page(&mut self, id: TxnId, place: usize, events: &mut EventQueue) {
+        self.hold_write(id, events.now_ns());
+        let units = self.txns[id].units;
+        if self.filling.as_ref().is_some_and(|filling| filling.open[place].units == 0) {
+            self.count_page(id);
+        }
+        let filling = self.filling.as_mut().expect("pages fill");
+        let page = &mut filling.open[place];
+        if page.units == 0 {
+            filling.opened += 1;
+            *page = OpenPage { first: id, last: id, units, number: filling.opened };
+            let due = Due { at_ns: events.now_ns() + filling.fill.limit_ns, place, number: filling.opened };
+            filling.due.push_back(due);
+            if filling.due.len() == 1 {
+                events.schedule(filling.timer, due.at_ns);
+            }
+        } else {
+            self.txns[page.last].chain = id;
+            (page.last, page.units) = (id, page.units + units);
+        }
+        if page.units == self.geometry.units_per_page {
+            let page = std::mem::replace(page, EMPTY);
+            self.send_page(page, events);
+        }
+    }
+
+    /// A write is in DRAM. Where that is where it ends, what is left of it has no request.
+    fn hold_write(&mut self, id: TxnId, now_ns: u64) {
+        let (first, units, role) = (self.txns[id].first, self.txns[id].units, self.txns[id].role);
+        let filling = self.filling.as_mut().expect("pages fill");
+        filling.hold(first, units);
+        if role == Role::Write && filling.fill.ends == FillEnds::Dram {
+            let mut ended = self.txns[id].clone();
+            ended.breakdown_ns = explained(&ended, Cause::Buffer, now_ns);
+            let ended = self.txns.add(ended);
+            self.done.push_back(ended);
+            let txn = &mut self.txns[id];
+            (txn.role, txn.request) = (Role::Filled, RequestId::NONE);
+        }
+    }
+
+    /// Pages that have waited long enough go as they are.
+    pub(super) fn on_fill_limit(&mut self, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        loop {
+            let filling = self.filling.as_mut().expect("pages fill");
+            let is_open = |filling: &Filling, due: &Due| filling.open[due.place].number == due.number;
+            while filling.due.front().is_some_and(|due| !is_open(filling, due)) {
+                filling.due.pop_front();
+            }
+            let Some(due) = filling.due.front().copied() else { return };
+            if due.at_ns > now_ns {
+                return events.schedule(filling.timer, due.at_ns);
+            }
+            filling.due.pop_front();
+            let page = std::mem::replace(&mut filling.open[due.place], EMPTY);
+            self.send_page(page, events);
+        }
+    }
+
+    /// A page goes to its die, as a transaction of which its writes are the chain.
+    fn send_page(&mut self, page: OpenPage, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        let first = &self.txns[page.first];
+        let role = if first.role == Role::MapWrite { Role::FullMapPage } else { Role::FullPage };
+        let (unit, task, mut high_priority) = (first.first, first.task, false);
+        let mut next = page.first;
+        while next.is_some() {
+            let txn = &mut self.txns[next];
+            txn.breakdown_ns = explained(txn, Cause::Buffer, now_ns);
+            (high_priority, next) = (high_priority | txn.high_priority, txn.chain);
+        }
+        let place = self.place(unit);
+        let mut txn = Txn::new(role, LogicalUnit::NONE, page.units, place.die, place.plane);
+        (txn.task, txn.high_priority, txn.arrival_ns, txn.chain) = (task, high_priority, now_ns, page.first);
+        let id = self.txns.add(txn);
+        self.submit(id, events);
+    }
+
+    /// Binds the next page of one of a plane's open blocks for a page that was sent.
+    #[inline(never)]
+    pub(super) fn bind_full_page(
+        &mut self,
+        die: DieId,
+        (plane, write_point): (PlaneId, usize),
+        id: TxnId,
+        command: &mut Command,
+        now_ns: u64,
+    ) {
+        let list = self.queue(die, Queue::Write);
+        self.queues.remove(list, id.0);
+        if self.txns[id].plane.is_none() {
+            self.pass_turn(die, plane);
+        }
+        self.stop_waiting(id, now_ns);
+        self.space.release(&self.geometry, die, self.txns[id].plane);
+        let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
+        let (mut used, mut next) = (0, self.txns[id].chain);
+        let (waited_ns, gc_affected) = (self.txns[id].breakdown_ns, self.txns[id].gc_affected);
+        while next.is_some() {
+            used = self.put_units(next, &mut units, used);
+            let txn = &mut self.txns[next];
+            txn.breakdown_ns.iter_mut().zip(waited_ns).for_each(|(cause, waited_ns)| *cause += waited_ns);
+            txn.gc_affected |= gc_affected;
+            next = txn.chain;
+        }
+        let page = self.bind_units(plane, write_point, &units[..used as usize], now_ns);
+        self.push_page(command, plane, page, id);
+    }
+
+    /// The program of a page ended: the page itself, which gives its slot back, or one of its writes.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn end_in_page(&mut self, id: TxnId, command: &Command, events: &mut EventQueue) {
+        let (first, units, role, die) = {
+            let txn = &self.txns[id];
+            (txn.first, txn.units, txn.role, txn.die)
+        };
+        if matches!(role, Role::FullPage | Role::FullMapPage) {
+            self.txns.remove(id);
+            self.release_slot(die, events);
+            if role == Role::FullPage {
+                self.filling.as_mut().expect("pages fill").pages -= 1;
+                self.fill_waiting(events);
+            }
+            return;
+        }
+        self.charge_program(id, command, events.now_ns());
+        let filling = self.filling.as_mut().expect("pages fill");
+        filling.let_go(first, units);
+        let successor = self.txns[id].successor;
+        if role == Role::Filled {
+            self.txns.remove(id);
+        } else if successor.is_some() {
+            self.resolve(id, successor, events);
+            self.txns.remove(id);
+        } else {
+            self.done.push_back(id);
+        }
+    }
+}
+
+/// A transaction's breakdown with what of its time is not explained yet.
+fn explained(txn: &Txn, cause: Cause, now_ns: u64) -> [u64; CAUSES] {
+    let mut breakdown_ns = txn.breakdown_ns;
+    let explained_ns: u64 = breakdown_ns.iter().sum();
+    breakdown_ns[cause as usize] += now_ns - txn.arrival_ns - explained_ns;
+    breakdown_ns
+}
