@@ -115,6 +115,25 @@ const ROWS: &[(&str, Option<&str>)] = &[
         "preemption = { policy = \"always\" }\ntrigger = { policy = \"watermark\", soft = 2, idle = { after = \"1 ms\" } }",
         Some("trigger.idle"),
     ),
+    // Who enters windows.
+    ("admit = { policy = \"debit\" }", Some("admit.policy")),
+    ("admit = { policy = \"vanilla\" }\npreemption = { policy = \"ideal\" }", None),
+    ("admit = { policy = \"strict\", slots = 0 }\npreemption = { policy = \"always\" }", Some("admit.slots")),
+    ("admit = { policy = \"qosfc\", gc = 0.0 }\npreemption = { policy = \"always\" }", Some("admit.gc")),
+    (
+        "admit = { policy = \"debit\", shares = { policy = \"fixed\", gc = 101 } }\npreemption = { policy = \"always\" }",
+        Some("admit.shares.gc"),
+    ),
+    (
+        "admit = { policy = \"debit\", shares = { policy = \"feedback\", gc_i = 1.0 } }\n\
+         preemption = { policy = \"always\" }",
+        Some("admit.shares.gc_i"),
+    ),
+    (
+        "admit = { policy = \"debit\", shares = { policy = \"feedback\", period = \"0 ns\" } }\n\
+         preemption = { policy = \"always\" }",
+        Some("admit.shares.period"),
+    ),
     // Pages that fill.
     ("frontier = { policy = \"split\", fill_limit = \"1 ms\", fill_ends = \"flash\" }", None),
     ("frontier = { policy = \"single\", fill_ends = \"flash\" }", Some("frontier.fill_ends")),

@@ -85,6 +85,8 @@ pub struct Txn {
     pub plane: PlaneId,
     /// Order of arrival.
     pub sequence: u64,
+    /// Order in which it entered its die's window, where that is another one.
+    pub entered: u64,
     /// Transactions that have to end before this one begins.
     pub waits_for: u32,
     /// The transaction that waits for this one.
@@ -118,6 +120,7 @@ impl Txn {
             die,
             plane,
             sequence: 0,
+            entered: 0,
             waits_for: 0,
             successor: TxnId::NONE,
             chain: TxnId::NONE,

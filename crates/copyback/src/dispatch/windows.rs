@@ -38,12 +38,25 @@ pub(crate) struct Windows {
     used: Vec<u32>,
     /// Tasks of which transactions wait in front of each die's window.
     waiting: Vec<Tasks>,
+    /// No more requests of the host will come.
+    is_host_done: bool,
+    /// Tasks that are at work.
+    active: Tasks,
+    /// Transactions of each task in all windows: its debit.
+    debits: [u32; Source::ALL.len()],
 }
 
 impl Windows {
     /// Windows of so many slots, which nobody uses.
     pub fn new(slots: u32, dies: u32) -> Self {
-        Self { slots, used: vec![0; dies as usize], waiting: vec![Tasks::default(); dies as usize] }
+        Self {
+            slots,
+            used: vec![0; dies as usize],
+            waiting: vec![Tasks::default(); dies as usize],
+            is_host_done: false,
+            active: Tasks::default(),
+            debits: [0; Source::ALL.len()],
+        }
     }
 
     /// Slots of a die.
@@ -69,7 +82,54 @@ impl Windows {
         self.waiting[die.at()]
     }
 
-    /// One more slot is in use. Where a transaction in the window is split, its parts may be more than there are slots.
+    /// How many dies there are.
+    pub fn dies(&self) -> u32 {
+        self.used.len() as u32
+    }
+
+    /// Whether no more requests of the host will come.
+    pub fn is_host_done(&self) -> bool {
+        self.is_host_done
+    }
+
+    /// No more requests of the host will come.
+    pub fn end_host(&mut self) {
+        self.is_host_done = true;
+    }
+
+    /// Tasks that are at work.
+    #[inline(always)]
+    pub fn active(&self) -> Tasks {
+        self.active
+    }
+
+    /// A task begins to work, or ends.
+    pub fn set_active(&mut self, task: Source, is_active: bool) {
+        self.active.set(task, is_active);
+    }
+
+    /// Transactions of a task in all windows.
+    #[inline(always)]
+    pub fn debit(&self, task: Source) -> u32 {
+        self.debits[task as usize]
+    }
+
+    /// A transaction of a task enters a window.
+    #[inline(always)]
+    pub fn enter(&mut self, die: DieId, task: Source) {
+        self.take_slot(die);
+        self.debits[task as usize] += 1;
+    }
+
+    /// It leaves it.
+    #[inline(always)]
+    pub fn leave(&mut self, die: DieId, task: Source) {
+        self.free_slot(die);
+        self.debits[task as usize] -= 1;
+    }
+
+    /// One more slot is in use, by a job. Where a transaction in the window is split, its parts may be more than there
+    /// are slots.
     #[inline(always)]
     pub fn take_slot(&mut self, die: DieId) {
         self.used[die.at()] += 1;

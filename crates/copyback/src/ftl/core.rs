@@ -69,6 +69,7 @@ pub struct Ftl {
     victim: Victim,
     counts: Counts,
     free_blocks: u64,
+    seed: u64,
     /// Room for the moves of one victim, kept so that a collection allocates nothing.
     moves: Vec<Move>,
 }
@@ -108,9 +109,15 @@ impl Ftl {
             victim: Victim::new(config.victim, &geometry, seed),
             counts: Counts::default(),
             free_blocks: u64::from(geometry.blocks),
+            seed,
             moves: Vec::with_capacity(geometry.units_per_block as usize),
             geometry,
         }
+    }
+
+    /// The seed of the random streams of its drive.
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// The work so far.

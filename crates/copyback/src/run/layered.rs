@@ -6,13 +6,14 @@ use super::precondition::PreconditionConfig;
 use crate::buffer;
 use crate::config::layers::{Configuration, Kept};
 use crate::config::{Axis, KeyError};
+use crate::dispatch::admit;
 use crate::flash::geometry::Geometry;
 use crate::ftl::{frontier, mapping};
 use crate::host::config::HostMode;
 
 impl Configuration for RunConfig {
     const AXES: &'static [Axis] = AXES;
-    const KEPT: &'static [Kept] = &[mapping::KEPT, mapping::KEPT_LOG, buffer::KEPT, frontier::KEPT];
+    const KEPT: &'static [Kept] = &[mapping::KEPT, mapping::KEPT_LOG, buffer::KEPT, frontier::KEPT, admit::KEPT];
     const OTHER_TABLES: &'static [&'static str] =
         &["geometry", "timing", "capacity", "commands", "host", "precondition"];
 

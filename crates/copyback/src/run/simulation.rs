@@ -90,6 +90,8 @@ pub struct Simulation<'a> {
     arrivals: Arrivals,
     peak_outstanding: u32,
     last_end_ns: u64,
+    /// All requests have ended, and what they began.
+    has_ended: bool,
     check: bool,
 }
 
@@ -151,6 +153,7 @@ impl<'a> Simulation<'a> {
             arrivals: Arrivals::default(),
             peak_outstanding: 0,
             last_end_ns: 0,
+            has_ended: false,
             check: setup.check,
         };
         simulation.start = simulation.reading();
@@ -199,7 +202,7 @@ impl<'a> Simulation<'a> {
     pub fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), RunError> {
         self.start()?;
         let mut handled = 0u64;
-        while self.step()? {
+        while self.step()? || self.end_tasks()? {
             handled += 1;
             if handled.is_multiple_of(PROGRESS_EVERY) {
                 self.report_progress(progress);

@@ -5,10 +5,24 @@ use crate::config::KeyError;
 use crate::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
 
 impl RunConfig {
+    /// Who tells tasks apart needs tasks: a collection that reserves its die goes past windows.
+    fn check_tasks_told_apart(&self) -> Result<(), KeyError> {
+        if !self.admit.tells_tasks_apart() || self.preemption.is_timeless() {
+            return Ok(());
+        }
+        let why = format!(
+            "`{}` says whose requests reach the flash, and collections of `preemption.policy = \"{}\"` reserve their die",
+            self.admit.name(),
+            self.preemption.name()
+        );
+        let help = "set `preemption.policy = \"always\"`, or `admit.policy` to \"all\" or \"window\"";
+        Err(KeyError::new("admit.policy", why).with_help(help))
+    }
+
     /// Collections whose commands are requests among others: each takes one block, page by page.
     pub(super) fn check_tasks(&self) -> Result<(), KeyError> {
         if self.preemption.as_task().is_none() {
-            return Ok(());
+            return self.check_tasks_told_apart();
         }
         let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
         let other = "or choose another `preemption.policy`";

@@ -3,8 +3,9 @@
 //! Two things may keep it out: no slot of the window, and for a write no page to land on. Both are waited for in order.
 
 use super::drive::{Drive, Queue};
-use crate::dispatch::admit::{AdmitPolicy, Entry, Freed, View};
+use crate::dispatch::admit::{AdmitPolicy, Change, Entry, View};
 use crate::dispatch::txn::Role;
+use crate::flash::command::{FlashOp, Source};
 use crate::ftl::allocation::{Load, Place};
 use crate::ftl::space::{Moves, OwnMoves};
 use crate::observe::clocks::charge;
@@ -129,8 +130,9 @@ impl Drive {
             return self.wait_for_space(id, events);
         }
         let entry = Entry { task: self.txns[id].task, die: self.txns[id].die };
-        let Self { windows, queues, txns, admit, .. } = self;
-        if windows.has_room(entry.die) && admit.enters(entry, &View { windows, queues, txns }) {
+        let Self { windows, queues, txns, admit, waiting_for_space, .. } = self;
+        let view = View { windows, queues, txns, waits_for_space: *waiting_for_space > 0 };
+        if windows.has_room(entry.die) && admit.enters(entry, &view) {
             self.enter(id);
         } else {
             self.wait_in_front(id);
@@ -157,12 +159,17 @@ impl Drive {
         }
         self.collect_for_space(die, plane, events);
         self.update_clock(die, events.now_ns());
+        if self.settings.tells_tasks_apart && self.waiting_for_space == 1 {
+            // A collection may have more slots now, as it is waited for.
+            self.let_all_in(Change::Limits, events);
+        }
     }
 
     /// Lets a transaction wait in front of its die's window.
     fn wait_in_front(&mut self, id: TxnId) {
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         let list = self.queues.in_front(die, task);
+        self.admit.on_wait(Entry { task, die }, self.queues.is_empty(list));
         self.enqueue(list, id);
         self.windows.set_waiting(die, task, true);
     }
@@ -171,7 +178,10 @@ impl Drive {
     #[inline(always)]
     fn enter(&mut self, id: TxnId) {
         let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
-        self.windows.take_slot(die);
+        self.windows.enter(die, self.txns[id].task);
+        if self.settings.tells_tasks_apart {
+            self.tell_of_entry(id);
+        }
         let queue = if role.is_write() {
             self.space.reserve(&self.geometry, die, plane);
             Queue::Write
@@ -183,6 +193,25 @@ impl Drive {
         let list = self.queue(die, queue);
         self.enqueue(list, id);
         self.mark_ready(die);
+    }
+
+    /// The policy hears of a transaction that enters.
+    #[inline(never)]
+    fn tell_of_entry(&mut self, id: TxnId) {
+        self.entered += 1;
+        let (timing, units_per_page) = (self.flash.timing(), self.geometry.units_per_page);
+        let txn = &mut self.txns[id];
+        txn.entered = self.entered;
+        let (op, units) = match txn.role {
+            Role::JobErase => (FlashOp::Erase, 0),
+            Role::JobRead => (FlashOp::Read, units_per_page),
+            role if role.is_read() => (FlashOp::Read, txn.units),
+            _ => (FlashOp::Program, units_per_page),
+        };
+        let transfer_ns = if op == FlashOp::Erase { 0 } else { timing.transfer_ns(units) };
+        let entry = Entry { task: txn.task, die: txn.die };
+        let is_backlogged = self.windows.waiting(entry.die).has(entry.task);
+        self.admit.on_enter(entry, timing.page_ns(op, 0) + transfer_ns, is_backlogged);
     }
 
     /// Pages that can still be reserved for host writes on a plane, or on a die where the plane is open.
@@ -216,10 +245,22 @@ impl Drive {
         self.waiting_for_space -= 1;
     }
 
-    /// A slot of a die's window became free: jobs first, then whoever waits.
-    #[inline(always)]
+    /// A job gives back its slot of a die's window.
     pub(super) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
         self.windows.free_slot(die);
+        self.after_slot(die, None, events);
+    }
+
+    /// A transaction of a task leaves its die's window.
+    #[inline(always)]
+    pub(super) fn leave_window(&mut self, die: DieId, task: Source, events: &mut EventQueue) {
+        self.windows.leave(die, task);
+        self.after_slot(die, Some(task), events);
+    }
+
+    /// A slot of a die's window became free: jobs first, then whoever waits.
+    #[inline(always)]
+    fn after_slot(&mut self, die: DieId, task: Option<Source>, events: &mut EventQueue) {
         if !self.windows.has_room(die) {
             return;
         }
@@ -228,21 +269,27 @@ impl Drive {
             // The job takes its slot when the die is reserved for it.
             return;
         }
-        self.fill_window(die, events);
+        self.let_all_in(Change::Slot { die, task }, events);
     }
 
-    /// Lets those who wait in front of windows in, as the policy says now that a slot of a die's is free.
-    #[inline(always)]
+    /// A slot of a die's window is free that no task had: those who wait are let in.
     pub(super) fn fill_window(&mut self, die: DieId, events: &mut EventQueue) {
-        let Self { windows, queues, txns, admit, .. } = self;
-        if let Some(entry) = admit.next(Freed { die }, &View { windows, queues, txns }) {
-            self.let_in(entry, Freed { die }, events);
+        self.let_all_in(Change::Slot { die, task: None }, events);
+    }
+
+    /// Lets those who wait in front of windows in, as the policy says now that something has changed for them.
+    #[inline(always)]
+    pub(super) fn let_all_in(&mut self, change: Change, events: &mut EventQueue) {
+        let Self { windows, queues, txns, admit, waiting_for_space, .. } = self;
+        let view = View { windows, queues, txns, waits_for_space: *waiting_for_space > 0 };
+        if let Some(entry) = admit.next(change, &view) {
+            self.let_in(entry, change, events);
         }
     }
 
     /// Lets the first of a waiting list in, and whoever follows.
     #[inline(never)]
-    fn let_in(&mut self, first: Entry, freed: Freed, events: &mut EventQueue) {
+    fn let_in(&mut self, first: Entry, change: Change, events: &mut EventQueue) {
         let mut next = Some(first);
         while let Some(entry) = next {
             let list = self.queues.in_front(entry.die, entry.task);
@@ -255,8 +302,9 @@ impl Drive {
                 hold!(self.windows.has_room(entry.die), Window, "{entry:?} finds no slot");
                 self.enter(id);
             }
-            let Self { windows, queues, txns, admit, .. } = self;
-            next = admit.next(freed, &View { windows, queues, txns });
+            let Self { windows, queues, txns, admit, waiting_for_space, .. } = self;
+            let view = View { windows, queues, txns, waits_for_space: *waiting_for_space > 0 };
+            next = admit.next(change, &view);
         }
     }
 
@@ -287,10 +335,10 @@ impl Drive {
 
     /// A read's data moved to another die while it waited: it goes on waiting there.
     pub(super) fn redirect(&mut self, id: TxnId, to: DieId, events: &mut EventQueue) {
-        let from = self.txns[id].die;
+        let (from, task) = (self.txns[id].die, self.txns[id].task);
         self.stop_waiting(id, events.now_ns());
         self.txns[id].die = to;
-        self.release_slot(from, events);
+        self.leave_window(from, task, events);
         self.submit(id, events);
     }
 
@@ -307,14 +355,14 @@ impl Drive {
     /// Ends a transaction: whoever waits for it hears of it, and its slot is free.
     #[inline(always)]
     pub(super) fn finish_txn(&mut self, id: TxnId, events: &mut EventQueue) {
-        let (die, successor) = (self.txns[id].die, self.txns[id].successor);
+        let (die, successor, task) = (self.txns[id].die, self.txns[id].successor, self.txns[id].task);
         if successor.is_some() {
             self.resolve(id, successor, events);
             self.txns.remove(id);
         } else {
             self.done.push_back(id);
         }
-        self.release_slot(die, events);
+        self.leave_window(die, task, events);
     }
 
     /// One of the transactions that `successor` waits for ended. The last read for a write hands its latency breakdown

@@ -8,10 +8,12 @@ use crate::sim::queue::{EventQueue, Timer};
 pub enum Alarm {
     /// A page has waited for more for as long as it may.
     FillLimit,
+    /// Shares of tasks are to be updated.
+    Shares,
 }
 
 /// How many alarms there are.
-pub const ALARMS: u32 = 1;
+pub const ALARMS: u32 = 2;
 
 /// The timers of a drive: those of its alarms, which come before what flash does at the same moment, and from `first`
 /// on [`Drive::timers`] others. Alarms are rare, and told apart where the loop over events does not pass.
@@ -35,8 +37,8 @@ impl Alarms {
 
 impl Alarm {
     /// The alarm of a place in their order.
-    pub fn at(_place: u32) -> Self {
-        Self::FillLimit
+    pub fn at(place: u32) -> Self {
+        if place == Self::FillLimit as u32 { Self::FillLimit } else { Self::Shares }
     }
 }
 
@@ -46,6 +48,7 @@ impl Drive {
     pub fn on_alarm(&mut self, alarm: Alarm, events: &mut EventQueue) {
         match alarm {
             Alarm::FillLimit => self.on_fill_limit(events),
+            Alarm::Shares => self.update_shares(events),
         }
     }
 }

@@ -51,7 +51,7 @@ fn drive_with(
     config.check().expect("the configuration is possible");
     let mut ftl = preconditioned(&config, 1).expect("the drive is preconditioned");
     write(&mut ftl);
-    let timers = Timers { alarms: Alarms(0), first: ALARMS };
+    let timers = Timers { alarms: Alarms(Drive::timers(&ftl.geometry)), first: 0 };
     let events = EventQueue::new((ALARMS + Drive::timers(&ftl.geometry)) as usize);
     (Drive::new(&config.drive(), ftl, timers, check, false), events)
 }

@@ -14,7 +14,7 @@ use super::relocations::Relocations;
 use super::settings::Settings;
 use super::translation::Translation;
 use crate::buffer::Buffer;
-use crate::dispatch::admit::Admit;
+use crate::dispatch::admit::{Admit, Setup};
 use crate::dispatch::order::Order;
 pub(super) use crate::dispatch::queues::Queue;
 use crate::dispatch::queues::Queues;
@@ -72,6 +72,10 @@ pub struct Drive {
     pub(super) queues: Queues,
     pub(super) windows: Windows,
     pub(super) admit: Admit,
+    /// Shares of tasks are updated when this comes up.
+    pub(super) shares_timer: Timer,
+    /// Transactions that entered windows.
+    pub(super) entered: u64,
     pub(super) jobs: Vec<Job>,
     pub(super) free_jobs: Vec<JobId>,
     pub(super) job_of_plane: Vec<JobId>,
@@ -177,7 +181,9 @@ impl Drive {
             txns: Txns::new(64),
             queues,
             windows: Windows::new(config.admit.slots(), geometry.dies),
-            admit: Admit::new(config.admit),
+            admit: Admit::new(config.admit, &Setup { dies: geometry.dies, seed: ftl.seed() }),
+            shares_timer: alarms.timer(Alarm::Shares),
+            entered: 0,
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],

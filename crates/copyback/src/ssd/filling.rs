@@ -324,8 +324,9 @@ impl Drive {
             (txn.first, txn.units, txn.role, txn.die)
         };
         if matches!(role, Role::FullPage | Role::FullMapPage) {
+            let task = self.txns[id].task;
             self.txns.remove(id);
-            self.release_slot(die, events);
+            self.leave_window(die, task, events);
             if role == Role::FullPage {
                 self.filling.as_mut().expect("pages fill").pages -= 1;
                 self.fill_waiting(events);

@@ -5,7 +5,7 @@ use super::drive::{Drive, Queue};
 use super::seen::Seen;
 use crate::dispatch::compose::{self, JoiningReads, JoiningWrite, Room};
 use crate::dispatch::order::{Class, Heads, View};
-use crate::dispatch::txn::Role;
+use crate::dispatch::txn::{Role, Txn};
 use crate::flash::Follow;
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::observe::counters::WriteCase;
@@ -141,7 +141,9 @@ impl Drive {
 
     #[inline]
     fn heads(&self, die: DieId) -> Heads {
-        let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| self.txns[id].sequence);
+        let by_entry = self.settings.tells_tasks_apart;
+        let turn = |txn: &Txn| if by_entry { txn.entered } else { txn.sequence };
+        let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| turn(&self.txns[id]));
         let txns = [Queue::Move, Queue::Read, Queue::Write].map(|queue| self.head(die, queue).unwrap_or(TxnId::NONE));
         let d = &self.dies[die.at()];
         let job_may_begin = self.windows.has_room(die) && !d.defers_to_high_priority;
@@ -246,7 +248,7 @@ impl Drive {
         let mut rest = self.txns[id].clone();
         rest.first = LogicalUnit(rest.first.0 + keep);
         rest.units -= keep;
-        let (die, request, successor) = (rest.die, rest.request, rest.successor);
+        let (die, request, successor, task) = (rest.die, rest.request, rest.successor, rest.task);
         self.txns[id].units = keep;
         let rest = self.txns.add(rest);
         if successor.is_some() {
@@ -255,7 +257,7 @@ impl Drive {
             self.split_of.push(request);
         }
         self.dies[die.at()].begin_wait(false, false);
-        self.windows.take_slot(die);
+        self.windows.enter(die, task);
         let list = self.queue(die, Queue::Read);
         self.enqueue(list, rest);
     }

@@ -12,6 +12,8 @@ mod companions;
 pub mod config;
 mod destination;
 mod die;
+#[cfg(test)]
+mod dispatching;
 mod dram;
 pub mod drive;
 mod filling;
@@ -32,6 +34,7 @@ mod rows;
 mod seen;
 mod sets;
 mod settings;
+mod shares;
 mod sharing;
 mod steps;
 mod sub_requests;

@@ -168,9 +168,21 @@ impl Drive {
         if let Some(planes) = self.planes_below(plane, true).filter(|_| self.may_collect_more()) {
             self.begin_task_collection(planes, events);
         }
-        if self.trigger.scope() != Scope::Device {
-            (0..self.geometry.planes).map(PlaneId).for_each(|plane| self.collect_as_task(plane, events));
+        while self.trigger.scope() != Scope::Device
+            && self.may_collect_more()
+            && let Some(lowest) = self.lowest_at_rest()
+        {
+            let planes = self.planes_below(lowest, false).filter(|_| self.is_reclaimable(lowest));
+            if !planes.is_some_and(|planes| self.begin_task_collection(planes, events)) {
+                return;
+            }
         }
+    }
+
+    /// The plane with the fewest free of those of which no block is relocated.
+    fn lowest_at_rest(&self) -> Option<PlaneId> {
+        let at_rest = (0..self.geometry.planes).map(PlaneId).filter(|&plane| self.trigger_is_at_rest(plane));
+        at_rest.min_by_key(|&plane| self.free_of(plane))
     }
 
     /// Begins the collection of a block of these planes; whether there was one that is worth it.
@@ -201,6 +213,7 @@ impl Drive {
         let room = self.relocations.free.last().map(|id| self.relocations.all[id.at()].take_room());
         let mut moves = room.unwrap_or_else(|| Vec::with_capacity(self.geometry.units_per_block as usize));
         self.ftl.take_victim(block, &mut moves);
+        self.activate(source, events);
         let (free_blocks, geometry) = (self.ftl.free_blocks_of(plane), &self.geometry);
         let page_of = |unit| geometry.page_of(unit);
         let id = self.relocations.begin(Relocation::new((source, plane, block), moves, (now_ns, free_blocks), page_of));
@@ -321,7 +334,7 @@ impl Drive {
     /// A request of a relocation ended: its slot is free, and what follows is handed over.
     pub(super) fn end_request(&mut self, id: TxnId, events: &mut EventQueue) {
         let (role, job, units) = (self.txns[id].role, self.txns[id].job, self.txns[id].units);
-        let die = self.txns[id].die;
+        let (die, task) = (self.txns[id].die, self.txns[id].task);
         self.txns.remove(id);
         let relocation = &mut self.relocations.all[job.at()];
         match role {
@@ -329,10 +342,10 @@ impl Drive {
             Role::JobProgram => relocation.end_program(units),
             _ => {
                 self.end_relocation(job, events);
-                return self.release_slot(die, events);
+                return self.leave_window(die, task, events);
             }
         }
-        self.release_slot(die, events);
+        self.leave_window(die, task, events);
         self.hand_over(job, events);
     }
 
@@ -356,6 +369,9 @@ impl Drive {
             self.update_moved(die, self.geometry.pages_per_block.saturating_sub(pages_bound), events);
         }
         self.collect_next(plane, events);
+        if self.relocations.count_of(source) == 0 {
+            self.deactivate(source, events);
+        }
         self.admit_waiters(die, plane, events);
         if self.ftl.allocation().chooses_die() && self.waiting_for_space > 0 {
             self.call_waiters(die, events);

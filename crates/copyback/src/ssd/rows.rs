@@ -8,7 +8,7 @@ use super::steps::pages_of;
 use super::translation::after_move;
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::{Role, Txn};
-use crate::flash::command::{Command, CommandPlane, FlashOp};
+use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::ftl::core::Move;
 use crate::ftl::frontier::Stream;
 use crate::observe::report::Cause;
@@ -228,7 +228,7 @@ impl Drive {
         let set = buffer.take_set(die, room.len() as u32 - dirty.units);
         for (first, units) in set.pages().iter().flat_map(|page| page.runs()) {
             let id = self.txns.add(Txn { arrival_ns: now_ns, ..Txn::new(Role::Evict, first, units, die, plane) });
-            self.windows.take_slot(die);
+            self.windows.enter(die, Source::Host);
             if self.looks_up() {
                 self.count_look_up(first, units);
             }

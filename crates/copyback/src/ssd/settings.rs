@@ -37,6 +37,8 @@ pub(super) struct Settings {
     /// does.
     pub hard_watermark: u32,
     pub hard_stops_all: bool,
+    /// Requests enter windows in another order than they came.
+    pub tells_tasks_apart: bool,
     /// Time of a look for partners before each read of a collection.
     pub scan_ns: u64,
     pub scan_max: usize,
@@ -79,6 +81,7 @@ impl Settings {
             excludes_at_register: [false, true].map(|is_write| preemption.excludes_plane(NextStep::Program, is_write)),
             hard_watermark: config.trigger.build(&ftl.geometry).hard_watermark(),
             hard_stops_all: preemption.at_hard() == AtHard::All,
+            tells_tasks_apart: config.admit.tells_tasks_apart(),
             scan_ns,
             scan_max,
             gc_scan_max,

@@ -232,6 +232,14 @@ pub const KNOBS: &[&[Setting]] = &[
         "admit.policy = \"window\"\nadmit.slots = 1",
         "admit.policy = \"window\"\nadmit.slots = 2",
         "admit.policy = \"window\"\nadmit.slots = 4",
+        "admit.policy = \"vanilla\"",
+        "admit.policy = \"vanilla\"\nadmit.slots = 1",
+        "admit.policy = \"strict\"\nadmit.slots = 2",
+        "admit.policy = \"qosfc\"\nadmit.gc = 5.0",
+        "admit.policy = \"debit\"\nadmit.slots = 1",
+        "admit.policy = \"debit\"\nadmit.shares.policy = \"fixed\"\nadmit.shares.gc = 0\nadmit.shares.wear = 50",
+        "admit.policy = \"debit\"\nadmit.slots = 2\nadmit.shares.policy = \"feedback\"\nadmit.shares.gc_p = 3.0\n\
+         admit.shares.period = \"50 ms\"",
     ],
     &[
         "order.policy = \"priority\"",
@@ -304,6 +312,17 @@ fn fitting(setting: Setting, in_rows: bool) -> Setting {
     }
 }
 
+/// The same of one that tells tasks apart where there are none.
+fn fitting_no_tasks(setting: Setting) -> Setting {
+    let tells_apart = ["vanilla", "strict", "qosfc", "debit"];
+    match setting {
+        s if tells_apart.iter().any(|name| s.starts_with(&format!("admit.policy = \"{name}\""))) => {
+            "admit.policy = \"window\"\nadmit.slots = 4"
+        }
+        _ => setting,
+    }
+}
+
 /// The same of one that goes not with log blocks, which leave little to others.
 fn fitting_merges(setting: Setting) -> Setting {
     let has = |parts: &[&str]| parts.iter().any(|part| setting.contains(part));
@@ -342,10 +361,16 @@ impl Choice {
         let preset = self.scheme.map(|s| s.text.parse::<toml::Table>().expect("a preset is TOML"));
         let preset = preset.unwrap_or_default();
         let is_kept = |setting: &str| setting.split('.').next().is_none_or(|table| !preset.contains_key(table));
-        let are_tasks =
-            self.settings.iter().any(|setting| setting.starts_with(TASKS)) && !preset.contains_key("preemption");
-        let settings: Vec<Setting> =
-            self.settings.iter().map(|setting| if are_tasks { fitting_tasks(setting) } else { setting }).collect();
+        let of_preset = preset.get("preemption").and_then(|table| table.get("policy")?.as_str());
+        let are_tasks = match of_preset {
+            Some(policy) => policy == "always",
+            None => self.settings.iter().any(|setting| setting.starts_with(TASKS)),
+        };
+        let settings: Vec<Setting> = self
+            .settings
+            .iter()
+            .map(|setting| if are_tasks { fitting_tasks(setting) } else { fitting_no_tasks(setting) })
+            .collect();
         let in_rows = [ROW, HOT_ROW].iter().any(|row| settings.contains(row)) && !preset.contains_key("frontier");
         let merges = [MERGES, MERGES_ONE_LOG, MERGES_RANDOM].iter().any(|fast| settings.contains(fast))
             && !preset.contains_key("mapping");

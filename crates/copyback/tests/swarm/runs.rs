@@ -277,7 +277,7 @@ fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outc
             while let Some(relocation) = due.next_if(|r| r.after_events <= events) {
                 relocated += u64::from(relocate(&mut simulation, relocation)?);
             }
-            if !simulation.step()? {
+            if !(simulation.step()? || simulation.end_tasks()?) {
                 break;
             }
             events += 1;

@@ -4,7 +4,7 @@
 //!
 //! Parameters: none.
 
-use super::{AdmitPolicy, Entry, Freed, View};
+use super::{AdmitPolicy, Change, Entry, Setup, View};
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
@@ -23,7 +23,7 @@ pub struct Policy {}
 
 impl Policy {
     /// The policy for a drive.
-    pub fn new(_params: &Params) -> Self {
+    pub fn new(_params: &Params, _setup: &Setup) -> Self {
         Self {}
     }
 }
@@ -35,7 +35,7 @@ impl AdmitPolicy for Policy {
     }
 
     #[inline(always)]
-    fn next(&mut self, _: Freed, _: &View<'_>) -> Option<Entry> {
+    fn next(&mut self, _: Change, _: &View<'_>) -> Option<Entry> {
         None
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Contract: requests of all tasks (the host, collections that reserve no die, the map, ...) enter the queue of their
 //! die through its window, in which commands are taken as `order` says. The policy is asked when one comes to a die
-//! with a free slot where none of its task waits ([`AdmitPolicy::enters`]), and when a slot is free again
-//! ([`AdmitPolicy::next`], until it names nobody). It is told of all that enter and end, sees the heads of the waiting
-//! lists, one for each task and die, through [`View`], and may own state. Requests of one task at one die keep their
-//! order. It answers in a time that does not depend on how many wait.
+//! with a free slot where none of its task waits ([`AdmitPolicy::enters`]), and when something has changed for those
+//! that wait ([`AdmitPolicy::next`], until it names nobody). It is told who waits and who enters, sees the heads of the
+//! waiting lists, one for each task and die, through [`View`], and may own state. Requests of one task at one die keep
+//! their order. It answers in a time that does not depend on how many wait.
 //!
 //! A program of the host is admitted only with a page to land on, so that what is in a window can always finish; a
 //! collection that reserves its die takes a slot like anybody else, and goes first when one becomes free: it is no
@@ -14,14 +14,21 @@
 //! A policy is a file of this folder and a row of the registry below.
 
 pub mod all;
+pub mod debit;
+pub mod qosfc;
+pub mod shares;
+pub mod strict;
+pub mod vanilla;
 pub mod window;
 
 use super::queues::Queues;
 use super::txn::Txns;
 use super::windows::{Tasks, Windows};
+use crate::config::layers::Kept;
 use crate::config::{KeyError, axis};
 use crate::flash::command::Source;
 use crate::sim::index::{DieId, TxnId};
+use shares::Shares;
 
 /// What a policy may look at.
 #[derive(Clone, Copy)]
@@ -29,6 +36,8 @@ pub struct View<'a> {
     pub(crate) windows: &'a Windows,
     pub(crate) queues: &'a Queues,
     pub(crate) txns: &'a Txns,
+    /// Whether a write of the host waits for a page to land on.
+    pub(crate) waits_for_space: bool,
 }
 
 impl View<'_> {
@@ -36,6 +45,34 @@ impl View<'_> {
     #[inline(always)]
     pub fn has_room(&self, die: DieId) -> bool {
         self.windows.has_room(die)
+    }
+
+    /// All dies.
+    pub fn dies(&self) -> impl Iterator<Item = DieId> + use<> {
+        (0..self.windows.dies()).map(DieId)
+    }
+
+    /// Requests of a task in all windows, queued or under way.
+    #[inline(always)]
+    pub fn debit(&self, task: Source) -> u32 {
+        self.windows.debit(task)
+    }
+
+    /// Whether no more requests of the host will come: nothing is kept for it any longer.
+    pub fn is_host_done(&self) -> bool {
+        self.windows.is_host_done()
+    }
+
+    /// Whether a task other than the host is at work.
+    #[inline(always)]
+    pub fn is_active(&self, task: Source) -> bool {
+        self.windows.active().has(task)
+    }
+
+    /// Whether a write of the host waits for a page to land on, which only a collection can make.
+    #[inline(always)]
+    pub fn waits_for_space(&self) -> bool {
+        self.waits_for_space
     }
 
     /// Tasks of which requests wait in front of a die's window.
@@ -53,11 +90,18 @@ impl View<'_> {
     }
 }
 
-/// A slot that became free.
-#[derive(Clone, Copy, Debug)]
-pub struct Freed {
-    /// Of which die.
-    pub die: DieId,
+/// What has changed for those that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A slot of a die is free, which a request of this task had, or a job.
+    Slot {
+        /// The die.
+        die: DieId,
+        /// Whose request it was.
+        task: Option<Source>,
+    },
+    /// Limits of tasks.
+    Limits,
 }
 
 /// A waiting list: its first request enters.
@@ -73,8 +117,17 @@ pub struct Entry {
 pub trait AdmitPolicy {
     /// Whether a request of a task that comes to a die enters at once.
     fn enters(&mut self, entry: Entry, view: &View<'_>) -> bool;
-    /// Whose request enters next, now that a slot is free.
-    fn next(&mut self, freed: Freed, view: &View<'_>) -> Option<Entry>;
+    /// Whose request enters next, now that something has changed.
+    fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry>;
+    /// A request waits in front of its die's window, the first of its task there or behind others.
+    fn on_wait(&mut self, _entry: Entry, _is_first: bool) {}
+    /// A request enters: the time that it will have its die and the channel for, and whether another one of its task
+    /// still waits there.
+    fn on_enter(&mut self, _entry: Entry, _cost_ns: u64, _is_backlogged: bool) {}
+    /// Shares of tasks that are fed back, where they are.
+    fn shares(&mut self) -> Option<&mut Shares> {
+        None
+    }
 }
 
 /// What a configuration says of a policy.
@@ -85,6 +138,11 @@ pub trait Parameters {
     }
     /// Slots of a die's window.
     fn slots(&self) -> u32;
+    /// Whether it tells tasks apart, so that requests enter in another order than they came: inside a window commands
+    /// that came later may then be older.
+    fn tells_tasks_apart(&self) -> bool {
+        false
+    }
 }
 
 /// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
@@ -108,8 +166,8 @@ macro_rules! admits {
 
         impl Admit {
             /// The policy that a configuration asks for.
-            pub fn new(config: &AdmitConfig) -> Self {
-                match config { $( AdmitConfig::$variant(p) => Self::$variant($module::Policy::new(p)) ),+ }
+            pub fn new(config: &AdmitConfig, setup: &Setup) -> Self {
+                match config { $( AdmitConfig::$variant(p) => Self::$variant($module::Policy::new(p, setup)) ),+ }
             }
         }
 
@@ -119,8 +177,19 @@ macro_rules! admits {
                 match self { $( Self::$variant(p) => p.enters(entry, view) ),+ }
             }
             #[inline]
-            fn next(&mut self, freed: Freed, view: &View<'_>) -> Option<Entry> {
-                match self { $( Self::$variant(p) => p.next(freed, view) ),+ }
+            fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
+                match self { $( Self::$variant(p) => p.next(change, view) ),+ }
+            }
+            #[inline]
+            fn on_wait(&mut self, entry: Entry, is_first: bool) {
+                match self { $( Self::$variant(p) => p.on_wait(entry, is_first) ),+ }
+            }
+            #[inline(always)]
+            fn on_enter(&mut self, entry: Entry, cost_ns: u64, is_backlogged: bool) {
+                match self { $( Self::$variant(p) => p.on_enter(entry, cost_ns, is_backlogged) ),+ }
+            }
+            fn shares(&mut self) -> Option<&mut Shares> {
+                match self { $( Self::$variant(p) => p.shares() ),+ }
             }
         }
     };
@@ -129,6 +198,19 @@ macro_rules! admits {
 admits! {
     "all" => all: All,
     "window" => window: Window,
+    "vanilla" => vanilla: Vanilla,
+    "strict" => strict: Strict,
+    "qosfc" => qosfc: Qosfc,
+    "debit" => debit: Debit,
+}
+
+/// What a policy is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// Dies of the drive.
+    pub dies: u32,
+    /// Seed of the run.
+    pub seed: u64,
 }
 
 impl AdmitConfig {
@@ -141,6 +223,29 @@ impl AdmitConfig {
     pub fn slots(&self) -> u32 {
         self.parameters().slots()
     }
+
+    /// See [`Parameters::tells_tasks_apart`].
+    pub fn tells_tasks_apart(&self) -> bool {
+        self.parameters().tells_tasks_apart()
+    }
+}
+
+/// Parameters that stay where a higher layer chooses another of these policies: the controller's slots.
+pub const KEPT: Kept =
+    Kept { table: "admit", policies: &["window", "vanilla", "strict", "qosfc", "debit"], keys: &["slots"] };
+
+/// Checks a number of slots.
+fn check_slots(slots: u32) -> Result<(), KeyError> {
+    if (1..=65_536).contains(&slots) {
+        return Ok(());
+    }
+    Err(KeyError::new("admit.slots", format!("{slots} slots are not possible")).with_help("use 1 to 65536"))
+}
+
+/// Whether a collection's request that waits at a die goes before all others: a write of the host waits for space, and
+/// fewer requests of collections than `guard` are in windows.
+fn is_guarded(guard: u32, die: DieId, view: &View<'_>) -> bool {
+    view.waits_for_space() && view.waiting(die).has(Source::Gc) && view.debit(Source::Gc) < guard
 }
 
 /// The request that has waited longest in front of a die's window, if one of its slots is free.

@@ -5,7 +5,7 @@
 //! Parameters:
 //! - `slots` (default 4): transactions in a die's window; a background job takes one while it lasts.
 
-use super::{AdmitPolicy, Entry, Freed, View, first_come};
+use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, first_come};
 use crate::config::KeyError;
 use serde::{Deserialize, Serialize};
 
@@ -25,10 +25,7 @@ impl Default for Params {
 
 impl super::Parameters for Params {
     fn check(&self) -> Result<(), KeyError> {
-        if (1..=65_536).contains(&self.slots) {
-            return Ok(());
-        }
-        Err(KeyError::new("admit.slots", format!("{} slots are not possible", self.slots)).with_help("use 1 to 65536"))
+        check_slots(self.slots)
     }
 
     fn slots(&self) -> u32 {
@@ -41,7 +38,7 @@ pub struct Policy {}
 
 impl Policy {
     /// The policy for a drive.
-    pub fn new(_params: &Params) -> Self {
+    pub fn new(_params: &Params, _setup: &Setup) -> Self {
         Self {}
     }
 }
@@ -53,7 +50,8 @@ impl AdmitPolicy for Policy {
     }
 
     #[inline]
-    fn next(&mut self, freed: Freed, view: &View<'_>) -> Option<Entry> {
-        first_come(freed.die, view)
+    fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
+        let Change::Slot { die, .. } = change else { return None };
+        first_come(die, view)
     }
 }

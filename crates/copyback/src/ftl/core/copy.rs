@@ -18,6 +18,7 @@ impl Clone for Ftl {
             twins: self.twins.clone(),
             logs: self.logs.clone(),
             victim: self.victim.clone(),
+            seed: self.seed,
             counts: self.counts,
             free_blocks: self.free_blocks,
             moves: Vec::with_capacity(self.geometry.units_per_block as usize),

@@ -23,12 +23,22 @@ impl super::Parameters for Params {}
 #[derive(Clone)]
 pub struct Policy {
     by_age: Lists,
+    /// Of each block when it was filled, counted over all of them: where nothing is written for long, many are filled
+    /// at one stamp.
+    filled: Vec<u64>,
+    count: u64,
 }
 
 impl Policy {
     /// Empty lists for a drive.
     pub fn new(_params: &Params, geometry: &Geometry, _seed: u64) -> Self {
-        Self { by_age: Lists::new(geometry.planes as usize, geometry.blocks as usize) }
+        let by_age = Lists::new(geometry.planes as usize, geometry.blocks as usize);
+        Self { by_age, filled: vec![0; geometry.blocks as usize], count: 0 }
+    }
+
+    /// When a block was filled, among all.
+    pub(super) fn filled(&self, block: BlockId) -> u64 {
+        self.filled[block.at()]
     }
 
     /// Full blocks of a plane, oldest first.
@@ -40,6 +50,8 @@ impl Policy {
 impl VictimPolicy for Policy {
     fn on_close(&mut self, _: &Blocks, plane: PlaneId, block: BlockId) {
         self.by_age.push_back(plane.at(), block.0);
+        self.count += 1;
+        self.filled[block.at()] = self.count;
     }
     fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
     fn on_take(&mut self, _: &Blocks, plane: PlaneId, block: BlockId) {
@@ -48,6 +60,6 @@ impl VictimPolicy for Policy {
 
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
         let oldest = view.planes.iter().filter_map(|plane| self.oldest_first(plane).next());
-        oldest.min_by_key(|&block| view.blocks[block].closed_at)
+        oldest.min_by_key(|&block| self.filled(block))
     }
 }

@@ -66,6 +66,6 @@ impl VictimPolicy for Policy {
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
         let windows = view.planes.iter().flat_map(|plane| self.fifo.oldest_first(plane).take(self.window_blocks));
         // Of equals the oldest, so that all planes have their turn.
-        windows.min_by_key(|&block| (view.blocks[block].valid, view.blocks[block].closed_at))
+        windows.min_by_key(|&block| (view.blocks[block].valid, self.fifo.filled(block)))
     }
 }

@@ -1,6 +1,7 @@
 //! Requests end, as their drives say.
 
 use super::Simulation;
+use crate::run::RunError;
 use crate::ssd::front::Completion;
 
 impl Simulation<'_> {
@@ -15,6 +16,22 @@ impl Simulation<'_> {
             self.end(&completion);
         }
         self.list_if_marked(member);
+    }
+
+    /// Nothing moves any more. Where all requests have ended, tasks that limits have kept end what they have begun, so
+    /// that the books of a run can be closed; whether something moves again.
+    #[cold]
+    #[inline(never)]
+    pub fn end_tasks(&mut self) -> Result<bool, RunError> {
+        if self.next.is_some() || self.requests.live() > 0 || std::mem::replace(&mut self.has_ended, true) {
+            return Ok(false);
+        }
+        for member in 0..self.members.len() {
+            self.members[member].ssd.drive_mut().end_host(&mut self.events);
+            self.list_if_marked(member);
+        }
+        self.dispatch()?;
+        Ok(true)
     }
 
     /// A request ends.

@@ -172,7 +172,7 @@ impl Oracle<'_> {
     pub(super) fn has_slot(&self, die: usize) -> bool {
         match &self.config.admit {
             AdmitConfig::All(_) => true,
-            AdmitConfig::Window(window) => self.dies[die].inside < window.slots as usize,
+            other => self.dies[die].inside < other.slots() as usize,
         }
     }
 

@@ -75,6 +75,8 @@ pub trait TriggerPolicy {
     fn is_below_hard(&self, free: u32) -> bool {
         free < self.hard_watermark()
     }
+    /// Free blocks of the whole drive below which collection starts.
+    fn soft_blocks(&self, geometry: &Geometry) -> u64;
     /// Collection in idle time, too.
     fn idle(&self) -> Option<Idle> {
         None
@@ -155,6 +157,9 @@ macro_rules! triggers {
             #[inline(always)]
             fn hard_watermark(&self) -> u32 {
                 match self { $( Self::$variant(p) => p.hard_watermark() ),+ }
+            }
+            fn soft_blocks(&self, geometry: &Geometry) -> u64 {
+                match self { $( Self::$variant(p) => p.soft_blocks(geometry) ),+ }
             }
             #[inline(always)]
             fn idle(&self) -> Option<Idle> {

@@ -337,6 +337,16 @@ impl TriggerPolicy for Policy {
         self.hard_watermark
     }
 
+    fn soft_blocks(&self, geometry: &Geometry) -> u64 {
+        let scopes = match self.scope {
+            Scope::Plane => geometry.planes,
+            Scope::Die => geometry.dies,
+            Scope::Device => 1,
+        };
+        let per_block = if self.count == Count::Pages { geometry.pages_per_block } else { 1 };
+        u64::from(scopes) * u64::from(self.soft_watermark / per_block)
+    }
+
     #[inline(always)]
     fn idle(&self) -> Option<Idle> {
         self.idle

@@ -1,0 +1,174 @@
+//! Debit scheduling: each task may have so many requests in all windows together as its share of the slots gives it.
+//!
+//! Source: atc18 Section 3.2. A task's debit is the number of its requests that are queued at chips or under way; below
+//! its limit the next may enter, oldest first, past those whose chip is full. The limits of all tasks together are the
+//! slots of all chips, so that what one task does not use stays free: it is not work-conserving.
+//!
+//! A task beside the host has a limit of max(1, round(share · slots / 100)) while it is at work, and none where its
+//! share is set to 0; the host has the rest, at least 1. Where several tasks below their limits wait for one chip, one
+//! is drawn, each with the weight 1 − debit / limit. Requests of the map count against the task that caused them.
+//!
+//! ```text
+//! limits A 5, B 3      chip 0  A0 B0  | a1 b1      full: neither may enter
+//!                      chip 1  B1     |    b2      B has 3 in windows: it waits, though chip 1 has room
+//!                      chip 2         | a2         A has 1: a2 enters, past a1, which is older
+//!                      chip 3  B3     |            when this ends B has 2: b2 enters, past b1
+//! ```
+//!
+//! Parameters:
+//! - `slots` (default 4): requests in a die's window.
+//! - `guard` (default 1): while a write of the host waits for space, the limit of collections is at least this, and
+//!   their requests go first until so many are in windows. With a share of 0 and no guard the drive stops. Own.
+//! - `shares` (default `{ policy = "fixed", gc = 20, map = 20, scrub = 20, wear = 20 }`): percent of all slots for each
+//!   task but the host; 0 leaves it none. `"feedback"` sets them once a `period` (1 ms) while a task is at work:
+//!   S = P · e + I · S (atc18, equations 1 to 3), with `gc_p` (0.05 % a block) and `gc_i` (0.9) of collection, whose
+//!   error e is the number of free blocks missing to the watermark, `scrub_p` (0.002 % a read) and `scrub_i` (0.9) of
+//!   scrubbing, `most` (80 %), and `wear` (5 %), which is not fed back. P and I are not in the paper; those of
+//!   collection let its share span 0 to 40 % as in Fig. 6b.
+
+use super::shares::{Shares, SharesConfig};
+use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
+use crate::config::KeyError;
+use crate::flash::command::Source;
+use crate::sim::index::DieId;
+use copyback_workload::rng::{self, Xoshiro256PlusPlus};
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Requests in a die's window.
+    pub slots: u32,
+    /// Limit of collections while a write waits for space.
+    pub guard: u32,
+    /// Percent of all slots for each task.
+    pub shares: SharesConfig,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { slots: 4, guard: 1, shares: SharesConfig::default() }
+    }
+}
+
+impl super::Parameters for Params {
+    fn check(&self) -> Result<(), KeyError> {
+        check_slots(self.slots)?;
+        self.shares.check()
+    }
+
+    fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    fn tells_tasks_apart(&self) -> bool {
+        true
+    }
+}
+
+/// The limits and where draws come from.
+pub struct Policy {
+    /// Slots of all dies.
+    slots: u32,
+    guard: u32,
+    shares: Shares,
+    stream: Xoshiro256PlusPlus,
+    /// The last draw.
+    drawn: f64,
+}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        Self {
+            slots: params.slots * setup.dies,
+            guard: params.guard,
+            shares: Shares::new(&params.shares),
+            stream: rng::stream(setup.seed, "dispatch.debit"),
+            drawn: 0.0,
+        }
+    }
+
+    /// Requests that a task may have in all windows.
+    fn limit(&self, task: Source, view: &View<'_>) -> u32 {
+        if task == Source::Host {
+            let others = Source::ALL.into_iter().filter(|&other| other != Source::Host && view.is_active(other));
+            let taken: u32 = others.map(|other| self.limit(other, view)).sum();
+            return self.slots.saturating_sub(taken).max(1);
+        }
+        if view.is_host_done() {
+            return self.slots;
+        }
+        let by_share = |share: f64| (share * f64::from(self.slots) / 100.0).round() as u32;
+        let limit = self.shares.of(task).map_or(0, |share| by_share(share).max(1));
+        if task == Source::Gc && view.waits_for_space() { limit.max(self.guard) } else { limit }
+    }
+
+    /// Whether a task is below its limit.
+    fn may_enter(&self, task: Source, view: &View<'_>) -> bool {
+        view.debit(task) < self.limit(task, view)
+    }
+
+    /// The die with room at which a task's oldest request waits.
+    fn oldest(&self, task: Source, view: &View<'_>) -> Option<DieId> {
+        let waits = |&die: &DieId| view.has_room(die) && view.waiting(die).has(task);
+        view.dies().filter(waits).min_by_key(|&die| view.came(task, die))
+    }
+
+    /// Who of those that wait at a die, which has room, enters there: of several one is drawn.
+    fn compete(&mut self, die: DieId, view: &View<'_>) -> Option<Source> {
+        if view.waiting(die).iter().nth(1).is_some() {
+            self.drawn = rng::unit_f64(&mut self.stream);
+        }
+        let tasks = || view.waiting(die).iter().filter(|&task| self.may_enter(task, view));
+        let first = tasks().next()?;
+        if is_guarded(self.guard, die, view) {
+            return Some(Source::Gc);
+        }
+        if tasks().nth(1).is_none() {
+            return Some(first);
+        }
+        let weight = |task: Source| 1.0 - f64::from(view.debit(task)) / f64::from(self.limit(task, view));
+        let mut left = tasks().map(weight).sum::<f64>() * self.drawn;
+        // What rounding leaves over is the last one's.
+        let drawn = tasks().find(|&task| {
+            left -= weight(task);
+            left < 0.0
+        });
+        drawn.or_else(|| tasks().last())
+    }
+}
+
+impl AdmitPolicy for Policy {
+    fn enters(&mut self, entry: Entry, view: &View<'_>) -> bool {
+        self.may_enter(entry.task, view)
+    }
+
+    /// A request that ended leaves its task below its limit, which may so enter anywhere; where its die has room others
+    /// compete with it. Nobody else below a limit waits where there is room, unless limits change.
+    fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
+        match change {
+            Change::Slot { die, task } => {
+                let task = task.filter(|&task| self.may_enter(task, view));
+                let elsewhere = task.and_then(|task| Some((task, self.oldest(task, view)?)));
+                if let Some((task, oldest)) = elsewhere.filter(|&(_, oldest)| oldest != die) {
+                    return Some(Entry { task, die: oldest });
+                }
+                let task = if view.has_room(die) { self.compete(die, view)? } else { return None };
+                Some(Entry { task, die })
+            }
+            Change::Limits => {
+                let mut tasks = Source::ALL.into_iter().filter(|&task| self.may_enter(task, view));
+                tasks.find_map(|task| Some(Entry { task, die: self.oldest(task, view)? }))
+            }
+        }
+    }
+
+    fn shares(&mut self) -> Option<&mut Shares> {
+        Some(&mut self.shares)
+    }
+}
+
+#[cfg(test)]
+mod tests;

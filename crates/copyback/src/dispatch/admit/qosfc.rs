@@ -1,0 +1,136 @@
+//! Start-time fair queueing of the tasks at each die: each gets flash time in proportion to its weight, and what one
+//! does not use the others have.
+//!
+//! Source: atc18 Section 5.2 (QoSFC): "weighted fair queueing ..., a work-conserving system that does not reserve
+//! resources. It maintains virtual time as a measure of progress for each FTL task at each flash memory resource";
+//! tags as Goyal et al. 1996 have them.
+//!
+//! At each die a task that waits has a start tag S = max(v, F), where F is the finish tag of its last request there and
+//! v the start tag of the die's last one; the least start tag enters, and F becomes S + cost / weight. The cost of a
+//! request is the time of its array and of its transfer.
+//!
+//! Parameters:
+//! - `slots` (default 4): requests in a die's window.
+//! - `host`, `gc`, `map`, `scrub`, `wear` (default 80, 20, 20, 20, 20): weights of the tasks; only their ratios count.
+
+use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots};
+use crate::config::KeyError;
+use crate::flash::command::Source;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Requests in a die's window.
+    pub slots: u32,
+    /// Weight of the host.
+    pub host: f64,
+    /// Weight of garbage collection.
+    pub gc: f64,
+    /// Weight of the map's traffic.
+    pub map: f64,
+    /// Weight of scrubbing.
+    pub scrub: f64,
+    /// Weight of wear levelling.
+    pub wear: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { slots: 4, host: 80.0, gc: 20.0, map: 20.0, scrub: 20.0, wear: 20.0 }
+    }
+}
+
+impl Params {
+    fn weights(&self) -> [(&'static str, Source, f64); 5] {
+        [
+            ("host", Source::Host, self.host),
+            ("gc", Source::Gc, self.gc),
+            ("map", Source::Map, self.map),
+            ("scrub", Source::Scrub, self.scrub),
+            ("wear", Source::Wear, self.wear),
+        ]
+    }
+}
+
+impl super::Parameters for Params {
+    fn check(&self) -> Result<(), KeyError> {
+        check_slots(self.slots)?;
+        match self.weights().into_iter().find(|(.., weight)| !(1e-3..=1e6).contains(weight)) {
+            None => Ok(()),
+            Some((key, _, weight)) => {
+                Err(KeyError::new(format!("admit.{key}"), format!("a weight of {weight} gives no share"))
+                    .with_help("use a number from 0.001 to 1000000, such as 20"))
+            }
+        }
+    }
+
+    fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    fn tells_tasks_apart(&self) -> bool {
+        true
+    }
+}
+
+/// Virtual time of a die.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tags {
+    /// Start tag of the request that entered last.
+    virtual_ns: f64,
+    /// Start tag of each task's first request that waits.
+    start_ns: [f64; Source::ALL.len()],
+    /// Finish tag of each task's last request that entered.
+    finish_ns: [f64; Source::ALL.len()],
+}
+
+/// Virtual times of all dies.
+pub struct Policy {
+    weights: [f64; Source::ALL.len()],
+    tags: Vec<Tags>,
+}
+
+impl Policy {
+    /// All clocks stand at 0.
+    pub fn new(params: &Params, setup: &Setup) -> Self {
+        let mut weights = [params.wear; Source::ALL.len()];
+        params.weights().iter().for_each(|&(_, task, weight)| weights[task as usize] = weight);
+        Self { weights, tags: vec![Tags::default(); setup.dies as usize] }
+    }
+}
+
+impl AdmitPolicy for Policy {
+    /// Nobody waits where there is room.
+    fn enters(&mut self, _: Entry, _: &View<'_>) -> bool {
+        true
+    }
+
+    fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
+        let Change::Slot { die, .. } = change else { return None };
+        if !view.has_room(die) {
+            return None;
+        }
+        let tags = &self.tags[die.at()];
+        let start_ns = |task: &Source| tags.start_ns[*task as usize];
+        let task = view.waiting(die).iter().min_by(|a, b| start_ns(a).total_cmp(&start_ns(b)))?;
+        Some(Entry { task, die })
+    }
+
+    fn on_wait(&mut self, Entry { task, die }: Entry, is_first: bool) {
+        if is_first {
+            let tags = &mut self.tags[die.at()];
+            tags.start_ns[task as usize] = tags.virtual_ns.max(tags.finish_ns[task as usize]);
+        }
+    }
+
+    fn on_enter(&mut self, Entry { task, die }: Entry, cost_ns: u64, is_backlogged: bool) {
+        let (at, tags) = (task as usize, &mut self.tags[die.at()]);
+        let start_ns = tags.virtual_ns.max(tags.finish_ns[at]);
+        let start_ns = if tags.start_ns[at] > start_ns { tags.start_ns[at] } else { start_ns };
+        tags.virtual_ns = start_ns;
+        tags.finish_ns[at] = start_ns + cost_ns as f64 / self.weights[at];
+        tags.start_ns[at] = if is_backlogged { tags.finish_ns[at] } else { 0.0 };
+    }
+}

@@ -1,0 +1,68 @@
+//! Shares that are set once.
+//!
+//! Source: atc18 Sections 5.1 (Fig. 4c) and 5.2 (Fig. 9).
+//!
+//! Parameters:
+//! - `gc`, `map`, `scrub`, `wear` (default 20 each): shares of the tasks in percent. A task with a share of 0 has no
+//!   slot at all, but for the guard.
+
+use super::TASKS;
+use crate::config::KeyError;
+use crate::flash::command::Source;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Of garbage collection.
+    pub gc: f64,
+    /// Of the map's traffic, where that has a share of its own.
+    pub map: f64,
+    /// Of scrubbing.
+    pub scrub: f64,
+    /// Of wear levelling.
+    pub wear: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { gc: 20.0, map: 20.0, scrub: 20.0, wear: 20.0 }
+    }
+}
+
+impl Params {
+    fn all(&self) -> [f64; 4] {
+        [self.gc, self.map, self.scrub, self.wear]
+    }
+
+    pub(super) fn check(&self) -> Result<(), KeyError> {
+        match TASKS.iter().zip(self.all()).find(|(_, share)| !(0.0..=100.0).contains(share)) {
+            None => Ok(()),
+            Some(((name, _), share)) => {
+                Err(KeyError::new(format!("admit.shares.{name}"), format!("{share} % is no share"))
+                    .with_help("use a number of percent from 0 to 100"))
+            }
+        }
+    }
+}
+
+/// The shares.
+#[derive(Clone, Debug)]
+pub struct Fixed {
+    of: [f64; Source::ALL.len()],
+}
+
+impl Fixed {
+    /// What is set.
+    pub fn new(params: &Params) -> Self {
+        let mut of = [params.wear; Source::ALL.len()];
+        TASKS.iter().zip(params.all()).for_each(|(&(_, task), share)| of[task as usize] = share);
+        Self { of }
+    }
+
+    /// The share of a task.
+    pub fn of(&self, task: Source) -> Option<f64> {
+        Some(self.of[task as usize]).filter(|&share| share > 0.0)
+    }
+}

@@ -1,0 +1,106 @@
+//! Shares: how many of the drive's slots a task may have, in percent.
+//!
+//! Contract: shares are asked for the share of a task at every decision, in constant time. Where they change with time
+//! they name a period; while a task is at work they are updated at its end, and told the state of the drive
+//! ([`State`]). A task that begins to work is told, too.
+
+pub mod feedback;
+pub mod fixed;
+
+use crate::config::KeyError;
+use crate::flash::command::Source;
+use serde::{Deserialize, Serialize};
+
+/// Tasks beside the host.
+pub const TASKS: [(&str, Source); 4] =
+    [("gc", Source::Gc), ("map", Source::Map), ("scrub", Source::Scrub), ("wear", Source::Wear)];
+
+/// `[admit.shares]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "policy")]
+#[allow(missing_docs)]
+pub enum SharesConfig {
+    #[serde(rename = "fixed")]
+    Fixed(fixed::Params),
+    #[serde(rename = "feedback")]
+    Feedback(feedback::Params),
+}
+
+impl Default for SharesConfig {
+    fn default() -> Self {
+        Self::Fixed(fixed::Params::default())
+    }
+}
+
+impl SharesConfig {
+    /// Checks the parameters.
+    pub fn check(&self) -> Result<(), KeyError> {
+        match self {
+            Self::Fixed(p) => p.check(),
+            Self::Feedback(p) => p.check(),
+        }
+    }
+}
+
+/// What shares may see of a drive.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State {
+    /// Free blocks.
+    pub free_blocks: u64,
+    /// Free blocks below which collection starts.
+    pub free_blocks_target: u64,
+    /// The highest read count of a block.
+    pub reads_max: u64,
+    /// The read count above which scrubbing starts.
+    pub reads_target: u64,
+}
+
+/// The shares of a run.
+#[derive(Clone, Debug)]
+pub enum Shares {
+    /// Set once.
+    Fixed(fixed::Fixed),
+    /// Fed back.
+    Feedback(feedback::Feedback),
+}
+
+impl Shares {
+    /// The shares that a configuration asks for.
+    pub fn new(config: &SharesConfig) -> Self {
+        match config {
+            SharesConfig::Fixed(p) => Self::Fixed(fixed::Fixed::new(p)),
+            SharesConfig::Feedback(p) => Self::Feedback(feedback::Feedback::new(p)),
+        }
+    }
+
+    /// The share of a task in percent; none where that is set to 0, so that the task has no slot at all.
+    #[inline]
+    pub fn of(&self, task: Source) -> Option<f64> {
+        match self {
+            Self::Fixed(shares) => shares.of(task),
+            Self::Feedback(shares) => Some(shares.of(task)),
+        }
+    }
+
+    /// How often they are updated, if ever.
+    pub fn period_ns(&self) -> Option<u64> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Feedback(shares) => Some(shares.period_ns()),
+        }
+    }
+
+    /// A task begins to work.
+    pub fn on_activate(&mut self, task: Source) {
+        if let Self::Feedback(shares) = self {
+            shares.on_activate(task);
+        }
+    }
+
+    /// A period has passed, in which these tasks are at work.
+    pub fn update(&mut self, active: impl Fn(Source) -> bool, state: &State) {
+        if let Self::Feedback(shares) = self {
+            shares.update(active, state);
+        }
+    }
+}

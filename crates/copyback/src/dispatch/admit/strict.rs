@@ -1,0 +1,78 @@
+//! Fixed priorities: of the tasks that wait at a die the host goes first, then the map, collection, scrubbing, wear.
+//!
+//! Source: atc18 Section 5.2 (RAIN): "resources are arbitrated through fixed priority scheduling, with host requests
+//! having the highest priority". A task's requests enter out of order past full windows of other dies.
+//!
+//! Parameters:
+//! - `slots` (default 4): requests in a die's window.
+//! - `guard` (default 1): while a write of the host waits for space, requests of collections go first until so many of
+//!   them are in windows; with 0 the host may keep the collection out that it waits for. Own.
+
+use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
+use crate::config::KeyError;
+use crate::flash::command::Source;
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Requests in a die's window.
+    pub slots: u32,
+    /// Requests of collections that go first while a write waits for space.
+    pub guard: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { slots: 4, guard: 1 }
+    }
+}
+
+impl super::Parameters for Params {
+    fn check(&self) -> Result<(), KeyError> {
+        check_slots(self.slots)
+    }
+
+    fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    fn tells_tasks_apart(&self) -> bool {
+        true
+    }
+}
+
+/// Who goes first.
+const ORDER: [Source; 6] = [Source::Host, Source::Map, Source::Gc, Source::Scrub, Source::Wear, Source::Parity];
+
+/// The guard.
+pub struct Policy {
+    guard: u32,
+}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(params: &Params, _setup: &Setup) -> Self {
+        Self { guard: params.guard }
+    }
+}
+
+impl AdmitPolicy for Policy {
+    /// Nobody waits where there is room.
+    fn enters(&mut self, _: Entry, _: &View<'_>) -> bool {
+        true
+    }
+
+    fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
+        let Change::Slot { die, .. } = change else { return None };
+        if !view.has_room(die) {
+            return None;
+        }
+        let task = match is_guarded(self.guard, die, view) {
+            true => Source::Gc,
+            false => ORDER.into_iter().find(|&task| view.waiting(die).has(task))?,
+        };
+        Some(Entry { task, die })
+    }
+}

@@ -1,0 +1,55 @@
+//! Tasks that begin and end, and shares that follow the state of the drive.
+
+use super::drive::Drive;
+use crate::dispatch::admit::shares::State;
+use crate::dispatch::admit::{AdmitPolicy, Change};
+use crate::flash::command::Source;
+use crate::sim::queue::EventQueue;
+use crate::tasks::gc::trigger::TriggerPolicy;
+
+impl Drive {
+    /// A task beside the host begins to work.
+    pub(super) fn activate(&mut self, task: Source, events: &mut EventQueue) {
+        if self.windows.active().has(task) {
+            return;
+        }
+        self.windows.set_active(task, true);
+        let Some(shares) = self.admit.shares() else { return };
+        shares.on_activate(task);
+        if let Some(period_ns) = shares.period_ns().filter(|_| !events.is_pending(self.shares_timer)) {
+            events.schedule(self.shares_timer, events.now_ns() + period_ns);
+        }
+    }
+
+    /// A task has nothing to do any more: what it was kept is the host's.
+    pub(super) fn deactivate(&mut self, task: Source, events: &mut EventQueue) {
+        self.windows.set_active(task, false);
+        self.let_all_in(Change::Limits, events);
+    }
+
+    /// Nothing moves any more, and no request of the host will come: what tasks without a share have begun they end.
+    pub(crate) fn end_host(&mut self, events: &mut EventQueue) {
+        self.windows.end_host();
+        self.let_all_in(Change::Limits, events);
+    }
+
+    /// A period has passed: shares are updated, and whoever is below a limit now enters.
+    pub(super) fn update_shares(&mut self, events: &mut EventQueue) {
+        let active = self.windows.active();
+        if active.is_empty() {
+            return;
+        }
+        let state = self.state_for_shares();
+        let Some(shares) = self.admit.shares() else { return };
+        shares.update(|task| active.has(task), &state);
+        if let Some(period_ns) = shares.period_ns() {
+            events.schedule(self.shares_timer, events.now_ns() + period_ns);
+        }
+        self.let_all_in(Change::Limits, events);
+    }
+
+    fn state_for_shares(&self) -> State {
+        let free_blocks_target = self.trigger.soft_blocks(&self.geometry);
+        State { free_blocks: self.ftl.free_blocks(), free_blocks_target, ..State::default() }
+    }
+}
