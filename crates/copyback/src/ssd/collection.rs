@@ -4,6 +4,7 @@ use super::drive::Drive;
 use crate::flash::command::Source;
 use crate::ftl::blocks::BlockState;
 use crate::ftl::frontier::Stream;
+use crate::ftl::victim::Planes;
 use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
@@ -281,6 +282,9 @@ impl Drive {
     /// is full of valid data, and one that has a job collects already. The victim policy picks the block when the job
     /// begins.
     pub fn collect_once(&mut self, plane: PlaneId, events: &mut EventQueue) -> bool {
+        if self.relocations.are_tasks() {
+            return self.begin_task_collection(Planes::one(plane), events);
+        }
         let can = self.job_of_plane[plane.at()].is_none() && self.is_reclaimable(plane);
         if can {
             self.start_collection(plane, Start::Told, events);
@@ -289,6 +293,7 @@ impl Drive {
     }
 
     fn new_job(&mut self, purpose: Purpose, footprint: Footprint) -> JobId {
+        hold!(!self.relocations.are_tasks(), DieReservation, "{purpose:?} where collections reserve no die");
         let lead = footprint.planes().next().expect("a footprint has a plane");
         let job = Job::new(purpose, self.geometry.die_of(lead), footprint, self.txns.take_sequence());
         let fill = if self.geometry.has_superpages() { Fill::AsRead } else { self.granularity.fill() };

@@ -186,7 +186,7 @@ impl Drive {
     }
 
     /// Begins the collection of a block of these planes; whether there was one that is worth it.
-    fn begin_task_collection(&mut self, planes: Planes, events: &mut EventQueue) -> bool {
+    pub(super) fn begin_task_collection(&mut self, planes: Planes, events: &mut EventQueue) -> bool {
         let stamp = self.ftl.counts().host_units;
         let moment = Moment { least_units: self.geometry.units_per_page, read_offsets: &[], stamp };
         let victim = pick(&mut self.ftl, planes, moment).filter(|victim| victim.frees);
