@@ -1,0 +1,73 @@
+//! Do tasks share the flash as their scheduler says, over whole runs?
+
+mod common;
+
+use common::*;
+use copyback::run::config::RunConfig;
+use copyback::run::{Options, RunError, precondition, simulate};
+use copyback::sim::invariant::Invariant;
+use copyback::workload::rng;
+use copyback::workload::{Op, Request};
+use rand::RngExt;
+
+/// Two dies, full and overwritten, whose collections are a task.
+fn drive(admit: &str) -> RunConfig {
+    config(&format!(
+        "preemption = {{ policy = \"always\" }}
+         allocation = {{ policy = \"dynamic\" }}
+         order = {{ policy = \"fifo\" }}
+         trigger = {{ policy = \"watermark\", scope = \"device\", soft = 6 }}
+         precondition = {{ mode = \"random\", overwrites = 1.0 }}
+         host = {{ mode = \"closed\", queue_depth = 16 }}
+         capacity = {{ over_provisioning = 0.8 }}
+         geometry = {{ chips_per_channel = 2, planes_per_die = 1, blocks_per_plane = 24 }}
+         admit = {admit}"
+    ))
+}
+
+fn requests(count: u64, read_share: f64) -> Vec<Request> {
+    let mut stream = rng::stream(1, "test.tasks");
+    let request = |_| {
+        let op = if stream.random_bool(read_share) { Op::Read } else { Op::Write };
+        pages(op, 0, stream.random_range(0..200), 1)
+    };
+    (0..count).map(request).collect()
+}
+
+fn debit(share: u32, guard: u32) -> RunConfig {
+    let shares = format!("{{ policy = \"fixed\", gc = {share} }}");
+    drive(&format!("{{ policy = \"debit\", slots = 4, guard = {guard}, shares = {shares} }}"))
+}
+
+/// WORKED-atc18's timeline A7, over a run: collection has no share, host reads fill the windows, and writes wait for
+/// space. The guard lets the collection make some; without it the run stands still.
+#[test]
+fn a_guard_keeps_a_drive_alive_whose_collection_has_no_share() {
+    let outcome = run(&debit(0, 1), requests(3_000, 0.5));
+    assert!(outcome.report.gc.collections > 20, "{} collections", outcome.report.gc.collections);
+    let config = debit(0, 0);
+    let image = precondition(&config, 1).unwrap();
+    let source = Box::new(requests(3_000, 0.5).into_iter());
+    let options = Options { check: true, ..Options::default() };
+    let error = simulate(&config, image, source, &options, &mut |_| {}).err();
+    assert!(
+        matches!(error, Some(RunError::Invariant { invariant: Some(Invariant::RunEnds), .. })),
+        "without a guard: {error:?}"
+    );
+}
+
+/// Without background work it makes no difference who says which task's request enters: reads of a drive at rest.
+#[test]
+fn without_background_work_all_dispatchers_are_alike() {
+    let mean = |policy: &str| {
+        let mut config = drive(&format!("{{ policy = \"{policy}\", slots = 4 }}"));
+        config.host.queue_depth = 4;
+        let outcome = run(&config, requests(4_000, 1.0));
+        outcome.report.response.read.mean_ns
+    };
+    let window = mean("window");
+    for policy in ["vanilla", "strict", "qosfc", "debit"] {
+        let of_policy = mean(policy);
+        assert!((of_policy / window - 1.0).abs() < 0.01, "{policy}: {of_policy} ns, not {window} ns");
+    }
+}
