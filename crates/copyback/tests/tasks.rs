@@ -39,7 +39,7 @@ fn debit(share: u32, guard: u32) -> RunConfig {
     drive(&format!("{{ policy = \"debit\", slots = 4, guard = {guard}, shares = {shares} }}"))
 }
 
-/// WORKED-atc18's timeline A7, over a run: collection has no share, host reads fill the windows, and writes wait for
+/// Timeline A7 over a run: collection has no share, host reads fill the windows, and writes wait for
 /// space. The guard lets the collection make some; without it the run stands still.
 #[test]
 fn a_guard_keeps_a_drive_alive_whose_collection_has_no_share() {

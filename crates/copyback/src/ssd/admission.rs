@@ -261,7 +261,8 @@ impl Drive {
     /// A slot of a die's window became free: jobs first, then whoever waits.
     #[inline(always)]
     fn after_slot(&mut self, die: DieId, task: Option<Source>, events: &mut EventQueue) {
-        if !self.windows.has_room(die) {
+        // A window whose transactions were split may be full still; their task may have room elsewhere.
+        if !self.windows.has_room(die) && !self.settings.tells_tasks_apart {
             return;
         }
         let d = &self.dies[die.at()];

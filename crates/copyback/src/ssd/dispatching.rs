@@ -102,7 +102,7 @@ impl Hand {
     }
 }
 
-/// atc18 Fig. 3, both halves: WORKED-atc18's timeline A1. Limits 5 and 3 of eight slots.
+/// atc18 Fig. 3, both halves, worked out by hand: timeline A1. Limits 5 and 3 of eight slots.
 #[test]
 fn the_examples_of_debit_scheduling() {
     let shares = "{ policy = \"fixed\", gc = 37.5 }";

@@ -52,7 +52,7 @@ fn policy(dies: u32, shares: &str) -> Policy {
     Policy::new(&params, &Setup { dies, seed: 1 })
 }
 
-/// WORKED-atc18: fixed shares of 5, 10, 20, 40, 80 % of 64 slots; a task that is not at work has none of the host's.
+/// Fixed shares of 5, 10, 20, 40, 80 % of 64 slots; a task that is not at work has none of the host's.
 #[test]
 fn limits_are_shares_of_all_slots() {
     let mut chips = Chips::new(16);
