@@ -212,10 +212,15 @@ impl Preconditioner {
                 .with_help("give the drive at least one logical page for each plane, or another mode"));
         }
         let translation_pages = self.begin_with_translation_pages();
+        // As if all planes had been filled together: a block is as old as its place in its plane says. Else policies
+        // that weigh age over several planes would find all of the oldest on the first.
+        let (begun, set_apart) = (self.written, translation_pages.iter().sum::<usize>());
         let (units_per_page, mut in_second) = (geometry.units_per_page as usize, 0);
         let mut seconds = rng::stream(seed, "precondition.second-active");
         let second_block = if self.ftl.has_second_active() { geometry.units_per_block as usize } else { 0 };
         let plane_units = f64::from(geometry.blocks_per_plane) * f64::from(geometry.units_per_block);
+        let least = ((plane_units * used_min) as usize).saturating_sub(second_block) * geometry.planes as usize;
+        let lasts = least.saturating_sub(set_apart) as u64;
         for (plane, units) in of_plane.iter_mut().enumerate() {
             let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;
             let used = used.saturating_sub(translation_pages[plane]);
@@ -230,10 +235,12 @@ impl Preconditioner {
                 Spread::Even => writes_spread_evenly(&units[..live.max(1)], used, &mut stream),
                 Spread::ByAge => writes_spread_by_age(&units[..live.max(1)], used, &mut stream),
             };
+            let count = writes.len() as u64;
             for (at, unit) in writes.into_iter().enumerate() {
                 self.written += 1;
                 let is_second = second_block > 0 && at < in_second;
-                self.ftl.append_to(PlaneId(plane as u32), is_second, unit, self.written);
+                let stamp = begun + (at as u64 + 1) * lasts / count;
+                self.ftl.append_to(PlaneId(plane as u32), is_second, unit, stamp);
             }
         }
         Ok(())
@@ -440,6 +447,27 @@ mod tests {
             precondition = { mode = \"random\", steady = 1e-6 }";
         let refused = preconditioned(&toml::from_str(table).unwrap(), 1).err().expect("no two rounds are so alike");
         assert_eq!(refused.key, "precondition.steady");
+    }
+
+    /// Each plane of an aged drive is filled over the same time: of two planes that hold different amounts, block by
+    /// block the ages are alike, within those of two blocks, and none is of the future.
+    #[test]
+    fn aged_planes_are_equally_old() {
+        let table = "capacity = { over_provisioning = 0.5 }
+            timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
+            geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 64, page_size = \"4 KiB\" }
+            precondition = { mode = \"aged\", used_min = 0.7, used_max = 0.9, valid = 0.6 }";
+        let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
+        let (now, blocks) = (ftl.counts().host_units, ftl.blocks());
+        for plane in 0..4 {
+            let closed = |block: u32| blocks[BlockId(plane * 64 + block)].closed_at;
+            let full = (0..64).take_while(|&b| closed(b) > 0).count() as u32;
+            assert!((44..=57).contains(&full), "70 to 90 % of 64 blocks, not {full}");
+            assert!((0..full).all(|b| closed(b) <= now && (b == 0 || closed(b) > closed(b - 1))));
+            // 0.7 of 4 planes of 4,096 pages, of which the first block took a full one's share.
+            let first = 4.0 * 4096.0 * 0.7 / f64::from(full + 1);
+            assert!((closed(0) as f64 - first).abs() < 0.03 * first, "{} and not {first}", closed(0));
+        }
     }
 
     /// What is set apart in the second block is a part of a block; the rest goes to the first.
