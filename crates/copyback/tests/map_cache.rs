@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use copyback::run::config::RunConfig;
 use copyback::workload::rng;
 use copyback::workload::units::Bytes;
 use copyback::workload::{Op, Request};
@@ -34,4 +35,84 @@ fn ends(seed: u64) {
 #[test]
 fn requests_that_hold_room_for_each_other_end() {
     (0..60).for_each(ends);
+}
+
+// ---- a cache of whole translation pages -----------------------------------------------------------------------------
+
+/// Reads of 4 KiB take 60,240 ns on an idle chip, programs of a page of 16 KiB 540,960 ns. A translation page has the
+/// entries of 512 units; those of the first 2,048 units lie on the first chip, as do units 0 and 512.
+fn of_pages(cached: u32, more: &str) -> RunConfig {
+    config(&format!(
+        "timing = {{ read = \"50 us\", program = \"500 us\", erase = \"5 ms\", channel = \"400 MB/s\", command = \"0 ns\" }}
+         geometry = {{ channels = 4, planes_per_die = 1, blocks_per_plane = 32, pages_per_block = 16, page_size = \"16 KiB\", mapping_unit = \"4 KiB\" }}
+         capacity = {{ over_provisioning = 2.0 }}
+         compose = {{ policy = \"list\", builders = [] }}
+         mapping = {{ policy = \"map-cache\", cache = \"{} KiB\" }}
+         {more}",
+        4 * cached
+    ))
+}
+
+const FILLED: &str = "precondition = { mode = \"sequential\" }";
+const UNIT_NS: u64 = 60_240;
+const PAGE_NS: u64 = 540_960;
+
+/// Timeline A5: reads that alternate between two translation pages bring one and their data each; what a write has
+/// changed goes to flash, padded, before another page comes.
+#[test]
+fn a_cache_of_one_page_costs_its_flash_operations() {
+    let at = |slot: u64| slot * 1_000_000;
+    let reads = |from: u64| [0, 512, 0, 512].into_iter().zip(from..).map(move |(u, s)| pages(Op::Read, at(s), u, 1));
+    let outcome = run(&of_pages(1, FILLED), reads(0).collect());
+    assert_eq!(responses(&outcome), [2 * UNIT_NS; 4]);
+    let map = outcome.report.map.as_ref().expect("the map is in flash");
+    assert_eq!((map.page_reads, map.page_programs, map.hits), (4, 0, 0));
+
+    let mut script = vec![pages(Op::Read, at(0), 0, 1), pages(Op::Write, at(1), 0, 1)];
+    script.extend(reads(3).skip(1).take(1));
+    let outcome = run(&of_pages(1, FILLED), script);
+    assert_eq!(responses(&outcome), [2 * UNIT_NS, PAGE_NS, PAGE_NS + 2 * UNIT_NS]);
+    let (map, padding) =
+        (outcome.report.map.as_ref().expect("the map is in flash"), outcome.report.flash.padding_units);
+    assert_eq!((map.page_reads, map.write_backs, map.page_programs, padding), (2, 1, 1, 3 + 3));
+}
+
+/// The rest of timeline A5: a request that waits for its translation page holds up none whose page is there, on idle
+/// chips.
+#[test]
+fn hits_pass_misses() {
+    let script = vec![pages(Op::Read, 0, 13, 1), pages(Op::Read, 1_000_000, 516, 1), pages(Op::Read, 1_000_000, 13, 1)];
+    let outcome = run(&of_pages(2, FILLED), script);
+    assert_eq!(responses(&outcome), [2 * UNIT_NS, 2 * UNIT_NS, UNIT_NS]);
+}
+
+/// Moved data changes the map, which costs flash: a collection of data whose entries are not cached is followed by a
+/// read and a program of each translation page that it may update, one for two pages that it freed. They are requests
+/// of the collection where the map is no task of its own.
+#[test]
+fn collections_as_tasks_pay_for_the_map() {
+    let mut stream = rng::stream(2, "test.map-cache");
+    let mut unit = || stream.random_range(0..2_048);
+    let asked: Vec<_> = (0..1_500).map(|_| pages(Op::Write, 0, unit(), 1)).collect();
+    let drive = |admit: &str| {
+        let tables = format!(
+            "preemption = {{ policy = \"always\" }}
+             allocation = {{ policy = \"dynamic\" }}
+             order = {{ policy = \"fifo\" }}
+             trigger = {{ policy = \"watermark\", scope = \"device\", soft = 24 }}
+             host = {{ mode = \"closed\", queue_depth = 16 }}
+             precondition = {{ mode = \"random\", overwrites = 1.0 }}
+             admit = {{ policy = \"debit\", {admit} }}"
+        );
+        of_pages(1, &tables)
+    };
+    for admit in
+        ["shares = { policy = \"fixed\", gc = 20 }", "shares = { policy = \"fixed\", gc = 0 }", "map = \"own\""]
+    {
+        let outcome = run(&drive(admit), asked.clone());
+        let (map, gc) = (outcome.report.map.as_ref().expect("the map is in flash"), &outcome.report.gc);
+        assert!(gc.collections > 10 && map.updates > gc.collections, "{admit}: {} of {}", map.updates, gc.collections);
+        assert_eq!(map.page_programs, map.write_backs + map.updates, "{admit}");
+        assert_eq!(outcome.requests.len(), 1_500, "{admit}");
+    }
 }

@@ -130,8 +130,9 @@ impl Drive {
             return self.wait_for_space(id, events);
         }
         let entry = Entry { task: self.txns[id].task, die: self.txns[id].die };
-        let Self { windows, queues, txns, admit, waiting_for_space, .. } = self;
-        let view = View { windows, queues, txns, waits_for_space: *waiting_for_space > 0 };
+        let waits_for_gc = self.waits_for_gc();
+        let Self { windows, queues, txns, admit, .. } = self;
+        let view = View { windows, queues, txns, waits_for_gc };
         if windows.has_room(entry.die) && admit.enters(entry, &view) {
             self.enter(id);
         } else {
@@ -159,8 +160,21 @@ impl Drive {
         }
         self.collect_for_space(die, plane, events);
         self.update_clock(die, events.now_ns());
-        if self.settings.tells_tasks_apart && self.waiting_for_space == 1 {
-            // A collection may have more slots now, as it is waited for.
+        if self.waiting_for_space == 1 {
+            self.heed_guard(events);
+        }
+    }
+
+    /// Whether a request of the host waits for what only a collection can do.
+    #[inline(always)]
+    fn waits_for_gc(&self) -> bool {
+        self.waiting_for_space + self.updates_awaited > 0
+    }
+
+    /// Somebody has begun to wait for a collection, which may have more slots now.
+    #[cold]
+    pub(super) fn heed_guard(&mut self, events: &mut EventQueue) {
+        if self.settings.tells_tasks_apart {
             self.let_all_in(Change::Limits, events);
         }
     }
@@ -281,8 +295,9 @@ impl Drive {
     /// Lets those who wait in front of windows in, as the policy says now that something has changed for them.
     #[inline(always)]
     pub(super) fn let_all_in(&mut self, change: Change, events: &mut EventQueue) {
-        let Self { windows, queues, txns, admit, waiting_for_space, .. } = self;
-        let view = View { windows, queues, txns, waits_for_space: *waiting_for_space > 0 };
+        let waits_for_gc = self.waits_for_gc();
+        let Self { windows, queues, txns, admit, .. } = self;
+        let view = View { windows, queues, txns, waits_for_gc };
         if let Some(entry) = admit.next(change, &view) {
             self.let_in(entry, change, events);
         }
@@ -303,8 +318,9 @@ impl Drive {
                 hold!(self.windows.has_room(entry.die), Window, "{entry:?} finds no slot");
                 self.enter(id);
             }
-            let Self { windows, queues, txns, admit, waiting_for_space, .. } = self;
-            let view = View { windows, queues, txns, waits_for_space: *waiting_for_space > 0 };
+            let waits_for_gc = self.waits_for_gc();
+            let Self { windows, queues, txns, admit, .. } = self;
+            let view = View { windows, queues, txns, waits_for_gc };
             next = admit.next(change, &view);
         }
     }

@@ -9,10 +9,17 @@ use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::EventQueue;
 
 impl Drive {
-    pub(super) fn map_txn(&mut self, role: Role, unit: LogicalUnit, now_ns: u64) -> Txn {
+    /// A transaction of the map, which a task has caused.
+    pub(super) fn map_txn(&mut self, role: Role, unit: LogicalUnit, cause: Source, now_ns: u64) -> Txn {
+        let task = self.task_of_map(cause);
         let totals = &mut self.map().totals;
         totals.page_reads += u64::from(role == Role::MapRead);
-        Txn { arrival_ns: now_ns, ..Txn::new(role, unit, 1, DieId::NONE, PlaneId::NONE) }
+        Txn { task, arrival_ns: now_ns, ..Txn::new(role, unit, 1, DieId::NONE, PlaneId::NONE) }
+    }
+
+    /// The task that the map's requests count against which this one has caused.
+    fn task_of_map(&self, cause: Source) -> Source {
+        if self.settings.has_map_task { Source::Map } else { cause }
     }
 
     /// A translation page was written back, for which a transaction waited that goes on now, if nothing else keeps it.
@@ -32,33 +39,35 @@ impl Drive {
         }
         map.totals.write_backs += 1;
         let is_whole = map.cached.holds_pages();
-        self.start_update(page, !is_whole, successor, events);
+        let cause = self.txns[successor].task;
+        self.start_update(page, !is_whole, (successor, cause), events);
     }
 
-    /// Writes a translation page, after a read of what of it is not in DRAM.
+    /// Writes a translation page for a task, after a read of what of it is not in DRAM.
     pub(super) fn start_update(
         &mut self,
         page: TranslationPage,
         reads: bool,
-        successor: TxnId,
+        (successor, cause): (TxnId, Source),
         events: &mut EventQueue,
     ) {
         let unit = self.map().unit_of(page);
-        self.map().update_of[page.at()] = Update::UnderWay;
+        let task = self.task_of_map(cause);
+        self.map().update_of[page.at()] = Update::UnderWay { task, is_awaited: false };
         self.newest.track();
         let mut high_priority = false;
         if successor.is_some() {
             self.txns[successor].waits_for += 1;
             high_priority = self.txns[successor].high_priority;
         }
-        let write = Txn { successor, high_priority, ..self.map_txn(Role::MapWrite, unit, events.now_ns()) };
+        let write = Txn { successor, high_priority, ..self.map_txn(Role::MapWrite, unit, cause, events.now_ns()) };
         let write = self.txns.add(write);
         if !reads || self.ftl.lookup(unit).is_none() {
             self.submit_map_txn(write, events);
             return;
         }
         self.txns[write].waits_for = 1;
-        let read = Txn { successor: write, high_priority, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
+        let read = Txn { successor: write, high_priority, ..self.map_txn(Role::MapRead, unit, cause, events.now_ns()) };
         let read = self.txns.add(read);
         self.submit_map_txn(read, events);
     }
@@ -80,12 +89,13 @@ impl Drive {
         let map = self.map();
         let list = map.freed.len();
         while let Some(page) = self.map().owed.pop_front(list) {
-            self.update_owed(page, events);
+            self.update_owed(page, Source::Host, events);
         }
     }
 
-    /// A collection of a die ended that freed so many pages: translation pages of data that moved are updated.
-    pub(super) fn update_moved(&mut self, die: DieId, freed: u32, events: &mut EventQueue) {
+    /// A task has ended the relocation of a block of a die, which freed so many pages: translation pages of data that
+    /// moved are updated.
+    pub(super) fn update_moved(&mut self, die: DieId, cause: Source, freed: u32, events: &mut EventQueue) {
         let most = self.geometry.pages_per_block;
         let map = self.map();
         map.freed[die.at()] = most.min(map.freed[die.at()] + freed);
@@ -93,13 +103,15 @@ impl Drive {
             && let Some(page) = self.map().owed.pop_front(die.at())
         {
             self.map().freed[die.at()] -= PAGES_FREED_PER_UPDATE;
-            self.update_owed(page, events);
+            self.update_owed(page, cause, events);
         }
     }
 
-    pub(super) fn update_owed(&mut self, page: u32, events: &mut EventQueue) {
+    pub(super) fn update_owed(&mut self, page: u32, cause: Source, events: &mut EventQueue) {
         self.map().totals.updates += 1;
-        self.start_update(TranslationPage(page), true, TxnId::NONE, events);
+        let task = self.task_of_map(cause);
+        self.map().updates_of[task as usize] += 1;
+        self.start_update(TranslationPage(page), true, (TxnId::NONE, cause), events);
     }
 
     /// A transaction of the map goes to the die of its page.

@@ -47,7 +47,7 @@ impl Relocations {
         self.under_way.len()
     }
 
-    fn count_of(&self, source: Source) -> usize {
+    pub fn count_of(&self, source: Source) -> usize {
         self.under_way.iter().filter(|id| self.all[id.at()].source() == source).count()
     }
 
@@ -366,12 +366,10 @@ impl Drive {
             self.counters.on_collection(event);
         }
         if self.looks_up() {
-            self.update_moved(die, self.geometry.pages_per_block.saturating_sub(pages_bound), events);
+            self.update_moved(die, source, self.geometry.pages_per_block.saturating_sub(pages_bound), events);
         }
         self.collect_next(plane, events);
-        if self.relocations.count_of(source) == 0 {
-            self.deactivate(source, events);
-        }
+        self.deactivate_at_rest(source, events);
         self.admit_waiters(die, plane, events);
         if self.ftl.allocation().chooses_die() && self.waiting_for_space > 0 {
             self.call_waiters(die, events);

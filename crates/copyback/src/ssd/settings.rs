@@ -39,6 +39,8 @@ pub(super) struct Settings {
     pub hard_stops_all: bool,
     /// Requests enter windows in another order than they came.
     pub tells_tasks_apart: bool,
+    /// The map's traffic is a task of its own.
+    pub has_map_task: bool,
     /// Time of a look for partners before each read of a collection.
     pub scan_ns: u64,
     pub scan_max: usize,
@@ -82,6 +84,7 @@ impl Settings {
             hard_watermark: config.trigger.build(&ftl.geometry).hard_watermark(),
             hard_stops_all: preemption.at_hard() == AtHard::All,
             tells_tasks_apart: config.admit.tells_tasks_apart(),
+            has_map_task: config.admit.has_map_task(),
             scan_ns,
             scan_max,
             gc_scan_max,

@@ -16,15 +16,19 @@ impl Drive {
         self.windows.set_active(task, true);
         let Some(shares) = self.admit.shares() else { return };
         shares.on_activate(task);
-        if let Some(period_ns) = shares.period_ns().filter(|_| !events.is_pending(self.shares_timer)) {
+        let follow = shares.follow(|active| active == task);
+        if let Some(period_ns) = shares.period_ns().filter(|_| follow && !events.is_pending(self.shares_timer)) {
             events.schedule(self.shares_timer, events.now_ns() + period_ns);
         }
     }
 
-    /// A task has nothing to do any more: what it was kept is the host's.
-    pub(super) fn deactivate(&mut self, task: Source, events: &mut EventQueue) {
-        self.windows.set_active(task, false);
-        self.let_all_in(Change::Limits, events);
+    /// A task may have nothing to do any more: what it was kept is the host's then.
+    pub(super) fn deactivate_at_rest(&mut self, task: Source, events: &mut EventQueue) {
+        let updates = self.translation.as_ref().map_or(0, |map| map.updates_of[task as usize]);
+        if self.windows.active().has(task) && self.relocations.count_of(task) == 0 && updates == 0 {
+            self.windows.set_active(task, false);
+            self.let_all_in(Change::Limits, events);
+        }
     }
 
     /// Nothing moves any more, and no request of the host will come: what tasks without a share have begun they end.
@@ -36,11 +40,8 @@ impl Drive {
     /// A period has passed: shares are updated, and whoever is below a limit now enters.
     pub(super) fn update_shares(&mut self, events: &mut EventQueue) {
         let active = self.windows.active();
-        if active.is_empty() {
-            return;
-        }
         let state = self.state_for_shares();
-        let Some(shares) = self.admit.shares() else { return };
+        let Some(shares) = self.admit.shares().filter(|shares| shares.follow(|task| active.has(task))) else { return };
         shares.update(|task| active.has(task), &state);
         if let Some(period_ns) = shares.period_ns() {
             events.schedule(self.shares_timer, events.now_ns() + period_ns);

@@ -14,6 +14,7 @@ use super::drive::Drive;
 use super::sets::Sets;
 use crate::dispatch::queues::Queues;
 use crate::dispatch::txn::{Role, Txn, Txns};
+use crate::flash::command::Source;
 use crate::ftl::core::{Ftl, Move};
 use crate::ftl::mapping::cached::{Answer, CacheParameters, Cached};
 use crate::observe::counters::MapTotals;
@@ -34,7 +35,12 @@ pub(super) enum Update {
     /// It will be: the list of those that are.
     Owed(usize),
     /// Its transactions are under way, and its program was not issued.
-    UnderWay,
+    UnderWay {
+        /// Whose it is.
+        task: Source,
+        /// Somebody waits for it.
+        is_awaited: bool,
+    },
 }
 
 /// The map of a drive as its firmware sees it.
@@ -54,6 +60,10 @@ pub(super) struct Translation {
     /// Transactions that wait for something else of a translation page than its read: for the end of its update, or for
     /// room that another one makes.
     pub(super) behind: Lists,
+    /// Updates of each task under way for which no transaction waits.
+    pub(super) updates_of: [u32; Source::ALL.len()],
+    /// Updates of collections for which one waits, and whose programs were not issued.
+    pub(super) awaited: u32,
     /// Entries came to DRAM since those were looked at.
     pub(super) has_room: bool,
     /// Writes of which the buffer sends several at once.
@@ -79,6 +89,8 @@ impl Translation {
             freed: vec![0; g.dies as usize],
             waiting: VecDeque::new(),
             behind: Lists::new(pages, 64),
+            updates_of: [0; Source::ALL.len()],
+            awaited: 0,
             has_room: false,
             sets: Sets::default(),
             write_back: Vec::new(),
@@ -104,7 +116,8 @@ impl Translation {
         };
         self.cached.written(page);
         self.totals.page_programs += 1;
-        self.update_of[page.at()] = Update::None;
+        let update = std::mem::replace(&mut self.update_of[page.at()], Update::None);
+        self.awaited -= u32::from(update == Update::UnderWay { task: Source::Gc, is_awaited: true });
         if let Some(in_flash) = &mut self.in_flash {
             for unit in self.cached.units_of(page) {
                 in_flash[unit.at()] = ftl.lookup(unit);
@@ -177,6 +190,7 @@ impl Drive {
             }
             if let Some(map) = &mut self.translation {
                 let of_map = units.filter(|&unit| map.on_written(unit, ftl)).count();
+                self.updates_awaited = map.awaited;
                 self.counters.on_map_units(of_map as u64);
             }
         }
@@ -229,11 +243,11 @@ impl Drive {
         let answer = map.cached.look_up(first, units, &mut pages);
         let mut waits_behind = false;
         for &page in &pages {
-            let is_under_way = self.map().update_of[page.at()] == Update::UnderWay;
+            let is_under_way = matches!(self.map().update_of[page.at()], Update::UnderWay { .. });
             if is_under_way && !waits_behind {
                 // Its entries go there with those of the update, one of which is waited for.
                 waits_behind = true;
-                self.wait_behind(page, id);
+                self.wait_behind(page, id, events);
             } else if !is_under_way {
                 self.write_back(page, id, events);
             }
@@ -272,7 +286,7 @@ impl Drive {
         let page = map.cached.page_of(first);
         if map.load_of[page.at()][0].is_some() {
             // Its room is being filled for another one, whose end looks up again.
-            return self.wait_behind(page, id);
+            return self.wait_behind(page, id, events);
         }
         map.cached.give_up(first, units);
         map.has_room = true;
@@ -296,13 +310,13 @@ impl Drive {
             return;
         }
         match map.update_of[page.at()] {
-            Update::UnderWay => return self.wait_behind(page, id),
+            Update::UnderWay { .. } => return self.wait_behind(page, id, events),
             Update::Owed(list) => {
                 map.owed.remove(list, page.0);
-                self.update_owed(page.0, events);
-                return self.wait_behind(page, id);
+                self.update_owed(page.0, self.txns[id].task, events);
+                return self.wait_behind(page, id, events);
             }
-            Update::None if is_shared => return self.wait_behind(page, id),
+            Update::None if is_shared => return self.wait_behind(page, id, events),
             Update::None => {}
         }
         if self.ftl.lookup(unit).is_none() {
@@ -312,8 +326,8 @@ impl Drive {
             self.go_to_die(id, events);
             self.release(page, events);
         } else {
-            let high_priority = self.txns[id].high_priority;
-            let read = Txn { chain: id, high_priority, ..self.map_txn(Role::MapRead, unit, events.now_ns()) };
+            let (high_priority, cause) = (self.txns[id].high_priority, self.txns[id].task);
+            let read = Txn { chain: id, high_priority, ..self.map_txn(Role::MapRead, unit, cause, events.now_ns()) };
             let read = self.txns.add(read);
             self.map().load_of[page.at()] = [read, id];
             self.submit_map_txn(read, events);
@@ -321,11 +335,16 @@ impl Drive {
     }
 
     /// A transaction waits for something of a translation page that ends in `release`.
-    fn wait_behind(&mut self, page: TranslationPage, id: TxnId) {
+    fn wait_behind(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
         let entries = self.txns.entries();
-        let behind = &mut self.map().behind;
-        behind.grow(entries);
-        behind.push_back(page.at(), id.0);
+        let map = self.map();
+        map.behind.grow(entries);
+        map.behind.push_back(page.at(), id.0);
+        if let Update::UnderWay { task: Source::Gc, is_awaited } = &mut map.update_of[page.at()] {
+            map.awaited += u32::from(!std::mem::replace(is_awaited, true));
+            self.updates_awaited = map.awaited;
+            self.heed_guard(events);
+        }
         self.txns[id].waits_for += 1;
     }
 
@@ -346,13 +365,15 @@ impl Drive {
 
     /// A transaction of the map ended for which no single other one waits.
     pub(crate) fn end_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
-        let (unit, gc_affected) = (self.txns[id].first, self.txns[id].gc_affected);
+        let (unit, gc_affected, task) = (self.txns[id].first, self.txns[id].gc_affected, self.txns[id].task);
         let mut next = std::mem::replace(&mut self.txns[id].chain, TxnId::NONE);
         let is_load = next.is_some();
         self.txns.remove(id);
         let map = self.map();
         let page = map.page_at(unit).expect("it is one of the map");
         if !is_load {
+            map.updates_of[task as usize] -= 1;
+            self.deactivate_at_rest(task, events);
             return self.release(page, events);
         }
         (map.load_of[page.at()], map.has_room) = ([TxnId::NONE; 2], true);

@@ -279,7 +279,8 @@ impl Drive {
             let job = &self.jobs[id.at()];
             let pages = job.footprint().blocks().count() as u32 * self.geometry.pages_per_block;
             let programmed = (job.programmed() as u32).div_ceil(self.geometry.units_per_page).max(pages_stayed);
-            self.update_moved(die, pages.saturating_sub(programmed), events);
+            // A collection that reserves its die is no task of its own to those who let requests in.
+            self.update_moved(die, Source::Host, pages.saturating_sub(programmed), events);
         }
         self.retire(id, events);
     }

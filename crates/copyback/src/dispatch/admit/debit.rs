@@ -6,7 +6,8 @@
 //!
 //! A task beside the host has a limit of max(1, round(share · slots / 100)) while it is at work, and none where its
 //! share is set to 0; the host has the rest, at least 1. Where several tasks below their limits wait for one chip, one
-//! is drawn, each with the weight 1 − debit / limit. Requests of the map count against the task that caused them.
+//! is drawn, each with the weight 1 − debit / limit. Requests of the map count against the task that caused them, or
+//! belong to a task of its own.
 //!
 //! ```text
 //! limits A 5, B 3      chip 0  A0 B0  | a1 b1      full: neither may enter
@@ -17,14 +18,17 @@
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
-//! - `guard` (default 1): while a write of the host waits for space, the limit of collections is at least this, and
-//!   their requests go first until so many are in windows. With a share of 0 and no guard the drive stops. Own.
+//! - `guard` (default 1): while the host waits for a collection, for a page to land on or for an update of the map, the
+//!   limit of collections is at least this, and their requests go first until so many are in windows. With a share of 0
+//!   and no guard the drive stops. Own.
+//! - `map` (default `"cause"`): whose requests those of the map are: of the task that caused them, or with `"own"` of a
+//!   task with a share of its own.
 //! - `shares` (default `{ policy = "fixed", gc = 20, map = 20, scrub = 20, wear = 20 }`): percent of all slots for each
 //!   task but the host; 0 leaves it none. `"feedback"` sets them once a `period` (1 ms) while a task is at work:
 //!   S = P · e + I · S (atc18, equations 1 to 3), with `gc_p` (0.05 % a block) and `gc_i` (0.9) of collection, whose
 //!   error e is the number of free blocks missing to the watermark, `scrub_p` (0.002 % a read) and `scrub_i` (0.9) of
-//!   scrubbing, `most` (80 %), and `wear` (5 %), which is not fed back. P and I are not in the paper; those of
-//!   collection let its share span 0 to 40 % as in Fig. 6b.
+//!   scrubbing, `most` (80 %), and `map` (20 %) and `wear` (5 %), which are not fed back. P and I are not in the
+//!   paper; those of collection let its share span 0 to 40 % as in Fig. 6b.
 
 use super::shares::{Shares, SharesConfig};
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
@@ -40,21 +44,40 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Requests in a die's window.
     pub slots: u32,
-    /// Limit of collections while a write waits for space.
+    /// Limit of collections while the host waits for one.
     pub guard: u32,
+    /// Whose requests those of the map are.
+    pub map: MapTask,
     /// Percent of all slots for each task.
     pub shares: SharesConfig,
 }
 
+/// Whose requests those of the map are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MapTask {
+    /// Of the task that caused them.
+    #[default]
+    Cause,
+    /// Of a task of its own.
+    Own,
+}
+
 impl Default for Params {
     fn default() -> Self {
-        Self { slots: 4, guard: 1, shares: SharesConfig::default() }
+        Self { slots: 4, guard: 1, map: MapTask::Cause, shares: SharesConfig::default() }
     }
 }
 
 impl super::Parameters for Params {
     fn check(&self) -> Result<(), KeyError> {
         check_slots(self.slots)?;
+        if self.has_map_task() && self.shares.of_map() == 0.0 {
+            let why = "the map is a task of its own and has no share, so that nothing is ever looked up".to_owned();
+            return Err(
+                KeyError::new("admit.shares.map", why).with_help("use a share above 0, or `admit.map = \"cause\"`")
+            );
+        }
         self.shares.check()
     }
 
@@ -64,6 +87,10 @@ impl super::Parameters for Params {
 
     fn tells_tasks_apart(&self) -> bool {
         true
+    }
+
+    fn has_map_task(&self) -> bool {
+        self.map == MapTask::Own
     }
 }
 
@@ -102,7 +129,7 @@ impl Policy {
         }
         let by_share = |share: f64| (share * f64::from(self.slots) / 100.0).round() as u32;
         let limit = self.shares.of(task).map_or(0, |share| by_share(share).max(1));
-        if task == Source::Gc && view.waits_for_space() { limit.max(self.guard) } else { limit }
+        if task == Source::Gc && view.waits_for_gc() { limit.max(self.guard) } else { limit }
     }
 
     /// Whether a task is below its limit.

@@ -36,8 +36,8 @@ pub struct View<'a> {
     pub(crate) windows: &'a Windows,
     pub(crate) queues: &'a Queues,
     pub(crate) txns: &'a Txns,
-    /// Whether a write of the host waits for a page to land on.
-    pub(crate) waits_for_space: bool,
+    /// Whether a request of the host waits for what only a collection can do.
+    pub(crate) waits_for_gc: bool,
 }
 
 impl View<'_> {
@@ -69,10 +69,11 @@ impl View<'_> {
         self.windows.active().has(task)
     }
 
-    /// Whether a write of the host waits for a page to land on, which only a collection can make.
+    /// Whether a request of the host waits for what only a collection can do: a page to land on, or the end of an update
+    /// of the map that a collection has begun.
     #[inline(always)]
-    pub fn waits_for_space(&self) -> bool {
-        self.waits_for_space
+    pub fn waits_for_gc(&self) -> bool {
+        self.waits_for_gc
     }
 
     /// Tasks of which requests wait in front of a die's window.
@@ -141,6 +142,10 @@ pub trait Parameters {
     /// Whether it tells tasks apart, so that requests enter in another order than they came: inside a window commands
     /// that came later may then be older.
     fn tells_tasks_apart(&self) -> bool {
+        false
+    }
+    /// Whether the map's traffic is a task of its own, and not of the task that caused it.
+    fn has_map_task(&self) -> bool {
         false
     }
 }
@@ -228,6 +233,11 @@ impl AdmitConfig {
     pub fn tells_tasks_apart(&self) -> bool {
         self.parameters().tells_tasks_apart()
     }
+
+    /// See [`Parameters::has_map_task`].
+    pub fn has_map_task(&self) -> bool {
+        self.parameters().has_map_task()
+    }
 }
 
 /// Parameters that stay where a higher layer chooses another of these policies: the controller's slots.
@@ -242,10 +252,10 @@ fn check_slots(slots: u32) -> Result<(), KeyError> {
     Err(KeyError::new("admit.slots", format!("{slots} slots are not possible")).with_help("use 1 to 65536"))
 }
 
-/// Whether a collection's request that waits at a die goes before all others: a write of the host waits for space, and
-/// fewer requests of collections than `guard` are in windows.
+/// Whether a collection's request that waits at a die goes before all others: the host waits for it, and fewer requests
+/// of collections than `guard` are in windows.
 fn is_guarded(guard: u32, die: DieId, view: &View<'_>) -> bool {
-    view.waits_for_space() && view.waiting(die).has(Source::Gc) && view.debit(Source::Gc) < guard
+    view.waits_for_gc() && view.waiting(die).has(Source::Gc) && view.debit(Source::Gc) < guard
 }
 
 /// The request that has waited longest in front of a die's window, if one of its slots is free.

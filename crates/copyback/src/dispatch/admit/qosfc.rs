@@ -73,6 +73,10 @@ impl super::Parameters for Params {
     fn tells_tasks_apart(&self) -> bool {
         true
     }
+
+    fn has_map_task(&self) -> bool {
+        true
+    }
 }
 
 /// Virtual time of a die.

@@ -5,8 +5,9 @@
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
-//! - `guard` (default 1): while a write of the host waits for space, requests of collections go first until so many of
-//!   them are in windows; with 0 the host may keep the collection out that it waits for. Own.
+//! - `guard` (default 1): while the host waits for a collection, for a page to land on or for an update of the map,
+//!   requests of collections go first until so many of them are in windows; with 0 the host may keep the collection out
+//!   that it waits for. Own.
 
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
 use crate::config::KeyError;
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Requests in a die's window.
     pub slots: u32,
-    /// Requests of collections that go first while a write waits for space.
+    /// Requests of collections that go first while the host waits for one.
     pub guard: u32,
 }
 
@@ -39,6 +40,10 @@ impl super::Parameters for Params {
     }
 
     fn tells_tasks_apart(&self) -> bool {
+        true
+    }
+
+    fn has_map_task(&self) -> bool {
         true
     }
 }

@@ -42,6 +42,10 @@ impl super::Parameters for Params {
     fn tells_tasks_apart(&self) -> bool {
         true
     }
+
+    fn has_map_task(&self) -> bool {
+        true
+    }
 }
 
 /// The queue: where each request waits, in the order in which they came.

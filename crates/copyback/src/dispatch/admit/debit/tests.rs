@@ -35,7 +35,7 @@ impl Chips {
     }
 
     fn view(&self, waits_for_space: bool) -> View<'_> {
-        View { windows: &self.windows, queues: &self.queues, txns: &self.txns, waits_for_space }
+        View { windows: &self.windows, queues: &self.queues, txns: &self.txns, waits_for_gc: waits_for_space }
     }
 
     /// A request of a task waits at a die.

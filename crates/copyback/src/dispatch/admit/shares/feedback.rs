@@ -12,7 +12,8 @@
 //! - `gc_p` (default 0.05 % a block), `gc_i` (default 0.9): P and I of collection.
 //! - `scrub_p` (default 0.002 % a read), `scrub_i` (default 0.9): P and I of scrubbing.
 //! - `most` (default 80): no share exceeds so many percent.
-//! - `wear` (default 5): share of wear levelling in percent, which nothing feeds back. Own.
+//! - `map` (default 20), `wear` (default 5): shares of the map, where that is a task of its own, and of wear levelling
+//!   in percent, which nothing feeds back. Own.
 
 use super::State;
 use crate::config::KeyError;
@@ -36,13 +37,24 @@ pub struct Params {
     pub scrub_i: f64,
     /// Highest share in percent.
     pub most: f64,
+    /// Share of the map in percent.
+    pub map: f64,
     /// Share of wear levelling in percent.
     pub wear: f64,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { period: Nanos(1_000_000), gc_p: 0.05, gc_i: 0.9, scrub_p: 0.002, scrub_i: 0.9, most: 80.0, wear: 5.0 }
+        Self {
+            period: Nanos(1_000_000),
+            gc_p: 0.05,
+            gc_i: 0.9,
+            scrub_p: 0.002,
+            scrub_i: 0.9,
+            most: 80.0,
+            map: 20.0,
+            wear: 5.0,
+        }
     }
 }
 
@@ -64,7 +76,7 @@ impl Params {
                 return refuse(key, why, "use a number from 0 to below 1");
             }
         }
-        for (key, value) in [("most", self.most), ("wear", self.wear)] {
+        for (key, value) in [("most", self.most), ("map", self.map), ("wear", self.wear)] {
             if !(value > 0.0 && value <= 100.0) {
                 return refuse(key, format!("{value} % is no share"), "use a number of percent up to 100");
             }
@@ -84,7 +96,7 @@ impl Feedback {
     /// Nobody is at work.
     pub fn new(params: &Params) -> Self {
         let mut of = [0.0; Source::ALL.len()];
-        of[Source::Wear as usize] = params.wear;
+        (of[Source::Map as usize], of[Source::Wear as usize]) = (params.map, params.wear);
         Self { params: params.clone(), of }
     }
 
@@ -100,7 +112,7 @@ impl Feedback {
 
     /// See [`super::Shares::on_activate`].
     pub fn on_activate(&mut self, task: Source) {
-        if task != Source::Wear {
+        if matches!(task, Source::Gc | Source::Scrub) {
             self.of[task as usize] = 0.0;
         }
     }

@@ -42,6 +42,16 @@ impl SharesConfig {
     }
 }
 
+impl SharesConfig {
+    /// The share of the map, where that is a task of its own.
+    pub fn of_map(&self) -> f64 {
+        match self {
+            Self::Fixed(p) => p.map,
+            Self::Feedback(p) => p.map,
+        }
+    }
+}
+
 /// What shares may see of a drive.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
@@ -95,6 +105,11 @@ impl Shares {
         if let Self::Feedback(shares) = self {
             shares.on_activate(task);
         }
+    }
+
+    /// Whether an update may change something while these tasks are at work.
+    pub fn follow(&self, active: impl Fn(Source) -> bool) -> bool {
+        matches!(self, Self::Feedback(_)) && (active(Source::Gc) || active(Source::Scrub))
     }
 
     /// A period has passed, in which these tasks are at work.
