@@ -25,11 +25,11 @@ fn drive(admit: &str) -> RunConfig {
     ))
 }
 
-fn requests(count: u64, read_share: f64) -> Vec<Request> {
+fn requests(count: u64, read_share: f64, units: u64) -> Vec<Request> {
     let mut stream = rng::stream(1, "test.tasks");
     let request = |_| {
         let op = if stream.random_bool(read_share) { Op::Read } else { Op::Write };
-        pages(op, 0, stream.random_range(0..200), 1)
+        pages(op, 0, stream.random_range(0..units), 1)
     };
     (0..count).map(request).collect()
 }
@@ -43,11 +43,11 @@ fn debit(share: u32, guard: u32) -> RunConfig {
 /// space. The guard lets the collection make some; without it the run stands still.
 #[test]
 fn a_guard_keeps_a_drive_alive_whose_collection_has_no_share() {
-    let outcome = run(&debit(0, 1), requests(3_000, 0.5));
+    let outcome = run(&debit(0, 1), requests(3_000, 0.5, 200));
     assert!(outcome.report.gc.collections > 20, "{} collections", outcome.report.gc.collections);
     let config = debit(0, 0);
     let image = precondition(&config, 1).unwrap();
-    let source = Box::new(requests(3_000, 0.5).into_iter());
+    let source = Box::new(requests(3_000, 0.5, 200).into_iter());
     let options = Options { check: true, ..Options::default() };
     let error = simulate(&config, image, source, &options, &mut |_| {}).err();
     assert!(
@@ -62,7 +62,7 @@ fn without_background_work_all_dispatchers_are_alike() {
     let mean = |policy: &str| {
         let mut config = drive(&format!("{{ policy = \"{policy}\", slots = 4 }}"));
         config.host.queue_depth = 4;
-        let outcome = run(&config, requests(4_000, 1.0));
+        let outcome = run(&config, requests(4_000, 1.0, 200));
         outcome.report.response.read.mean_ns
     };
     let window = mean("window");
@@ -70,4 +70,33 @@ fn without_background_work_all_dispatchers_are_alike() {
         let of_policy = mean(policy);
         assert!((of_policy / window - 1.0).abs() < 0.01, "{policy}: {of_policy} ns, not {window} ns");
     }
+}
+
+/// A drive whose writes wait for space all the time, on four dies with a channel each.
+fn at_its_reserve(frontier: &str) -> RunConfig {
+    let shares = "{ policy = \"fixed\", gc = 80 }";
+    let mut config = drive(&format!("{{ policy = \"debit\", slots = 4, shares = {shares} }}"));
+    config.geometry.channels = 4;
+    config.geometry.chips_per_channel = 1;
+    config.geometry.pages_per_block = 64;
+    config.geometry.blocks_per_plane = 16;
+    config.frontier = toml::from_str(&format!("policy = \"{frontier}\"")).expect("a frontier");
+    config.host.queue_depth = 64;
+    config
+}
+
+/// Where moved data shares open blocks with the host's, the blocks that planes keep for it are a common stock: even when
+/// the drive has nothing else left, the pages of a victim are programmed on all dies at once. A block of their own
+/// they have only at home, one page after the other.
+#[test]
+fn moves_go_anywhere_even_at_the_reserve() {
+    let page_ns = |frontier: &str| {
+        let outcome = run(&at_its_reserve(frontier), requests(20_000, 0.0, 2_200));
+        let (gc, flash) = (&outcome.report.gc, &outcome.report.flash);
+        assert!(gc.collections > 100, "{frontier}: {} collections", gc.collections);
+        (gc.collection_mean_ns - ERASE_NS as f64) * gc.collections as f64 / flash.gc_page_programs as f64
+    };
+    let (shared, own) = (page_ns("single"), page_ns("split"));
+    let alone_ns = (PROGRAM_NS + TRANSFER_NS) as f64;
+    assert!(own > alone_ns && shared < alone_ns, "{shared} and {own} ns a page; one die programs it in {alone_ns} ns");
 }

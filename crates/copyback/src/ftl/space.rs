@@ -19,10 +19,24 @@ pub struct OwnMoves {
     pub has_begun: bool,
 }
 
+/// What is moved on a drive of which any plane takes it, into the open block that the host writes, too: the blocks kept
+/// for moves are a common stock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anywhere {
+    /// Pages that all planes have left for moves.
+    pub left: u32,
+    /// Pages that writes of the host leave to relocations that are to come.
+    pub kept: u32,
+    /// Pages that relocations have still to send to a plane.
+    pub unsent: u32,
+}
+
 /// The jobs of planes, as far as space goes.
 pub trait Moves {
-    /// What the job of a plane has still to program.
+    /// What the job of a plane has still to program there. Nothing where moves go anywhere.
     fn own(&self, plane: PlaneId) -> OwnMoves;
+    /// What is moved, where any plane takes it.
+    fn anywhere(&self) -> Option<Anywhere>;
 }
 
 /// Reservations of a drive's pages. Only its own functions change them.
@@ -33,6 +47,8 @@ pub struct Space {
     reserved: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
     incoming: Vec<u32>,
+    /// Pages reserved and on their way to a plane, on the whole drive.
+    promised: u32,
 }
 
 impl Space {
@@ -43,6 +59,7 @@ impl Space {
             writes_per_page,
             reserved: vec![0; geometry.planes as usize],
             incoming: vec![0; geometry.planes as usize],
+            promised: 0,
         }
     }
 
@@ -52,25 +69,34 @@ impl Space {
     #[inline(always)]
     pub fn reserve(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.reserved[account(geometry, die, plane)] += 1;
+        self.promised += 1;
     }
 
     /// The page of a write is bound, or the write needs none any more.
     #[inline(always)]
     pub fn release(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.reserved[account(geometry, die, plane)] -= 1;
+        self.promised -= 1;
     }
 
     /// Another plane's job sends a page.
     pub fn expect_move(&mut self, plane: PlaneId) {
         self.incoming[plane.at()] += 1;
+        self.promised += 1;
     }
 
     /// A page that another plane's job sent is bound.
     pub fn take_move(&mut self, plane: PlaneId) {
         self.incoming[plane.at()] -= 1;
+        self.promised -= 1;
     }
 
     // ---- questions --------------------------------------------------------------------------------------------------
+
+    /// Pages reserved and on their way to a plane, on the whole drive.
+    pub fn promised(&self) -> u32 {
+        self.promised
+    }
 
     /// Pages reserved on a plane, or on a die whose first plane this is.
     pub fn reserved(&self, plane: PlaneId) -> u32 {
@@ -114,8 +140,35 @@ impl Space {
         if plane.is_some() {
             return (self.reservable_of_plane(ftl, jobs, plane) * self.writes_per_page).saturating_sub(reserved);
         }
+        if let Some(anywhere) = jobs.anywhere() {
+            let of_drive = anywhere.left.saturating_sub(self.promised + anywhere.unsent + anywhere.kept);
+            return self.host_pages_of(ftl, die).saturating_sub(reserved).min(of_drive);
+        }
         let planes = ftl.geometry.planes_of(die);
         planes.map(|p| self.reservable_of_plane(ftl, jobs, p)).sum::<u32>().saturating_sub(reserved)
+    }
+
+    /// Pages of a die for the host where moves that are on their way may take what is kept for them on any plane.
+    fn host_pages_of(&self, ftl: &Ftl, die: DieId) -> u32 {
+        let planes = ftl.geometry.planes_of(die);
+        planes.map(|plane| left_beside_moves(ftl, plane, self.incoming[plane.at()])).sum()
+    }
+
+    /// Whether the drive has room for so many pages more that are to be moved anywhere.
+    pub fn has_room_for(&self, anywhere: Anywhere, pages: u32) -> bool {
+        pages + self.promised + anywhere.unsent <= anywhere.left
+    }
+
+    /// Whether a plane takes another page that may go anywhere, and its die still has what is reserved there.
+    pub fn takes_move(&self, ftl: &Ftl, plane: PlaneId) -> bool {
+        let incoming = self.incoming[plane.at()];
+        if ftl.pages_left(plane, Stream::Moved) <= incoming {
+            return false;
+        }
+        let (now, then) = (left_beside_moves(ftl, plane, incoming), left_beside_moves(ftl, plane, incoming + 1));
+        let die = ftl.geometry.die_of(plane);
+        now == then
+            || self.host_pages_of(ftl, die) - (now - then) >= self.reserved[account(&ftl.geometry, die, PlaneId::NONE)]
     }
 
     /// Pages of a plane that no move counts on, neither of its own job nor of another plane's, and that are not kept
@@ -131,6 +184,9 @@ impl Space {
     /// ends, this never falls.
     #[inline]
     pub fn host_pages_left(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
+        if jobs.anywhere().is_some() {
+            return left_beside_moves(ftl, plane, self.incoming[plane.at()]);
+        }
         let (own, incoming) = (jobs.own(plane), self.incoming[plane.at()]);
         // What is kept for the moves of a collection is theirs only as far as they still need it.
         let left = if !own.has_begun {
@@ -190,6 +246,12 @@ fn left_beside_reserve(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) 
     left.checked_sub(blocks.saturating_sub(GC_RESERVE_BLOCKS) * ftl.geometry.pages_per_block)
 }
 
+/// Pages of a plane for the host where so many moves are on their way to its open block, and may take the one that is
+/// kept behind it.
+fn left_beside_moves(ftl: &Ftl, plane: PlaneId, incoming: u32) -> u32 {
+    ftl.pages_left(plane, Stream::Host).saturating_sub(incoming)
+}
+
 /// Erased blocks of a plane that moves will open where they have a block of their own: moves of other planes, and those
 /// of its job, or, before that begins, of the block that it might take.
 fn blocks_for_moves(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> u32 {
@@ -203,5 +265,6 @@ fn blocks_for_moves(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> 
 impl Space {
     pub(crate) fn break_reservation(&mut self, plane: PlaneId, pages: u32) {
         self.reserved[plane.at()] += pages;
+        self.promised += pages;
     }
 }

@@ -7,7 +7,7 @@ use crate::dispatch::admit::{AdmitPolicy, Change, Entry, View};
 use crate::dispatch::txn::Role;
 use crate::flash::command::{FlashOp, Source};
 use crate::ftl::allocation::{Load, Place};
-use crate::ftl::space::{Moves, OwnMoves};
+use crate::ftl::space::{Anywhere, Moves, OwnMoves};
 use crate::observe::clocks::charge;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::{Invariant, broken, hold};
@@ -38,6 +38,9 @@ impl Moves for PlaneJobs<'_> {
     fn own(&self, plane: PlaneId) -> OwnMoves {
         let drive = self.0;
         let id = drive.job_of_plane[plane.at()];
+        if drive.relocations.room.is_some() {
+            return OwnMoves::default();
+        }
         if drive.relocations.are_tasks() {
             return drive.relocations.own(plane, drive.geometry.units_per_page);
         }
@@ -55,6 +58,11 @@ impl Moves for PlaneJobs<'_> {
             }
         };
         OwnMoves { pages, has_begun: job.beginning().is_some() }
+    }
+
+    #[inline(always)]
+    fn anywhere(&self) -> Option<Anywhere> {
+        self.0.anywhere()
     }
 }
 

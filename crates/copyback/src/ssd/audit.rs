@@ -44,6 +44,7 @@ impl Drive {
 
     /// A page that was reserved for a host write is there, or a job is making it.
     fn check_reservations(&self) {
+        self.check_room();
         for plane in (0..self.geometry.planes).map(PlaneId) {
             let reserved = self.space.pages_reserved(plane);
             let left = self.ftl.pages_left(plane, Stream::Host);
@@ -79,6 +80,12 @@ impl Drive {
         let is_filling = self.filling.as_ref().is_some_and(|filling| !filling.is_at_rest());
         hold!(!is_filling, AllReturned, "a page that fills was never written");
         let (pages, moves) = self.space.totals();
+        hold!(
+            pages + moves == self.space.promised(),
+            ReservationsCovered,
+            "{} pages are promised, {pages} reserved and {moves} on their way",
+            self.space.promised()
+        );
         let jobs = self.job_of_plane.iter().filter(|j| j.is_some()).count() + self.relocations.count();
         let (txns, dies) = (self.txns.live(), self.dies_reserved);
         hold!(

@@ -116,5 +116,8 @@ impl Drive {
     #[inline]
     pub(super) fn after_bind(&mut self, plane: PlaneId) {
         self.min_free_blocks = self.min_free_blocks.min(self.ftl.free_blocks_of(plane));
+        if let Some(room) = &mut self.relocations.room {
+            room.follow(&self.ftl, plane);
+        }
     }
 }

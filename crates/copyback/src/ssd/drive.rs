@@ -189,7 +189,7 @@ impl Drive {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
-            relocations: Relocations::new(config.preemption.as_task()),
+            relocations: Relocations::new(config.preemption.as_task(), &ftl),
             hotness,
             hears_moves,
             translation: config.mapping.cache().map(|cache| Box::new(Translation::new(cache, &ftl, check))),

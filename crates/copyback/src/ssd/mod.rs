@@ -30,6 +30,7 @@ mod pairing;
 mod parts;
 pub mod reading;
 mod relocations;
+mod room;
 mod rows;
 mod seen;
 mod sets;

@@ -1,20 +1,24 @@
 //! Collections, and what else relocates blocks, as tasks among others: no die is reserved (`tasks::relocation`).
 //!
 //! A relocation hands requests to its task's queue, from where `admit` lets them into windows; a die takes them as the
-//! order says. What is valid in a block has room on the block's own plane, which its last free block is kept for; it
-//! goes to another plane only as far as that can do without. So whoever waits for space is helped in the end.
+//! order says. What is valid in a block has room on the block's own plane, which its last free block is kept for, and
+//! goes there; where the allocation chooses dies for single pages it goes to any plane, and the drive as a whole keeps
+//! room for it (`room`). So whoever waits for space is helped in the end.
 
 use super::admission::PlaneJobs;
 use super::drive::Drive;
+use super::room::Room;
 use super::translation::after_move;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::ftl::allocation::Load;
+use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
 use crate::ftl::space::{Moves, OwnMoves};
 use crate::ftl::victim::Planes;
 use crate::observe::report::GcEvent;
 use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::preemption::AsTask;
 use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
@@ -29,11 +33,22 @@ pub(super) struct Relocations {
     free: Vec<JobId>,
     /// Those under way, the oldest first: few.
     under_way: Vec<JobId>,
+    /// Some of them have a page to program which no plane takes.
+    are_held_up: bool,
+    /// What the whole drive has room for, where moves go to any plane.
+    pub(super) room: Option<Room>,
 }
 
 impl Relocations {
-    pub fn new(as_task: Option<AsTask>) -> Self {
-        Self { as_task, all: Vec::new(), free: Vec::new(), under_way: Vec::new() }
+    pub fn new(as_task: Option<AsTask>, ftl: &Ftl) -> Self {
+        let goes_anywhere = as_task.filter(|_| ftl.allocation().chooses_die() && ftl.shares_block());
+        let room = goes_anywhere.map(|task| Room::new(ftl, task.victims));
+        Self { as_task, all: Vec::new(), free: Vec::new(), under_way: Vec::new(), are_held_up: false, room }
+    }
+
+    /// What those under way have still to send anywhere.
+    pub fn pages_unsent(&self, units_per_page: u32) -> u32 {
+        self.under_way.iter().map(|id| self.all[id.at()].pages_unsent(units_per_page)).sum()
     }
 
     /// Whether collections reserve no die.
@@ -85,21 +100,17 @@ impl Relocations {
 }
 
 /// The dies' loads as whoever places a page of moved data sees them.
-struct Loads<'a> {
-    drive: &'a Drive,
-    /// Where there is room for it in any case.
-    home: PlaneId,
-}
+struct Loads<'a>(&'a Drive);
 
 impl Load for Loads<'_> {
     fn is_collecting(&self, _: DieId) -> bool {
         false
     }
     fn queued(&self, die: DieId) -> u32 {
-        self.drive.queued(die)
+        self.0.queued(die)
     }
     fn free_pages(&self, die: DieId) -> u32 {
-        self.drive.planes_for_move(die, self.home).count() as u32
+        self.0.planes_for_move(die).count() as u32
     }
 }
 
@@ -107,6 +118,7 @@ impl Drive {
     /// A page was bound on a plane, or writes wait for space there (a die, where the plane is open): collections start
     /// as the trigger says.
     pub(super) fn collect_as_task(&mut self, plane: PlaneId, events: &mut EventQueue) {
+        self.resume_held_up(events);
         while self.may_collect_more()
             && let Some(planes) = self.planes_below(plane, !self.trigger_is_at_rest(plane))
         {
@@ -144,7 +156,9 @@ impl Drive {
     /// Writes wait for space on a plane, or on a die where the plane is open, and no page is left there: what can make
     /// some is collected whatever the watermarks say.
     pub(super) fn collect_as_task_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        if !self.may_collect_more() || self.has_pages_left(die, plane) {
+        // Where room is common to all planes, a die may have pages left that are kept.
+        let has_pages = || self.relocations.room.is_none() && self.has_pages_left(die, plane);
+        if !self.may_collect_more() || has_pages() {
             return;
         }
         let planes = match plane.is_some() {
@@ -200,6 +214,9 @@ impl Drive {
     pub(super) fn has_room_for_moves_of(&self, block: BlockId) -> bool {
         let plane = self.geometry.plane_of(block);
         let pages = u32::from(self.ftl.blocks()[block].valid).div_ceil(self.geometry.units_per_page);
+        if let Some(anywhere) = self.anywhere() {
+            return self.space.has_room_for(anywhere, pages);
+        }
         let own = PlaneJobs(self).own(plane);
         let bound_to = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
         let admitted = self.space.reserved_at(&self.geometry, self.geometry.die_of(plane), bound_to);
@@ -224,14 +241,25 @@ impl Drive {
     fn hand_over(&mut self, id: JobId, events: &mut EventQueue) {
         let units_per_page = self.geometry.units_per_page;
         let buffer_units = units_per_page * self.relocations.as_task.map_or(1, |task| task.buffer_pages);
-        while let Some(request) = self.relocations.all[id.at()].next_request(units_per_page, buffer_units) {
-            let (home, task) = (self.relocations.all[id.at()].plane(), self.relocations.all[id.at()].source());
-            let (role, units, plane) = match request {
-                Request::Read => (Role::JobRead, 0, home),
-                Request::Program { units } => (Role::JobProgram, units, self.place_move(home)),
-                Request::Erase => (Role::JobErase, 0, home),
+        loop {
+            let relocation = &self.relocations.all[id.at()];
+            let (home, task) = (relocation.plane(), relocation.source());
+            let mut plane = home;
+            if relocation.is_about_to_program(units_per_page) && self.relocations.room.is_some() {
+                let Some(place) = self.place_move() else {
+                    self.relocations.are_held_up = true;
+                    return;
+                };
+                plane = place;
+            }
+            let request = self.relocations.all[id.at()].next_request(units_per_page, buffer_units);
+            let Some(request) = request else { return };
+            let (role, units) = match request {
+                Request::Read => (Role::JobRead, 0),
+                Request::Program { units } => (Role::JobProgram, units),
+                Request::Erase => (Role::JobErase, 0),
             };
-            if plane != home {
+            if role == Role::JobProgram && self.relocations.room.is_some() {
                 self.space.expect_move(plane);
             }
             let mut txn = Txn::new(role, LogicalUnit::NONE, units, self.geometry.die_of(plane), plane);
@@ -241,22 +269,41 @@ impl Drive {
         }
     }
 
-    /// The plane for a page of data that leaves `home`: where the allocation would send one of the host's, if that
-    /// takes it.
-    fn place_move(&mut self, home: PlaneId) -> PlaneId {
-        if !self.ftl.allocation().chooses_die() {
-            return home;
-        }
-        let place = self.ftl.allocation().place(LogicalUnit(0), &Loads { drive: self, home });
+    /// The plane for a page of moved data: where the allocation would send one of the host's, if that takes it. None
+    /// where all that is left is reserved for writes of the host, which will be bound before long.
+    fn place_move(&mut self) -> Option<PlaneId> {
+        let place = self.ftl.allocation().place(LogicalUnit(0), &Loads(self));
         let pages_left = |&plane: &PlaneId| self.ftl.pages_left(plane, Stream::Moved) - self.space.incoming(plane);
-        let Some(plane) = self.planes_for_move(place.die, home).max_by_key(pages_left) else { return home };
+        let plane = self.planes_for_move(place.die).max_by_key(pages_left)?;
         self.ftl.on_placed(place);
-        plane
+        Some(plane)
     }
 
-    /// Planes of a die that take a page which leaves `home`.
-    fn planes_for_move(&self, die: DieId, home: PlaneId) -> impl Iterator<Item = PlaneId> + '_ {
-        self.geometry.planes_of(die).filter(move |&plane| plane == home || self.accepts_move(plane))
+    /// Planes of a die that take a page of moved data.
+    fn planes_for_move(&self, die: DieId) -> impl Iterator<Item = PlaneId> + '_ {
+        self.geometry.planes_of(die).filter(|&plane| self.space.takes_move(&self.ftl, plane))
+    }
+
+    /// Planes may take now what none of them took.
+    fn resume_held_up(&mut self, events: &mut EventQueue) {
+        if !std::mem::take(&mut self.relocations.are_held_up) {
+            return;
+        }
+        for at in 0..self.relocations.under_way.len() {
+            self.hand_over(self.relocations.under_way[at], events);
+        }
+    }
+
+    /// Whether the books of the drive's room are right. Looks at every plane.
+    pub(super) fn check_room(&self) {
+        let Some(anywhere) = self.anywhere() else { return };
+        let left: u32 = (0..self.geometry.planes).map(|p| self.ftl.pages_left(PlaneId(p), Stream::Moved)).sum();
+        hold!(
+            left == anywhere.left && self.space.has_room_for(anywhere, 0),
+            ReservationsCovered,
+            "{left} pages are left, {anywhere:?} and {} promised",
+            self.space.promised()
+        );
     }
 
     // ---- commands ---------------------------------------------------------------------------------------------------
@@ -290,10 +337,10 @@ impl Drive {
     fn take_job_program(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
         self.stop_waiting(id, events.now_ns());
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units);
-        let relocation = &mut self.relocations.all[job.at()];
-        if plane != relocation.plane() {
+        if self.relocations.room.is_some() {
             self.space.take_move(plane);
         }
+        let relocation = &mut self.relocations.all[job.at()];
         let source = relocation.source();
         let moves = relocation.bind_program(units);
         self.counters.on_moved_units(source, u64::from(units));
@@ -359,6 +406,10 @@ impl Drive {
         self.counters.on_dropped_moves(relocation.dropped());
         self.ftl.erase(block);
         self.relocations.end(id);
+        if let Some(room) = &mut self.relocations.room {
+            room.follow(&self.ftl, plane);
+        }
+        self.resume_held_up(events);
         if source == Source::Gc {
             self.count_fruitless_collections(plane, pages_bound, 1);
             let (die, plane, block) = (die.0, plane.0, block.0);
@@ -370,7 +421,12 @@ impl Drive {
         }
         self.collect_next(plane, events);
         self.deactivate_at_rest(source, events);
-        self.admit_waiters(die, plane, events);
+        if self.relocations.room.is_some() {
+            // The drive has more room, of which the others may use what their own planes have.
+            self.admit_waiters_everywhere(events);
+        } else {
+            self.admit_waiters(die, plane, events);
+        }
         if self.ftl.allocation().chooses_die() && self.waiting_for_space > 0 {
             self.call_waiters(die, events);
         }

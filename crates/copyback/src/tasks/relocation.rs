@@ -136,6 +136,12 @@ impl Relocation {
         (units as u32).div_ceil(units_per_page)
     }
 
+    /// Pages that its programs will take at most which were not handed over.
+    pub fn pages_unsent(&self, units_per_page: u32) -> u32 {
+        let units = self.read - self.handed + self.moves.len() - self.next;
+        (units as u32).div_ceil(units_per_page)
+    }
+
     // ---- requests ---------------------------------------------------------------------------------------------------
 
     /// What it hands over next, if anything; its buffer holds so many units.
@@ -143,13 +149,12 @@ impl Relocation {
         if self.is_erasing {
             return None;
         }
-        let (held, is_all_in) = ((self.arrived - self.handed) as u32, self.is_all_in());
-        if held >= units_per_page || (is_all_in && held > 0) {
-            let units = held.min(units_per_page);
+        if self.is_about_to_program(units_per_page) {
+            let units = ((self.arrived - self.handed) as u32).min(units_per_page);
             self.handed += units as usize;
             return Some(Request::Program { units });
         }
-        if is_all_in {
+        if self.is_all_in() {
             self.is_erasing = self.programmed == self.read;
             return self.is_erasing.then_some(Request::Erase);
         }
@@ -157,6 +162,12 @@ impl Relocation {
         let reads = self.reads_waiting < self.pages_unread && in_buffer + units_per_page <= buffer_units;
         self.reads_waiting += u32::from(reads);
         reads.then_some(Request::Read)
+    }
+
+    /// Whether what it hands over next is a program.
+    pub fn is_about_to_program(&self, units_per_page: u32) -> bool {
+        let held = (self.arrived - self.handed) as u32;
+        !self.is_erasing && (held >= units_per_page || (self.is_all_in() && held > 0))
     }
 
     /// Whether all that is valid was read and has come in.
