@@ -134,6 +134,25 @@ const ROWS: &[(&str, Option<&str>)] = &[
          preemption = { policy = \"always\" }",
         Some("admit.shares.period"),
     ),
+    (
+        "admit = { policy = \"debit\", map = \"own\", shares = { policy = \"fixed\", map = 0 } }\n\
+         preemption = { policy = \"always\" }",
+        Some("admit.shares.map"),
+    ),
+    // Background tasks.
+    ("tasks = { scrub = {} }", None),
+    ("tasks = { scrub = { start = 0 } }", Some("tasks.scrub.start")),
+    ("tasks = { scrub = { start = 100, stop = 101 } }", Some("tasks.scrub.stop")),
+    ("tasks = { scrub = { start = 100, stop = 0 } }", Some("tasks.scrub.stop")),
+    ("tasks = { scrub = { first_max = 1000000001 } }", Some("tasks.scrub.first_max")),
+    ("tasks = { scrub = {} }\nmapping = { policy = \"fast\" }", Some("tasks")),
+    ("tasks = { scrub = {} }\npreemption = { policy = \"ideal\" }", Some("tasks")),
+    ("tasks = { scrub = {} }\nfrontier = { policy = \"twin\" }\ngranularity = { policy = \"twin\" }", Some("tasks")),
+    (
+        "tasks = { scrub = {} }\npreemption = { policy = \"always\" }\n\
+         admit = { policy = \"debit\", shares = { policy = \"fixed\", scrub = 0 } }",
+        Some("admit.shares.scrub"),
+    ),
     // Pages that fill.
     ("frontier = { policy = \"split\", fill_limit = \"1 ms\", fill_ends = \"flash\" }", None),
     ("frontier = { policy = \"single\", fill_ends = \"flash\" }", Some("frontier.fill_ends")),

@@ -85,8 +85,8 @@ fn at_its_reserve(frontier: &str) -> RunConfig {
     config
 }
 
-/// Where moved data shares open blocks with the host's, the blocks that planes keep for it are a common stock: even when
-/// the drive has nothing else left, the pages of a victim are programmed on all dies at once. A block of their own
+/// Where moved data shares open blocks with the host's, the blocks that planes keep for it are a common stock: even
+/// when the drive has nothing else left, the pages of a victim are programmed on all dies at once. A block of their own
 /// they have only at home, one page after the other.
 #[test]
 fn moves_go_anywhere_even_at_the_reserve() {

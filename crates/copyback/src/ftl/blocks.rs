@@ -83,6 +83,15 @@ impl Blocks {
     }
 }
 
+#[cfg(test)]
+impl Blocks {
+    /// A plane of blocks in these states.
+    pub(crate) fn in_states(states: &[BlockState]) -> Self {
+        let block = |&state| Block { valid: 0, written: 0, state, erases: 0, closed_at: 0 };
+        Self { table: states.iter().map(block).collect(), per_plane: states.len() as u32, units_per_block: 8 }
+    }
+}
+
 impl std::ops::Index<BlockId> for Blocks {
     type Output = Block;
     #[inline(always)]

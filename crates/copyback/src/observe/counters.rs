@@ -246,6 +246,11 @@ impl Counters {
         self.work.block_erases += u64::from(planes);
     }
 
+    /// A task beside garbage collection has relocated blocks.
+    pub fn on_relocated(&mut self, blocks: u64) {
+        self.work.blocks_relocated += blocks;
+    }
+
     // ---- data -------------------------------------------------------------------------------------------------------
 
     /// Units of the host are bound.

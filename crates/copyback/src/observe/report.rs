@@ -142,6 +142,8 @@ pub struct FlashWork {
     pub other_page_programs: u64,
     /// Block erases.
     pub block_erases: u64,
+    /// Blocks that other background work relocated.
+    pub blocks_relocated: u64,
     /// Mapping units written for the host.
     pub host_units: u64,
     /// Mapping units moved by garbage collection.
@@ -189,6 +191,7 @@ impl FlashWork {
             other_page_reads: with(self.other_page_reads, other.other_page_reads),
             other_page_programs: with(self.other_page_programs, other.other_page_programs),
             block_erases: with(self.block_erases, other.block_erases),
+            blocks_relocated: with(self.blocks_relocated, other.blocks_relocated),
             host_units: with(self.host_units, other.host_units),
             gc_units: with(self.gc_units, other.gc_units),
             other_units: with(self.other_units, other.other_units),
@@ -406,6 +409,9 @@ pub struct Report {
     pub wear: Wear,
     /// Smallest number of free blocks that a plane had.
     pub min_free_blocks: u32,
+    /// The highest count of reads of a block since its erase at the end, where scrubbing counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads_highest: Option<u32>,
     /// Peak of the requests that were in the drive.
     pub peak_outstanding: u32,
     /// Requests that waited because a drive had as many transactions under way as it takes.

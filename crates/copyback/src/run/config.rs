@@ -8,6 +8,7 @@ use crate::dispatch::{admit, compose, order};
 use crate::ftl::{FtlConfig, allocation, frontier, mapping, victim};
 use crate::host::config::{HostConfig, SubpageWrites};
 use crate::ssd::{DriveConfig, SsdConfig};
+use crate::tasks::background;
 use crate::tasks::gc::granularity;
 use crate::tasks::gc::{preemption, trigger};
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,9 @@ pub struct RunConfig {
     /// Which of a die's requests goes first?
     #[serde(default)]
     pub order: order::OrderConfig,
+    /// What else uses the flash?
+    #[serde(default)]
+    pub tasks: background::TasksConfig,
     /// How the host hands requests over.
     #[serde(default)]
     pub host: HostConfig,
@@ -85,6 +89,7 @@ pub const AXES: &[Axis] = &[
     compose::AXIS,
     admit::AXIS,
     order::AXIS,
+    background::AXIS,
 ];
 
 impl RunConfig {
@@ -111,6 +116,7 @@ impl RunConfig {
         self.preemption.check(&self.device())?;
         self.order.check(&self.device())?;
         self.check_tasks()?;
+        self.check_background()?;
         self.check_window()?;
         self.compose.check(&self.commands)?;
         self.check_moves()?;
@@ -143,7 +149,7 @@ impl RunConfig {
 
     /// What its drive is made of beyond the translation layer.
     pub fn drive(&self) -> DriveConfig<'_> {
-        let Self { mapping, frontier, trigger, granularity, preemption, compose, admit, order, .. } = self;
+        let Self { mapping, frontier, trigger, granularity, preemption, compose, admit, order, tasks, .. } = self;
         DriveConfig {
             device: self.device(),
             mapping,
@@ -154,6 +160,7 @@ impl RunConfig {
             compose,
             admit,
             order,
+            tasks,
         }
     }
 

@@ -19,6 +19,34 @@ impl RunConfig {
         Err(KeyError::new("admit.policy", why).with_help(help))
     }
 
+    /// Tasks that relocate blocks one by one, and count what is read of them.
+    pub(super) fn check_background(&self) -> Result<(), KeyError> {
+        self.tasks.check()?;
+        if self.tasks.is_empty() {
+            return Ok(());
+        }
+        if let Some((name, _)) = self.tasks.on().find(|&(_, source)| self.admit.excludes(source)) {
+            let why = format!("`tasks.{name}` is on, and without a share what it begins is never done");
+            return Err(KeyError::new(format!("admit.shares.{name}"), why)
+                .with_help(format!("use a share above 0, or leave `[tasks.{name}]` out")));
+        }
+        let refuse = |why: &str, help: &str| Err(KeyError::new("tasks", why).with_help(help));
+        if self.mapping.log_blocks().is_some() {
+            let why = "a data block of `mapping.policy = \"fast\"` moves only where it is merged, and tasks relocate \
+                       blocks one by one";
+            return refuse(why, "leave `[tasks]` out, or choose another `mapping.policy`");
+        }
+        if self.frontier.is_in_rows() || !matches!(self.granularity, GranularityConfig::Block(_)) {
+            let why = "blocks of all planes of a die are collected together, and tasks relocate blocks one by one";
+            return refuse(why, "leave `[tasks]` out, or use `granularity.policy = \"block\"`");
+        }
+        if self.preemption.is_timeless() {
+            let why = "collections take no time (`preemption.policy = \"ideal\"`), and what tasks relocate would";
+            return refuse(why, "leave `[tasks]` out, or choose another `preemption.policy`");
+        }
+        Ok(())
+    }
+
     /// Collections whose commands are requests among others: each takes one block, page by page.
     pub(super) fn check_tasks(&self) -> Result<(), KeyError> {
         if self.preemption.as_task().is_none() {

@@ -3,6 +3,7 @@
 pub mod fastdiv;
 pub mod index;
 pub mod invariant;
+pub mod ladder;
 pub mod lists;
 pub mod queue;
 pub mod table;

@@ -10,10 +10,12 @@ pub enum Alarm {
     FillLimit,
     /// Shares of tasks are to be updated.
     Shares,
+    /// A task has found something to do.
+    Background,
 }
 
 /// How many alarms there are.
-pub const ALARMS: u32 = 2;
+pub const ALARMS: u32 = 3;
 
 /// The timers of a drive: those of its alarms, which come before what flash does at the same moment, and from `first`
 /// on [`Drive::timers`] others. Alarms are rare, and told apart where the loop over events does not pass.
@@ -38,7 +40,7 @@ impl Alarms {
 impl Alarm {
     /// The alarm of a place in their order.
     pub fn at(place: u32) -> Self {
-        if place == Self::FillLimit as u32 { Self::FillLimit } else { Self::Shares }
+        [Self::FillLimit, Self::Shares, Self::Background][place as usize]
     }
 }
 
@@ -49,6 +51,7 @@ impl Drive {
         match alarm {
             Alarm::FillLimit => self.on_fill_limit(events),
             Alarm::Shares => self.update_shares(events),
+            Alarm::Background => self.begin_background(events),
         }
     }
 }

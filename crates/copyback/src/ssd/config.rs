@@ -8,6 +8,7 @@ use crate::dispatch::order::OrderConfig;
 use crate::ftl::frontier::FrontierConfig;
 use crate::ftl::mapping::MappingConfig;
 use crate::host::config::SubpageWrites;
+use crate::tasks::background::TasksConfig;
 use crate::tasks::gc::granularity::GranularityConfig;
 use crate::tasks::gc::preemption::PreemptionConfig;
 use crate::tasks::gc::trigger::TriggerConfig;
@@ -33,6 +34,8 @@ pub struct DriveConfig<'a> {
     pub admit: &'a AdmitConfig,
     /// Which of a die's requests goes first?
     pub order: &'a OrderConfig,
+    /// What else uses the flash?
+    pub tasks: &'a TasksConfig,
 }
 
 /// A drive and what stands in front of it.

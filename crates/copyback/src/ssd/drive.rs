@@ -35,6 +35,7 @@ use crate::observe::protocol::ProtocolChecker;
 use crate::observe::shadow::Shadow;
 use crate::sim::index::{ChannelId, DieId, JobId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
+use crate::tasks::background::Background;
 use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
 use crate::tasks::gc::preemption::Preemption;
 use crate::tasks::gc::trigger::Trigger;
@@ -81,6 +82,10 @@ pub struct Drive {
     pub(super) job_of_plane: Vec<JobId>,
     /// What is relocated without a die of its own.
     pub(super) relocations: Relocations,
+    /// What else relocates blocks.
+    pub(super) background: Vec<Background>,
+    /// Tasks that have something to do begin it when this comes up.
+    pub(super) background_timer: Timer,
     /// Which entries of the map are in DRAM, where the map lives in flash.
     pub(super) translation: Option<Box<Translation>>,
     /// How often the host wrote each unit, where hot and cold data have blocks of their own.
@@ -149,6 +154,8 @@ impl Drive {
         let is_simple = !granularity.leaves_plane() && !granularity.copies_back() && !geometry.is_in_rows();
         let is_simple =
             is_simple && !ftl.has_log_blocks() && config.mapping.cache().is_none() && ftl.hot_cold().is_none();
+        let background = config.tasks.build(ftl.blocks(), ftl.seed());
+        let is_simple = is_simple && background.is_empty();
         let steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
         let mut newest = Newest::new(geometry.mapped_units);
         let merges_parts = settings.merge && geometry.units_per_page > 1;
@@ -190,6 +197,8 @@ impl Drive {
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
             relocations: Relocations::new(config.preemption.as_task(), &ftl),
+            background,
+            background_timer: alarms.timer(Alarm::Background),
             hotness,
             hears_moves,
             translation: config.mapping.cache().map(|cache| Box::new(Translation::new(cache, &ftl, check))),

@@ -32,6 +32,9 @@ impl Drive {
         let follows = self.flash.issue(die, command, events);
         let of_map = if self.looks_up() { self.partners_of_map(command) } else { 0 };
         self.counters.on_command(command, follows, of_map);
+        if !self.background.is_empty() {
+            self.count_reads(command, events);
+        }
         if command.source == Source::Gc {
             let (_, page) = self.flash.geometry().block_and_offset(command.parts[0].page);
             let array_ns = self.flash.timing().page_ns(command.op, page);

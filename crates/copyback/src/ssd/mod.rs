@@ -4,6 +4,7 @@
 mod admission;
 pub mod alarms;
 mod audit;
+mod background;
 mod binding;
 #[cfg(test)]
 mod by_hand;

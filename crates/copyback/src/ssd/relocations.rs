@@ -405,6 +405,7 @@ impl Drive {
         let die = self.geometry.die_of(plane);
         self.counters.on_dropped_moves(relocation.dropped());
         self.ftl.erase(block);
+        self.count_erase(block);
         self.relocations.end(id);
         if let Some(room) = &mut self.relocations.room {
             room.follow(&self.ftl, plane);
@@ -415,11 +416,14 @@ impl Drive {
             let (die, plane, block) = (die.0, plane.0, block.0);
             let event = GcEvent { start_ns, end_ns: events.now_ns(), die, plane, block, units_valid, free_blocks };
             self.counters.on_collection(event);
+        } else {
+            self.counters.on_relocated(1);
         }
         if self.looks_up() {
             self.update_moved(die, source, self.geometry.pages_per_block.saturating_sub(pages_bound), events);
         }
         self.collect_next(plane, events);
+        self.begin_background(events);
         self.deactivate_at_rest(source, events);
         if self.relocations.room.is_some() {
             // The drive has more room, of which the others may use what their own planes have.

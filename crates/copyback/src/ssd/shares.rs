@@ -5,6 +5,7 @@ use crate::dispatch::admit::shares::State;
 use crate::dispatch::admit::{AdmitPolicy, Change};
 use crate::flash::command::Source;
 use crate::sim::queue::EventQueue;
+use crate::tasks::background::Level;
 use crate::tasks::gc::trigger::TriggerPolicy;
 
 impl Drive {
@@ -51,6 +52,8 @@ impl Drive {
 
     fn state_for_shares(&self) -> State {
         let free_blocks_target = self.trigger.soft_blocks(&self.geometry);
-        State { free_blocks: self.ftl.free_blocks(), free_blocks_target, ..State::default() }
+        let Level { highest, target } = self.level_of(Source::Scrub).unwrap_or_default();
+        let (reads_max, reads_target) = (u64::from(highest), u64::from(target));
+        State { free_blocks: self.ftl.free_blocks(), free_blocks_target, reads_max, reads_target }
     }
 }

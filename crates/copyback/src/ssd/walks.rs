@@ -258,7 +258,10 @@ impl Drive {
             self.count_fruitless_collections(plane, pages_stayed, blocks);
         }
         let defers = self.preemption.is_preemptive() && self.collection_state(die) == State::AllProhibited;
-        self.jobs[id.at()].footprint().blocks().for_each(|(_, block)| self.ftl.erase(block));
+        for (_, block) in self.jobs[id.at()].footprint().blocks() {
+            self.ftl.erase(block);
+            self.count_erase(block);
+        }
         if is_merge {
             self.ftl.end_merge(plane, block);
         }
@@ -268,6 +271,8 @@ impl Drive {
             let (die, plane, block) = (die.0, g.flash_plane_of(plane, 0).0, g.flash_block_of(block, 0).0);
             let event = GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks };
             self.counters.on_collection(event);
+        } else {
+            self.counters.on_relocated(self.jobs[id.at()].footprint().blocks().count() as u64);
         }
         // The clock stops for the job before anybody else can be charged.
         let d = &mut self.dies[die.at()];
@@ -296,6 +301,7 @@ impl Drive {
                 self.start_collection(next, start, events);
             }
         }
+        self.begin_background(events);
         self.release_slot(die, events);
         self.collect_while_idle(die, events);
         // Those who still wait may have to be helped elsewhere where this plane gave nothing.

@@ -1,5 +1,6 @@
 //! What uses the flash beside the host: jobs, and what starts them.
 
+pub mod background;
 mod footprint;
 pub mod gc;
 pub mod job;

@@ -21,6 +21,8 @@ const MERGES_RANDOM: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 2
 const FILLS: Setting = "frontier.policy = \"single\"\nfrontier.fill_limit = \"1 ms\"";
 /// Collections that reserve no die.
 const TASKS: Setting = "preemption.policy = \"always\"";
+/// What relocates blocks beside collections.
+const SCRUB: Setting = "tasks.scrub.start = 30\ntasks.scrub.stop = 10\ntasks.scrub.first_max = 20";
 const ALIGNED: Setting = "granularity.policy = \"aligned\"";
 
 /// Every knob and its settings, the plainest first: a failure shrinks towards it.
@@ -264,6 +266,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "precondition.mode = \"aged\"\nprecondition.used_min = 0.2\nprecondition.used_max = 0.7\nprecondition.valid = 0.5",
         "precondition.mode = \"aged\"\nprecondition.spread = \"by-age\"\nprecondition.seed = 7",
     ],
+    &["", "", "", SCRUB, "tasks.scrub.start = 5\ntasks.scrub.stop = 5\ntasks.scrub.first_max = 0"],
 ];
 
 /// A knob and one of its settings, for the count.
@@ -355,6 +358,18 @@ fn fitting_tasks(setting: Setting) -> Setting {
     }
 }
 
+/// What relocates blocks one by one goes not with blocks that belong together, nor with collections without time.
+fn goes_not_with_scrubbing(setting: &str) -> bool {
+    let is_one_of = |table: &str, names: &[&str]| {
+        setting.starts_with(&format!("{table}.policy"))
+            && names.iter().any(|name| setting.contains(&format!("\"{name}\"")))
+    };
+    is_one_of("granularity", &["aligned", "paired", "twin"])
+        || is_one_of("frontier", &["row"])
+        || is_one_of("mapping", &["superpage", "fast"])
+        || is_one_of("preemption", &["ideal"])
+}
+
 impl Choice {
     /// The configuration, the text that it was read from, and what was chosen.
     pub fn configuration(&self) -> (RunConfig, String, Vec<Mark>) {
@@ -384,8 +399,12 @@ impl Choice {
         if lines.iter().any(|line| line == "allocation.policy = \"static\"") {
             lines.push(format!("allocation.order = \"{}\"", allocation_order(self.order)));
         }
-        let (config, text) = support::configuration(&lines, self.spare_units);
         let mut marks: Vec<Mark> = chosen.iter().map(|(setting, settings)| (name_of(settings), *setting)).collect();
+        if lines.iter().any(|line| goes_not_with_scrubbing(line)) {
+            lines.retain(|line| !line.starts_with("tasks."));
+            marks.retain(|(_, setting)| !setting.starts_with("tasks."));
+        }
+        let (config, text) = support::configuration(&lines, self.spare_units);
         marks.push(("scheme", self.scheme.map_or("", |s| s.name)));
         (config, text, marks)
     }

@@ -92,6 +92,10 @@ impl super::Parameters for Params {
     fn has_map_task(&self) -> bool {
         self.map == MapTask::Own
     }
+
+    fn excludes(&self, task: Source) -> bool {
+        Shares::new(&self.shares).of(task).is_none()
+    }
 }
 
 /// The limits and where draws come from.

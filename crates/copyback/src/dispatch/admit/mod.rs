@@ -69,8 +69,8 @@ impl View<'_> {
         self.windows.active().has(task)
     }
 
-    /// Whether a request of the host waits for what only a collection can do: a page to land on, or the end of an update
-    /// of the map that a collection has begun.
+    /// Whether a request of the host waits for what only a collection can do: a page to land on, or the end of an
+    /// update of the map that a collection has begun.
     #[inline(always)]
     pub fn waits_for_gc(&self) -> bool {
         self.waits_for_gc
@@ -146,6 +146,10 @@ pub trait Parameters {
     }
     /// Whether the map's traffic is a task of its own, and not of the task that caused it.
     fn has_map_task(&self) -> bool {
+        false
+    }
+    /// Whether no request of a task beside the host ever enters.
+    fn excludes(&self, _task: Source) -> bool {
         false
     }
 }
@@ -232,6 +236,11 @@ impl AdmitConfig {
     /// See [`Parameters::tells_tasks_apart`].
     pub fn tells_tasks_apart(&self) -> bool {
         self.parameters().tells_tasks_apart()
+    }
+
+    /// See [`Parameters::excludes`].
+    pub fn excludes(&self, task: Source) -> bool {
+        self.parameters().excludes(task)
     }
 
     /// See [`Parameters::has_map_task`].

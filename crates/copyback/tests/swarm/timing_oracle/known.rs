@@ -50,6 +50,7 @@ pub fn understands(config: &RunConfig) -> bool {
         && matches!(config.granularity, GranularityConfig::Block(_))
         && config.mapping.cache().is_none()
         && config.preemption.as_task().is_none()
+        && config.tasks.is_empty()
         && config.frontier.fill().is_none()
         && !config.admit.tells_tasks_apart()
         && config.mapping.log_blocks().is_none()
