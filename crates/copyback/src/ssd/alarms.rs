@@ -12,10 +12,12 @@ pub enum Alarm {
     Shares,
     /// A task has found something to do.
     Background,
+    /// Firmware has made a request.
+    Made,
 }
 
 /// How many alarms there are.
-pub const ALARMS: u32 = 3;
+pub const ALARMS: u32 = 4;
 
 /// The timers of a drive: those of its alarms, which come before what flash does at the same moment, and from `first`
 /// on [`Drive::timers`] others. Alarms are rare, and told apart where the loop over events does not pass.
@@ -40,7 +42,7 @@ impl Alarms {
 impl Alarm {
     /// The alarm of a place in their order.
     pub fn at(place: u32) -> Self {
-        [Self::FillLimit, Self::Shares, Self::Background][place as usize]
+        [Self::FillLimit, Self::Shares, Self::Background, Self::Made][place as usize]
     }
 }
 
@@ -52,6 +54,7 @@ impl Drive {
             Alarm::FillLimit => self.on_fill_limit(events),
             Alarm::Shares => self.update_shares(events),
             Alarm::Background => self.begin_background(events),
+            Alarm::Made => self.on_made(events),
         }
     }
 }

@@ -79,6 +79,8 @@ impl Drive {
         }
         let is_filling = self.filling.as_ref().is_some_and(|filling| !filling.is_at_rest());
         hold!(!is_filling, AllReturned, "a page that fills was never written");
+        let is_making = self.delaying.as_ref().is_some_and(|delaying| !delaying.is_at_rest());
+        hold!(!is_making, AllReturned, "a request that was made was never handed over");
         let (pages, moves) = self.space.totals();
         hold!(
             pages + moves == self.space.promised(),

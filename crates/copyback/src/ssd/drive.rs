@@ -7,6 +7,7 @@
 
 use super::alarms::{Alarm, Timers};
 use super::config::DriveConfig;
+use super::delaying::Delaying;
 use super::die::Die;
 use super::filling::Filling;
 use super::hotness::Hotness;
@@ -82,6 +83,8 @@ pub struct Drive {
     pub(super) job_of_plane: Vec<JobId>,
     /// What is relocated without a die of its own.
     pub(super) relocations: Relocations,
+    /// Requests that firmware is making, where that takes time.
+    pub(super) delaying: Option<Box<Delaying>>,
     /// What else relocates blocks.
     pub(super) background: Vec<Background>,
     /// Tasks that have something to do begin it when this comes up.
@@ -154,6 +157,8 @@ impl Drive {
         let is_simple = !granularity.leaves_plane() && !granularity.copies_back() && !geometry.is_in_rows();
         let is_simple =
             is_simple && !ftl.has_log_blocks() && config.mapping.cache().is_none() && ftl.hot_cold().is_none();
+        let made = alarms.timer(Alarm::Made);
+        let delaying = config.tasks.delays.as_ref().map(|params| Box::new(Delaying::new(params, ftl.seed(), made)));
         let background = config.tasks.build(ftl.blocks(), ftl.seed());
         let is_simple = is_simple && background.is_empty();
         let steps_alone = settings.allows_lone_steps() && is_simple && flash.has_lone_commands();
@@ -174,7 +179,7 @@ impl Drive {
             .frontier
             .fill()
             .map(|fill| Box::new(Filling::new(fill, known, places, alarms.timer(Alarm::FillLimit))));
-        if filling.is_some() {
+        if filling.is_some() || delaying.is_some() {
             newest.track();
         }
         let lowest = (0..geometry.planes).map(|p| ftl.free_blocks_of(PlaneId(p))).min();
@@ -197,6 +202,7 @@ impl Drive {
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
             relocations: Relocations::new(config.preemption.as_task(), &ftl),
+            delaying,
             background,
             background_timer: alarms.timer(Alarm::Background),
             hotness,

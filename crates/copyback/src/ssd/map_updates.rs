@@ -114,8 +114,16 @@ impl Drive {
         self.start_update(TranslationPage(page), true, (TxnId::NONE, cause), events);
     }
 
-    /// A transaction of the map goes to the die of its page.
+    /// A transaction of the map is made.
     pub(super) fn submit_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
+        if self.delays() {
+            return self.delay(id, events);
+        }
+        self.hand_map_txn(id, events);
+    }
+
+    /// A transaction of the map goes to the die of its page.
+    pub(super) fn hand_map_txn(&mut self, id: TxnId, events: &mut EventQueue) {
         let first = self.txns[id].first;
         if self.txns[id].role == Role::MapRead {
             let place = self.ftl.lookup(first);

@@ -11,6 +11,7 @@ mod by_hand;
 mod collection;
 mod companions;
 pub mod config;
+mod delaying;
 mod destination;
 mod die;
 #[cfg(test)]

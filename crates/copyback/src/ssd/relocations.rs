@@ -265,7 +265,10 @@ impl Drive {
             let mut txn = Txn::new(role, LogicalUnit::NONE, units, self.geometry.die_of(plane), plane);
             (txn.job, txn.task) = (id, task);
             let txn = self.txns.add(txn);
-            self.submit(txn, events);
+            match self.delays() {
+                true => self.delay(txn, events),
+                false => self.submit(txn, events),
+            }
         }
     }
 

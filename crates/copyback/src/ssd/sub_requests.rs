@@ -83,6 +83,10 @@ impl Ssd {
 
     /// Hands a read to the die of its first unit, once that is looked up.
     fn submit_at_place(&mut self, mut txn: Txn, events: &mut EventQueue) {
+        if self.drive.delays() {
+            let txn = self.drive.add_txn(txn);
+            return self.drive.delay(txn, events);
+        }
         if self.drive.looks_up() {
             return self.drive.look_up_new(txn, events);
         }
@@ -142,7 +146,10 @@ impl Ssd {
     /// Hands a write to the drive, after reads of those of its units for which a bit of `reads` is set.
     #[inline(always)]
     pub(super) fn submit_after(&mut self, txn: Txn, reads: u32, events: &mut EventQueue) {
-        if reads == 0 && self.drive.looks_up() {
+        if reads == 0 && self.drive.delays() && txn.role == Role::Write {
+            let txn = self.drive.add_txn(txn);
+            self.drive.delay(txn, events);
+        } else if reads == 0 && self.drive.looks_up() {
             self.drive.look_up_new(txn, events);
         } else if reads == 0 {
             let txn = self.drive.add_txn(txn);

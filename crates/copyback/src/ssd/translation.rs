@@ -431,7 +431,7 @@ impl Drive {
     }
 
     /// A read goes to the die of its data, page by page; units that were trimmed meanwhile need nothing.
-    fn go_to_dies(&mut self, id: TxnId, events: &mut EventQueue) {
+    pub(super) fn go_to_dies(&mut self, id: TxnId, events: &mut EventQueue) {
         let (mut current, end) = (id, self.txns[id].first.0 + self.txns[id].units);
         let page_of = |drive: &Self, unit: u32| {
             let place = drive.ftl.lookup(LogicalUnit(unit));

@@ -1,6 +1,7 @@
 //! What uses the flash beside the host: jobs, and what starts them.
 
 pub mod background;
+pub mod delays;
 mod footprint;
 pub mod gc;
 pub mod job;

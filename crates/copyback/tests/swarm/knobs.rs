@@ -266,6 +266,13 @@ pub const KNOBS: &[&[Setting]] = &[
         "precondition.mode = \"aged\"\nprecondition.used_min = 0.2\nprecondition.used_max = 0.7\nprecondition.valid = 0.5",
         "precondition.mode = \"aged\"\nprecondition.spread = \"by-age\"\nprecondition.seed = 7",
     ],
+    &[
+        "",
+        "",
+        "",
+        "tasks.delays.mode = \"pipelined\"",
+        "tasks.delays.mode = \"serial\"\ntasks.delays.host = [\"1 us\", \"300 us\"]\ntasks.delays.gc = [\"0 ns\", \"2 ms\"]",
+    ],
     &["", "", "", SCRUB, "tasks.scrub.start = 5\ntasks.scrub.stop = 5\ntasks.scrub.first_max = 0"],
 ];
 
@@ -401,8 +408,8 @@ impl Choice {
         }
         let mut marks: Vec<Mark> = chosen.iter().map(|(setting, settings)| (name_of(settings), *setting)).collect();
         if lines.iter().any(|line| goes_not_with_scrubbing(line)) {
-            lines.retain(|line| !line.starts_with("tasks."));
-            marks.retain(|(_, setting)| !setting.starts_with("tasks."));
+            lines.retain(|line| !line.starts_with("tasks.scrub"));
+            marks.retain(|(_, setting)| !setting.starts_with("tasks.scrub"));
         }
         let (config, text) = support::configuration(&lines, self.spare_units);
         marks.push(("scheme", self.scheme.map_or("", |s| s.name)));

@@ -9,6 +9,7 @@
 
 pub mod scrub;
 
+use super::delays;
 use crate::config::{Axis, Choice, KeyError};
 use crate::flash::command::Source;
 use crate::ftl::blocks::Blocks;
@@ -51,11 +52,13 @@ pub trait Parameters {
 /// Writes the registry: of each row its table in the configuration, its place in the run-time enum and its page.
 macro_rules! tasks {
     ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
-        /// `[tasks]`: a table for each task that is on.
+        /// `[tasks]`: a table for each task that is on, and what making their requests takes.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         #[allow(missing_docs)]
         pub struct TasksConfig {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub delays: Option<delays::Params>,
             $( #[serde(skip_serializing_if = "Option::is_none")] pub $module: Option<$module::Params> ),+
         }
 
@@ -63,7 +66,7 @@ macro_rules! tasks {
             /// Checks the parameters.
             pub fn check(&self) -> Result<(), KeyError> {
                 $( if let Some(p) = &self.$module { p.check()?; } )+
-                Ok(())
+                self.delays.as_ref().map_or(Ok(()), delays::Params::check)
             }
 
             /// The tasks that are on: their names, and for whom their commands are.
@@ -113,7 +116,10 @@ macro_rules! tasks {
         pub const AXIS: Axis = Axis {
             name: "tasks",
             question: "what else uses the flash?",
-            choices: &[ $( Choice::new($name, include_str!(concat!(stringify!($module), ".rs"))) ),+ ],
+            choices: &[
+                $( Choice::new($name, include_str!(concat!(stringify!($module), ".rs"))), )+
+                Choice::new("delays", include_str!("../delays.rs")),
+            ],
         };
     };
 }

@@ -51,6 +51,7 @@ pub fn understands(config: &RunConfig) -> bool {
         && config.mapping.cache().is_none()
         && config.preemption.as_task().is_none()
         && config.tasks.is_empty()
+        && config.tasks.delays.is_none()
         && config.frontier.fill().is_none()
         && !config.admit.tells_tasks_apart()
         && config.mapping.log_blocks().is_none()
