@@ -11,6 +11,7 @@ use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
 use copyback::ftl::log_blocks::MergeTotals;
+use copyback::observe::config::MeasureConfig;
 use copyback::observe::report::{Latency, MapReport, Report, Sample};
 use copyback::run::config::Resolved;
 
@@ -45,7 +46,7 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
     let mut text = heading(plan, &planned.scheme, &planned.resolved);
     let mut parts = vec![
         ("Requests", requests(report)),
-        ("Response times", latencies(report, terminal_columns)),
+        ("Response times", latencies(report, &planned.resolved.run.measure, terminal_columns)),
         ("Where the time went", breakdown(report)),
         ("Write amplification", write_amplification(report)),
         ("Steady state", facts(steady::rows(&report.steady))),
@@ -139,24 +140,30 @@ const PERCENTILES: &[Percentile] = &[
 /// Percentiles that the narrowest terminals show.
 const FEW: &[&str] = &["mean", "p99", "p99.9", "max"];
 
-fn latencies(report: &Report, terminal_columns: usize) -> String {
-    let rows = latency_rows(report, &PERCENTILES.iter().collect::<Vec<_>>());
+fn latencies(report: &Report, measure: &MeasureConfig, terminal_columns: usize) -> String {
+    let rows = latency_rows(report, measure, &PERCENTILES.iter().collect::<Vec<_>>());
     if table::width(&rows) <= terminal_columns {
         return table::lay_out(&rows);
     }
     let few: Vec<&Percentile> = PERCENTILES.iter().filter(|(name, ..)| FEW.contains(name)).collect();
-    table::lay_out(&latency_rows(report, &few))
+    table::lay_out(&latency_rows(report, measure, &few))
 }
 
-fn latency_rows(report: &Report, percentiles: &[&Percentile]) -> Vec<Vec<Cell>> {
+fn latency_rows(report: &Report, measure: &MeasureConfig, percentiles: &[&Percentile]) -> Vec<Vec<Cell>> {
     let response = &report.response;
-    let classes = [
+    let small_reads = format!("reads up to {}", measure.small_read_max);
+    let mut classes = vec![
         ("all", &response.all),
         ("reads", &response.read),
+        (&*small_reads, &response.small_read),
         ("writes", &response.write),
         ("GC-affected reads", &response.gc_affected_read),
         ("GC-affected writes", &response.gc_affected_write),
     ];
+    if [0, response.read.count].contains(&response.small_read.count) {
+        // None of the reads is small, or all are: a row of its own would say nothing.
+        classes.retain(|(name, _)| *name != small_reads);
+    }
     let heading = ["class", "requests"].into_iter().chain(percentiles.iter().map(|(name, ..)| *name));
     let mut rows: Vec<Vec<Cell>> = vec![heading.map(|text| Cell::styled(text, BOLD)).collect()];
     for row in &mut rows {

@@ -1,5 +1,6 @@
 //! Measurements while a run goes on.
 
+use super::config::MeasureConfig;
 use super::latencies::Latencies;
 use super::matched::Responses;
 use super::report::{ALL_CAUSES, CAUSES, Latencies as LatencyReport, LatencyBreakdown, RequestRecord, Sample};
@@ -27,10 +28,17 @@ pub struct Ended<'a> {
     pub breakdown_ns: &'a [u64; CAUSES],
 }
 
+/// Kinds of requests whose response times are told apart; classes are sums of them.
+const SMALL_READ: usize = 0;
+const LARGE_READ: usize = 1;
+const WRITE: usize = 2;
+const KINDS: usize = 3;
+
 /// Measures of host requests.
 pub struct Collector {
-    /// Response times: reads and writes, each not affected and affected by collection.
-    response: [[Latencies; 2]; 2],
+    /// Response times by kind, each not affected and affected by collection.
+    response: [[Latencies; 2]; KINDS],
+    small_read_max_bytes: u64,
     breakdown_sum_ns: [[u128; CAUSES]; 2],
     /// The first request that is measured; no end of one before it counts.
     measured_from: u64,
@@ -59,6 +67,7 @@ impl Collector {
     pub fn new(keep_requests: bool) -> Self {
         Self {
             response: Default::default(),
+            small_read_max_bytes: MeasureConfig::default().small_read_max.0,
             breakdown_sum_ns: [[0; CAUSES]; 2],
             measured_from: 0,
             ended: 0,
@@ -73,6 +82,11 @@ impl Collector {
             records: keep_requests.then(Vec::new),
             responses: None,
         }
+    }
+
+    /// Measures what a configuration asks for. Before the run starts.
+    pub fn measure(&mut self, config: &MeasureConfig) {
+        self.small_read_max_bytes = config.small_read_max.0;
     }
 
     /// From now on no end of a request counts.
@@ -113,7 +127,7 @@ impl Collector {
         self.done_since_sample += 1;
         self.response_since_sample_ns += response_ns;
         if request.asked.op != Op::Trim {
-            self.response[op][usize::from(request.gc_affected)].record(response_ns);
+            self.response[self.kind(request.asked)][usize::from(request.gc_affected)].record(response_ns);
             for (sum, part) in self.breakdown_sum_ns[op].iter_mut().zip(request.breakdown_ns) {
                 *sum += u128::from(*part);
             }
@@ -134,6 +148,16 @@ impl Collector {
             });
         }
         true
+    }
+
+    /// The kind of a read or a write.
+    #[inline]
+    fn kind(&self, asked: &Request) -> usize {
+        match asked.op {
+            Op::Read if asked.len_bytes <= self.small_read_max_bytes => SMALL_READ,
+            Op::Read => LARGE_READ,
+            _ => WRITE,
+        }
     }
 
     /// When the next sample is due.
@@ -169,23 +193,24 @@ impl Collector {
     }
 
     /// Response times of the classes that a report has, by name.
-    pub fn classes(&self) -> [(&'static str, Latencies); 6] {
-        let merged = |ops: &[usize], affected: &[usize]| {
+    pub fn classes(&self) -> [(&'static str, Latencies); 7] {
+        let merged = |kinds: &[usize], affected: &[usize]| {
             let mut sum = Latencies::default();
-            for &op in ops {
+            for &kind in kinds {
                 for &a in affected {
-                    sum.add(&self.response[op][a]);
+                    sum.add(&self.response[kind][a]);
                 }
             }
             sum
         };
         [
-            ("all", merged(&[0, 1], &[0, 1])),
-            ("read", merged(&[0], &[0, 1])),
-            ("write", merged(&[1], &[0, 1])),
-            ("gc_affected", merged(&[0, 1], &[1])),
-            ("gc_affected_read", merged(&[0], &[1])),
-            ("gc_affected_write", merged(&[1], &[1])),
+            ("all", merged(&[SMALL_READ, LARGE_READ, WRITE], &[0, 1])),
+            ("read", merged(&[SMALL_READ, LARGE_READ], &[0, 1])),
+            ("small_read", merged(&[SMALL_READ], &[0, 1])),
+            ("write", merged(&[WRITE], &[0, 1])),
+            ("gc_affected", merged(&[SMALL_READ, LARGE_READ, WRITE], &[1])),
+            ("gc_affected_read", merged(&[SMALL_READ, LARGE_READ], &[1])),
+            ("gc_affected_write", merged(&[WRITE], &[1])),
         ]
     }
 

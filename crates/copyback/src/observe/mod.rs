@@ -7,6 +7,7 @@
 pub mod clocks;
 pub mod collector;
 pub mod commands;
+pub mod config;
 pub mod counters;
 pub mod latencies;
 pub mod matched;

@@ -113,6 +113,8 @@ pub struct Latencies {
     pub all: Latency,
     /// Reads.
     pub read: Latency,
+    /// Those of them that are small: of at most `measure.small_read_max` bytes.
+    pub small_read: Latency,
     /// Writes.
     pub write: Latency,
     /// Requests that waited, at any time, for a die reserved for or executing garbage collection.
@@ -427,7 +429,7 @@ pub struct Report {
 pub struct Outcome {
     /// The report.
     pub report: Report,
-    /// Histograms of response times in nanoseconds, by class name (`all`, `read`, `write`, `gc_affected`, …).
+    /// Histograms of response times in nanoseconds, by class name (`all`, `read`, `small_read`, `write`, …).
     pub histograms: Vec<(&'static str, Histogram<u64>)>,
     /// State over time, evenly spaced.
     pub series: Vec<Sample>,

@@ -7,6 +7,7 @@ use crate::config::{Axis, CapacityConfig, CommandsConfig, Device, GeometryConfig
 use crate::dispatch::{admit, compose, order};
 use crate::ftl::{FtlConfig, allocation, frontier, mapping, victim};
 use crate::host::config::{HostConfig, SubpageWrites};
+use crate::observe::config::MeasureConfig;
 use crate::ssd::{DriveConfig, SsdConfig};
 use crate::tasks::background;
 use crate::tasks::gc::granularity;
@@ -14,7 +15,7 @@ use crate::tasks::gc::{preemption, trigger};
 use serde::{Deserialize, Serialize};
 
 /// Everything that a run depends on but for its workload and its seed. Each field is a table of the TOML that users
-/// write: the first four describe the device, the axes the scheme, the last two the experiment.
+/// write: the first four describe the device, the axes the scheme, the last three the experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
@@ -69,6 +70,9 @@ pub struct RunConfig {
     /// How the drive is preconditioned.
     #[serde(default)]
     pub precondition: PreconditionConfig,
+    /// What is measured of a run.
+    #[serde(default)]
+    pub measure: MeasureConfig,
 }
 
 /// Layers of such configurations.

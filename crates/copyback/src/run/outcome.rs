@@ -22,6 +22,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let response = Latencies {
         all: summary("all"),
         read: summary("read"),
+        small_read: summary("small_read"),
         write: summary("write"),
         gc_affected: summary("gc_affected"),
         gc_affected_read: summary("gc_affected_read"),
