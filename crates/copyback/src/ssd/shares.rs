@@ -50,6 +50,12 @@ impl Drive {
         self.let_all_in(Change::Limits, events);
     }
 
+    /// The share of a task in percent, where `admit` knows shares: 0 while the task has nothing to do.
+    pub fn share_percent(&self, task: Source) -> Option<f64> {
+        let share = self.admit.share_percent(task)?;
+        Some(if self.windows.active().has(task) { share } else { 0.0 })
+    }
+
     fn state_for_shares(&self) -> State {
         let free_blocks_target = self.trigger.soft_blocks(&self.geometry);
         let Level { highest, target } = self.level_of(Source::Scrub).unwrap_or_default();

@@ -199,6 +199,10 @@ impl AdmitPolicy for Policy {
     fn shares(&mut self) -> Option<&mut Shares> {
         Some(&mut self.shares)
     }
+
+    fn share_percent(&self, task: Source) -> Option<f64> {
+        Some(self.shares.of(task).unwrap_or(0.0))
+    }
 }
 
 #[cfg(test)]

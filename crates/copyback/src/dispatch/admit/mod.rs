@@ -129,6 +129,10 @@ pub trait AdmitPolicy {
     fn shares(&mut self) -> Option<&mut Shares> {
         None
     }
+    /// The share that a task has of the slots, in percent, where the policy knows shares.
+    fn share_percent(&self, _task: Source) -> Option<f64> {
+        None
+    }
 }
 
 /// What a configuration says of a policy.
@@ -199,6 +203,9 @@ macro_rules! admits {
             }
             fn shares(&mut self) -> Option<&mut Shares> {
                 match self { $( Self::$variant(p) => p.shares() ),+ }
+            }
+            fn share_percent(&self, task: Source) -> Option<f64> {
+                match self { $( Self::$variant(p) => p.share_percent(task) ),+ }
             }
         }
     };
