@@ -12,7 +12,7 @@ use crate::workloads;
 use copyback::flash::geometry::Geometry;
 use copyback::host::config::HostMode;
 use copyback::observe::matched::Matched;
-use copyback::observe::report::Report;
+use copyback::observe::report::{Bin, Report};
 use copyback::run::Warmup;
 use copyback::run::config::Resolved;
 use copyback::run::config::RunConfig;
@@ -117,6 +117,8 @@ struct SchemeResult<'a> {
     report: &'a Report,
     #[serde(skip_serializing_if = "Option::is_none")]
     matched: Option<&'a Matched>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<&'a [Bin]>,
     notes: &'a [String],
 }
 
@@ -146,6 +148,7 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
                 config: &planned.resolved,
                 report: &done.outcome.report,
                 matched: done.matched.as_ref(),
+                window: done.outcome.window.as_deref(),
                 notes: &done.outcome.notes,
             })
             .collect(),

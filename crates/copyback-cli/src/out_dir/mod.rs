@@ -13,10 +13,11 @@ use marker::Marker;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-const TABLES: &[&str] = &["summary", "latency_histograms", "time_series", "gc_events", "requests"];
+const TABLES: &[&str] = &["summary", "latency_histograms", "time_series", "window", "gc_events", "requests"];
 const JSON: &str = "results.json";
-/// The table that is written where one asks for it.
+/// The tables that are written where one asks for them.
 const REQUESTS: &str = "requests.parquet";
+const WINDOW: &str = "window.parquet";
 
 /// Bytes of a file's name, on the file systems that are in use.
 const NAME_BYTES_MAX: usize = 255;
@@ -35,7 +36,13 @@ fn is_result(name: &str) -> bool {
 
 /// Names of the files of a plan.
 fn names(plan: &Plan, with_requests: bool) -> BTreeSet<String> {
-    let tables = TABLES.iter().filter(|table| with_requests || **table != "requests");
+    let with_window = plan.runs.iter().any(|planned| planned.resolved.run.measure.window.is_some());
+    let is_written = |table: &&&str| match **table {
+        "requests" => with_requests,
+        "window" => with_window,
+        _ => true,
+    };
+    let tables = TABLES.iter().filter(is_written);
     let configurations = plan.runs.iter().map(|planned| config_name(&planned.scheme));
     tables.map(|table| format!("{table}.parquet")).chain(configurations).chain([JSON.to_owned()]).collect()
 }
@@ -146,7 +153,7 @@ impl<'a> OutDir<'a> {
         }
         let before = self.marker.files();
         remove(folder, &before, &self.own).map_err(failed)?;
-        write_tables(folder, results, self.own.contains(REQUESTS))?;
+        write_tables(folder, results, &self.own)?;
         for planned in &results.plan.runs {
             files::write_text(&folder.join(config_name(&planned.scheme)), &planned.config_text(results.plan))?;
         }
@@ -171,7 +178,7 @@ fn remove(folder: &Path, before: &BTreeSet<String>, own: &BTreeSet<String>) -> s
     Ok(())
 }
 
-fn write_tables(folder: &Path, results: &Results<'_>, with_requests: bool) -> Result<(), Failure> {
+fn write_tables(folder: &Path, results: &Results<'_>, own: &BTreeSet<String>) -> Result<(), Failure> {
     let table = |name: &str, columns: Vec<Column>| {
         let path = folder.join(format!("{name}.parquet"));
         files::write_whole(&path, |file| write_table(file, name, columns))
@@ -180,7 +187,10 @@ fn write_tables(folder: &Path, results: &Results<'_>, with_requests: bool) -> Re
     table("latency_histograms", latency_histograms(results))?;
     table("time_series", time_series(results))?;
     table("gc_events", gc_events(results))?;
-    if with_requests { table("requests", requests(results)) } else { Ok(()) }
+    if own.contains(WINDOW) {
+        table("window", window(results))?;
+    }
+    if own.contains(REQUESTS) { table("requests", requests(results)) } else { Ok(()) }
 }
 
 /// Every number of the reports, a row a number: names are paths in the JSON document.
@@ -251,6 +261,14 @@ impl<'a, T> Rows<'a, T> {
     fn f64(&self, name: &'static str, value: impl Fn(&T) -> f64) -> Column {
         Column::F64(name, self.rows.iter().map(|(_, row)| value(row)).collect())
     }
+
+    fn maybe_u64(&self, name: &str, value: impl Fn(&T) -> Option<u64>) -> Column {
+        Column::MaybeU64(name.to_owned(), self.rows.iter().map(|(_, row)| value(row)).collect())
+    }
+
+    fn maybe_f64(&self, name: &str, value: impl Fn(&T) -> Option<f64>) -> Column {
+        Column::MaybeF64(name.to_owned(), self.rows.iter().map(|(_, row)| value(row)).collect())
+    }
 }
 
 fn time_series(results: &Results<'_>) -> Vec<Column> {
@@ -264,6 +282,27 @@ fn time_series(results: &Results<'_>) -> Vec<Column> {
         rows.u64("dies_collecting", |s| s.dies_collecting.into()),
         rows.u64("requests_done", |s| s.requests_done),
         rows.u64("response_sum_ns", |s| s.response_sum_ns),
+        rows.maybe_f64("gc_share_percent", |s| s.gc_share_percent),
+        rows.maybe_f64("scrub_share_percent", |s| s.scrub_share_percent),
+        rows.maybe_u64("block_reads_max", |s| s.block_reads_max.map(u64::from)),
+    ]
+}
+
+fn window(results: &Results<'_>) -> Vec<Column> {
+    let rows = Rows::new(results, |outcome| outcome.window.as_deref().unwrap_or_default());
+    vec![
+        rows.schemes(),
+        rows.u64("start_ns", |b| b.start_ns),
+        rows.u64("requests_done", |b| b.requests_done),
+        rows.u64("response_sum_ns", |b| b.response_sum_ns),
+        rows.u64("reads_done", |b| b.reads_done),
+        rows.u64("small_reads_done", |b| b.small_reads_done),
+        rows.u64("small_read_response_sum_ns", |b| b.small_read_response_sum_ns),
+        rows.u64("free_blocks", |b| b.free_blocks),
+        rows.u64("free_blocks_fewest", |b| b.free_blocks_fewest),
+        rows.maybe_f64("gc_share_percent", |b| b.gc_share_percent),
+        rows.maybe_f64("scrub_share_percent", |b| b.scrub_share_percent),
+        rows.maybe_u64("block_reads_max", |b| b.block_reads_max.map(u64::from)),
     ]
 }
 

@@ -3,7 +3,8 @@
 use super::config::MeasureConfig;
 use super::latencies::Latencies;
 use super::matched::Responses;
-use super::report::{ALL_CAUSES, CAUSES, Latencies as LatencyReport, LatencyBreakdown, RequestRecord, Sample};
+use super::report::{ALL_CAUSES, Bin, CAUSES, Latencies as LatencyReport, LatencyBreakdown, RequestRecord, Sample};
+use super::window::{Ends, Window};
 use crate::sim::invariant::hold;
 use copyback_workload::{Op, Request};
 
@@ -54,8 +55,17 @@ pub struct Collector {
     pub series: Vec<Sample>,
     next_sample_ns: u64,
     sample_every_ns: u64,
-    done_since_sample: u64,
-    response_since_sample_ns: u64,
+    /// Sum of the response times of requests that are measured, trims included. It may begin anew at 0: only what is
+    /// added in a short time is asked for.
+    response_sum_ns: u64,
+    /// Requests that are measured and this sum, at the last sample.
+    sampled: (u64, u64),
+    /// What ended and is not measured.
+    left_out: Ends,
+    /// The window, where one is asked for.
+    window: Option<Window>,
+    /// When the next sample is due, or the next look of the window: whatever is earlier.
+    next_look_ns: u64,
     /// Records of requests, where they are kept.
     pub records: Option<Vec<RequestRecord>>,
     /// Response times by request, where they are kept.
@@ -77,8 +87,11 @@ impl Collector {
             series: Vec::with_capacity(SAMPLES_MAX),
             next_sample_ns: 0,
             sample_every_ns: SAMPLE_NS,
-            done_since_sample: 0,
-            response_since_sample_ns: 0,
+            response_sum_ns: 0,
+            sampled: (0, 0),
+            left_out: Ends::default(),
+            window: None,
+            next_look_ns: 0,
             records: keep_requests.then(Vec::new),
             responses: None,
         }
@@ -87,6 +100,8 @@ impl Collector {
     /// Measures what a configuration asks for. Before the run starts.
     pub fn measure(&mut self, config: &MeasureConfig) {
         self.small_read_max_bytes = config.small_read_max.0;
+        self.window = config.span().map(Window::new);
+        self.plan_look();
     }
 
     /// From now on no end of a request counts.
@@ -98,9 +113,10 @@ impl Collector {
     pub fn begin(&mut self, first: u64, now_ns: u64) {
         self.measured_from = first;
         self.series.clear();
-        (self.done_since_sample, self.response_since_sample_ns) = (0, 0);
+        self.sampled = (self.measured(), self.response_sum_ns);
         self.sample_every_ns = SAMPLE_NS;
         self.next_sample_ns = (now_ns / SAMPLE_NS + 1) * SAMPLE_NS;
+        self.plan_look();
     }
 
     /// A request ended; whether it is measured.
@@ -119,13 +135,13 @@ impl Collector {
         );
         self.ended += 1;
         if request.index < self.measured_from {
+            self.leave_out(request.asked, response_ns);
             return false;
         }
         let op = request.asked.op as usize;
         self.done[op] += 1;
         self.bytes[op] += request.asked.len_bytes;
-        self.done_since_sample += 1;
-        self.response_since_sample_ns += response_ns;
+        self.response_sum_ns = self.response_sum_ns.wrapping_add(response_ns);
         if request.asked.op != Op::Trim {
             self.response[self.kind(request.asked)][usize::from(request.gc_affected)].record(response_ns);
             for (sum, part) in self.breakdown_sum_ns[op].iter_mut().zip(request.breakdown_ns) {
@@ -160,18 +176,75 @@ impl Collector {
         }
     }
 
-    /// When the next sample is due.
-    #[inline(always)]
-    pub fn next_sample_ns(&self) -> u64 {
-        self.next_sample_ns
+    /// A request of a warm-up ended: a window may lie in there.
+    #[cold]
+    fn leave_out(&mut self, asked: &Request, response_ns: u64) {
+        let is_small = asked.op == Op::Read && self.kind(asked) == SMALL_READ;
+        self.left_out.requests += 1;
+        self.left_out.response_ns = self.left_out.response_ns.wrapping_add(response_ns);
+        self.left_out.reads += u64::from(asked.op == Op::Read);
+        self.left_out.small_reads += u64::from(is_small);
+        self.left_out.small_read_response_ns += if is_small { u128::from(response_ns) } else { 0 };
     }
 
-    /// Takes a sample; `state` has everything but the requests that ended.
-    pub fn sample(&mut self, now_ns: u64, mut state: Sample) {
-        state.time_ns = now_ns;
-        state.requests_done = std::mem::take(&mut self.done_since_sample);
-        state.response_sum_ns = std::mem::take(&mut self.response_since_sample_ns);
-        self.series.push(state);
+    /// Requests that ended and are measured.
+    fn measured(&self) -> u64 {
+        self.done.iter().sum()
+    }
+
+    /// All that has ended.
+    fn ends(&self) -> Ends {
+        let (out, small) = (&self.left_out, &self.response[SMALL_READ]);
+        Ends {
+            requests: out.requests + self.measured(),
+            response_ns: out.response_ns.wrapping_add(self.response_sum_ns),
+            reads: out.reads + self.done[Op::Read as usize],
+            small_reads: out.small_reads + small.iter().map(Latencies::count).sum::<u64>(),
+            small_read_response_ns: out.small_read_response_ns + small.iter().map(Latencies::sum_ns).sum::<u128>(),
+        }
+    }
+
+    /// When the drives are to be looked at next, before what happens then.
+    #[inline(always)]
+    pub fn next_look_ns(&self) -> u64 {
+        self.next_look_ns
+    }
+
+    fn plan_look(&mut self) {
+        let window_ns = self.window.as_ref().map_or(u64::MAX, Window::next_ns);
+        self.next_look_ns = self.next_sample_ns.min(window_ns);
+    }
+
+    /// Looks at the drives before what happens now; `state` has everything but the requests that ended, `free_blocks`
+    /// are those of all drives.
+    #[inline]
+    pub fn look(&mut self, now_ns: u64, state: &Sample, free_blocks: u64) {
+        if now_ns >= self.next_sample_ns {
+            self.sample(now_ns, state);
+        }
+        if self.window.as_ref().is_some_and(|window| now_ns >= window.next_ns()) {
+            let ends = self.ends();
+            self.window.as_mut().expect("there is one").look(now_ns, &ends, state, free_blocks);
+        }
+        self.plan_look();
+    }
+
+    /// The run has ended: the bins of its window, where there is one.
+    pub fn end_window(&mut self, state: &Sample, free_blocks: u64) -> Option<Vec<Bin>> {
+        let ends = self.ends();
+        self.window.take().map(|window| window.end(&ends, state, free_blocks))
+    }
+
+    #[inline]
+    fn sample(&mut self, now_ns: u64, state: &Sample) {
+        let ended = (self.measured(), self.response_sum_ns);
+        let before = std::mem::replace(&mut self.sampled, ended);
+        self.series.push(Sample {
+            time_ns: now_ns,
+            requests_done: ended.0 - before.0,
+            response_sum_ns: ended.1.wrapping_sub(before.1),
+            ..*state
+        });
         if self.series.len() >= SAMPLES_MAX {
             self.merge_samples();
         }
@@ -179,16 +252,14 @@ impl Collector {
     }
 
     fn merge_samples(&mut self) {
-        let merged = self.series.chunks(2).map(|pair| {
-            let mut last = pair[pair.len() - 1];
-            if let [first, _] = pair {
-                last.requests_done += first.requests_done;
-                last.response_sum_ns += first.response_sum_ns;
-                last.free_blocks_min = last.free_blocks_min.min(first.free_blocks_min);
-            }
-            last
-        });
-        self.series = merged.collect();
+        for at in 0..SAMPLES_MAX / 2 {
+            let (first, mut last) = (self.series[2 * at], self.series[2 * at + 1]);
+            last.requests_done += first.requests_done;
+            last.response_sum_ns += first.response_sum_ns;
+            last.free_blocks_min = last.free_blocks_min.min(first.free_blocks_min);
+            self.series[at] = last;
+        }
+        self.series.truncate(SAMPLES_MAX / 2);
         self.sample_every_ns *= 2;
     }
 
@@ -233,8 +304,8 @@ mod tests {
     fn samples_are_due_at_multiples_of_their_distance() {
         let mut collector = Collector::new(false);
         collector.begin(0, 7 * SAMPLE_NS + 1);
-        assert_eq!(collector.next_sample_ns(), 8 * SAMPLE_NS);
-        collector.sample(9 * SAMPLE_NS, Sample::default());
-        assert_eq!(collector.next_sample_ns(), 10 * SAMPLE_NS);
+        assert_eq!(collector.next_look_ns(), 8 * SAMPLE_NS);
+        collector.look(9 * SAMPLE_NS, &Sample::default(), 0);
+        assert_eq!(collector.next_look_ns(), 10 * SAMPLE_NS);
     }
 }

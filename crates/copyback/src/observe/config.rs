@@ -1,18 +1,130 @@
 //! What of a run is measured beyond what is always measured.
 
-use copyback_workload::units::Bytes;
+use crate::config::KeyError;
+use copyback_workload::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-/// Classes of requests. `[measure]`
+/// The most bins that a window may have.
+pub const BINS_MAX: u64 = 1_000_000;
+/// No window ends later, as no request arrives later.
+const END_MAX_NS: u64 = 1 << 63;
+
+/// Classes of requests, and a window in which state over time does not thin out. `[measure]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasureConfig {
     /// Reads of at most so many bytes are small (default 64 KiB), and are a class of their own.
     pub small_read_max: Bytes,
+    /// Simulated time at which the window begins (default 0).
+    pub window_start: Nanos,
+    /// Length of the window (default: there is none). It has at most 1,000,000 bins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Nanos>,
+    /// Length of its bins (default 100 ms); so many fill the window.
+    pub bin: Nanos,
 }
 
 impl Default for MeasureConfig {
     fn default() -> Self {
-        Self { small_read_max: Bytes(64 << 10) }
+        Self { small_read_max: Bytes(64 << 10), window_start: Nanos(0), window: None, bin: Nanos(100_000_000) }
+    }
+}
+
+/// Bins of one length, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// When the first begins.
+    pub start_ns: u64,
+    /// How long each is.
+    pub bin_ns: u64,
+    /// How many there are.
+    pub bins: u64,
+}
+
+impl Span {
+    /// When a bin begins, counted from 0; behind the last one: when that ends.
+    pub fn start_of(&self, bin: u64) -> u64 {
+        self.start_ns + bin * self.bin_ns
+    }
+}
+
+impl MeasureConfig {
+    /// The bins of the window, where there is one.
+    pub fn span(&self) -> Option<Span> {
+        let window = self.window?;
+        Some(Span { start_ns: self.window_start.0, bin_ns: self.bin.0, bins: window.0 / self.bin.0 })
+    }
+
+    /// That a run which ended then has nothing of its window.
+    pub fn note(&self, end_ns: u64) -> Option<String> {
+        let is_empty = self.window.is_some() && end_ns < self.window_start.0;
+        let (end, start) = (Nanos(end_ns), self.window_start);
+        is_empty.then(|| format!("the run ended at {end}, before its window (`measure.window_start = \"{start}\"`)"))
+    }
+
+    /// Checks that the window can be.
+    pub fn check(&self) -> Result<(), KeyError> {
+        let refuse =
+            |key: &str, why: String, help: &str| Err(KeyError::new(format!("measure.{key}"), why).with_help(help));
+        let (start, bin) = (self.window_start, self.bin);
+        if bin.0 == 0 {
+            return refuse("bin", "bins cannot be without length".to_owned(), "use for example \"100 ms\"");
+        }
+        let Some(window) = self.window else {
+            let help = "set `measure.window`, too, for example to \"10 s\"";
+            let why = || "there is no window that could start then".to_owned();
+            return if start.0 == 0 { Ok(()) } else { refuse("window_start", why(), help) };
+        };
+        if window.0 == 0 {
+            return refuse("window", "a window cannot be without length".to_owned(), "use for example \"10 s\"");
+        }
+        if !window.0.is_multiple_of(bin.0) {
+            let why = format!("bins of {bin} do not fill a window of {window}");
+            return refuse("bin", why, "use a length of which `measure.window` is a multiple");
+        }
+        if window.0 / bin.0 > BINS_MAX {
+            let why = format!("a window of {window} has {} bins of {bin}, more than 1000000", window.0 / bin.0);
+            return refuse("bin", why, "use longer bins, or a shorter `measure.window`");
+        }
+        match start.0.checked_add(window.0) {
+            Some(end_ns) if end_ns <= END_MAX_NS => Ok(()),
+            _ => refuse("window_start", "the window ends after more than 292 years".to_owned(), "use an earlier time"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(settings: &str) -> Result<Option<Span>, String> {
+        let config: MeasureConfig = toml::from_str(settings).expect("the keys are known");
+        config.check().map(|()| config.span()).map_err(|error| error.key)
+    }
+
+    #[test]
+    fn a_window_is_filled_with_bins() {
+        assert_eq!(checked(""), Ok(None));
+        let span = |start_ns, bin_ns, bins| Ok(Some(Span { start_ns, bin_ns, bins }));
+        assert_eq!(checked("window = \"10 s\""), span(0, 100_000_000, 100));
+        let late = "window_start = \"10 h\"\nwindow = \"1 s\"\nbin = \"1 us\"";
+        assert_eq!(checked(late), span(36_000_000_000_000, 1_000, 1_000_000));
+    }
+
+    #[test]
+    fn a_window_that_cannot_be_is_refused() {
+        let refused = [
+            ("bin = \"0 ns\"", "bin"),
+            ("window = \"0 s\"", "window"),
+            ("window_start = \"10 h\"", "window_start"),
+            ("window = \"250 ms\"", "bin"),
+            ("window = \"50 ms\"", "bin"),
+            ("window = \"1000001 us\"\nbin = \"1 us\"", "bin"),
+            ("window = \"1 s\"\nwindow_start = \"9223372036 s\"", "window_start"),
+            ("window = \"1 s\"\nwindow_start = \"18446744073709551615 ns\"", "window_start"),
+        ];
+        for (settings, key) in refused {
+            assert_eq!(checked(settings), Err(format!("measure.{key}")), "{settings}");
+        }
     }
 }

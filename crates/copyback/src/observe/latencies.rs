@@ -50,6 +50,11 @@ impl Latencies {
         self.histogram.len()
     }
 
+    /// Sum of the response times.
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
     /// The histogram.
     pub fn histogram(&self) -> &Histogram<u64> {
         &self.histogram

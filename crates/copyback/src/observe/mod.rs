@@ -20,3 +20,4 @@ pub mod shadow;
 pub mod steady;
 pub mod tables;
 pub mod timeline;
+mod window;

@@ -3,7 +3,7 @@
 use super::commands::CommandRecord;
 use super::matched::Responses;
 use super::steady::Steady;
-pub use super::tables::{Arrivals, GcEvent, RequestRecord, Sample};
+pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample};
 use crate::ftl::log_blocks::MergeTotals;
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -433,6 +433,8 @@ pub struct Outcome {
     pub histograms: Vec<(&'static str, Histogram<u64>)>,
     /// State over time, evenly spaced.
     pub series: Vec<Sample>,
+    /// The bins of the window that was asked for, as far as the run went; none where none was.
+    pub window: Option<Vec<Bin>>,
     /// When requests arrived.
     pub arrivals: Arrivals,
     /// Collections in the order of their ends; empty unless asked for.

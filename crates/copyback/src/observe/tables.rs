@@ -20,6 +20,39 @@ pub struct Sample {
     pub requests_done: u64,
     /// Sum of their response times.
     pub response_sum_ns: u64,
+    /// Share of collections in percent, 0 while there are none: mean of the drives whose tasks have shares, if any do.
+    pub gc_share_percent: Option<f64>,
+    /// The same of scrubbing.
+    pub scrub_share_percent: Option<f64>,
+    /// Reads of the block that was read most since its erase, where they are counted.
+    pub block_reads_max: Option<u32>,
+}
+
+/// A bin of the window of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Bin {
+    /// When it begins. It ends where the next one begins.
+    pub start_ns: u64,
+    /// Requests that ended in it, those of a warm-up, too.
+    pub requests_done: u64,
+    /// Sum of their response times.
+    pub response_sum_ns: u64,
+    /// Those of them that are reads.
+    pub reads_done: u64,
+    /// Those of these that are small.
+    pub small_reads_done: u64,
+    /// Sum of the response times of these.
+    pub small_read_response_sum_ns: u64,
+    /// Free blocks of all drives, at its end.
+    pub free_blocks: u64,
+    /// The fewest that were seen in it: at its start, at its end, and about ten times in between.
+    pub free_blocks_fewest: u64,
+    /// See [`Sample::gc_share_percent`]; at its end.
+    pub gc_share_percent: Option<f64>,
+    /// See [`Sample::scrub_share_percent`]; at its end.
+    pub scrub_share_percent: Option<f64>,
+    /// See [`Sample::block_reads_max`]; at its end.
+    pub block_reads_max: Option<u32>,
 }
 
 /// One collection.

@@ -102,6 +102,7 @@ impl RunConfig {
         self.geometry.check()?;
         self.timing.check()?;
         self.host.check()?;
+        self.measure.check()?;
         self.precondition.check()?;
         self.check_map()?;
         self.check_log_blocks()?;

@@ -196,9 +196,11 @@ pub fn simulate(
     let mut simulation = begun(config, image, &mut *source, options)?;
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
+    let end_ns = simulation.now_ns();
     let mut outcome = outcome::of(simulation, preconditioning);
     outcome.notes = source.notes();
     outcome.notes.extend(config.notes_of_merges());
+    outcome.notes.extend(config.measure.note(end_ns));
     Ok(outcome)
 }
 

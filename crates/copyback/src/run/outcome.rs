@@ -73,12 +73,24 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     };
     let histograms = classes.iter().map(|(name, class)| (*name, class.histogram().clone())).collect();
     let gc_events = simulation.drives().flat_map(|d| d.counters().gc_events().iter().copied()).collect();
+    let window = simulation.end_window();
     let series = std::mem::take(&mut simulation.collector.series);
     let requests = simulation.collector.records.take().unwrap_or_default();
     let commands = simulation.take_commands();
     let responses = simulation.collector.responses.take().unwrap_or_default();
     let arrivals = simulation.arrivals();
-    Outcome { report, histograms, series, arrivals, gc_events, requests, commands, responses, notes: Vec::new() }
+    Outcome {
+        report,
+        histograms,
+        series,
+        window,
+        arrivals,
+        gc_events,
+        requests,
+        commands,
+        responses,
+        notes: Vec::new(),
+    }
 }
 
 /// Work of all drives.

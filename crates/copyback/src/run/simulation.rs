@@ -229,8 +229,8 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     pub fn step(&mut self) -> Result<bool, RunError> {
         let Some((now_ns, timer)) = self.events.pop() else { return Ok(false) };
-        if now_ns >= self.collector.next_sample_ns() {
-            self.sample(now_ns);
+        if now_ns >= self.collector.next_look_ns() {
+            self.look(now_ns);
         }
         match timer {
             ARRIVAL => {}

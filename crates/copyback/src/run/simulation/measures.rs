@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::host::config::HostMode;
-use crate::observe::report::{Arrivals, Sample};
+use crate::observe::report::{Arrivals, Bin, Sample};
 use crate::observe::steady::{Mark, Steady, Track};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
@@ -101,16 +101,33 @@ impl Simulation<'_> {
         self.track.judge(self.mark(), self.host.mode == HostMode::Closed)
     }
 
-    pub(super) fn sample(&mut self, now_ns: u64) {
+    /// Samples the drives before what happens now, or looks at them for the window.
+    pub(super) fn look(&mut self, now_ns: u64) {
+        let state = self.state();
+        self.collector.look(now_ns, &state, self.totals.free_blocks());
+    }
+
+    /// The bins of the window, at the end of the run; none where there is no window.
+    pub fn end_window(&mut self) -> Option<Vec<Bin>> {
+        let state = self.state();
+        self.collector.end_window(&state, self.totals.free_blocks())
+    }
+
+    /// What the drives look like, without what ended.
+    #[inline]
+    fn state(&mut self) -> Sample {
         self.totals.refresh(&self.members);
-        let state = Sample {
+        let [gc_share_percent, scrub_share_percent] = self.totals.shares_percent(&self.members);
+        Sample {
             free_blocks_min: self.totals.free_blocks_min(),
             free_blocks_mean: self.totals.free_blocks_mean(),
             queue_depth: self.requests.live(),
             dies_collecting: self.totals.dies_reserved(),
+            gc_share_percent,
+            scrub_share_percent,
+            block_reads_max: self.totals.block_reads_max(&self.members),
             ..Sample::default()
-        };
-        self.collector.sample(now_ns, state);
+        }
     }
 
     /// The drives of the run.

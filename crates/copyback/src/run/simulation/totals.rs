@@ -1,7 +1,9 @@
-//! What samples and marks say of the drives: free blocks of their planes, dies that work for themselves, and what was
-//! programmed and erased. Only drives that something happened to since the last sample are asked again.
+//! What samples and marks say of the drives: free blocks of their planes, dies that work for themselves, shares of
+//! tasks, the block that was read most, and what was programmed and erased. Only drives that something happened to
+//! since the last sample are asked again.
 
 use super::Member;
+use crate::flash::command::Source;
 use crate::sim::index::PlaneId;
 use crate::ssd::drive::Drive;
 
@@ -18,11 +20,12 @@ struct DriveTotals {
 
 impl DriveTotals {
     fn of(drive: &Drive) -> Self {
-        let free = (0..drive.geometry().planes).map(|p| drive.ftl().free_blocks_of(PlaneId(p)));
-        let (sum, min) = free.fold((0, u32::MAX), |(sum, min), free| (sum + u64::from(free), min.min(free)));
+        let free_blocks = drive.ftl().free_blocks();
+        let free_of_planes = (0..drive.geometry().planes).map(|p| drive.ftl().free_blocks_of(PlaneId(p)));
+        let free_blocks_min = free_of_planes.min().unwrap_or(u32::MAX);
         let (flash_units, erases) = Self::work_of(drive);
         let dies_reserved = drive.dies_reserved();
-        Self { free_blocks: sum, free_blocks_min: min, dies_reserved, flash_units, erases, is_stale: false }
+        Self { free_blocks, free_blocks_min, dies_reserved, flash_units, erases, is_stale: false }
     }
 
     /// Units that a drive has programmed, and blocks that it has erased.
@@ -36,6 +39,10 @@ impl DriveTotals {
 pub(super) struct Totals {
     of: Vec<DriveTotals>,
     stale: Vec<u32>,
+    /// Drives whose tasks have shares, and those that count the reads of blocks, which never changes. They are asked
+    /// each time: there are none in most runs.
+    with_shares: Vec<u32>,
+    counting_reads: Vec<u32>,
     planes: u64,
     free_blocks: u64,
     free_blocks_min: u32,
@@ -44,11 +51,18 @@ pub(super) struct Totals {
     erases: u64,
 }
 
+/// The drives of which something holds.
+fn those(members: &[Member], holds: fn(&Drive) -> bool) -> Vec<u32> {
+    (0..members.len() as u32).filter(|&member| holds(members[member as usize].ssd.drive())).collect()
+}
+
 impl Totals {
     pub(super) fn new(members: &[Member]) -> Self {
         let mut totals = Self {
             of: vec![DriveTotals::default(); members.len()],
             stale: Vec::with_capacity(members.len()),
+            with_shares: those(members, |drive| drive.share_percent(Source::Gc).is_some()),
+            counting_reads: those(members, |drive| drive.block_reads_max().is_some()),
             planes: members.iter().map(|m| u64::from(m.ssd.drive().geometry().planes)).sum(),
             free_blocks: 0,
             free_blocks_min: u32::MAX,
@@ -86,6 +100,28 @@ impl Totals {
         if had_fewest {
             self.free_blocks_min = self.of.iter().map(|drive| drive.free_blocks_min).min().unwrap_or(u32::MAX);
         }
+    }
+
+    /// Free blocks.
+    pub(super) fn free_blocks(&self) -> u64 {
+        self.free_blocks
+    }
+
+    /// Shares of collection and of scrubbing: means of the drives that have shares, if any has.
+    pub(super) fn shares_percent(&self, members: &[Member]) -> [Option<f64>; 2] {
+        if self.with_shares.is_empty() {
+            return [None; 2];
+        }
+        [Source::Gc, Source::Scrub].map(|task| {
+            let share = |&member: &u32| members[member as usize].ssd.drive().share_percent(task);
+            Some(self.with_shares.iter().filter_map(share).sum::<f64>() / self.with_shares.len() as f64)
+        })
+    }
+
+    /// Reads of the block that was read most since its erase, where they are counted.
+    pub(super) fn block_reads_max(&self, members: &[Member]) -> Option<u32> {
+        let counting = self.counting_reads.iter().map(|&member| members[member as usize].ssd.drive());
+        counting.filter_map(Drive::block_reads_max).max()
     }
 
     /// Free blocks of the plane that has fewest.
