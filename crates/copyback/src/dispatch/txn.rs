@@ -7,6 +7,7 @@
 
 use crate::flash::command::Source;
 use crate::observe::clocks::Reading;
+use crate::observe::flash_requests::FlashRequest;
 use crate::observe::report::CAUSES;
 use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, RequestId, TxnId};
 
@@ -53,6 +54,15 @@ impl Role {
     #[inline(always)]
     pub fn is_write(self) -> bool {
         matches!(self, Self::Write | Self::Evict | Self::MapWrite | Self::FullPage | Self::FullMapPage)
+    }
+
+    /// What it asks of flash for the host, if it does.
+    pub fn flash_request(self) -> Option<FlashRequest> {
+        match self {
+            Self::Read | Self::UpdateRead => Some(FlashRequest::Read),
+            Self::Write | Self::Evict | Self::FullPage => Some(FlashRequest::Program),
+            _ => None,
+        }
     }
 
     /// For whom its commands are.

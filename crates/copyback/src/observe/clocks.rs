@@ -99,7 +99,7 @@ impl Default for Clocks {
 }
 
 /// Adds what passed between two readings to `breakdown`; whether collection held the die meanwhile.
-#[inline]
+#[inline(always)]
 pub fn charge(breakdown_ns: &mut [u64; CAUSES], from: &Reading, to: &Reading) -> bool {
     for (clock, cause) in WAITS.iter().enumerate() {
         breakdown_ns[*cause as usize] += to[clock] - from[clock];

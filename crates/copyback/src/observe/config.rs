@@ -9,7 +9,7 @@ pub const BINS_MAX: u64 = 1_000_000;
 /// No window ends later, as no request arrives later.
 const END_MAX_NS: u64 = 1 << 63;
 
-/// Classes of requests, and a window in which state over time does not thin out. `[measure]`
+/// Classes of requests, a window in which state over time does not thin out, and flash requests. `[measure]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MeasureConfig {
@@ -22,11 +22,19 @@ pub struct MeasureConfig {
     pub window: Option<Nanos>,
     /// Length of its bins (default 100 ms); so many fill the window.
     pub bin: Nanos,
+    /// Whether the report tells where the time of the host's flash requests goes (default `false`).
+    pub flash_requests: bool,
 }
 
 impl Default for MeasureConfig {
     fn default() -> Self {
-        Self { small_read_max: Bytes(64 << 10), window_start: Nanos(0), window: None, bin: Nanos(100_000_000) }
+        Self {
+            small_read_max: Bytes(64 << 10),
+            window_start: Nanos(0),
+            window: None,
+            bin: Nanos(100_000_000),
+            flash_requests: false,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ pub mod collector;
 pub mod commands;
 pub mod config;
 pub mod counters;
+pub mod flash_requests;
 pub mod latencies;
 pub mod matched;
 pub mod observers;

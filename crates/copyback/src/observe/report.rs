@@ -1,6 +1,7 @@
 //! What a run reports: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
 
 use super::commands::CommandRecord;
+use super::flash_requests::FlashRequestReport;
 use super::matched::Responses;
 use super::steady::Steady;
 pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample};
@@ -390,6 +391,9 @@ pub struct Report {
     pub response: Latencies,
     /// Why they are what they are.
     pub latency_breakdown: LatencyBreakdown,
+    /// Where the time of the host's flash requests went, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flash_requests: Option<FlashRequestReport>,
     /// Work of the flash.
     pub flash: FlashWork,
     /// Write amplification of the run, its preconditioning left out.

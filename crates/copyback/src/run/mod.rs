@@ -240,7 +240,7 @@ fn begun<'a>(
     if let Some(filter) = options.keep_commands {
         simulation.keep_commands(filter);
     }
-    simulation.collector.measure(&config.measure);
+    simulation.measure(&config.measure);
     simulation.collector.responses = options.keep_responses.then(Default::default);
     options.warmup.iter().for_each(|warmup| simulation.warm_up(*warmup));
     Ok(simulation)

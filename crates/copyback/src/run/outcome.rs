@@ -5,6 +5,7 @@ use crate::flash::command::FlashOp;
 use crate::ftl::core::Counts;
 use crate::ftl::log_blocks::MergeTotals;
 use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
+use crate::observe::flash_requests::FlashRequestReport;
 use crate::observe::report::{
     EvictionReport, FlashWork, GcReport, Latencies, MapReport, Outcome, Report, Utilization, WarmupReport, Wear,
     WriteAmplification,
@@ -61,6 +62,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         gc: gc_report(&simulation),
         map: map_report(&simulation),
         merges: merge_report(&simulation),
+        flash_requests: flash_request_report(&simulation),
         utilization: utilization(&simulation),
         wear: wear(&simulation),
         min_free_blocks: simulation.drives().map(Drive::min_free_blocks).min().unwrap_or(0),
@@ -138,6 +140,11 @@ fn map_report(simulation: &Simulation<'_>) -> Option<MapReport> {
     let hit_ratio = (lookups > 0).then(|| hits as f64 / lookups as f64);
     let pages_owed = simulation.drives().map(Drive::translation_pages_owed).sum();
     Some(MapReport { lookups, hits, hit_ratio, page_reads, page_programs, write_backs, updates, pages_owed })
+}
+
+fn flash_request_report(simulation: &Simulation<'_>) -> Option<FlashRequestReport> {
+    let totals = simulation.readings().filter_map(|drive| drive.flash_requests);
+    totals.reduce(|a, b| a.zip(&b, |a, b| a + b)).map(|totals| totals.report())
 }
 
 fn merge_report(simulation: &Simulation<'_>) -> Option<MergeTotals> {

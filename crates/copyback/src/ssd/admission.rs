@@ -123,7 +123,7 @@ impl Drive {
             self.admit(id, events);
         } else {
             // A slot that is free is kept for a job; others came before.
-            self.wait_in_front(id);
+            self.wait_in_front(id, events.now_ns());
         }
     }
 
@@ -144,7 +144,7 @@ impl Drive {
         if windows.has_room(entry.die) && admit.enters(entry, &view) {
             self.enter(id);
         } else {
-            self.wait_in_front(id);
+            self.wait_in_front(id, events.now_ns());
         }
     }
 
@@ -188,7 +188,10 @@ impl Drive {
     }
 
     /// Lets a transaction wait in front of its die's window.
-    fn wait_in_front(&mut self, id: TxnId) {
+    fn wait_in_front(&mut self, id: TxnId, now_ns: u64) {
+        if self.flash_requests.is_some() {
+            self.split_wait(id, now_ns, false);
+        }
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         let list = self.queues.in_front(die, task);
         self.admit.on_wait(Entry { task, die }, self.queues.is_empty(list));
@@ -320,6 +323,9 @@ impl Drive {
             let first = self.queues.pop_front(list).map(TxnId);
             let id = first.unwrap_or_else(|| broken(Invariant::Window, format_args!("nobody waits for {entry:?}")));
             self.windows.set_waiting(entry.die, entry.task, !self.queues.is_empty(list));
+            if self.flash_requests.is_some() {
+                self.split_wait(id, events.now_ns(), true);
+            }
             if self.lacks_space(id) {
                 self.wait_for_space(id, events);
             } else {
@@ -370,6 +376,14 @@ impl Drive {
     /// A transaction's command is issued, or it goes elsewhere: what it waited for is charged.
     #[inline]
     pub(super) fn stop_waiting(&mut self, id: TxnId, now_ns: u64) {
+        if self.flash_requests.is_some() {
+            return self.stop_waiting_counted(id, now_ns);
+        }
+        self.charge_wait(id, now_ns);
+    }
+
+    #[inline(always)]
+    pub(super) fn charge_wait(&mut self, id: TxnId, now_ns: u64) {
         let txn = &mut self.txns[id];
         let die = &mut self.dies[txn.die.at()];
         die.end_wait(txn.role.is_write(), txn.high_priority);

@@ -31,6 +31,7 @@ use crate::ftl::write_ordering::Newest;
 use crate::observe::clocks::Occupant;
 use crate::observe::commands::{CommandFilter, CommandRecord};
 use crate::observe::counters::Counters;
+use crate::observe::flash_requests::FlashRequestTotals;
 use crate::observe::observers::Observers;
 use crate::observe::protocol::ProtocolChecker;
 use crate::observe::shadow::Shadow;
@@ -127,6 +128,8 @@ pub struct Drive {
     pub(super) marked: Vec<DieId>,
     /// What it did.
     pub(super) counters: Counters,
+    /// Time of the host's flash requests, where that is measured.
+    pub(super) flash_requests: Option<Box<FlashRequestTotals>>,
     /// Transactions that ended and were not fetched yet.
     pub(super) done: VecDeque<TxnId>,
     /// Requests of which a transaction was split in two, once for each split.
@@ -226,6 +229,7 @@ impl Drive {
             min_free_blocks: lowest.unwrap_or(0),
             marked: Vec::with_capacity(geometry.dies as usize),
             counters: Counters::new(keep_gc_events),
+            flash_requests: None,
             done: VecDeque::with_capacity(64),
             split_of: Vec::new(),
             preconditioning: (ftl.counts(), ftl.units_programmed()),

@@ -325,6 +325,9 @@ impl Drive {
         };
         if matches!(role, Role::FullPage | Role::FullMapPage) {
             let task = self.txns[id].task;
+            if self.flash_requests.is_some() {
+                self.count_program(id, command, events.now_ns());
+            }
             self.txns.remove(id);
             self.leave_window(die, task, events);
             if role == Role::FullPage {

@@ -1,6 +1,7 @@
 //! Flow: what a drive does when flash says that something ended, and the end of what a command served.
 
 use super::drive::{Drive, Ended};
+use super::flash_requests::Served;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
 use crate::flash::{ArrayEnd, Heard, PageOut};
@@ -166,6 +167,9 @@ impl Drive {
                 self.end_in_page(id, command, events);
             } else {
                 self.charge_program(id, command, events.now_ns());
+                if self.flash_requests.is_some() {
+                    self.count_program(id, command, events.now_ns());
+                }
                 self.finish_txn(id, events);
             }
             id = next;
@@ -176,12 +180,7 @@ impl Drive {
     /// it, and the channel for the rest.
     #[inline(always)]
     pub(super) fn charge_program(&mut self, id: TxnId, command: &Command, now_ns: u64) {
-        let flash_ns = command.array_end_ns - command.array_start_ns;
-        let timing = self.flash.timing();
-        let transfer_ns = timing.command_ns + timing.transfer_ns(self.geometry.units_per_flash_page);
-        let behind_ns = command.array_start_ns - command.loaded_ns;
-        // Programs follow those of the host only through the cache register, so what the array did before was for the
-        // host.
+        let Served { flash_ns, transfer_ns, behind_ns } = self.served_by_program(command);
         self.txns[id].charge_issued(command.issued_ns, now_ns, flash_ns, transfer_ns, behind_ns);
     }
 
@@ -195,11 +194,11 @@ impl Drive {
             self.serve_reads_of(die, command.parts[0].page, events);
         }
         if id.is_some() {
-            let timing = self.flash.timing();
-            let transfer_ns = timing.command_ns + timing.transfer_ns(command.parts[part].units);
-            let flash_ns = command.array_end_ns - command.array_start_ns;
-            let taken_ns = if command.cached { flash_ns + timing.cache_busy_ns } else { flash_ns };
-            self.txns[id].charge_issued(command.issued_ns, now_ns, taken_ns, transfer_ns, 0);
+            let Served { flash_ns, transfer_ns, behind_ns } = self.served_by_read(&command, part);
+            self.txns[id].charge_issued(command.issued_ns, now_ns, flash_ns, transfer_ns, behind_ns);
+            if self.flash_requests.is_some() {
+                self.count_read(id, &command, part, now_ns);
+            }
             if self.txns[id].role == Role::JobRead {
                 self.end_request(id, events);
             } else {

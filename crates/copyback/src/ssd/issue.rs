@@ -218,6 +218,7 @@ impl Drive {
         let holds_data = |&u: &u32| self.ftl.lookup(LogicalUnit(u)).is_some();
         let Some(start) = (first..first + units).find(holds_data) else {
             self.stop_waiting(id, events.now_ns());
+            self.count_end(id);
             self.finish_txn(id, events);
             return None;
         };

@@ -49,6 +49,7 @@ impl Drive {
         self.stop_waiting(id, events.now_ns());
         self.show_read(part);
         self.counters.on_merged_read();
+        self.count_end(id);
         self.finish_txn(id, events);
     }
 

@@ -19,6 +19,7 @@ mod dispatching;
 mod dram;
 pub mod drive;
 mod filling;
+mod flash_requests;
 mod flow;
 pub mod front;
 mod hotness;

@@ -5,6 +5,7 @@ use crate::buffer::Buffer;
 use crate::flash::timing::Timing;
 use crate::ftl::log_blocks::MergeTotals;
 use crate::observe::counters::{EvictionTotals, GcTotals, MapTotals};
+use crate::observe::flash_requests::FlashRequestTotals;
 use crate::observe::report::FlashWork;
 
 /// What a drive's counters show at one time.
@@ -21,6 +22,8 @@ pub struct Reading {
     pub map: Option<MapTotals>,
     /// Merges, where there are log blocks; those of the preconditioning included.
     pub merges: Option<MergeTotals>,
+    /// Time of the host's flash requests, where that is measured.
+    pub flash_requests: Option<FlashRequestTotals>,
     /// Sum over planes of their time in use; a command's counts when it ends.
     pub plane_busy_ns: u64,
     /// Sum over dies of their time in use.
@@ -45,6 +48,7 @@ impl Drive {
             evictions: *self.counters.evictions(),
             map: self.translation.as_ref().map(|map| map.totals),
             merges: self.ftl.merge_totals(),
+            flash_requests: self.flash_requests.as_deref().copied(),
             plane_busy_ns,
             die_busy_ns,
             channel_busy_ns,
@@ -96,6 +100,9 @@ impl Reading {
             evictions: self.evictions.since(&earlier.evictions),
             map: self.map.map(|map| map.zip(&earlier.map.unwrap_or_default(), |now, then| now - then)),
             merges: self.merges.map(|all| all.zip(&earlier.merges.unwrap_or_default(), |now, then| now - then)),
+            flash_requests: self
+                .flash_requests
+                .map(|all| all.zip(&earlier.flash_requests.unwrap_or_default(), |now, then| now - then)),
             plane_busy_ns: self.plane_busy_ns - earlier.plane_busy_ns,
             die_busy_ns: self.die_busy_ns - earlier.die_busy_ns,
             channel_busy_ns: self.channel_busy_ns - earlier.channel_busy_ns,

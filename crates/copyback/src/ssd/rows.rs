@@ -301,12 +301,14 @@ impl Drive {
         let mut rest = self.rests[die.at()].take().expect("it was looked at");
         (rest.issued_ns, rest.loaded_ns) = (events.now_ns(), events.now_ns());
         let flash_ns = ended.array_end_ns - ended.array_start_ns;
+        let channel_ns = events.now_ns() - ended.issued_ns - flash_ns;
         let mut id = rest.parts[0].txn;
         while id.is_some() {
-            let txn = &mut self.txns[id];
-            txn.breakdown_ns[Cause::Flash as usize] += flash_ns;
-            txn.breakdown_ns[Cause::Channel as usize] += events.now_ns() - ended.issued_ns - flash_ns;
-            id = txn.chain;
+            for (cause, ns) in [(Cause::Flash, flash_ns), (Cause::Channel, channel_ns)] {
+                self.txns[id].breakdown_ns[cause as usize] += ns;
+                self.count_flash_time(id, cause, ns);
+            }
+            id = self.txns[id].chain;
         }
         self.issue(die, &rest, events);
     }

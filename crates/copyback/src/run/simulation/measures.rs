@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use crate::host::config::HostMode;
+use crate::observe::config::MeasureConfig;
 use crate::observe::report::{Arrivals, Bin, Sample};
 use crate::observe::steady::{Mark, Steady, Track};
 use crate::sim::queue::EventQueue;
@@ -29,6 +30,14 @@ pub struct Start {
 }
 
 impl Simulation<'_> {
+    /// Measures what a configuration asks for. Before the run starts.
+    pub fn measure(&mut self, config: &MeasureConfig) {
+        self.collector.measure(config);
+        if config.flash_requests {
+            self.members.iter_mut().for_each(|m| m.ssd.drive_mut().measure_flash_requests());
+        }
+    }
+
     /// What the counters show now.
     pub(super) fn reading(&self) -> Start {
         let now_ns = self.events.now_ns();

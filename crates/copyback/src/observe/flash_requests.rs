@@ -1,0 +1,89 @@
+//! Where the time of the host's flash requests goes: of each transaction, not of the request that it is a part of.
+//!
+//! It runs from when a transaction comes to its die until its data has left flash or is in it. In front of its die's
+//! window it waits for the scheduler, whoever works on the die meanwhile; in the window, and for a page to land on, for
+//! whoever has the die, as the clocks of that say.
+
+use super::clocks::{Reading, charge};
+use super::report::{ALL_CAUSES, CAUSES, Cause};
+use serde::Serialize;
+
+/// What a transaction of the host asks of flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FlashRequest {
+    /// Data of a page, also for a partial write.
+    Read,
+    /// To bring data into one.
+    Program,
+}
+
+/// Time of the host's flash requests, reads and programs apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlashRequestTotals {
+    ended: [u64; 2],
+    sum_ns: [[u128; CAUSES]; 2],
+}
+
+impl FlashRequestTotals {
+    /// One waited between two readings of its die's clocks.
+    pub fn on_wait(&mut self, kind: FlashRequest, from: &Reading, to: &Reading, is_in_front: bool) {
+        let mut waited_ns = [0; CAUSES];
+        charge(&mut waited_ns, from, to);
+        if is_in_front {
+            self.on_time(kind, Cause::Scheduler, waited_ns.iter().sum());
+        } else {
+            ALL_CAUSES.iter().for_each(|&cause| self.on_time(kind, cause, waited_ns[cause as usize]));
+        }
+    }
+
+    /// One took so long for this cause.
+    pub fn on_time(&mut self, kind: FlashRequest, cause: Cause, ns: u64) {
+        self.sum_ns[kind as usize][cause as usize] += u128::from(ns);
+    }
+
+    /// One ended.
+    pub fn on_end(&mut self, kind: FlashRequest) {
+        self.ended[kind as usize] += 1;
+    }
+
+    /// Each sum of this with the same sum of another.
+    #[must_use]
+    pub fn zip(&self, other: &Self, with: fn(u128, u128) -> u128) -> Self {
+        let with_ns = |kind: usize| std::array::from_fn(|at| with(self.sum_ns[kind][at], other.sum_ns[kind][at]));
+        let ended = |kind: usize| with(self.ended[kind].into(), other.ended[kind].into()) as u64;
+        Self { ended: [ended(0), ended(1)], sum_ns: [with_ns(0), with_ns(1)] }
+    }
+
+    /// What a report says of them.
+    pub fn report(&self) -> FlashRequestReport {
+        let of = |kind: FlashRequest| {
+            let ended = self.ended[kind as usize];
+            let mean = |cause: Cause| match ended {
+                0 => 0.0,
+                _ => self.sum_ns[kind as usize][cause as usize] as f64 / ended as f64,
+            };
+            FlashRequestTimes { count: ended, mean_ns: ALL_CAUSES.map(|cause| (cause.name(), mean(cause))).to_vec() }
+        };
+        FlashRequestReport { read: of(FlashRequest::Read), program: of(FlashRequest::Program) }
+    }
+}
+
+/// Time of the host's flash requests, from when they come to their dies until they end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FlashRequestReport {
+    /// Reads of pages, those before partial writes included.
+    pub read: FlashRequestTimes,
+    /// Programs; writes that share a page are several.
+    pub program: FlashRequestTimes,
+}
+
+/// Time of flash requests of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FlashRequestTimes {
+    /// How many ended.
+    pub count: u64,
+    /// Mean by cause, in the order of [`ALL_CAUSES`]; they add up to the mean time. `scheduler` has the wait in front
+    /// of the die's window.
+    pub mean_ns: Vec<(&'static str, f64)>,
+}
