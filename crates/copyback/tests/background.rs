@@ -39,7 +39,7 @@ fn a_block_is_scrubbed_above_its_threshold_and_not_at_it() {
     for preemption in [AS_TASK, RESERVING] {
         let config = scrubbed(preemption);
         let outcome = run(&config, reads(0, 50).collect());
-        assert_eq!((work(&outcome), outcome.report.reads_highest), ((0, 0, 0, 0, 0), Some(50)), "{preemption}");
+        assert_eq!((work(&outcome), outcome.report.block_reads_max), ((0, 0, 0, 0, 0), Some(50)), "{preemption}");
         let outcome = run(&config, reads(0, 400).collect());
         assert_eq!(work(&outcome), (7, 7, 56, 56, 56), "{preemption}");
         assert_eq!(outcome.report.gc.collections, 0, "{preemption}");
@@ -67,7 +67,7 @@ fn reads_by_anybody_count() {
         }
         config = table.try_into().expect("a configuration");
         let script = (0..2 * reads_each).map(|at| pages(Op::Read, at * 1_000_000, at % 2 * 512 + at / 2, 1)).collect();
-        run(&config, script).report.reads_highest
+        run(&config, script).report.block_reads_max
     };
     // 20 of each translation page, and five of each block of data.
     assert_eq!(mapped(20), Some(20));
@@ -86,5 +86,5 @@ fn scrubbing_goes_on_until_no_block_has_many() {
     // One more, so that the run lasts until the second is done.
     script.push(pages(Op::Read, 300_000_000, 3, 1));
     let outcome = run(&config, script);
-    assert_eq!((work(&outcome).0, outcome.report.reads_highest), (2, Some(39)));
+    assert_eq!((work(&outcome).0, outcome.report.block_reads_max), (2, Some(39)));
 }

@@ -134,12 +134,18 @@ impl Space {
     }
 
     /// How many more writes of the host can have a page reserved on a plane, or on a die where the plane is open.
-    #[inline]
+    #[inline(always)]
     pub fn reservable(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId, plane: PlaneId) -> u32 {
-        let reserved = self.reserved[account(&ftl.geometry, die, plane)];
         if plane.is_some() {
-            return (self.reservable_of_plane(ftl, jobs, plane) * self.writes_per_page).saturating_sub(reserved);
+            let left = self.reservable_of_plane(ftl, jobs, plane) * self.writes_per_page;
+            return left.saturating_sub(self.reserved[plane.at()]);
         }
+        self.reservable_of_die(ftl, jobs, die)
+    }
+
+    #[inline(never)]
+    fn reservable_of_die(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId) -> u32 {
+        let reserved = self.reserved[account(&ftl.geometry, die, PlaneId::NONE)];
         if let Some(anywhere) = jobs.anywhere() {
             let of_drive = anywhere.left.saturating_sub(self.promised + anywhere.unsent + anywhere.kept);
             return self.host_pages_of(ftl, die).saturating_sub(reserved).min(of_drive);

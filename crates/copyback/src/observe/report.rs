@@ -417,7 +417,7 @@ pub struct Report {
     pub min_free_blocks: u32,
     /// The highest count of reads of a block since its erase at the end, where scrubbing counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reads_highest: Option<u32>,
+    pub block_reads_max: Option<u32>,
     /// Peak of the requests that were in the drive.
     pub peak_outstanding: u32,
     /// Requests that waited because a drive had as many transactions under way as it takes.

@@ -66,7 +66,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         utilization: utilization(&simulation),
         wear: wear(&simulation),
         min_free_blocks: simulation.drives().map(Drive::min_free_blocks).min().unwrap_or(0),
-        reads_highest: simulation.drives().filter_map(Drive::reads_highest).max(),
+        block_reads_max: simulation.drives().filter_map(Drive::block_reads_max).max(),
         peak_outstanding: simulation.peak_outstanding(),
         held_by_transaction_limit: simulation.held_requests(),
         precondition_write_amplification: preconditioning.write_amplification(),

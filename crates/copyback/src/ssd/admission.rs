@@ -38,11 +38,11 @@ impl Moves for PlaneJobs<'_> {
     fn own(&self, plane: PlaneId) -> OwnMoves {
         let drive = self.0;
         let id = drive.job_of_plane[plane.at()];
-        if drive.relocations.room.is_some() {
-            return OwnMoves::default();
-        }
         if drive.relocations.are_tasks() {
-            return drive.relocations.own(plane, drive.geometry.units_per_page);
+            return match drive.relocations.room.is_some() {
+                true => OwnMoves::default(),
+                false => drive.relocations.own(plane, drive.geometry.units_per_page),
+            };
         }
         // A merge programs blocks that are kept for it.
         if id.is_none() || drive.is_merge(id) {
@@ -163,6 +163,7 @@ impl Drive {
         self.newest.track();
         self.dies[die.at()].begin_wait_for_space();
         self.waiting_for_space += 1;
+        self.waiting_for_gc += 1;
         if self.granularity.leaves_plane() && self.waiting_for_space == 1 {
             self.start_all_awaited_collection(events);
         }
@@ -176,7 +177,7 @@ impl Drive {
     /// Whether a request of the host waits for what only a collection can do.
     #[inline(always)]
     fn waits_for_gc(&self) -> bool {
-        self.waiting_for_space + self.updates_awaited > 0
+        self.waiting_for_gc > 0
     }
 
     /// Somebody has begun to wait for a collection, which may have more slots now.
@@ -268,6 +269,7 @@ impl Drive {
     pub(super) fn end_wait_for_space(&mut self, die: DieId) {
         self.dies[die.at()].end_wait_for_space();
         self.waiting_for_space -= 1;
+        self.waiting_for_gc -= 1;
     }
 
     /// A job gives back its slot of a die's window.

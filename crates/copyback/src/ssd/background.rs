@@ -62,7 +62,7 @@ impl Drive {
     }
 
     /// The highest count of reads of a block since its erase, where they are counted.
-    pub fn reads_highest(&self) -> Option<u32> {
+    pub fn block_reads_max(&self) -> Option<u32> {
         self.level_of(Source::Scrub).map(|level| level.highest)
     }
 }

@@ -1,7 +1,7 @@
 //! Requests that firmware is still making: they come to their dies when their delay is over.
 
 use super::drive::Drive;
-use crate::dispatch::txn::Role;
+use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
 use crate::observe::report::Cause;
 use crate::sim::index::TxnId;
@@ -49,6 +49,24 @@ impl Delaying {
 }
 
 impl Drive {
+    /// Whether requests of the host go to their dies at once.
+    #[inline(always)]
+    pub(crate) fn is_direct(&self) -> bool {
+        self.settings.is_direct
+    }
+
+    /// A new request of the host is made, or goes to look its entries up. What a buffer evicts is made already.
+    #[inline(never)]
+    pub(crate) fn make_new(&mut self, txn: Txn, events: &mut EventQueue) {
+        let id = self.add_txn(txn);
+        match self.txns[id].role {
+            Role::Evict if self.looks_up() => self.look_up_first(id, events),
+            Role::Evict => self.send_write(id, events),
+            _ if self.delays() => self.delay(id, events),
+            _ => self.look_up_first(id, events),
+        }
+    }
+
     /// Whether making a request takes time.
     #[inline(always)]
     pub(crate) fn delays(&self) -> bool {

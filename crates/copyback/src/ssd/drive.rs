@@ -121,8 +121,8 @@ pub struct Drive {
     pub(super) is_host_done: bool,
     /// Transactions that wait for a page to land on.
     pub(super) waiting_for_space: u32,
-    /// Updates of the map by collections for which a request of the host waits.
-    pub(super) updates_awaited: u32,
+    /// They, and updates of the map by collections for which one waits: what only a collection can bring.
+    pub(super) waiting_for_gc: u32,
     pub(super) min_free_blocks: u32,
     /// Dies for which something changed at this moment, in the order of the changes.
     pub(super) marked: Vec<DieId>,
@@ -225,7 +225,7 @@ impl Drive {
             idle_since_ns: None,
             is_host_done: false,
             waiting_for_space: 0,
-            updates_awaited: 0,
+            waiting_for_gc: 0,
             min_free_blocks: lowest.unwrap_or(0),
             marked: Vec::with_capacity(geometry.dies as usize),
             counters: Counters::new(keep_gc_events),

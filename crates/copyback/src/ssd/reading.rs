@@ -56,11 +56,6 @@ impl Drive {
         }
     }
 
-    /// Reads of the block that was read most since its erase; none where the drive does not count them.
-    pub fn block_reads_max(&self) -> Option<u32> {
-        None
-    }
-
     /// Times of its flash.
     pub fn timing(&self) -> &Timing {
         self.flash.timing()

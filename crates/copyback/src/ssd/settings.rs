@@ -39,6 +39,8 @@ pub(super) struct Settings {
     pub hard_stops_all: bool,
     /// Requests enter windows in another order than they came.
     pub tells_tasks_apart: bool,
+    /// Requests of the host go to their dies at once: no address is looked up, and making one takes no time.
+    pub is_direct: bool,
     /// The map's traffic is a task of its own.
     pub has_map_task: bool,
     /// Time of a look for partners before each read of a collection.
@@ -84,6 +86,7 @@ impl Settings {
             hard_watermark: config.trigger.build(&ftl.geometry).hard_watermark(),
             hard_stops_all: preemption.at_hard() == AtHard::All,
             tells_tasks_apart: config.admit.tells_tasks_apart(),
+            is_direct: config.mapping.cache().is_none() && config.tasks.delays.is_none(),
             has_map_task: config.admit.has_map_task(),
             scan_ns,
             scan_max,

@@ -83,12 +83,8 @@ impl Ssd {
 
     /// Hands a read to the die of its first unit, once that is looked up.
     fn submit_at_place(&mut self, mut txn: Txn, events: &mut EventQueue) {
-        if self.drive.delays() {
-            let txn = self.drive.add_txn(txn);
-            return self.drive.delay(txn, events);
-        }
-        if self.drive.looks_up() {
-            return self.drive.look_up_new(txn, events);
+        if !self.drive.is_direct() {
+            return self.drive.make_new(txn, events);
         }
         let g = self.drive.geometry();
         txn.die = g.die_of(g.plane_of(g.block_of(self.drive.ftl().lookup(txn.first))));
@@ -146,16 +142,13 @@ impl Ssd {
     /// Hands a write to the drive, after reads of those of its units for which a bit of `reads` is set.
     #[inline(always)]
     pub(super) fn submit_after(&mut self, txn: Txn, reads: u32, events: &mut EventQueue) {
-        if reads == 0 && self.drive.delays() && txn.role == Role::Write {
-            let txn = self.drive.add_txn(txn);
-            self.drive.delay(txn, events);
-        } else if reads == 0 && self.drive.looks_up() {
-            self.drive.look_up_new(txn, events);
-        } else if reads == 0 {
+        if reads > 0 {
+            self.submit_behind(txn, reads, events);
+        } else if self.drive.is_direct() {
             let txn = self.drive.add_txn(txn);
             self.drive.send_write(txn, events);
         } else {
-            self.submit_behind(txn, reads, events);
+            self.drive.make_new(txn, events);
         }
     }
 

@@ -189,8 +189,9 @@ impl Drive {
                 hosts.for_each(|unit| hotness.on_written(unit, now_ns));
             }
             if let Some(map) = &mut self.translation {
+                let awaited = map.awaited;
                 let of_map = units.filter(|&unit| map.on_written(unit, ftl)).count();
-                self.updates_awaited = map.awaited;
+                self.waiting_for_gc -= awaited - map.awaited;
                 self.counters.on_map_units(of_map as u64);
             }
         }
@@ -198,13 +199,6 @@ impl Drive {
 
     pub(super) fn map(&mut self) -> &mut Translation {
         self.translation.as_mut().expect("only a map in flash is looked up")
-    }
-
-    /// A new transaction looks its entries up.
-    #[inline(never)]
-    pub(crate) fn look_up_new(&mut self, txn: Txn, events: &mut EventQueue) {
-        let id = self.add_txn(txn);
-        self.look_up_first(id, events);
     }
 
     /// A transaction looks its entries up for the first time.
@@ -341,8 +335,9 @@ impl Drive {
         map.behind.grow(entries);
         map.behind.push_back(page.at(), id.0);
         if let Update::UnderWay { task: Source::Gc, is_awaited } = &mut map.update_of[page.at()] {
-            map.awaited += u32::from(!std::mem::replace(is_awaited, true));
-            self.updates_awaited = map.awaited;
+            let is_first = !std::mem::replace(is_awaited, true);
+            map.awaited += u32::from(is_first);
+            self.waiting_for_gc += u32::from(is_first);
             self.heed_guard(events);
         }
         self.txns[id].waits_for += 1;
