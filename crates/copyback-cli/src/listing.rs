@@ -13,7 +13,7 @@ use copyback::config::presets::{DEVICES, Preset, SCHEMES, find};
 use copyback::config::renamed;
 use copyback::config::{Axis, Choice};
 use copyback::run::config::Stack;
-use copyback::run::config::{AXES, RunConfig};
+use copyback::run::config::{AXES, RunConfig, TASKS};
 
 /// `copyback schemes [NAME]`
 pub fn schemes(name: Option<&str>) -> Result<(), Failure> {
@@ -83,7 +83,7 @@ fn preset_lines(presets: &'static [Preset]) -> String {
 fn all_schemes() -> Result<String, Failure> {
     let mut text = format!("{}\n{}", bold("Schemes"), preset_lines(SCHEMES));
     text.push_str(&format!("\n{} A scheme names one choice along each.\n", bold("Axes.")));
-    for axis in AXES {
+    for axis in with_tasks() {
         text.push_str(&format!("\n  {}: {}\n", bold(axis.name), axis.question));
         text.push_str(&choice_lines(4, axis));
     }
@@ -94,16 +94,21 @@ fn all_schemes() -> Result<String, Failure> {
     Ok(text)
 }
 
+/// The axes, and the tasks that may be on.
+fn with_tasks() -> impl Iterator<Item = &'static Axis> {
+    AXES.iter().chain([&TASKS])
+}
+
 /// Everything of this name: a scheme, an axis, policies. A policy may be named with its axis, as in `order.fifo`.
 fn explain(name: &str) -> Result<String, Failure> {
     let mut parts = Vec::new();
     if let Some(preset) = find(SCHEMES, name) {
         parts.push(scheme_text(preset)?);
     }
-    if let Some(axis) = AXES.iter().find(|axis| axis.name == name) {
+    if let Some(axis) = with_tasks().find(|axis| axis.name == name) {
         parts.push(axis_text(axis));
     }
-    for axis in AXES {
+    for axis in with_tasks() {
         let choices = axis.choices.iter();
         let named = |choice: &&Choice| choice.name == name || format!("{}.{}", axis.name, choice.name) == name;
         parts.extend(choices.filter(named).map(|choice| policy_text(axis, choice)));
@@ -113,9 +118,9 @@ fn explain(name: &str) -> Result<String, Failure> {
         return Err(failure.with_help(format!("see `copyback schemes {new}`")));
     }
     if parts.is_empty() {
-        let policies = AXES.iter().flat_map(|axis| axis.choices.iter().map(|choice| choice.name));
+        let policies = with_tasks().flat_map(|axis| axis.choices.iter().map(|choice| choice.name));
         let schemes = SCHEMES.iter().map(|preset| preset.name);
-        let mut known: Vec<&str> = schemes.chain(AXES.iter().map(|axis| axis.name)).chain(policies).collect();
+        let mut known: Vec<&str> = schemes.chain(with_tasks().map(|axis| axis.name)).chain(policies).collect();
         let mut seen = std::collections::BTreeSet::new();
         known.retain(|name| seen.insert(*name));
         let help = suggestion(name, "schemes, axes and policies", known.into_iter());

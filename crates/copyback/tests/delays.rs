@@ -4,7 +4,9 @@ mod common;
 
 use common::*;
 use copyback::run::config::RunConfig;
+use copyback::workload::rng;
 use copyback::workload::{Op, Request};
+use rand::RngExt;
 
 /// Delays that are all alike: 700 ns for a look-up, 1,500 ns for a request of the host, 2 ms for one of a collection.
 /// Four dies with a channel each; reads of 4 KiB take 60,240 ns.
@@ -61,9 +63,12 @@ fn a_write_that_fills_a_page_is_made_first() {
 fn a_collection_makes_its_requests() {
     let mean_ns = |mode: &str| {
         let more = "preemption = { policy = \"always\" }
+                    frontier = { policy = \"single\", fill_limit = \"1 ms\" }
                     trigger = { policy = \"watermark\", scope = \"device\", soft = 80 }";
         let config = delayed(mode, more);
-        let script = (0..4_000).map(|at| pages(Op::Write, at * 500_000, at * 7 % 2_048, 1)).collect();
+        let mut stream = rng::stream(1, "test.delays");
+        let mut unit = || stream.random_range(0..2_700);
+        let script = (0..8_000).map(|at| pages(Op::Write, at * 200_000, unit(), 1)).collect();
         let report = run(&config, script).report;
         let flash = &report.flash;
         let requests = flash.gc_page_reads + flash.gc_page_programs + flash.block_erases;

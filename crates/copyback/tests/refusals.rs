@@ -149,8 +149,6 @@ const ROWS: &[(&str, Option<&str>)] = &[
     ("tasks = { delays = { host = [\"2 us\", \"1 us\"] } }", Some("tasks.delays.host")),
     ("tasks = { delays = { lookup = [\"2 us\", \"2 s\"] } }", Some("tasks.delays.lookup")),
     ("tasks = { scrub = {} }\nmapping = { policy = \"fast\" }", Some("tasks")),
-    ("tasks = { scrub = {} }\npreemption = { policy = \"ideal\" }", Some("tasks")),
-    ("tasks = { scrub = {} }\nfrontier = { policy = \"twin\" }\ngranularity = { policy = \"twin\" }", Some("tasks")),
     (
         "tasks = { scrub = {} }\npreemption = { policy = \"always\" }\n\
          admit = { policy = \"debit\", shares = { policy = \"fixed\", scrub = 0 } }",

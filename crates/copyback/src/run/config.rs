@@ -93,8 +93,10 @@ pub const AXES: &[Axis] = &[
     compose::AXIS,
     admit::AXIS,
     order::AXIS,
-    background::AXIS,
 ];
+
+/// What else a configuration may switch on: tables of `[tasks]`, of which a scheme may have several or none.
+pub const TASKS: Axis = background::AXIS;
 
 impl RunConfig {
     /// Checks every part and how they fit together.

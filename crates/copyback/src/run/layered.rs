@@ -15,7 +15,7 @@ impl Configuration for RunConfig {
     const AXES: &'static [Axis] = AXES;
     const KEPT: &'static [Kept] = &[mapping::KEPT, mapping::KEPT_LOG, buffer::KEPT, frontier::KEPT, admit::KEPT];
     const OTHER_TABLES: &'static [&'static str] =
-        &["geometry", "timing", "capacity", "commands", "host", "precondition", "measure"];
+        &["geometry", "timing", "capacity", "commands", "tasks", "host", "precondition", "measure"];
 
     fn check(&self) -> Result<(), KeyError> {
         RunConfig::check(self)

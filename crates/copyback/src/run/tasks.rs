@@ -36,14 +36,6 @@ impl RunConfig {
                        blocks one by one";
             return refuse(why, "leave `[tasks]` out, or choose another `mapping.policy`");
         }
-        if self.frontier.is_in_rows() || !matches!(self.granularity, GranularityConfig::Block(_)) {
-            let why = "blocks of all planes of a die are collected together, and tasks relocate blocks one by one";
-            return refuse(why, "leave `[tasks]` out, or use `granularity.policy = \"block\"`");
-        }
-        if self.preemption.is_timeless() {
-            let why = "collections take no time (`preemption.policy = \"ideal\"`), and what tasks relocate would";
-            return refuse(why, "leave `[tasks]` out, or choose another `preemption.policy`");
-        }
         Ok(())
     }
 

@@ -20,7 +20,7 @@ impl Drive {
                 // A copyback names the page that it programs; it reads the block that its job moves.
                 let block = match command.op {
                     FlashOp::Copyback => self.jobs[command.job.at()].block(),
-                    _ => self.geometry.block_and_offset(part.page).0,
+                    _ => self.geometry.block_of(self.geometry.unit_of_flash_page(part.page)),
                 };
                 task.on_read(block);
             }

@@ -138,8 +138,12 @@ impl Drive {
         self.relocations.on(plane).next().is_none()
     }
 
-    /// The planes that a plane's trigger counts together, if those are below their watermark.
+    /// The planes that a plane's trigger counts together, if those are below their watermark. Without a host nobody
+    /// would have anything of their collection.
     fn planes_below(&mut self, plane: PlaneId, is_collecting: bool) -> Option<Planes> {
+        if self.is_host_done {
+            return None;
+        }
         let scope = self.trigger.scope();
         let wants = match scope {
             Scope::Plane => self.wants_plane(plane, is_collecting),

@@ -365,18 +365,6 @@ fn fitting_tasks(setting: Setting) -> Setting {
     }
 }
 
-/// What relocates blocks one by one goes not with blocks that belong together, nor with collections without time.
-fn goes_not_with_scrubbing(setting: &str) -> bool {
-    let is_one_of = |table: &str, names: &[&str]| {
-        setting.starts_with(&format!("{table}.policy"))
-            && names.iter().any(|name| setting.contains(&format!("\"{name}\"")))
-    };
-    is_one_of("granularity", &["aligned", "paired", "twin"])
-        || is_one_of("frontier", &["row"])
-        || is_one_of("mapping", &["superpage", "fast"])
-        || is_one_of("preemption", &["ideal"])
-}
-
 impl Choice {
     /// The configuration, the text that it was read from, and what was chosen.
     pub fn configuration(&self) -> (RunConfig, String, Vec<Mark>) {
@@ -407,7 +395,7 @@ impl Choice {
             lines.push(format!("allocation.order = \"{}\"", allocation_order(self.order)));
         }
         let mut marks: Vec<Mark> = chosen.iter().map(|(setting, settings)| (name_of(settings), *setting)).collect();
-        if lines.iter().any(|line| goes_not_with_scrubbing(line)) {
+        if merges {
             lines.retain(|line| !line.starts_with("tasks.scrub"));
             marks.retain(|(_, setting)| !setting.starts_with("tasks.scrub"));
         }
