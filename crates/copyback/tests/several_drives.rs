@@ -33,6 +33,7 @@ const DRIVES: &[&[Setting]] = &[
         "geometry.blocks_per_plane = 16\ngeometry.pages_per_block = 6",
         "geometry.page_size = \"16 KiB\"\ngeometry.mapping_unit = \"4 KiB\"",
         "trigger.policy = \"watermark\"\ntrigger.soft = 3\ntrigger.scope = \"device\"\nallocation.policy = \"dynamic\"",
+        "precondition.mode = \"random\"\nprecondition.overwrites = 3.0",
         "granularity.policy = \"block\"\ngranularity.destination = \"global\"\n\
          frontier.policy = \"split\"\nvictim.policy = \"random\"",
         "buffer.policy = \"lru\"\nbuffer.size = \"256 KiB\"\nbuffer.latency = \"7 us\"",

@@ -31,6 +31,9 @@ pub struct Dynamic {
     planes_per_die: u32,
     next_turn: usize,
     next_plane: u32,
+    /// Units that a page takes, and how many more the page takes that was begun without time.
+    units_per_page: u32,
+    units_left: u32,
 }
 
 impl Dynamic {
@@ -42,7 +45,15 @@ impl Dynamic {
             .collect();
         let mut turn_of = vec![0; turns.len()];
         turns.iter().enumerate().for_each(|(turn, die)| turn_of[die.at()] = turn);
-        Self { turns, turn_of, planes_per_die: geometry.planes_per_die, next_turn: 0, next_plane: 0 }
+        Self {
+            turns,
+            turn_of,
+            planes_per_die: geometry.planes_per_die,
+            next_turn: 0,
+            next_plane: 0,
+            units_per_page: if geometry.has_superpages() { 1 } else { geometry.units_per_page },
+            units_left: 0,
+        }
     }
 
     /// The die for the next write.
@@ -71,13 +82,19 @@ impl Dynamic {
         self.next_turn = (self.turn_of[die.at()] + 1) % self.turns.len();
     }
 
-    /// The next plane in turn that has room; the one whose turn it is where none has.
+    /// The next plane in turn that has room; the one whose turn it is where none has. A page is filled before the turn
+    /// goes on: what is written one after the other lies together.
     pub fn next_plane(&mut self, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
         let dies = self.turns.len() as u32;
         let planes = dies * self.planes_per_die;
         let plane_at = |turn: u32| {
             PlaneId(self.turns[(turn % dies) as usize].0 * self.planes_per_die + turn / dies % self.planes_per_die)
         };
+        if self.units_left > 0 && has_room(plane_at(self.next_plane + planes - 1)) {
+            self.units_left -= 1;
+            return plane_at(self.next_plane + planes - 1);
+        }
+        self.units_left = self.units_per_page - 1;
         let mut in_turn = (0..planes).map(|i| (self.next_plane + i) % planes);
         let turn = in_turn.find(|&turn| has_room(plane_at(turn))).unwrap_or(self.next_plane % planes);
         self.next_plane = (turn + 1) % planes;

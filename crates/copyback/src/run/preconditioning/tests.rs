@@ -1,0 +1,120 @@
+//! What does preconditioning leave behind?
+
+use super::*;
+
+/// Valid pages of the blocks of an aged plane, in the order in which they were filled: mean and variance of the
+/// first, the middle and the last third.
+fn valid_by_age(spread: &str) -> [(f64, f64); 3] {
+    let table = format!(
+        "capacity = {{ over_provisioning = 0.25 }}
+         timing = {{ read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }}
+         geometry = {{ channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 1000, pages_per_block = 64, page_size = \"4 KiB\" }}
+         precondition = {{ mode = \"aged\", used_min = 0.9, used_max = 0.9, valid = 0.6, spread = \"{spread}\" }}"
+    );
+    let config: RunConfig = toml::from_str(&table).unwrap();
+    let ftl = preconditioned(&config, 1).unwrap();
+    let valid: Vec<f64> = (0..900).map(|b| f64::from(ftl.blocks()[crate::sim::index::BlockId(b)].valid)).collect();
+    [0, 300, 600].map(|from| {
+        let third = &valid[from..from + 300];
+        let mean = third.iter().sum::<f64>() / 300.0;
+        (mean, third.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 299.0)
+    })
+}
+
+/// 64 pages, each valid with 0.6: mean 38.4, variance 64 × 0.6 × 0.4 = 15.36. The mean of 300 blocks has a standard
+/// error of 0.226, their variance one of 1.26; four of each are allowed.
+#[test]
+fn an_even_spread_makes_the_valid_pages_of_every_block_binomial() {
+    for (mean, variance) in valid_by_age("even") {
+        assert!((mean - 38.4).abs() < 0.9 && (variance - 15.36).abs() < 5.0, "{mean} {variance}");
+    }
+}
+
+#[test]
+fn preconditioning_leaves_each_plane_at_its_own_watermark() {
+    let table = "capacity = { over_provisioning = 0.5 }
+        timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
+        geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 4, blocks_per_plane = 64, pages_per_block = 8, page_size = \"4 KiB\" }
+        precondition = { mode = \"random\", overwrites = 3.0 }
+        trigger = { policy = \"watermark\", soft = 4, stagger = 3 }";
+    let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|p| ftl.free_blocks_of(PlaneId(p))), [4, 7, 10, 13]);
+}
+
+/// A unit has one write and, on average, 2/3 more, all at random places. A write at the share t of the
+/// preconditioning is its unit's last with the probability t e^(-2/3 (1 - t)) if it is one of the overwrites, whose
+/// first write must have come before, and e^(-2/3 (1 - t)) if it is the first: (0.6 + 0.4 t) e^(-2/3 (1 - t)), from
+/// 31 % at t = 0 to all at t = 1.
+#[test]
+fn a_spread_by_age_leaves_old_blocks_emptier_than_young_ones() {
+    let share = |t: f64| (0.6 + 0.4 * t) * (-(1.0 - t) / 1.5).exp();
+    for (third, (mean, _)) in valid_by_age("by-age").into_iter().enumerate() {
+        let from = third as f64 / 3.0;
+        let expected: f64 = (0..300).map(|b| 64.0 * share(from + (f64::from(b) + 0.5) / 900.0)).sum::<f64>() / 300.0;
+        assert!((mean - expected).abs() < 0.9, "third {third}: {mean}, not {expected}");
+    }
+}
+
+#[test]
+fn preconditioning_that_never_becomes_steady_is_refused() {
+    let table = "capacity = { over_provisioning = 0.2 }
+        timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
+        geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 250, pages_per_block = 64, page_size = \"4 KiB\" }
+        precondition = { mode = \"random\", steady = 1e-6 }";
+    let refused = preconditioned(&toml::from_str(table).unwrap(), 1).err().expect("no two rounds are so alike");
+    assert_eq!(refused.key, "precondition.steady");
+}
+
+/// Each plane of an aged drive is filled over the same time: of two planes that hold different amounts, block by
+/// block the ages are alike, within those of two blocks, and none is of the future.
+#[test]
+fn aged_planes_are_equally_old() {
+    let table = "capacity = { over_provisioning = 0.5 }
+        timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
+        geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 64, page_size = \"4 KiB\" }
+        precondition = { mode = \"aged\", used_min = 0.7, used_max = 0.9, valid = 0.6 }";
+    let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
+    let (now, blocks) = (ftl.counts().host_units, ftl.blocks());
+    for plane in 0..4 {
+        let closed = |block: u32| blocks[BlockId(plane * 64 + block)].closed_at;
+        let full = (0..64).take_while(|&b| closed(b) > 0).count() as u32;
+        assert!((44..=57).contains(&full), "70 to 90 % of 64 blocks, not {full}");
+        assert!((0..full).all(|b| closed(b) <= now && (b == 0 || closed(b) > closed(b - 1))));
+        // 0.7 of 4 planes of 4,096 pages, of which the first block took a full one's share.
+        let first = 4.0 * 4096.0 * 0.7 / f64::from(full + 1);
+        assert!((closed(0) as f64 - first).abs() < 0.03 * first, "{} and not {first}", closed(0));
+    }
+}
+
+/// Units that are written one after the other lie together in a page, wherever dies are chosen as late as they can
+/// be: what a host would read in order is read page by page.
+#[test]
+fn pages_hold_what_was_written_together() {
+    let table = "capacity = { over_provisioning = 0.5 }
+        timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
+        geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 16, pages_per_block = 8, page_size = \"16 KiB\", mapping_unit = \"4 KiB\" }
+        allocation = { policy = \"dynamic\" }
+        precondition = { mode = \"sequential\" }";
+    let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
+    let page = |unit: u32| ftl.geometry.page_of(ftl.lookup(LogicalUnit(unit)));
+    let die = |unit: u32| ftl.geometry.die_of(ftl.geometry.plane_of_page(page(unit)));
+    for first in (0..256).step_by(4) {
+        assert!((1..4).all(|at| page(first + at) == page(first)), "unit {first}");
+        assert!(first == 0 || die(first) != die(first - 4), "unit {first}");
+    }
+}
+
+/// What is set apart in the second block is a part of a block; the rest goes to the first.
+#[test]
+fn preconditioning_fills_both_active_blocks() {
+    let table = "capacity = { over_provisioning = 0.5 }
+        timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
+        geometry = { channels = 4, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 64, page_size = \"4 KiB\" }
+        frontier = { policy = \"second-active\" }
+        precondition = { mode = \"aged\", valid = 0.6 }";
+    let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
+    for plane in (0..8).map(PlaneId) {
+        let written: Vec<u16> = ftl.open_blocks(plane).map(|block| ftl.blocks()[block].written).collect();
+        assert!(written.len() == 2 && written.iter().all(|&pages| (1..64).contains(&pages)), "{written:?}");
+    }
+}
