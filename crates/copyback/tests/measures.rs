@@ -184,6 +184,29 @@ fn shares_that_are_fed_back_are_seen_over_time() {
     assert!(blocks.len() > 2 && blocks.iter().all(|blocks| blocks.fract() == 0.0), "{seen:?}");
 }
 
+/// Writes of a second at a period of 100 ns would be more than ten million updates. Half of a share is left after each,
+/// so that it has settled some thirty after each block that was opened or erased.
+#[test]
+fn updates_of_shares_that_have_settled_are_left_out() {
+    let events = |shares: &str| {
+        let config = with_shares(shares);
+        let mut source = mix().into_iter();
+        let (host, source) = (HostConfig::default(), &mut source);
+        let setup = Setup { host, source, requests: None, check: true, keep_gc_events: false, keep_requests: false };
+        let mut simulation = Simulation::new(vec![(&config, preconditioned(&config, 1).unwrap())], setup);
+        simulation.start().expect("there are requests");
+        let mut events = 0;
+        while simulation.step().expect("the run ends well") {
+            events += 1;
+        }
+        simulation.check_end();
+        events
+    };
+    let (fixed, fed_back) =
+        (events("{ policy = \"fixed\" }"), events("{ policy = \"feedback\", gc_i = 0.5, period = \"100 ns\" }"));
+    assert!(fed_back < 10 * fixed, "{fixed} events, and {fed_back} with updates");
+}
+
 /// Samples of two drives that are asked for the same.
 fn series_of_two(configs: [&RunConfig; 2]) -> Vec<Sample> {
     let drives = configs.map(|config| (config, preconditioned(config, 1).unwrap()));

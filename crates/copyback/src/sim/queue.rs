@@ -129,6 +129,11 @@ impl EventQueue {
         self.time_ns[timer.0 as usize] != NEVER
     }
 
+    /// When the timer comes up, if it waits for something.
+    pub fn time_of(&self, timer: Timer) -> Option<u64> {
+        Some(self.time_ns[timer.0 as usize]).filter(|&time_ns| time_ns != NEVER)
+    }
+
     /// Lets `timer` come up at `time_ns`; what it waited for before is forgotten.
     ///
     /// # Panics

@@ -113,6 +113,7 @@ impl Drive {
 
     /// A transaction arrives at its die.
     pub(crate) fn submit(&mut self, id: TxnId, events: &mut EventQueue) {
+        self.wake_shares(events);
         let die = self.txns[id].die;
         self.txns[id].clocks = self.dies[die.at()].clocks.read(events.now_ns());
         self.dies[die.at()].begin_wait(self.txns[id].role.is_write(), self.txns[id].high_priority);
@@ -307,13 +308,15 @@ impl Drive {
 
     /// Lets those who wait in front of windows in, as the policy says now that something has changed for them.
     #[inline(always)]
-    pub(super) fn let_all_in(&mut self, change: Change, events: &mut EventQueue) {
+    pub(super) fn let_all_in(&mut self, change: Change, events: &mut EventQueue) -> bool {
         let waits_for_gc = self.waits_for_gc();
         let Self { windows, queues, txns, admit, .. } = self;
         let view = View { windows, queues, txns, waits_for_gc };
-        if let Some(entry) = admit.next(change, &view) {
+        let first = admit.next(change, &view);
+        if let Some(entry) = first {
             self.let_in(entry, change, events);
         }
+        first.is_some()
     }
 
     /// Lets the first of a waiting list in, and whoever follows.

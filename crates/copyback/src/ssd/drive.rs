@@ -5,7 +5,7 @@
 //! collection `collection` (which plane), `walks` (which block) and `steps` or `lone_steps` (its commands); `sharing`,
 //! `pairing` and `merging` say what the two have of each other; `flow` hears what flash says.
 
-use super::alarms::{Alarm, Timers};
+use super::alarms::{ALARMS, Alarm, Timers};
 use super::config::DriveConfig;
 use super::delaying::Delaying;
 use super::die::Die;
@@ -77,6 +77,8 @@ pub struct Drive {
     pub(super) admit: Admit,
     /// Shares of tasks are updated when this comes up.
     pub(super) shares_timer: Timer,
+    /// When they were updated last, while updates are left out that would change nothing.
+    pub(super) shares_settled_ns: Option<u64>,
     /// Transactions that entered windows.
     pub(super) entered: u64,
     pub(super) jobs: Vec<Job>,
@@ -200,6 +202,7 @@ impl Drive {
             windows: Windows::new(config.admit.slots(), geometry.dies),
             admit: Admit::new(config.admit, &Setup { dies: geometry.dies, seed: ftl.seed() }),
             shares_timer: alarms.timer(Alarm::Shares),
+            shares_settled_ns: None,
             entered: 0,
             jobs: Vec::new(),
             free_jobs: Vec::new(),
@@ -247,6 +250,14 @@ impl Drive {
     /// The timer of the end of a time without work.
     pub(super) fn idle_timer(&self) -> Timer {
         Timer(self.first_timer + self.geometry.dies + self.geometry.channels)
+    }
+
+    /// When the drive's next event comes, but for updates of shares.
+    pub(super) fn next_event_ns(&self, events: &EventQueue) -> Option<u64> {
+        let own = self.first_timer..self.first_timer + Self::timers(&self.geometry);
+        let first_alarm = self.shares_timer.0 - Alarm::Shares as u32;
+        let alarms = (first_alarm..first_alarm + ALARMS).filter(|&timer| timer != self.shares_timer.0);
+        own.chain(alarms).filter_map(|timer| events.time_of(Timer(timer))).min()
     }
 
     /// Handles an event of this drive; `local` counts from its first timer. Whether anything may follow from it: a

@@ -230,6 +230,7 @@ impl Drive {
 
     /// Begins the relocation of a full block.
     pub(super) fn begin_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
+        self.wake_shares(events);
         let (plane, now_ns) = (self.geometry.plane_of(block), events.now_ns());
         let room = self.relocations.free.last().map(|id| self.relocations.all[id.at()].take_room());
         let mut moves = room.unwrap_or_else(|| Vec::with_capacity(self.geometry.units_per_block as usize));

@@ -34,20 +34,59 @@ impl Drive {
 
     /// Nothing moves any more, and no request of the host will come: what tasks without a share have begun they end.
     pub(crate) fn end_host(&mut self, events: &mut EventQueue) {
+        self.wake_shares(events);
         self.windows.end_host();
         self.let_all_in(Change::Limits, events);
     }
 
     /// A period has passed: shares are updated, and whoever is below a limit now enters.
     pub(super) fn update_shares(&mut self, events: &mut EventQueue) {
+        self.shares_settled_ns = None;
         let active = self.windows.active();
         let state = self.state_for_shares();
         let Some(shares) = self.admit.shares().filter(|shares| shares.follow(|task| active.has(task))) else { return };
-        shares.update(|task| active.has(task), &state);
-        if let Some(period_ns) = shares.period_ns() {
-            events.schedule(self.shares_timer, events.now_ns() + period_ns);
+        let has_changed = shares.update(|task| active.has(task), &state);
+        let Some(period_ns) = shares.period_ns() else { return };
+        events.schedule(self.shares_timer, events.now_ns() + period_ns);
+        let somebody_entered = self.let_all_in(Change::Limits, events);
+        if !has_changed && !somebody_entered && self.marked.is_empty() {
+            self.leave_updates_out(period_ns, events);
         }
-        self.let_all_in(Change::Limits, events);
+    }
+
+    /// Shares have settled, and whatever could change them is an event of this drive, or comes to it from outside
+    /// ([`Self::wake_shares`]). The next update is the first that is not before its next event; with no such event
+    /// there is none. Where flash is slow and periods are short, nearly all events of a run would be updates.
+    fn leave_updates_out(&mut self, period_ns: u64, events: &mut EventQueue) {
+        let now_ns = events.now_ns();
+        self.shares_settled_ns = Some(now_ns);
+        match self.next_event_ns(events) {
+            Some(next_ns) => {
+                let periods = (next_ns - now_ns).div_ceil(period_ns).max(1);
+                events.schedule(self.shares_timer, now_ns + periods * period_ns);
+            }
+            None => events.cancel(self.shares_timer),
+        }
+    }
+
+    /// Something comes to the drive: shares are updated again with the next period.
+    #[inline(always)]
+    pub(super) fn wake_shares(&mut self, events: &mut EventQueue) {
+        if self.shares_settled_ns.is_some() {
+            self.go_on_with_updates(events);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn go_on_with_updates(&mut self, events: &mut EventQueue) {
+        let period_ns = self.admit.shares().and_then(|shares| shares.period_ns());
+        let (Some(settled_ns), Some(period_ns)) = (self.shares_settled_ns.take(), period_ns) else { return };
+        let periods = (events.now_ns() - settled_ns) / period_ns + 1;
+        let next_ns = settled_ns + periods * period_ns;
+        if events.time_of(self.shares_timer).is_none_or(|time_ns| time_ns > next_ns) {
+            events.schedule(self.shares_timer, next_ns);
+        }
     }
 
     /// The share of a task in percent, where `admit` knows shares: 0 while the task has nothing to do.

@@ -3,6 +3,8 @@
 //! Source: atc18 Section 3.3, equations 1 to 3. The error e of collection is the number of free blocks missing to the
 //! watermark at which it starts; that of scrubbing what the highest read count of a block has above its threshold. A
 //! task that begins to work starts with S = 0, so that its limit is one request. In a steady state S = P · e / (1 − I).
+//! A share that has come within a billionth of a percent of that is there, and stays until e changes.
+//!
 //! The paper's P and I are "empirically hand-tuned" and not given: those of collection are set so that its share spans
 //! 0 to 40 % as in Fig. 6b, and nothing else was looked at.
 //!
@@ -85,6 +87,9 @@ impl Params {
     }
 }
 
+/// A share that is so near to where it settles, in percent, has settled.
+const SETTLED: f64 = 1e-9;
+
 /// The shares and how they change.
 #[derive(Clone, Debug)]
 pub struct Feedback {
@@ -118,15 +123,18 @@ impl Feedback {
     }
 
     /// See [`super::Shares::update`].
-    pub fn update(&mut self, active: impl Fn(Source) -> bool, state: &State) {
+    pub fn update(&mut self, active: impl Fn(Source) -> bool, state: &State) -> bool {
         let p = &self.params;
+        let before = self.of;
         let gc_error = state.free_blocks_target.saturating_sub(state.free_blocks) as f64;
         let scrub_error = state.reads_max.saturating_sub(state.reads_target) as f64;
         let loops = [(Source::Gc, p.gc_p, p.gc_i, gc_error), (Source::Scrub, p.scrub_p, p.scrub_i, scrub_error)];
         for (task, p, i, error) in loops.into_iter().filter(|&(task, ..)| active(task)) {
             let share = &mut self.of[task as usize];
-            *share = (p * error + i * *share).min(self.params.most);
+            let (next, settled) = (p * error + i * *share, p * error / (1.0 - i));
+            *share = if (next - settled).abs() < SETTLED { settled } else { next }.min(self.params.most);
         }
+        self.of != before
     }
 }
 
@@ -162,6 +170,22 @@ mod tests {
         let states =
             [100_001, 100_500, 101_000].map(|reads_max| State { reads_max, reads_target: 100_000, ..State::default() });
         assert_eq!(shares(Source::Scrub, &states), [0.002, 1.0018, 2.90162]);
+    }
+
+    /// However high a share was, it is where it settles after some hundred updates, to the bit; until e changes.
+    #[test]
+    fn an_update_of_a_share_that_has_settled_changes_nothing() {
+        let mut feedback = Feedback::new(&Params::default());
+        feedback.on_activate(Source::Gc);
+        let mut updates_until_settled = |missing: u64| {
+            let state = State { free_blocks: 2_000 - missing, free_blocks_target: 2_000, ..State::default() };
+            let updates = (1..).find(|_| !feedback.update(|active| active == Source::Gc, &state)).expect("it settles");
+            (updates, feedback.of(Source::Gc))
+        };
+        for (missing, share) in [(2_000, 80.0), (0, 0.0), (7, 3.5), (1, 0.5), (0, 0.0)] {
+            let (updates, settled) = updates_until_settled(missing);
+            assert!(updates < 300 && (settled - share).abs() < 1e-12, "{missing}: {settled} after {updates}");
+        }
     }
 
     /// 80 blocks below the watermark hold a share of 40 %, and no share exceeds its bound.

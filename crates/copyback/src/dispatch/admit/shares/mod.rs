@@ -2,7 +2,8 @@
 //!
 //! Contract: shares are asked for the share of a task at every decision, in constant time. Where they change with time
 //! they name a period; while a task is at work they are updated at its end, and told the state of the drive
-//! ([`State`]). A task that begins to work is told, too.
+//! ([`State`]). A task that begins to work is told, too. An update that changed nothing changes nothing again until the
+//! tasks at work or the state do; those in between are left out.
 
 pub mod feedback;
 pub mod fixed;
@@ -112,10 +113,12 @@ impl Shares {
         matches!(self, Self::Feedback(_)) && (active(Source::Gc) || active(Source::Scrub))
     }
 
-    /// A period has passed, in which these tasks are at work.
-    pub fn update(&mut self, active: impl Fn(Source) -> bool, state: &State) {
-        if let Self::Feedback(shares) = self {
-            shares.update(active, state);
+    /// A period has passed, in which these tasks are at work. Whether a share changed: if none did, none does before
+    /// the tasks or the state do.
+    pub fn update(&mut self, active: impl Fn(Source) -> bool, state: &State) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Feedback(shares) => shares.update(active, state),
         }
     }
 }
