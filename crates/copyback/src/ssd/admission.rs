@@ -120,7 +120,13 @@ impl Drive {
         if self.dies[die.at()].planes_below != 0 {
             self.start_awaited_collection(die, events);
         }
-        if self.queues.is_empty(self.queues.in_front(die, self.txns[id].task)) {
+        self.enter_or_wait(id, events);
+    }
+
+    /// A transaction enters its die's window, or waits in front of it.
+    #[inline(always)]
+    pub(super) fn enter_or_wait(&mut self, id: TxnId, events: &mut EventQueue) {
+        if self.queues.is_empty(self.queues.in_front(self.txns[id].die, self.txns[id].task)) {
             self.admit(id, events);
         } else {
             // A slot that is free is kept for a job; others came before.
@@ -426,7 +432,7 @@ impl Drive {
             return;
         }
         match role {
-            Role::MapRead => return self.submit_map_txn(successor, events),
+            Role::MapRead => return self.write_what_was_read(successor, events),
             _ => waiter.breakdown_ns = breakdown_ns,
         }
         if self.looks_up() {

@@ -9,7 +9,7 @@ use super::drive::Drive;
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::queues::Queue;
 use crate::dispatch::txn::{Role, Txn};
-use crate::flash::command::Command;
+use crate::flash::command::{Command, Source};
 use crate::ftl::allocation::Known;
 use crate::ftl::frontier::fill::{Fill, FillEnds};
 use crate::observe::report::{CAUSES, Cause};
@@ -270,11 +270,13 @@ impl Drive {
         let now_ns = events.now_ns();
         let first = &self.txns[page.first];
         let role = if first.role == Role::MapWrite { Role::FullMapPage } else { Role::FullPage };
-        let (unit, task, mut high_priority) = (first.first, first.task, false);
+        let (unit, mut task, mut high_priority) = (first.first, first.task, false);
         let mut next = page.first;
         while next.is_some() {
             let txn = &mut self.txns[next];
             txn.breakdown_ns = explained(txn, Cause::Buffer, now_ns);
+            // A request of the host may wait for one of them.
+            task = if txn.task == Source::Host { Source::Host } else { task };
             (high_priority, next) = (high_priority | txn.high_priority, txn.chain);
         }
         let place = self.place(unit);

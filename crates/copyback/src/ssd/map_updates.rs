@@ -53,7 +53,7 @@ impl Drive {
     ) {
         let unit = self.map().unit_of(page);
         let task = self.task_of_map(cause);
-        self.map().update_of[page.at()] = Update::UnderWay { task, is_awaited: false };
+        self.map().update_of[page.at()] = Update::UnderWay { task, is_awaited: false, txn: TxnId::NONE };
         self.newest.track();
         let mut high_priority = false;
         if successor.is_some() {
@@ -63,13 +63,59 @@ impl Drive {
         let write = Txn { successor, high_priority, ..self.map_txn(Role::MapWrite, unit, cause, events.now_ns()) };
         let write = self.txns.add(write);
         if !reads || self.ftl.lookup(unit).is_none() {
+            self.goes_on_with(page, write);
             self.submit_map_txn(write, events);
             return;
         }
         self.txns[write].waits_for = 1;
         let read = Txn { successor: write, high_priority, ..self.map_txn(Role::MapRead, unit, cause, events.now_ns()) };
         let read = self.txns.add(read);
+        self.goes_on_with(page, read);
         self.submit_map_txn(read, events);
+    }
+
+    /// The transaction of an update that is next.
+    fn goes_on_with(&mut self, page: TranslationPage, next: TxnId) {
+        if let Update::UnderWay { txn, .. } = &mut self.map().update_of[page.at()] {
+            *txn = next;
+        }
+    }
+
+    /// A page was read for its update: its program is next.
+    pub(super) fn write_what_was_read(&mut self, write: TxnId, events: &mut EventQueue) {
+        let unit = self.txns[write].first;
+        let page = self.map().page_at(unit).expect("it is one of the map");
+        self.goes_on_with(page, write);
+        self.submit_map_txn(write, events);
+    }
+
+    /// A request of the host waits for an update that a collection has begun: what of it has not entered a window is
+    /// the host's from now on, so that the request does not wait behind all that the collection has in front.
+    pub(super) fn take_over_update(&mut self, id: TxnId, events: &mut EventQueue) {
+        if id.is_none() || !self.settings.tells_tasks_apart {
+            return;
+        }
+        let write = if self.txns[id].role == Role::MapRead { self.txns[id].successor } else { id };
+        let has_entered = |drive: &Self, id: TxnId| drive.txns[id].entered > 0;
+        if write.is_none() || has_entered(self, write) {
+            return;
+        }
+        self.map().updates_of[Source::Gc as usize] -= 1;
+        self.map().updates_of[Source::Host as usize] += 1;
+        self.txns[write].task = Source::Host;
+        let (die, list) = (self.txns[id].die, self.queues.in_front(self.txns[id].die, Source::Gc));
+        let waits_in_front = die.is_some() && self.queues.iter(list).any(|other| other == id.0);
+        if waits_in_front {
+            self.queues.remove(list, id.0);
+            self.windows.set_waiting(die, Source::Gc, !self.queues.is_empty(list));
+        }
+        if waits_in_front || !has_entered(self, id) {
+            self.txns[id].task = Source::Host;
+        }
+        if waits_in_front {
+            self.enter_or_wait(id, events);
+        }
+        self.deactivate_at_rest(Source::Gc, events);
     }
 
     /// Pages of a command beside its first that serve the map.

@@ -40,6 +40,8 @@ pub(super) enum Update {
         task: Source,
         /// Somebody waits for it.
         is_awaited: bool,
+        /// The one of its transactions that goes on next, or is under way.
+        txn: TxnId,
     },
 }
 
@@ -117,7 +119,7 @@ impl Translation {
         self.cached.written(page);
         self.totals.page_programs += 1;
         let update = std::mem::replace(&mut self.update_of[page.at()], Update::None);
-        self.awaited -= u32::from(update == Update::UnderWay { task: Source::Gc, is_awaited: true });
+        self.awaited -= u32::from(matches!(update, Update::UnderWay { task: Source::Gc, is_awaited: true, .. }));
         if let Some(in_flash) = &mut self.in_flash {
             for unit in self.cached.units_of(page) {
                 in_flash[unit.at()] = ftl.lookup(unit);
@@ -334,10 +336,13 @@ impl Drive {
         let map = self.map();
         map.behind.grow(entries);
         map.behind.push_back(page.at(), id.0);
-        if let Update::UnderWay { task: Source::Gc, is_awaited } = &mut map.update_of[page.at()] {
-            let is_first = !std::mem::replace(is_awaited, true);
+        if let Update::UnderWay { task: Source::Gc, is_awaited, txn } = &mut map.update_of[page.at()] {
+            let (is_first, update) = (!std::mem::replace(is_awaited, true), *txn);
             map.awaited += u32::from(is_first);
             self.waiting_for_gc += u32::from(is_first);
+            if is_first {
+                self.take_over_update(update, events);
+            }
             self.heed_guard(events);
         }
         self.txns[id].waits_for += 1;
