@@ -151,7 +151,7 @@ fn drawing(scheme: &Preset) -> Result<String, Failure> {
 
 /// A scheme with the default of every axis that it leaves open; a file of this text is a scheme, too.
 fn scheme_text(preset: &Preset) -> Result<String, Failure> {
-    let run = resolved(Some(preset), &DEVICES[0])?;
+    let run = on_default_device(preset)?;
     let table = toml::Table::try_from(&run).unwrap_or_default();
     let mut text = format!("# {}: {}\n", bold(preset.name), preset.about("description").unwrap_or_default());
     text.push_str(&format!("# Source: {}\n\n", preset.about("source").unwrap_or_default()));
@@ -170,9 +170,20 @@ fn scheme_text(preset: &Preset) -> Result<String, Failure> {
 }
 
 pub fn resolved(scheme: Option<&Preset>, device: &Preset) -> Result<RunConfig, Failure> {
+    of_layers(std::iter::once(device).chain(scheme).map(|preset| (preset.name, preset.text)))
+}
+
+/// A scheme on the default device, which has more room than it ships with where the scheme asks for that.
+pub fn on_default_device(scheme: &Preset) -> Result<RunConfig, Failure> {
+    let roomy = ("room", "capacity = { over_provisioning = 1.0 }");
+    let (device, own) = (&DEVICES[0], (scheme.name, scheme.text));
+    resolved(Some(scheme), device).or_else(|_| of_layers([(device.name, device.text), own, roomy].into_iter()))
+}
+
+fn of_layers(layers: impl Iterator<Item = (&'static str, &'static str)>) -> Result<RunConfig, Failure> {
     let mut stack = Stack::new();
-    for preset in std::iter::once(device).chain(scheme) {
-        let mut layer = Layer::parse(preset.name, preset.text)?;
+    for (name, text) in layers {
+        let mut layer = Layer::parse(name, text)?;
         forget_descriptions(&mut layer)?;
         stack.push(layer);
     }

@@ -6,9 +6,9 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::format;
-use crate::listing::resolved;
+use crate::listing::on_default_device;
 use crate::scene;
-use copyback::config::presets::{DEVICES, Preset, SCHEMES};
+use copyback::config::presets::{Preset, SCHEMES};
 use copyback::config::{Axis, Choice};
 use copyback::flash::command::{FlashOp, Source};
 use copyback::observe::timeline::svg;
@@ -169,7 +169,7 @@ struct Chosen {
 
 /// A scheme's choices on the default device.
 fn choices(scheme: &Preset) -> Result<Vec<Chosen>, Failure> {
-    let table = toml::Table::try_from(resolved(Some(scheme), &DEVICES[0])?).unwrap_or_default();
+    let table = toml::Table::try_from(on_default_device(scheme)?).unwrap_or_default();
     let chosen = |axis: &'static Axis| {
         let mut parameters = table.get(axis.name)?.as_table()?.clone();
         let policy = parameters.remove("policy")?;

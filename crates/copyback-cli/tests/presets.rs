@@ -24,8 +24,10 @@ fn names(command: &str) -> Vec<String> {
 
 /// Runs a device with all schemes and returns how often each collected.
 fn collections(device: &str, more: &[&str]) -> Vec<(String, u64)> {
-    let schemes = names("schemes");
+    let mut schemes = names("schemes");
     assert!(schemes.len() >= 10, "{schemes:?}");
+    // Parity takes a third of what data takes: other devices have no room for it.
+    schemes.retain(|scheme| device.ends_with("-rain") || scheme != "rain");
     let all = schemes.join(",");
     let common = ["compare", "--device", device, "--schemes", &all, "--check", "--json", "-", "--jobs", "2"];
     let results: serde_json::Value = serde_json::from_str(&copyback(&[&common[..], more].concat())).unwrap();
@@ -47,7 +49,7 @@ fn invariants_hold_on_every_device_with_every_scheme() {
         match device.as_str() {
             // Its capacity is a number of bytes, its trigger keeps a quarter free, its preconditioning fills all blocks
             // but two.
-            "atc18" => {
+            "atc18" | "atc18-rain" => {
                 set("capacity.over_provisioning=0.6");
                 set("precondition.mode=random");
                 // Schemes that fill their pages write too little to come from there to 128.

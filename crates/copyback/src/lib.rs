@@ -10,6 +10,7 @@ pub mod flash;
 pub mod ftl;
 pub mod host;
 pub mod observe;
+pub mod redundancy;
 pub mod run;
 pub mod scene;
 pub mod sim;

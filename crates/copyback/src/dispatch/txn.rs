@@ -21,18 +21,26 @@ pub enum Role {
     UpdateRead,
     /// A read of a translation page.
     MapRead,
+    /// A read of what new parity of a stripe depends on.
+    ParityRead,
+    /// A read of another member of a stripe, from which one of the host is rebuilt.
+    Rebuild,
     /// A write of the host.
     Write,
     /// A write of the buffer, to make room.
     Evict,
     /// A write of a translation page.
     MapWrite,
-    /// A write of the host that ended in DRAM, in a page that fills.
-    Filled,
+    /// A write of parity.
+    ParityWrite,
     /// A page of writes; they are its chain.
     FullPage,
     /// The same of translation pages.
     FullMapPage,
+    /// The same of parity.
+    FullParityPage,
+    /// A write of the host that ended in DRAM, in a page that fills.
+    Filled,
     /// A page of moved data on its way to another die.
     Move,
     /// A read of a relocation that reserves no die.
@@ -47,19 +55,20 @@ impl Role {
     /// Whether it brings data from flash.
     #[inline(always)]
     pub fn is_read(self) -> bool {
-        matches!(self, Self::Read | Self::UpdateRead | Self::MapRead)
+        matches!(self, Self::Read | Self::UpdateRead | Self::MapRead | Self::ParityRead | Self::Rebuild)
     }
 
     /// Whether it takes a page of its own: moves have theirs.
     #[inline(always)]
     pub fn is_write(self) -> bool {
-        matches!(self, Self::Write | Self::Evict | Self::MapWrite | Self::FullPage | Self::FullMapPage)
+        let is_page = matches!(self, Self::FullPage | Self::FullMapPage | Self::FullParityPage);
+        is_page || matches!(self, Self::Write | Self::Evict | Self::MapWrite | Self::ParityWrite)
     }
 
     /// What it asks of flash for the host, if it does.
     pub fn flash_request(self) -> Option<FlashRequest> {
         match self {
-            Self::Read | Self::UpdateRead => Some(FlashRequest::Read),
+            Self::Read | Self::UpdateRead | Self::Rebuild => Some(FlashRequest::Read),
             Self::Write | Self::Evict | Self::FullPage => Some(FlashRequest::Program),
             _ => None,
         }
@@ -68,7 +77,11 @@ impl Role {
     /// For whom its commands are.
     #[inline(always)]
     pub fn source(self) -> Source {
-        if matches!(self, Self::MapRead | Self::MapWrite | Self::FullMapPage) { Source::Map } else { Source::Host }
+        match self {
+            Self::MapRead | Self::MapWrite | Self::FullMapPage => Source::Map,
+            Self::ParityRead | Self::ParityWrite | Self::FullParityPage => Source::Parity,
+            _ => Source::Host,
+        }
     }
 }
 
@@ -87,7 +100,9 @@ pub struct Txn {
     pub first: LogicalUnit,
     /// How many units, all of one logical page.
     pub units: u32,
-    /// Of a write of a superpage the units that it does not write itself and takes along, a bit each.
+    /// Of a write of a superpage the units that it does not write itself and takes along, a bit each; of a write of
+    /// parity the members of its stripes that are written; of one of the map 1 where another task than the host has
+    /// caused it.
     pub others: u32,
     /// Its die.
     pub die: DieId,

@@ -163,6 +163,12 @@ impl<O: Observer> Flash<O> {
         self.dies[die.at()].at_work().map(|command| command.source)
     }
 
+    /// The command that a die works on.
+    #[inline(always)]
+    pub fn at_work(&self, die: DieId) -> Option<&Command> {
+        self.dies[die.at()].at_work()
+    }
+
     /// A command of a die.
     #[inline(always)]
     pub fn command(&self, die: DieId, place: u8) -> &Command {

@@ -8,6 +8,7 @@
 //! ([`Geometry::in_rows`]). Units are numbered along a row, so that the pages of one stand together. Flash knows
 //! nothing of rows: what goes to it is named by [`Geometry::flash_page`] and [`Geometry::flash_page_of`].
 
+use super::stripes::Stripes;
 use crate::config::{Device, GeometryConfig};
 use crate::sim::fastdiv::FastDiv;
 use crate::sim::index::{BlockId, ChannelId, DieId, PageId, PhysicalUnit, PlaneId};
@@ -45,6 +46,8 @@ pub struct Geometry {
     pub logical_units: u32,
     /// All that the map knows: those of the host and behind them hidden ones of the drive itself.
     pub mapped_units: u32,
+    /// Where the members of stripes are, where there is parity: its units stand behind the host's.
+    pub stripes: Option<Stripes>,
     /// Planes of the flash in a plane of this shape: 1, or in rows all of a die.
     pub row_planes: u32,
     /// Mapping units in a page of the flash.
@@ -106,6 +109,7 @@ impl Geometry {
             physical_units,
             logical_units,
             mapped_units: logical_units,
+            stripes: None,
             row_planes,
             units_per_flash_page: units_per_page / row_planes,
             units_per_logical_page: units_per_page / row_planes,
@@ -121,11 +125,25 @@ impl Geometry {
         }
     }
 
-    /// The same with so many hidden units behind the host's: they are placed, moved and die like data.
+    /// The same with parity behind the host's units.
     #[must_use]
-    pub fn with_hidden_units(mut self, units: u32) -> Self {
-        self.mapped_units = self.logical_units + units;
+    pub fn with_stripes(mut self) -> Self {
+        let stripes = Stripes::new(&self);
+        (self.mapped_units, self.stripes) = (stripes.end(), Some(stripes));
         self
+    }
+
+    /// The same with so many units of the map behind those of the host and of parity: they are placed, moved and die
+    /// like data.
+    #[must_use]
+    pub fn with_map_units(mut self, units: u32) -> Self {
+        self.mapped_units = self.first_map_unit() + units;
+        self
+    }
+
+    /// The first unit of the map, behind those of the host and of parity.
+    pub fn first_map_unit(&self) -> u32 {
+        self.stripes.map_or(self.logical_units, |stripes| stripes.end())
     }
 
     /// Bytes of a page.
@@ -203,6 +221,11 @@ impl Geometry {
     #[inline(always)]
     pub fn unit_of_page(&self, page: PageId) -> PhysicalUnit {
         PhysicalUnit(page.0 * self.units_per_page)
+    }
+
+    /// Planes on a channel, which follow each other.
+    pub fn planes_per_channel(&self) -> u32 {
+        self.planes / self.channels
     }
 
     /// The planes of a die.

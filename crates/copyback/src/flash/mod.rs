@@ -9,6 +9,7 @@ pub mod command;
 mod die;
 pub mod geometry;
 mod observer;
+pub mod stripes;
 pub mod timing;
 
 pub use chips::{ArrayEnd, Flash, Heard, PageOut};

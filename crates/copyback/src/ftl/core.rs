@@ -82,13 +82,14 @@ impl Ftl {
             (true, false) => Geometry::in_rows(&config.device),
             (false, _) => Geometry::new(&config.device),
         };
+        let geometry = if config.redundancy.has_parity() { geometry.with_stripes() } else { geometry };
         let logs = config.mapping.log_blocks().map(|params| Box::new(LogBlocks::new(params, &geometry)));
         let allocation = match logs.is_some() {
             true => Allocation::new(&config.allocation.by_address(), &geometry),
             false => Allocation::new(config.allocation, &geometry),
         };
-        let hidden_units = config.mapping.hidden_units(&geometry);
-        let geometry = geometry.with_hidden_units(hidden_units);
+        let map_units = config.mapping.map_units(&geometry);
+        let geometry = geometry.with_map_units(map_units);
         let mut free = Lists::new(geometry.planes as usize, geometry.blocks as usize);
         for block in 0..geometry.blocks {
             free.push_back(geometry.plane_of(BlockId(block)).at(), block);

@@ -15,6 +15,7 @@ pub mod victim;
 pub mod write_ordering;
 
 use crate::config::Device;
+use crate::redundancy::RedundancyConfig;
 
 /// What a translation layer is made of.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,8 @@ pub struct FtlConfig<'a> {
     pub frontier: &'a frontier::FrontierConfig,
     /// Which block is collected?
     pub victim: &'a victim::VictimConfig,
+    /// Is there parity?
+    pub redundancy: &'a RedundancyConfig,
 }
 
 /// Free blocks of a plane that only moves may use, so that a victim can always be collected.

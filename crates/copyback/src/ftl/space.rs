@@ -19,8 +19,8 @@ pub struct OwnMoves {
     pub has_begun: bool,
 }
 
-/// What is moved on a drive of which any plane takes it, into the open block that the host writes, too: the blocks kept
-/// for moves are a common stock.
+/// What is moved on a drive, or a channel, of which any plane takes it, into the open block that the host writes, too:
+/// the blocks kept for moves are a common stock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anywhere {
     /// Pages that all planes have left for moves.
@@ -29,14 +29,23 @@ pub struct Anywhere {
     pub kept: u32,
     /// Pages that relocations have still to send to a plane.
     pub unsent: u32,
+    /// Pages that are reserved, and moves on their way to a plane.
+    pub promised: u32,
 }
 
 /// The jobs of planes, as far as space goes.
 pub trait Moves {
     /// What the job of a plane has still to program there. Nothing where moves go anywhere.
     fn own(&self, plane: PlaneId) -> OwnMoves;
-    /// What is moved, where any plane takes it.
-    fn anywhere(&self) -> Option<Anywhere>;
+    /// What is moved, where any plane takes it that shares a stock with this one.
+    fn anywhere(&self, plane: PlaneId) -> Option<Anywhere>;
+}
+
+impl Anywhere {
+    /// Whether there is room for so many pages more that are to be moved.
+    pub fn has_room_for(&self, pages: u32) -> bool {
+        pages + self.promised + self.unsent <= self.left
+    }
 }
 
 /// Reservations of a drive's pages. Only its own functions change them.
@@ -47,8 +56,6 @@ pub struct Space {
     reserved: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
     incoming: Vec<u32>,
-    /// Pages reserved and on their way to a plane, on the whole drive.
-    promised: u32,
 }
 
 impl Space {
@@ -59,7 +66,6 @@ impl Space {
             writes_per_page,
             reserved: vec![0; geometry.planes as usize],
             incoming: vec![0; geometry.planes as usize],
-            promised: 0,
         }
     }
 
@@ -69,34 +75,25 @@ impl Space {
     #[inline(always)]
     pub fn reserve(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.reserved[account(geometry, die, plane)] += 1;
-        self.promised += 1;
     }
 
     /// The page of a write is bound, or the write needs none any more.
     #[inline(always)]
     pub fn release(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.reserved[account(geometry, die, plane)] -= 1;
-        self.promised -= 1;
     }
 
     /// Another plane's job sends a page.
     pub fn expect_move(&mut self, plane: PlaneId) {
         self.incoming[plane.at()] += 1;
-        self.promised += 1;
     }
 
     /// A page that another plane's job sent is bound.
     pub fn take_move(&mut self, plane: PlaneId) {
         self.incoming[plane.at()] -= 1;
-        self.promised -= 1;
     }
 
     // ---- questions --------------------------------------------------------------------------------------------------
-
-    /// Pages reserved and on their way to a plane, on the whole drive.
-    pub fn promised(&self) -> u32 {
-        self.promised
-    }
 
     /// Pages reserved on a plane, or on a die whose first plane this is.
     pub fn reserved(&self, plane: PlaneId) -> u32 {
@@ -146,9 +143,10 @@ impl Space {
     #[inline(never)]
     fn reservable_of_die(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId) -> u32 {
         let reserved = self.reserved[account(&ftl.geometry, die, PlaneId::NONE)];
-        if let Some(anywhere) = jobs.anywhere() {
-            let of_drive = anywhere.left.saturating_sub(self.promised + anywhere.unsent + anywhere.kept);
-            return self.host_pages_of(ftl, die).saturating_sub(reserved).min(of_drive);
+        let first = PlaneId(account(&ftl.geometry, die, PlaneId::NONE) as u32);
+        if let Some(anywhere) = jobs.anywhere(first) {
+            let of_stock = anywhere.left.saturating_sub(anywhere.promised + anywhere.unsent + anywhere.kept);
+            return self.host_pages_of(ftl, die).saturating_sub(reserved).min(of_stock);
         }
         let planes = ftl.geometry.planes_of(die);
         planes.map(|p| self.reservable_of_plane(ftl, jobs, p)).sum::<u32>().saturating_sub(reserved)
@@ -158,11 +156,6 @@ impl Space {
     fn host_pages_of(&self, ftl: &Ftl, die: DieId) -> u32 {
         let planes = ftl.geometry.planes_of(die);
         planes.map(|plane| left_beside_moves(ftl, plane, self.incoming[plane.at()])).sum()
-    }
-
-    /// Whether the drive has room for so many pages more that are to be moved anywhere.
-    pub fn has_room_for(&self, anywhere: Anywhere, pages: u32) -> bool {
-        pages + self.promised + anywhere.unsent <= anywhere.left
     }
 
     /// Whether a plane takes another page that may go anywhere, and its die still has what is reserved there.
@@ -190,7 +183,7 @@ impl Space {
     /// ends, this never falls.
     #[inline]
     pub fn host_pages_left(&self, ftl: &Ftl, jobs: &impl Moves, plane: PlaneId) -> u32 {
-        if jobs.anywhere().is_some() {
+        if jobs.anywhere(plane).is_some() {
             return left_beside_moves(ftl, plane, self.incoming[plane.at()]);
         }
         let (own, incoming) = (jobs.own(plane), self.incoming[plane.at()]);
@@ -271,6 +264,5 @@ fn blocks_for_moves(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> 
 impl Space {
     pub(crate) fn break_reservation(&mut self, plane: PlaneId, pages: u32) {
         self.reserved[plane.at()] += pages;
-        self.promised += pages;
     }
 }

@@ -14,6 +14,7 @@ pub struct Splitter {
     unit_bytes: u64,
     offset_bytes: u64,
     end_bytes: u64,
+    first_unit: u32,
     next_unit: u32,
     end_unit: u32,
 }
@@ -29,6 +30,8 @@ pub struct SubRequest {
     pub first_is_partial: bool,
     /// Whether it covers only a part of the last. Where both are the same unit, only `first_is_partial` is set.
     pub last_is_partial: bool,
+    /// Units of its whole request: the first, and the one behind the last.
+    pub request: [u32; 2],
 }
 
 impl Splitter {
@@ -46,6 +49,7 @@ impl Splitter {
             unit_bytes,
             offset_bytes,
             end_bytes,
+            first_unit: next_unit as u32,
             next_unit: next_unit as u32,
             end_unit: end_unit.max(next_unit) as u32,
         }
@@ -81,6 +85,7 @@ impl Iterator for Splitter {
             units: end - first,
             first_is_partial: starts_inside || (is_one && ends_inside),
             last_is_partial: ends_inside && !is_one,
+            request: [self.first_unit, self.end_unit],
         })
     }
 }

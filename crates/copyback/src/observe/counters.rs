@@ -259,8 +259,8 @@ impl Counters {
         self.work.host_units += u64::from(units);
     }
 
-    /// So many of the units that were bound for the host are translation pages.
-    pub fn on_map_units(&mut self, units: u64) {
+    /// So many of the units that were bound for the host are the drive's own: translation pages, or parity.
+    pub fn on_own_units(&mut self, units: u64) {
         self.work.host_units -= units;
         self.work.other_units += units;
     }

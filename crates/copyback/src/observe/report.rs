@@ -304,6 +304,32 @@ pub struct MapReport {
     pub pages_owed: u64,
 }
 
+/// What parity made a drive do. Its programs and reads are other work, not the host's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ParityTotals {
+    /// Reads of the host that were rebuilt, page by page.
+    pub rebuilt: u64,
+    /// Reads of other members for those.
+    pub rebuild_reads: u64,
+    /// Reads for new parity.
+    pub reads: u64,
+    /// Units of parity that were programmed, but for moves.
+    pub units: u64,
+}
+
+impl ParityTotals {
+    /// Each count of this with the same count of another.
+    #[must_use]
+    pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
+        Self {
+            rebuilt: with(self.rebuilt, other.rebuilt),
+            rebuild_reads: with(self.rebuild_reads, other.rebuild_reads),
+            reads: with(self.reads, other.reads),
+            units: with(self.units, other.units),
+        }
+    }
+}
+
 /// Utilization: shares of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Utilization {
@@ -405,6 +431,9 @@ pub struct Report {
     /// The map, where its entries live in flash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<MapReport>,
+    /// Parity, where some is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parity: Option<ParityTotals>,
     /// Merges, where what is written goes to log blocks. Each logical block that is merged is a collection, and so is
     /// each erase of a block in which nothing is valid: see [`GcReport`] for their work and times.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -242,6 +242,9 @@ impl RunConfig {
             return self.check_spare_of_merges();
         }
         let entries = if self.mapping.cache().is_some() { shape.unit_bytes() / ENTRY_BYTES } else { u64::MAX };
+        // Parity takes a unit of each stripe.
+        let data_members = u64::from(shape.channels - 1).max(1);
+        let logical = if self.redundancy.has_parity() { logical + logical.div_ceil(data_members) } else { logical };
         // A map in flash takes a unit for each translation page.
         let logical = logical + logical / entries;
         let data_blocks = logical.div_ceil(self.geometry.unit_bytes()).div_ceil(planes).div_ceil(units_per_block);
@@ -252,9 +255,10 @@ impl RunConfig {
             return Err(KeyError::new(
                 "capacity",
                 format!(
-                    "each plane has {} blocks, of which data takes {data_blocks}; the {spare} left are fewer than the \
+                    "each plane has {} blocks, of which {} takes {data_blocks}; the {spare} left are fewer than the \
                      {needed} that garbage collection needs (open blocks and reserve: {}, trigger.stop: {watermark})",
                     self.geometry.blocks_per_plane,
+                    if self.redundancy.has_parity() { "data with its parity" } else { "data" },
                     self.blocks_held_back(),
                 ),
             )

@@ -8,6 +8,7 @@ use crate::dispatch::{admit, compose, order};
 use crate::ftl::{FtlConfig, allocation, frontier, mapping, victim};
 use crate::host::config::{HostConfig, SubpageWrites};
 use crate::observe::config::MeasureConfig;
+use crate::redundancy::{self, RedundancyConfig};
 use crate::ssd::{DriveConfig, SsdConfig};
 use crate::tasks::background;
 use crate::tasks::gc::granularity;
@@ -61,6 +62,9 @@ pub struct RunConfig {
     /// Which of a die's requests goes first?
     #[serde(default)]
     pub order: order::OrderConfig,
+    /// Can a blocked read be rebuilt?
+    #[serde(default)]
+    pub redundancy: RedundancyConfig,
     /// What else uses the flash?
     #[serde(default)]
     pub tasks: background::TasksConfig,
@@ -93,6 +97,7 @@ pub const AXES: &[Axis] = &[
     compose::AXIS,
     admit::AXIS,
     order::AXIS,
+    redundancy::AXIS,
 ];
 
 /// What else a configuration may switch on: tables of `[tasks]`, of which a scheme may have several or none.
@@ -124,6 +129,7 @@ impl RunConfig {
         self.order.check(&self.device())?;
         self.check_tasks()?;
         self.check_background()?;
+        self.check_redundancy()?;
         self.check_window()?;
         self.compose.check(&self.commands)?;
         self.check_moves()?;
@@ -150,13 +156,15 @@ impl RunConfig {
 
     /// What its translation layer is made of.
     pub fn ftl(&self) -> FtlConfig<'_> {
-        let Self { mapping, allocation, frontier, victim, .. } = self;
-        FtlConfig { device: self.device(), mapping, allocation, frontier, victim }
+        let Self { mapping, allocation, frontier, victim, redundancy, .. } = self;
+        FtlConfig { device: self.device(), mapping, allocation, frontier, victim, redundancy }
     }
 
     /// What its drive is made of beyond the translation layer.
     pub fn drive(&self) -> DriveConfig<'_> {
-        let Self { mapping, frontier, trigger, granularity, preemption, compose, admit, order, tasks, .. } = self;
+        let Self {
+            mapping, frontier, trigger, granularity, preemption, compose, admit, order, redundancy, tasks, ..
+        } = self;
         DriveConfig {
             device: self.device(),
             mapping,
@@ -167,6 +175,7 @@ impl RunConfig {
             compose,
             admit,
             order,
+            redundancy,
             tasks,
         }
     }

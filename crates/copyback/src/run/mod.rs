@@ -7,6 +7,7 @@ mod log_blocks;
 mod outcome;
 pub mod precondition;
 pub mod preconditioning;
+mod redundancy;
 pub mod simulation;
 mod tasks;
 pub mod warmup;

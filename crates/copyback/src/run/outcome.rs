@@ -7,8 +7,8 @@ use crate::ftl::log_blocks::MergeTotals;
 use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
 use crate::observe::flash_requests::FlashRequestReport;
 use crate::observe::report::{
-    EvictionReport, FlashWork, GcReport, Latencies, MapReport, Outcome, Report, Utilization, WarmupReport, Wear,
-    WriteAmplification,
+    EvictionReport, FlashWork, GcReport, Latencies, MapReport, Outcome, ParityTotals, Report, Utilization,
+    WarmupReport, Wear, WriteAmplification,
 };
 use crate::ssd::drive::Drive;
 use crate::ssd::reading::Reading;
@@ -61,6 +61,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         steady: simulation.steady(),
         gc: gc_report(&simulation),
         map: map_report(&simulation),
+        parity: parity_report(&simulation),
         merges: merge_report(&simulation),
         flash_requests: flash_request_report(&simulation),
         utilization: utilization(&simulation),
@@ -140,6 +141,10 @@ fn map_report(simulation: &Simulation<'_>) -> Option<MapReport> {
     let hit_ratio = (lookups > 0).then(|| hits as f64 / lookups as f64);
     let pages_owed = simulation.drives().map(Drive::translation_pages_owed).sum();
     Some(MapReport { lookups, hits, hit_ratio, page_reads, page_programs, write_backs, updates, pages_owed })
+}
+
+fn parity_report(simulation: &Simulation<'_>) -> Option<ParityTotals> {
+    simulation.readings().filter_map(|drive| drive.parity).reduce(|a, b| a.zip(&b, |a, b| a + b))
 }
 
 fn flash_request_report(simulation: &Simulation<'_>) -> Option<FlashRequestReport> {

@@ -38,9 +38,16 @@ impl Preconditioner {
         Self { ftl, soft_blocks: soft.max(least), stop_blocks: stop.max(least), stagger_blocks, written: 0 }
     }
 
-    /// Writes one unit and collects where that brought its plane below its watermark.
+    /// Writes one unit, and where there is parity that of its stripe.
     #[inline]
     pub fn write(&mut self, unit: LogicalUnit) -> Result<(), KeyError> {
+        self.append(unit)?;
+        self.ftl.geometry.stripes.map_or(Ok(()), |stripes| self.append(stripes.parity_of(unit)))
+    }
+
+    /// Writes one unit and collects where that brought its plane below its watermark.
+    #[inline]
+    fn append(&mut self, unit: LogicalUnit) -> Result<(), KeyError> {
         let mut plane = self.ftl.timeless_plane(unit);
         if self.ftl.free_blocks_of(plane) <= GC_RESERVE_BLOCKS && !self.ftl.allocation().is_static() {
             plane = self.make_room(unit)?;
@@ -94,7 +101,18 @@ impl Preconditioner {
 
     /// Writes the first `units` units in order.
     fn fill(&mut self, units: u32) -> Result<(), KeyError> {
-        (0..units).step_by(self.units_per_write() as usize).try_for_each(|unit| self.write(LogicalUnit(unit)))
+        let in_order = (0..units).step_by(self.units_per_write() as usize).map(LogicalUnit);
+        let Some(stripes) = self.ftl.geometry.stripes else {
+            return in_order.into_iter().try_for_each(|u| self.write(u));
+        };
+        // Stripe by stripe: parity is written once, behind the last unit of its group.
+        for unit in in_order {
+            self.append(unit)?;
+            if unit.0 + 1 == units || (unit.0 + 1).is_multiple_of(stripes.units_per_group()) {
+                stripes.parity_of_group(unit).try_for_each(|unit| self.append(unit))?;
+            }
+        }
+        Ok(())
     }
 
     /// Ends what a filling in order has begun, where that makes a difference to what follows.
@@ -250,13 +268,13 @@ impl Preconditioner {
 impl Preconditioner {
     /// Writes the translation pages of all that holds data, where the map lives in flash and they are not there.
     fn write_translation_pages(&mut self) -> Result<(), KeyError> {
-        let (units, pages) = (self.ftl.geometry.logical_units, self.ftl.geometry.mapped_units);
-        let entries = self.ftl.geometry.unit_bytes / ENTRY_BYTES as u32;
-        for page in (units..pages).map(LogicalUnit) {
-            let first = (page.0 - units) * entries;
+        let (first_page, end) = (self.ftl.geometry.first_map_unit(), self.ftl.geometry.mapped_units);
+        let (entries, units) = (self.ftl.geometry.unit_bytes / ENTRY_BYTES as u32, self.ftl.geometry.logical_units);
+        for page in (first_page..end).map(LogicalUnit) {
+            let first = (page.0 - first_page) * entries;
             let holds_data = |unit| self.ftl.lookup(LogicalUnit(unit)).is_some();
             if self.ftl.lookup(page).is_none() && (first..(first + entries).min(units)).any(holds_data) {
-                self.write(page)?;
+                self.append(page)?;
             }
         }
         Ok(())
@@ -265,7 +283,7 @@ impl Preconditioner {
     /// Writes all translation pages to a fresh drive; how many of them each plane has.
     fn begin_with_translation_pages(&mut self) -> Vec<usize> {
         let mut of_plane = vec![0; self.ftl.geometry.planes as usize];
-        for page in (self.ftl.geometry.logical_units..self.ftl.geometry.mapped_units).map(LogicalUnit) {
+        for page in (self.ftl.geometry.first_map_unit()..self.ftl.geometry.mapped_units).map(LogicalUnit) {
             let plane = self.ftl.timeless_plane(page);
             of_plane[plane.at()] += 1;
             self.written += 1;

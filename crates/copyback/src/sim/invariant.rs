@@ -87,6 +87,7 @@ invariants! {
     BlocksAddUp AtEnd "blocks-add-up" "valid, invalid and free units are all units: each block's state fits its counts, and free lists hold the free blocks";
     MapBothWays Check "map-both-ways" "the map, the reverse map, the valid bits and the blocks' counts agree";
     TranslationCurrent Check "translation-current" "where a map lives in flash, a translation page there, a changed entry in DRAM or an update under way tells where each unit is";
+    StripesWhole Check "stripes-whole" "where there is parity, each unit of a stripe is on its channel, and of a stripe that holds data the parity is in flash or on its way";
     LogBlocks Check "log-blocks" "where pages are merged, each block is a data block, one log block, one that is gathered or one to be erased; data blocks hold pages of their logical block in place, and random log blocks are no more than there may be";
     ReservationsCovered Check "reservations-covered" "each page that is reserved is there, or being made";
     NewestRead Check "newest-read" "a read returns the newest version of what was written";

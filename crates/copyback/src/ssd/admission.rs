@@ -61,8 +61,8 @@ impl Moves for PlaneJobs<'_> {
     }
 
     #[inline(always)]
-    fn anywhere(&self) -> Option<Anywhere> {
-        self.0.anywhere()
+    fn anywhere(&self, plane: PlaneId) -> Option<Anywhere> {
+        self.0.anywhere(plane)
     }
 }
 
@@ -149,7 +149,7 @@ impl Drive {
         let Self { windows, queues, txns, admit, .. } = self;
         let view = View { windows, queues, txns, waits_for_gc };
         if windows.has_room(entry.die) && admit.enters(entry, &view) {
-            self.enter(id);
+            self.enter(id, events);
         } else {
             self.wait_in_front(id, events.now_ns());
         }
@@ -209,14 +209,17 @@ impl Drive {
 
     /// A transaction enters its die's window.
     #[inline(always)]
-    fn enter(&mut self, id: TxnId) {
+    fn enter(&mut self, id: TxnId, events: &mut EventQueue) {
         let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
+        if self.settings.tells_tasks_apart && self.goes_elsewhere(id, events) {
+            return;
+        }
         self.windows.enter(die, self.txns[id].task);
         if self.settings.tells_tasks_apart {
             self.tell_of_entry(id);
         }
         let queue = if role.is_write() {
-            self.space.reserve(&self.geometry, die, plane);
+            self.reserve_page(die, plane);
             Queue::Write
         } else if role.is_read() {
             Queue::Read
@@ -341,7 +344,7 @@ impl Drive {
                 self.wait_for_space(id, events);
             } else {
                 hold!(self.windows.has_room(entry.die), Window, "{entry:?} finds no slot");
-                self.enter(id);
+                self.enter(id, events);
             }
             let waits_for_gc = self.waits_for_gc();
             let Self { windows, queues, txns, admit, .. } = self;
@@ -433,7 +436,11 @@ impl Drive {
         }
         match role {
             Role::MapRead => return self.write_what_was_read(successor, events),
+            Role::ParityRead => return self.send_write(successor, events),
             _ => waiter.breakdown_ns = breakdown_ns,
+        }
+        if role == Role::Rebuild {
+            return self.end_rebuilt(successor, events);
         }
         if self.looks_up() {
             return self.look_up_in_turn(successor, events);

@@ -1,6 +1,7 @@
 //! Audits: what a drive's books must add up to, now and then under `--check`, and always at the end of a run.
 
 use super::drive::Drive;
+use super::room::Room;
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
@@ -17,6 +18,7 @@ impl Drive {
         if let Err(found) = self.ftl.check_log_blocks() {
             broken(Invariant::LogBlocks, format_args!("{found}"));
         }
+        self.check_stripes();
         self.check_reservations();
         self.check_translation();
     }
@@ -82,12 +84,13 @@ impl Drive {
         let is_making = self.delaying.as_ref().is_some_and(|delaying| !delaying.is_at_rest());
         hold!(!is_making, AllReturned, "a request that was made was never handed over");
         let (pages, moves) = self.space.totals();
+        let promised = self.relocations.room.as_ref().map_or(pages + moves, Room::promised);
         hold!(
-            pages + moves == self.space.promised(),
+            pages + moves == promised,
             ReservationsCovered,
-            "{} pages are promised, {pages} reserved and {moves} on their way",
-            self.space.promised()
+            "{promised} pages are promised, {pages} reserved and {moves} on their way"
         );
+        hold!(self.is_parity_current(), AllReturned, "parity of a stripe was never written");
         let jobs = self.job_of_plane.iter().filter(|j| j.is_some()).count() + self.relocations.count();
         let (txns, dies) = (self.txns.live(), self.dies_reserved);
         hold!(

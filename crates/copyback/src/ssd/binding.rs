@@ -36,7 +36,7 @@ impl Drive {
             self.queues.remove(list, id.0);
             used = self.put_units(id, &mut units, used);
             self.stop_waiting(id, now_ns);
-            self.space.release(&self.geometry, die, self.txns[id].plane);
+            self.release_page(die, self.txns[id].plane);
             if last.is_some() {
                 self.txns[last].chain = id;
             }

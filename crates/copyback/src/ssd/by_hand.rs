@@ -66,7 +66,7 @@ fn write(drive: &mut Drive, die: u32, events: &mut EventQueue) -> TxnId {
 fn reserve_all(drive: &mut Drive, die: u32) {
     let die = DieId(die);
     while drive.reservable(die, PlaneId::NONE) > 0 {
-        drive.space.reserve(&drive.geometry, die, PlaneId::NONE);
+        drive.reserve_page(die, PlaneId::NONE);
     }
 }
 
@@ -108,7 +108,7 @@ fn a_plane_takes_moves_as_far_as_its_die_keeps_what_it_reserved() {
         drive.space = Space::new(&drive.geometry, 1);
         let mut reserved = 0;
         while drive.would_accept_move(PlaneId(0), beginning) {
-            drive.space.reserve(&drive.geometry, DieId(0), PlaneId::NONE);
+            drive.reserve_page(DieId(0), PlaneId::NONE);
             reserved += 1;
         }
         assert!(reserved > 0, "a drive that reserved nothing takes moves");

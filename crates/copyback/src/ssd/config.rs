@@ -8,6 +8,7 @@ use crate::dispatch::order::OrderConfig;
 use crate::ftl::frontier::FrontierConfig;
 use crate::ftl::mapping::MappingConfig;
 use crate::host::config::SubpageWrites;
+use crate::redundancy::RedundancyConfig;
 use crate::tasks::background::TasksConfig;
 use crate::tasks::gc::granularity::GranularityConfig;
 use crate::tasks::gc::preemption::PreemptionConfig;
@@ -34,6 +35,8 @@ pub struct DriveConfig<'a> {
     pub admit: &'a AdmitConfig,
     /// Which of a die's requests goes first?
     pub order: &'a OrderConfig,
+    /// Can a blocked read be rebuilt?
+    pub redundancy: &'a RedundancyConfig,
     /// What else uses the flash?
     pub tasks: &'a TasksConfig,
 }

@@ -11,6 +11,7 @@ use super::delaying::Delaying;
 use super::die::Die;
 use super::filling::Filling;
 use super::hotness::Hotness;
+use super::parity::Parity;
 use super::relocations::Relocations;
 use super::settings::Settings;
 use super::translation::Translation;
@@ -100,6 +101,8 @@ pub struct Drive {
     pub(super) hears_moves: bool,
     /// Pages that fill, where small writes wait for each other.
     pub(super) filling: Option<Box<Filling>>,
+    /// Parity of stripes, where there is some.
+    pub(super) parity: Option<Box<Parity>>,
     /// What DRAM holds, where the drive has a write buffer.
     pub(super) buffer: Option<Buffer>,
     /// Of each die what is left of a command that the device takes only pair by pair; empty where it takes all whole.
@@ -178,12 +181,11 @@ impl Drive {
         let shares_rows = geometry.shares_rows() && geometry.units_per_flash_page == 1 && !settings.combines;
         let writes_per_page = if shares_rows { geometry.row_planes } else { 1 };
         let hears_moves = queues.has_index() || config.mapping.cache().is_some() || hotness.is_some();
-        let places = (geometry.planes, geometry.dies, geometry.mapped_units);
         let known = ftl.allocation().knows();
         let filling = config
             .frontier
             .fill()
-            .map(|fill| Box::new(Filling::new(fill, known, places, alarms.timer(Alarm::FillLimit))));
+            .map(|fill| Box::new(Filling::new(fill, known, &geometry, alarms.timer(Alarm::FillLimit))));
         if filling.is_some() || delaying.is_some() {
             newest.track();
         }
@@ -215,6 +217,7 @@ impl Drive {
             hears_moves,
             translation: config.mapping.cache().map(|cache| Box::new(Translation::new(cache, &ftl, check))),
             filling,
+            parity: Parity::new(config.redundancy, &geometry),
             buffer: None,
             rests: if splits_rows { vec![None; geometry.dies as usize] } else { Vec::new() },
             space: Space::new(&geometry, writes_per_page),

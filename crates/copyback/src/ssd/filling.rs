@@ -10,6 +10,8 @@ use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::queues::Queue;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, Source};
+use crate::flash::geometry::Geometry;
+use crate::flash::stripes::Stripes;
 use crate::ftl::allocation::Known;
 use crate::ftl::frontier::fill::{Fill, FillEnds};
 use crate::observe::report::{CAUSES, Cause};
@@ -43,13 +45,15 @@ pub(super) struct Filling {
     timer: Timer,
     /// What of an address decides where its page is open.
     known: Known,
-    /// By place: those of the host, then those of the map.
+    /// By place: those of the host, then those of the map, then those of parity.
     open: Vec<OpenPage>,
+    /// Channels of units, where those have some.
+    stripes: Option<Stripes>,
     due: VecDeque<Due>,
     opened: u64,
     /// Copies of each unit in open pages and on their way to flash; the high bit is set where a trim came after them.
     held: Vec<u16>,
-    /// Pages of the host that are open or on their way to flash.
+    /// Pages of the host, and of its parity, that are open or on their way to flash.
     pages: u32,
     /// Writes of the host for which there was no page, in order.
     waiting: VecDeque<TxnId>,
@@ -58,20 +62,21 @@ pub(super) struct Filling {
 const TRIMMED: u16 = 0x8000;
 
 impl Filling {
-    pub fn new(fill: Fill, known: Known, (planes, dies, units): (u32, u32, u32), timer: Timer) -> Self {
+    pub fn new(fill: Fill, known: Known, geometry: &Geometry, timer: Timer) -> Self {
         let places = match known {
-            Known::Plane => planes,
-            Known::Die => dies,
-            Known::Nothing => 1,
+            Known::Plane => geometry.planes,
+            Known::Die => geometry.dies,
+            Known::Nothing => geometry.stripes.map_or(1, |stripes| stripes.members()),
         };
         Self {
             fill,
             timer,
             known,
-            open: vec![EMPTY; 2 * places as usize],
+            open: vec![EMPTY; 3 * places as usize],
+            stripes: geometry.stripes,
             due: VecDeque::with_capacity(64),
             opened: 0,
-            held: vec![0; units as usize],
+            held: vec![0; geometry.mapped_units as usize],
             pages: 0,
             waiting: VecDeque::new(),
         }
@@ -185,10 +190,17 @@ impl Drive {
         let place = match filling.known {
             Known::Plane => home.plane.at(),
             Known::Die => home.die.at(),
-            Known::Nothing => 0,
+            Known::Nothing => {
+                let channel = filling.stripes.and_then(|stripes| stripes.channel(self.txns[id].first));
+                channel.map_or(0, |channel| channel.at())
+            }
         };
-        let of_map = self.txns[id].role == Role::MapWrite;
-        place + if of_map { filling.open.len() / 2 } else { 0 }
+        let places = filling.open.len() / 3;
+        match self.txns[id].role {
+            Role::MapWrite => places + place,
+            Role::ParityWrite => 2 * places + place,
+            _ => place,
+        }
     }
 
     /// Leaves the first `keep` units to a write; the others become one of their own, with the same place in the order.
@@ -269,19 +281,26 @@ impl Drive {
     fn send_page(&mut self, page: OpenPage, events: &mut EventQueue) {
         let now_ns = events.now_ns();
         let first = &self.txns[page.first];
-        let role = if first.role == Role::MapWrite { Role::FullMapPage } else { Role::FullPage };
-        let (unit, mut task, mut high_priority) = (first.first, first.task, false);
+        let role = match first.role {
+            Role::MapWrite => Role::FullMapPage,
+            Role::ParityWrite => Role::FullParityPage,
+            _ => Role::FullPage,
+        };
+        let (unit, mut task, mut high_priority, mut others) = (first.first, first.task, false, first.others);
         let mut next = page.first;
         while next.is_some() {
             let txn = &mut self.txns[next];
             txn.breakdown_ns = explained(txn, Cause::Buffer, now_ns);
             // A request of the host may wait for one of them.
             task = if txn.task == Source::Host { Source::Host } else { task };
+            others &= txn.others;
             (high_priority, next) = (high_priority | txn.high_priority, txn.chain);
         }
         let place = self.place(unit);
         let mut txn = Txn::new(role, LogicalUnit::NONE, page.units, place.die, place.plane);
         (txn.task, txn.high_priority, txn.arrival_ns, txn.chain) = (task, high_priority, now_ns, page.first);
+        // Of the map: whether the host has caused none of them.
+        txn.others = others;
         let id = self.txns.add(txn);
         self.submit(id, events);
     }
@@ -302,7 +321,7 @@ impl Drive {
             self.pass_turn(die, plane);
         }
         self.stop_waiting(id, now_ns);
-        self.space.release(&self.geometry, die, self.txns[id].plane);
+        self.release_page(die, self.txns[id].plane);
         let mut units = [LogicalUnit::NONE; UNITS_PER_PAGE_MAX as usize];
         let (mut used, mut next) = (0, self.txns[id].chain);
         let (waited_ns, gc_affected) = (self.txns[id].breakdown_ns, self.txns[id].gc_affected);
@@ -314,6 +333,9 @@ impl Drive {
             next = txn.chain;
         }
         let page = self.bind_units(plane, write_point, &units[..used as usize], now_ns);
+        if self.txns[id].role == Role::FullParityPage {
+            self.counters.on_own_units(used.into());
+        }
         self.push_page(command, plane, page, id);
     }
 
@@ -325,14 +347,14 @@ impl Drive {
             let txn = &self.txns[id];
             (txn.first, txn.units, txn.role, txn.die)
         };
-        if matches!(role, Role::FullPage | Role::FullMapPage) {
+        if matches!(role, Role::FullPage | Role::FullMapPage | Role::FullParityPage) {
             let task = self.txns[id].task;
             if self.flash_requests.is_some() {
                 self.count_program(id, command, events.now_ns());
             }
             self.txns.remove(id);
             self.leave_window(die, task, events);
-            if role == Role::FullPage {
+            if role != Role::FullMapPage {
                 self.filling.as_mut().expect("pages fill").pages -= 1;
                 self.fill_waiting(events);
             }
@@ -344,6 +366,8 @@ impl Drive {
         let successor = self.txns[id].successor;
         if role == Role::Filled {
             self.txns.remove(id);
+        } else if role == Role::ParityWrite {
+            self.end_parity(id);
         } else if successor.is_some() {
             self.resolve(id, successor, events);
             self.txns.remove(id);

@@ -107,13 +107,19 @@ impl Ssd {
             Op::Read => self.read(id, sub_request, events),
             Op::Write if self.drive.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
             Op::Write => self.write(id, sub_request, events),
-            Op::Trim => self.trim(sub_request.first, sub_request.units),
+            Op::Trim => self.trim(sub_request.first, sub_request.units, events),
+        }
+        if op == Op::Write && self.drive.has_parity() {
+            self.drive.write_parity(&sub_request, events);
         }
     }
 
     /// Forgets the data of units, at once.
-    pub fn trim(&mut self, first: LogicalUnit, units: u32) {
+    pub fn trim(&mut self, first: LogicalUnit, units: u32, events: &mut EventQueue) {
         self.drive.trim(first, units);
+        if self.drive.has_parity() {
+            self.drive.trim_parity([first.0, first.0 + units], events);
+        }
         if let Some(buffer) = &mut self.drive.buffer {
             buffer.trim(first, units);
         }
@@ -195,8 +201,10 @@ impl Ssd {
     #[inline(never)]
     fn end_own_txn(&mut self, id: TxnId, events: &mut EventQueue) {
         let txn = self.drive.txn(id);
-        if txn.role != Role::Evict {
-            return self.drive.end_map_txn(id, events);
+        match txn.role {
+            Role::Evict => {}
+            Role::ParityWrite => return self.drive.end_parity(id),
+            _ => return self.drive.end_map_txn(id, events),
         }
         let (first, units, others) = (txn.first, txn.units, txn.others);
         let (time_ns, is_blocked) = (events.now_ns() - txn.arrival_ns, txn.gc_affected);
@@ -283,7 +291,8 @@ mod tests {
     }
 
     fn page(unit: u32) -> SubRequest {
-        SubRequest { first: LogicalUnit(unit), units: 1, first_is_partial: false, last_is_partial: false }
+        let request = [unit, unit + 1];
+        SubRequest { first: LogicalUnit(unit), units: 1, first_is_partial: false, last_is_partial: false, request }
     }
 
     #[test]

@@ -14,7 +14,12 @@ impl Drive {
         let task = self.task_of_map(cause);
         let totals = &mut self.map().totals;
         totals.page_reads += u64::from(role == Role::MapRead);
-        Txn { task, arrival_ns: now_ns, ..Txn::new(role, unit, 1, DieId::NONE, PlaneId::NONE) }
+        Txn {
+            task,
+            others: u32::from(cause != Source::Host),
+            arrival_ns: now_ns,
+            ..Txn::new(role, unit, 1, DieId::NONE, PlaneId::NONE)
+        }
     }
 
     /// The task that the map's requests count against which this one has caused.
@@ -187,7 +192,7 @@ impl Drive {
             broken(Invariant::TranslationCurrent, format_args!("{found}"));
         }
         let Some(in_flash) = &map.in_flash else { return };
-        for unit in (0..map.first_hidden).map(LogicalUnit) {
+        for unit in (0..map.entries).map(LogicalUnit) {
             let (place, known) = (self.ftl.lookup(unit), in_flash[unit.at()]);
             let page = map.cached.page_of(unit);
             let is_on_its_way = map.cached.is_changed(unit) || map.update_of[page.at()] != Update::None;

@@ -94,7 +94,7 @@ impl Drive {
             }
         }
         self.stop_waiting(id, now_ns);
-        self.space.release(&self.geometry, die, self.txns[id].plane);
+        self.release_page(die, self.txns[id].plane);
         self.counters.on_merged_write();
     }
 }

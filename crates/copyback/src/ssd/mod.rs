@@ -30,8 +30,11 @@ mod map_updates;
 mod merges;
 mod merging;
 mod pairing;
+mod parity;
 mod parts;
 pub mod reading;
+#[cfg(test)]
+mod rebuilding;
 mod relocations;
 mod room;
 mod rows;

@@ -6,7 +6,7 @@ use crate::flash::timing::Timing;
 use crate::ftl::log_blocks::MergeTotals;
 use crate::observe::counters::{EvictionTotals, GcTotals, MapTotals};
 use crate::observe::flash_requests::FlashRequestTotals;
-use crate::observe::report::FlashWork;
+use crate::observe::report::{FlashWork, ParityTotals};
 
 /// What a drive's counters show at one time.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub struct Reading {
     pub evictions: EvictionTotals,
     /// Traffic of the map, where that lives in flash.
     pub map: Option<MapTotals>,
+    /// What parity made it do, where there is some.
+    pub parity: Option<ParityTotals>,
     /// Merges, where there are log blocks; those of the preconditioning included.
     pub merges: Option<MergeTotals>,
     /// Time of the host's flash requests, where that is measured.
@@ -47,6 +49,7 @@ impl Drive {
             gc: *self.counters.gc(),
             evictions: *self.counters.evictions(),
             map: self.translation.as_ref().map(|map| map.totals),
+            parity: self.parity_totals(),
             merges: self.ftl.merge_totals(),
             flash_requests: self.flash_requests.as_deref().copied(),
             plane_busy_ns,
@@ -94,6 +97,7 @@ impl Reading {
             },
             evictions: self.evictions.since(&earlier.evictions),
             map: self.map.map(|map| map.zip(&earlier.map.unwrap_or_default(), |now, then| now - then)),
+            parity: self.parity.map(|all| all.zip(&earlier.parity.unwrap_or_default(), |now, then| now - then)),
             merges: self.merges.map(|all| all.zip(&earlier.merges.unwrap_or_default(), |now, then| now - then)),
             flash_requests: self
                 .flash_requests

@@ -11,6 +11,7 @@ use super::room::Room;
 use super::translation::after_move;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
+use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::Load;
 use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
@@ -46,9 +47,11 @@ impl Relocations {
         Self { as_task, all: Vec::new(), free: Vec::new(), under_way: Vec::new(), are_held_up: false, room }
     }
 
-    /// What those under way have still to send anywhere.
-    pub fn pages_unsent(&self, units_per_page: u32) -> u32 {
-        self.under_way.iter().map(|id| self.all[id.at()].pages_unsent(units_per_page)).sum()
+    /// What those under way have still to send to planes that share a stock with this one.
+    pub fn pages_unsent(&self, plane: PlaneId, units_per_page: u32) -> u32 {
+        let shares = |other: PlaneId| self.room.as_ref().is_some_and(|room| room.share_stock(plane, other));
+        let under_way = self.under_way.iter().map(|id| &self.all[id.at()]);
+        under_way.filter(|relocation| shares(relocation.plane())).map(|r| r.pages_unsent(units_per_page)).sum()
     }
 
     /// Whether collections reserve no die.
@@ -167,6 +170,7 @@ impl Drive {
         }
         let planes = match plane.is_some() {
             true => Planes::one(plane),
+            false if self.geometry.stripes.is_some() => Planes::of_channel(&self.geometry, die),
             false if self.ftl.allocation().chooses_die() => Planes::all(&self.geometry),
             false => Planes::of_die(&self.geometry, die),
         };
@@ -218,8 +222,8 @@ impl Drive {
     pub(super) fn has_room_for_moves_of(&self, block: BlockId) -> bool {
         let plane = self.geometry.plane_of(block);
         let pages = u32::from(self.ftl.blocks()[block].valid).div_ceil(self.geometry.units_per_page);
-        if let Some(anywhere) = self.anywhere() {
-            return self.space.has_room_for(anywhere, pages);
+        if let Some(anywhere) = self.anywhere(plane) {
+            return anywhere.has_room_for(pages);
         }
         let own = PlaneJobs(self).own(plane);
         let bound_to = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
@@ -251,7 +255,7 @@ impl Drive {
             let (home, task) = (relocation.plane(), relocation.source());
             let mut plane = home;
             if relocation.is_about_to_program(units_per_page) && self.relocations.room.is_some() {
-                let Some(place) = self.place_move() else {
+                let Some(place) = self.place_move(home) else {
                     self.relocations.are_held_up = true;
                     return;
                 };
@@ -264,8 +268,11 @@ impl Drive {
                 Request::Program { units } => (Role::JobProgram, units),
                 Request::Erase => (Role::JobErase, 0),
             };
-            if role == Role::JobProgram && self.relocations.room.is_some() {
+            if role == Role::JobProgram
+                && let Some(room) = &mut self.relocations.room
+            {
                 self.space.expect_move(plane);
+                room.promise(plane);
             }
             let mut txn = Txn::new(role, LogicalUnit::NONE, units, self.geometry.die_of(plane), plane);
             (txn.job, txn.task) = (id, task);
@@ -279,8 +286,8 @@ impl Drive {
 
     /// The plane for a page of moved data: where the allocation would send one of the host's, if that takes it. None
     /// where all that is left is reserved for writes of the host, which will be bound before long.
-    fn place_move(&mut self) -> Option<PlaneId> {
-        let place = self.ftl.allocation().place(LogicalUnit(0), &Loads(self));
+    fn place_move(&mut self, home: PlaneId) -> Option<PlaneId> {
+        let place = self.ftl.allocation().place_move(home, &self.geometry, &Loads(self));
         let pages_left = |&plane: &PlaneId| self.ftl.pages_left(plane, Stream::Moved) - self.space.incoming(plane);
         let plane = self.planes_for_move(place.die).max_by_key(pages_left)?;
         self.ftl.on_placed(place);
@@ -304,14 +311,17 @@ impl Drive {
 
     /// Whether the books of the drive's room are right. Looks at every plane.
     pub(super) fn check_room(&self) {
-        let Some(anywhere) = self.anywhere() else { return };
-        let left: u32 = (0..self.geometry.planes).map(|p| self.ftl.pages_left(PlaneId(p), Stream::Moved)).sum();
-        hold!(
-            left == anywhere.left && self.space.has_room_for(anywhere, 0),
-            ReservationsCovered,
-            "{left} pages are left, {anywhere:?} and {} promised",
-            self.space.promised()
-        );
+        let Some(room) = &self.relocations.room else { return };
+        for plane in (0..self.geometry.planes).map(PlaneId) {
+            let anywhere = self.anywhere(plane).expect("there is a stock");
+            let planes = (0..self.geometry.planes).map(PlaneId).filter(|&other| room.share_stock(plane, other));
+            let left: u32 = planes.map(|other| self.ftl.pages_left(other, Stream::Moved)).sum();
+            hold!(
+                left == anywhere.left && anywhere.has_room_for(0),
+                ReservationsCovered,
+                "{left} pages are left beside {plane:?}: {anywhere:?}"
+            );
+        }
     }
 
     // ---- commands ---------------------------------------------------------------------------------------------------
@@ -345,8 +355,9 @@ impl Drive {
     fn take_job_program(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
         self.stop_waiting(id, events.now_ns());
         let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units);
-        if self.relocations.room.is_some() {
+        if let Some(room) = &mut self.relocations.room {
             self.space.take_move(plane);
+            room.release(plane);
         }
         let relocation = &mut self.relocations.all[job.at()];
         let source = relocation.source();
@@ -446,7 +457,13 @@ impl Drive {
 
     /// Writes that wait for space on other dies come to one that has some.
     fn call_waiters(&mut self, to: DieId, events: &mut EventQueue) {
+        let stays = |geometry: &Geometry, die| {
+            geometry.stripes.is_some() && geometry.channel_of(die) != geometry.channel_of(to)
+        };
         for die in (0..self.geometry.dies).map(DieId) {
+            if stays(&self.geometry, die) {
+                continue;
+            }
             let list = self.space_queue(die, PlaneId::NONE);
             while self.reservable(to, PlaneId::NONE) > 0
                 && let Some(id) = self.queues.first(list).map(TxnId)

@@ -123,7 +123,7 @@ impl Drive {
         {
             self.queues.remove(list, id.0);
             self.stop_waiting(id, now_ns);
-            self.space.release(&self.geometry, die, self.txns[id].plane);
+            self.release_page(die, self.txns[id].plane);
             self.add_to_row(id, room, &mut dirty);
         }
         dirty
@@ -164,7 +164,7 @@ impl Drive {
             }
         }
         self.stop_waiting(id, now_ns);
-        self.space.release(&self.geometry, die, self.txns[id].plane);
+        self.release_page(die, self.txns[id].plane);
         let stamp = self.ftl.counts().host_units;
         let page = self.ftl.write_superpage(plane, &row[..used], stale, stamp);
         self.counters.on_host_units((used + stale) as u32);

@@ -35,6 +35,17 @@ struct Row {
     tamper: Tamper,
 }
 
+/// Two channels, and parity of the data of each on the other.
+const RAIN: &str = r#"
+    redundancy = { policy = "rain" }
+    allocation = { policy = "dynamic" }
+    frontier = { policy = "single", fill_limit = "1 ms" }
+    preemption = { policy = "always" }
+    admit = { policy = "strict" }
+    capacity = { over_provisioning = 3.0 }
+    geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 32, pages_per_block = 8, page_size = "4 KiB", mapping_unit = "2 KiB" }
+"#;
+
 const UNIT_BYTES: u64 = 2048;
 /// Units of the drive of [`config`] that every request stays within.
 const UNITS: u64 = 500;
@@ -428,6 +439,21 @@ const ROWS: &[Row] = &[
         true
     }),
     // Data moves, and nobody tells the map.
+    row!(StripesWhole, RAIN, writes, |drive, _| {
+        // Some of it is on its way.
+        let parity = drive.geometry.logical_units..drive.geometry.first_map_unit();
+        assert!(parity.map(LogicalUnit).filter(|&unit| drive.ftl.trim(unit)).count() > 0);
+        drive.check_all();
+        true
+    }),
+    row!(StripesWhole, RAIN, writes, |drive, _| {
+        let parity = drive.geometry.stripes.expect("there is parity").parity_of(LogicalUnit(0));
+        // On the channel of its data.
+        drive.ftl.append(PlaneId(0), LogicalUnit(0), 0);
+        drive.ftl.append(PlaneId(0), parity, 0);
+        drive.check_all();
+        true
+    }),
     row!(TranslationCurrent, "mapping = { policy = \"dftl\" }", writes, |drive, _| {
         drive.hears_moves = false;
         drive.check_all();

@@ -48,8 +48,10 @@ pub(super) enum Update {
 /// The map of a drive as its firmware sees it.
 pub(super) struct Translation {
     pub(super) cached: Cached,
-    /// The first hidden unit: the first translation page.
-    pub(super) first_hidden: u32,
+    /// The first translation page.
+    pub(super) first_of_map: u32,
+    /// Units that have entries: those of the host. Where the drive's own lie is always known.
+    pub(super) entries: u32,
     /// The read of each translation page that is under way, and the last of those that wait for it.
     pub(super) load_of: Vec<[TxnId; 2]>,
     pub(super) update_of: Vec<Update>,
@@ -80,11 +82,12 @@ pub(super) struct Translation {
 impl Translation {
     pub(super) fn new(params: &dyn CacheParameters, ftl: &Ftl, check: bool) -> Self {
         let g = &ftl.geometry;
-        let pages = (g.mapped_units - g.logical_units) as usize;
+        let (first, pages) = (g.first_map_unit(), (g.mapped_units - g.first_map_unit()) as usize);
         let in_flash = || (0..g.logical_units).map(|unit| ftl.lookup(LogicalUnit(unit))).collect();
         Self {
             cached: Cached::new(params, g),
-            first_hidden: g.logical_units,
+            first_of_map: first,
+            entries: g.logical_units,
             load_of: vec![[TxnId::NONE; 2]; pages],
             update_of: vec![Update::None; pages],
             owed: Lists::new(g.dies as usize + 1, pages),
@@ -102,12 +105,12 @@ impl Translation {
     }
 
     pub(super) fn unit_of(&self, page: TranslationPage) -> LogicalUnit {
-        LogicalUnit(self.first_hidden + page.0)
+        LogicalUnit(self.first_of_map + page.0)
     }
 
     /// The translation page that a hidden unit is.
     pub(super) fn page_at(&self, unit: LogicalUnit) -> Option<TranslationPage> {
-        unit.0.checked_sub(self.first_hidden).map(TranslationPage)
+        unit.0.checked_sub(self.first_of_map).map(TranslationPage)
     }
 
     /// A unit was written; whether it is a translation page.
@@ -147,7 +150,7 @@ impl Translation {
 
     /// A unit of the host is elsewhere now: its entry changes, in DRAM or, owed, in flash.
     fn on_placed(&mut self, unit: LogicalUnit, list: usize) {
-        if self.cached.change(unit) {
+        if unit.0 >= self.entries || self.cached.change(unit) {
             return;
         }
         let page = self.cached.page_of(unit);
@@ -194,7 +197,7 @@ impl Drive {
                 let awaited = map.awaited;
                 let of_map = units.filter(|&unit| map.on_written(unit, ftl)).count();
                 self.waiting_for_gc -= awaited - map.awaited;
-                self.counters.on_map_units(of_map as u64);
+                self.counters.on_own_units(of_map as u64);
             }
         }
     }
@@ -424,10 +427,10 @@ impl Drive {
         let txn = &mut self.txns[id];
         let explained_ns: u64 = txn.breakdown_ns.iter().sum();
         txn.breakdown_ns[Cause::Map as usize] += events.now_ns() - txn.arrival_ns - explained_ns;
-        if txn.role.is_read() {
-            return self.go_to_dies(id, events);
+        match txn.role {
+            role if role.is_read() => self.go_to_dies(id, events),
+            _ => self.send_write(id, events),
         }
-        self.send_write(id, events);
     }
 
     /// A read goes to the die of its data, page by page; units that were trimmed meanwhile need nothing.

@@ -23,6 +23,9 @@ const FILLS: Setting = "frontier.policy = \"single\"\nfrontier.fill_limit = \"1 
 const TASKS: Setting = "preemption.policy = \"always\"";
 /// What relocates blocks beside collections.
 const SCRUB: Setting = "tasks.scrub.start = 30\ntasks.scrub.stop = 10\ntasks.scrub.first_max = 20";
+/// Parity across channels, and who can tell that a die is at work for another task.
+const RAIN: Setting = "redundancy.policy = \"rain\"";
+const RAIN_UNUSED: Setting = "redundancy.policy = \"rain\"\nredundancy.rebuild = \"never\"";
 const ALIGNED: Setting = "granularity.policy = \"aligned\"";
 
 /// Every knob and its settings, the plainest first: a failure shrinks towards it.
@@ -34,6 +37,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "geometry.channels = 1\ngeometry.chips_per_channel = 3\ngeometry.dies_per_chip = 1",
         "geometry.channels = 2\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 2",
         "geometry.channels = 2\ngeometry.chips_per_channel = 2\ngeometry.dies_per_chip = 2",
+        "geometry.channels = 4\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1",
     ],
     &[
         "geometry.planes_per_die = 1",
@@ -273,6 +277,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "tasks.delays.mode = \"pipelined\"",
         "tasks.delays.mode = \"serial\"\ntasks.delays.host = [\"1 us\", \"300 us\"]\ntasks.delays.gc = [\"0 ns\", \"2 ms\"]",
     ],
+    &["redundancy.policy = \"none\"", "", "", RAIN, RAIN_UNUSED],
     &["", "", "", SCRUB, "tasks.scrub.start = 5\ntasks.scrub.stop = 5\ntasks.scrub.first_max = 0"],
 ];
 
@@ -365,6 +370,26 @@ fn fitting_tasks(setting: Setting) -> Setting {
     }
 }
 
+/// The same of one that goes not with parity.
+fn fitting_parity(setting: Setting) -> Setting {
+    match setting {
+        s if s.starts_with("admit") && ["\"all\"", "\"window\""].iter().any(|policy| s.contains(policy)) => {
+            "admit.policy = \"strict\"\nadmit.slots = 2"
+        }
+        s if s.starts_with("geometry.channels = 1") => {
+            "geometry.channels = 4\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1"
+        }
+        s if s.starts_with("frontier") => FILLS,
+        s if s.starts_with("allocation") => "allocation.policy = \"dynamic\"",
+        s if s.starts_with("buffer") => "buffer.policy = \"none\"",
+        s if s.starts_with("precondition.mode = \"aged\"") => {
+            "precondition.mode = \"random\"\nprecondition.overwrites = 1.5"
+        }
+        s if s.starts_with("capacity") || s.starts_with("# as full") => "capacity.over_provisioning = 3.0",
+        _ => setting,
+    }
+}
+
 impl Choice {
     /// The configuration, the text that it was read from, and what was chosen.
     pub fn configuration(&self) -> (RunConfig, String, Vec<Mark>) {
@@ -384,7 +409,15 @@ impl Choice {
         let in_rows = [ROW, HOT_ROW].iter().any(|row| settings.contains(row)) && !preset.contains_key("frontier");
         let merges = [MERGES, MERGES_ONE_LOG, MERGES_RANDOM].iter().any(|fast| settings.contains(fast))
             && !preset.contains_key("mapping");
-        let fitting = settings.iter().map(|setting| fitting(setting, in_rows));
+        // Parity goes with tasks only.
+        let is_rain = |setting: &Setting| matches!(*setting, RAIN | RAIN_UNUSED);
+        let has_parity = preset.contains_key("redundancy") || (are_tasks && settings.iter().any(is_rain));
+        let settings = settings.into_iter().map(|setting| match setting {
+            RAIN | RAIN_UNUSED if !are_tasks => "",
+            _ if has_parity => fitting_parity(setting),
+            _ => setting,
+        });
+        let fitting = settings.map(|setting| fitting(setting, in_rows));
         let fitting = fitting.map(|setting| if merges { fitting_merges(setting) } else { setting });
         let chosen: Vec<_> = fitting.zip(KNOBS).filter(|(setting, _)| is_kept(setting)).collect();
         let mut lines: Vec<String> = chosen.iter().map(|(setting, _)| (*setting).to_owned()).collect();

@@ -373,8 +373,10 @@ fn check_report(case: &Case, report: &Report, relocated: u64) -> Result<(), Test
     let has_relocated = flash.blocks_relocated > 0 || !case.relocations.is_empty();
     if let (Some(map), false) = (&report.map, has_relocated) {
         // Each translation page that was written is a unit; pages that it shares with others count as it does.
-        prop_assert_eq!(flash.other_units, map.page_programs);
+        prop_assert_eq!(flash.other_units, map.page_programs + report.parity.map_or(0, |parity| parity.units));
         prop_assert!(map.hits <= map.lookups && map.write_backs + map.updates <= map.page_programs);
+    } else if let (Some(parity), false) = (&report.parity, has_relocated) {
+        prop_assert_eq!(flash.other_units, parity.units);
     } else if !has_relocated {
         prop_assert_eq!((flash.other_units, flash.other_page_reads, flash.other_page_programs), (0, 0, 0));
     }

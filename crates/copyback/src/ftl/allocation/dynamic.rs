@@ -2,7 +2,8 @@
 //! is chosen when its command is issued.
 //!
 //! Source: SSDsim (Hu et al. 2011), as hpdc18 Section 3.3 describes it. Among equal dies the turn goes round, channels
-//! first. Dies on which the host has no page left are passed over while any other has one.
+//! first. Dies on which the host has no page left are passed over while any other has one. Where there is parity a unit
+//! has a channel, and its die is chosen on that (`redundancy`).
 //!
 //! ```text
 //! die 0  GC     R1 W1 R2 W2 ... E
@@ -13,7 +14,8 @@
 
 use super::{Load, Place};
 use crate::flash::geometry::Geometry;
-use crate::sim::index::{DieId, PlaneId};
+use crate::flash::stripes::Stripes;
+use crate::sim::index::{ChannelId, DieId, LogicalUnit, PlaneId};
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
@@ -29,10 +31,20 @@ pub struct Dynamic {
     /// Which turn is each die's.
     turn_of: Vec<usize>,
     planes_per_die: u32,
+    dies_per_channel: u32,
     next_turn: usize,
-    next_plane: u32,
-    /// Units that a page takes, and how many more the page takes that was begun without time.
     units_per_page: u32,
+    /// Which channel each unit has, where there is parity.
+    stripes: Option<Stripes>,
+    /// What is written without time: all planes in turn, and behind that each channel's, where units have channels.
+    timeless: Vec<Timeless>,
+}
+
+/// Whose turn it is of planes that are written without time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timeless {
+    next_plane: u32,
+    /// Units that the page takes which was begun.
     units_left: u32,
 }
 
@@ -49,15 +61,39 @@ impl Dynamic {
             turns,
             turn_of,
             planes_per_die: geometry.planes_per_die,
+            dies_per_channel,
             next_turn: 0,
-            next_plane: 0,
             units_per_page: if geometry.has_superpages() { 1 } else { geometry.units_per_page },
-            units_left: 0,
+            stripes: geometry.stripes,
+            timeless: vec![Timeless::default(); 1 + geometry.stripes.map_or(0, |stripes| stripes.members() as usize)],
         }
     }
 
-    /// The die for the next write.
-    pub fn place(&self, load: &impl Load) -> Place {
+    /// The channel of a unit, where it has one.
+    pub fn channel(&self, unit: LogicalUnit) -> Option<ChannelId> {
+        self.stripes.and_then(|stripes| stripes.channel(unit))
+    }
+
+    /// The die for the next write, on a channel where that is given.
+    pub fn place(&self, channel: Option<ChannelId>, load: &impl Load) -> Place {
+        match channel {
+            Some(channel) => self.place_on(channel, load),
+            None => self.place_anywhere(load),
+        }
+    }
+
+    /// The same of the dies of a channel: few.
+    fn place_on(&self, channel: ChannelId, load: &impl Load) -> Place {
+        let (dies, channels) = (self.turns.len(), self.turns.len() / self.dies_per_channel as usize);
+        // Turns go round the channels, so that each has its dies in steps.
+        let first = (channel.at() + channels - self.next_turn % channels) % channels;
+        let in_turn = (0..self.dies_per_channel as usize).map(|i| (self.next_turn + first + i * channels) % dies);
+        let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));
+        let best = in_turn.map(|turn| self.turns[turn]).min_by_key(|&die| rank(die)).expect("a channel has a die");
+        Place { die: best, plane: PlaneId::NONE }
+    }
+
+    fn place_anywhere(&self, load: &impl Load) -> Place {
         let dies = self.turns.len();
         let rank = |die: DieId| (load.free_pages(die) == 0, load.is_collecting(die), load.queued(die));
         let mut in_turn = (0..dies).map(|i| (self.next_turn + i) % dies);
@@ -82,22 +118,47 @@ impl Dynamic {
         self.next_turn = (self.turn_of[die.at()] + 1) % self.turns.len();
     }
 
-    /// The next plane in turn that has room; the one whose turn it is where none has. A page is filled before the turn
-    /// goes on: what is written one after the other lies together.
-    pub fn next_plane(&mut self, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
-        let dies = self.turns.len() as u32;
-        let planes = dies * self.planes_per_die;
-        let plane_at = |turn: u32| {
-            PlaneId(self.turns[(turn % dies) as usize].0 * self.planes_per_die + turn / dies % self.planes_per_die)
-        };
-        if self.units_left > 0 && has_room(plane_at(self.next_plane + planes - 1)) {
-            self.units_left -= 1;
-            return plane_at(self.next_plane + planes - 1);
+    /// The next plane in turn that has room, of those that the unit may go to; the one whose turn it is where none has.
+    /// A page is filled before the turn goes on: what is written one after the other lies together.
+    pub fn next_plane(&mut self, unit: LogicalUnit, has_room: impl Fn(PlaneId) -> bool) -> PlaneId {
+        let planes = self.turns.len() as u32 * self.planes_per_die;
+        match self.channel(unit) {
+            None => self.next_of(0, planes, |drive, turn| drive.plane_at(turn), has_room),
+            Some(channel) => {
+                let first = channel.0 * self.dies_per_channel;
+                let planes = self.dies_per_channel * self.planes_per_die;
+                let plane_at = move |drive: &Self, turn: u32| {
+                    let (die, plane) = (first + turn % drive.dies_per_channel, turn / drive.dies_per_channel);
+                    PlaneId(die * drive.planes_per_die + plane % drive.planes_per_die)
+                };
+                self.next_of(1 + channel.at(), planes, plane_at, has_room)
+            }
         }
-        self.units_left = self.units_per_page - 1;
-        let mut in_turn = (0..planes).map(|i| (self.next_plane + i) % planes);
-        let turn = in_turn.find(|&turn| has_room(plane_at(turn))).unwrap_or(self.next_plane % planes);
-        self.next_plane = (turn + 1) % planes;
-        plane_at(turn)
+    }
+
+    /// The plane of a turn on the whole drive.
+    fn plane_at(&self, turn: u32) -> PlaneId {
+        let dies = self.turns.len() as u32;
+        PlaneId(self.turns[(turn % dies) as usize].0 * self.planes_per_die + turn / dies % self.planes_per_die)
+    }
+
+    #[inline(always)]
+    fn next_of(
+        &mut self,
+        turns: usize,
+        planes: u32,
+        plane_at: impl Fn(&Self, u32) -> PlaneId,
+        has_room: impl Fn(PlaneId) -> bool,
+    ) -> PlaneId {
+        let Timeless { next_plane, units_left } = self.timeless[turns];
+        let begun = plane_at(self, next_plane + planes - 1);
+        if units_left > 0 && has_room(begun) {
+            self.timeless[turns].units_left -= 1;
+            return begun;
+        }
+        let mut in_turn = (0..planes).map(|i| (next_plane + i) % planes);
+        let turn = in_turn.find(|&turn| has_room(plane_at(self, turn))).unwrap_or(next_plane % planes);
+        self.timeless[turns] = Timeless { next_plane: (turn + 1) % planes, units_left: self.units_per_page - 1 };
+        plane_at(self, turn)
     }
 }

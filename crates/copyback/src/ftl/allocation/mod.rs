@@ -76,7 +76,18 @@ impl Allocation {
         match self {
             Self::Static(p) => p.place(unit),
             Self::StaticDie(p) => p.place(unit),
-            Self::Dynamic(p) => p.place(load),
+            Self::Dynamic(p) => p.place(p.channel(unit), load),
+        }
+    }
+
+    /// Where a page of moved data goes which a block of this plane held: it stays on the channel where units have one.
+    pub fn place_move(&self, from: PlaneId, geometry: &Geometry, load: &impl Load) -> Place {
+        match self {
+            Self::Static(_) | Self::StaticDie(_) => Place { die: geometry.die_of(from), plane: from },
+            Self::Dynamic(p) => {
+                let channel = geometry.stripes.map(|_| geometry.channel_of(geometry.die_of(from)));
+                p.place(channel, load)
+            }
         }
     }
 
@@ -113,7 +124,7 @@ impl Allocation {
         match self {
             Self::Static(p) => p.place(unit).plane,
             Self::StaticDie(p) => p.next_plane(unit, has_room),
-            Self::Dynamic(p) => p.next_plane(has_room),
+            Self::Dynamic(p) => p.next_plane(unit, has_room),
         }
     }
 

@@ -49,8 +49,8 @@ impl MappingConfig {
         }
     }
 
-    /// Logical units behind the host's that hold the map.
-    pub fn hidden_units(&self, geometry: &Geometry) -> u32 {
+    /// Hidden logical units that hold the map.
+    pub fn map_units(&self, geometry: &Geometry) -> u32 {
         self.cache().map_or(0, |cache| cache.translation_pages(geometry))
     }
 

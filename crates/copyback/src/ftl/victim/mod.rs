@@ -41,6 +41,12 @@ impl Planes {
         Self { first: die.0 * geometry.planes_per_die, count: geometry.planes_per_die }
     }
 
+    /// The planes of a die's channel.
+    pub fn of_channel(geometry: &Geometry, die: DieId) -> Self {
+        let count = geometry.planes_per_channel();
+        Self { first: geometry.channel_of(die).0 * count, count }
+    }
+
     /// All planes of a drive.
     pub fn all(geometry: &Geometry) -> Self {
         Self { first: 0, count: geometry.planes }

@@ -126,7 +126,7 @@ impl Simulation<'_> {
         let (op, ssd) = (splitter.op(), &mut self.members[member].ssd);
         if op == Op::Trim {
             let (first, units) = splitter.rest();
-            ssd.trim(first, units);
+            ssd.trim(first, units, &mut self.events);
         } else {
             loop {
                 if ssd.is_full() {

@@ -1,0 +1,70 @@
+//! RAIN: parity across channels. A read whose die is at work for another task is rebuilt from the rest of its stripe.
+//!
+//! Source: atc18 Section 5.2 ("RAIN uses parity to reconstruct data when accessing the chip is blocked by background
+//! tasks"); stripes after ttFlash (Yan et al., FAST 2017).
+//!
+//! ```text
+//! channel   0    1    2    3
+//! group 0   D0   D1   D2   P        units of the same offset of three consecutive logical pages, and their parity
+//! group 1   D3   D4   P    D5       parity goes round
+//! ```
+//!
+//! - A stripe is one unit on each channel; with four channels three of data and one of parity. A unit stays on its
+//!   channel, also when it is moved; its die there is chosen when it is written.
+//! - A read of the host is rebuilt if, when it would enter its die's window, a request of another task (collection,
+//!   scrubbing, the map) is under way there or in the window. The other members are read instead, as requests of the
+//!   host that may have to wait in their turn; the read ends with the last of them. Where parity of the stripe is not
+//!   in flash yet, or the rest of the stripe holds no data, nothing is rebuilt.
+//! - A write reads what its stripes' new parity needs (`redundancy::planner`): for one unit of three the old data and
+//!   the old parity, for two the third, for all three nothing. What one request writes of a stripe is planned together.
+//!   Its data does not wait for that. Old data is read where the unit is when the read is issued, and two updates of
+//!   one stripe do not wait for each other: both are about time, and no bits are computed.
+//! - Units of parity gather in a page of their own as writes of the host do (`frontier.fill_limit`).
+//! - Parity costs space: give the drive as much more flash as a stripe has parity (4/3 with four channels), or compare
+//!   drives of different over-provisioning.
+//! - Where the map lives in flash, places of parity are known without it, as those of translation pages are, and the
+//!   other members of a stripe whose data was looked up are, too: entries of neighbours stand together.
+//!
+//! Parameters:
+//! - `rebuild` (default `"blocked"`): when reads are rebuilt: `"blocked"` as above, `"never"`: parity is written and
+//!   not used, which tells what it costs.
+
+use super::{DieLoad, RedundancyPolicy};
+use serde::{Deserialize, Serialize};
+
+/// When reads are rebuilt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rebuild {
+    /// Where their die is at work for another task.
+    #[default]
+    Blocked,
+    /// Not at all.
+    Never,
+}
+
+/// See the page above.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// When reads are rebuilt.
+    pub rebuild: Rebuild,
+}
+
+/// The policy.
+pub struct Policy {
+    rebuild: Rebuild,
+}
+
+impl Policy {
+    /// The policy of a drive.
+    pub fn new(params: &Params) -> Self {
+        Self { rebuild: params.rebuild }
+    }
+}
+
+impl RedundancyPolicy for Policy {
+    fn rebuilds(&self, load: DieLoad) -> bool {
+        self.rebuild == Rebuild::Blocked && load.is_at_background_work
+    }
+}

@@ -1,0 +1,270 @@
+//! Parity: what is read before a stripe's is written anew, and reads that are rebuilt from the rest of theirs
+//! (`redundancy`).
+//!
+//! What a request writes of a group of stripes is one write of parity for each run of stripes of which it writes the
+//! same members. It waits for its reads, and goes where its channel says, like a write of the host. A stripe whose
+//! parity is not in flash yet is not rebuilt from.
+
+use super::drive::{Drive, Queue};
+use crate::dispatch::txn::{Role, Txn};
+use crate::flash::command::Source;
+use crate::flash::geometry::Geometry;
+use crate::flash::stripes::{Place, Stripes};
+use crate::host::splitter::SubRequest;
+use crate::observe::report::ParityTotals;
+use crate::redundancy::planner::{Members, Stripe};
+use crate::redundancy::{DieLoad, RedundancyConfig, RedundancyPolicy};
+use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::invariant::hold;
+use crate::sim::queue::EventQueue;
+
+/// Parity of a drive.
+pub(super) struct Parity {
+    stripes: Stripes,
+    policy: Box<dyn RedundancyPolicy + Send>,
+    /// Writes of each stripe's parity that are not in flash yet.
+    pending: Vec<u16>,
+    totals: ParityTotals,
+}
+
+impl Parity {
+    /// The parity of a drive of this shape, where a policy keeps some.
+    pub fn new(config: &RedundancyConfig, geometry: &Geometry) -> Option<Box<Self>> {
+        let (policy, stripes) = (config.build()?, geometry.stripes?);
+        let pending = vec![0; stripes.parity_units() as usize];
+        Some(Box::new(Self { stripes, policy, pending, totals: ParityTotals::default() }))
+    }
+}
+
+/// Runs of consecutive numbers below `count` of which `of` says the same.
+fn runs<T: PartialEq>(count: u32, of: impl Fn(u32) -> T) -> Vec<(u32, u32, T)> {
+    let mut runs: Vec<(u32, u32, T)> = Vec::new();
+    for at in 0..count {
+        let value = of(at);
+        match runs.last_mut() {
+            Some((_, units, last)) if *last == value => *units += 1,
+            _ => runs.push((at, 1, value)),
+        }
+    }
+    runs
+}
+
+impl Drive {
+    /// Whether there is parity.
+    #[inline(always)]
+    pub(crate) fn has_parity(&self) -> bool {
+        self.parity.is_some()
+    }
+
+    /// Whether parity of all stripes is in flash.
+    pub(super) fn is_parity_current(&self) -> bool {
+        self.parity.as_ref().is_none_or(|parity| parity.pending.iter().all(|&pending| pending == 0))
+    }
+
+    /// What it made the drive do.
+    pub(super) fn parity_totals(&self) -> Option<ParityTotals> {
+        self.parity.as_ref().map(|parity| parity.totals)
+    }
+
+    /// Whether each unit is where its stripe says, and parity stands beside data. Slow.
+    pub(super) fn check_stripes(&self) {
+        let Some(parity) = &self.parity else { return };
+        let (stripes, geometry) = (&parity.stripes, &self.geometry);
+        for unit in (0..stripes.end()).map(LogicalUnit) {
+            let place = self.ftl.lookup(unit);
+            if place.is_none() {
+                continue;
+            }
+            let channel = geometry.channel_of(geometry.die_of(geometry.plane_of(geometry.block_of(place))));
+            hold!(Some(channel) == stripes.channel(unit), StripesWhole, "{unit:?} is on {channel:?}");
+            let stripe = stripes.stripe(stripes.place(unit).expect("it is of a stripe"));
+            let of_parity = LogicalUnit(geometry.logical_units + stripe);
+            let has_parity = self.ftl.lookup(of_parity).is_some() || parity.pending[stripe as usize] > 0;
+            hold!(has_parity, StripesWhole, "{unit:?} holds data, and {of_parity:?}, its parity, does not");
+        }
+    }
+
+    fn parity(&mut self) -> &mut Parity {
+        self.parity.as_mut().expect("there is parity")
+    }
+
+    // ---- writes -----------------------------------------------------------------------------------------------------
+
+    /// A part of a request was written. When it is the request's last of a group of stripes, their parity
+    /// follows.
+    pub(crate) fn write_parity(&mut self, sub_request: &SubRequest, events: &mut EventQueue) {
+        let stripes = self.parity().stripes;
+        let [first, end] = sub_request.request;
+        let behind = sub_request.first.0 + sub_request.units;
+        let place = stripes.place(sub_request.first).expect("a unit of the host has a stripe");
+        let next_group = (place.group + 1) * stripes.units_per_group();
+        if behind >= end.min(next_group) {
+            self.write_parity_of(place, [first, end], events);
+        }
+    }
+
+    /// Units are trimmed: parity of their stripes is as if they were written.
+    pub(crate) fn trim_parity(&mut self, [first, end]: [u32; 2], events: &mut EventQueue) {
+        let stripes = self.parity().stripes;
+        let mut unit = first;
+        while unit < end {
+            let place = stripes.place(LogicalUnit(unit)).expect("a unit of the host has a stripe");
+            self.write_parity_of(place, [first, end], events);
+            unit = (place.group + 1) * stripes.units_per_group();
+        }
+    }
+
+    /// Of a group of stripes parity is written for what is written of these units.
+    fn write_parity_of(&mut self, place: Place, [first, end]: [u32; 2], events: &mut EventQueue) {
+        let stripes = self.parity().stripes;
+        let written = |offset: u32| {
+            let unit = |member: u32| stripes.unit(Place { member, offset, ..place });
+            let is_written = |&member: &u32| unit(member).is_some_and(|unit| (first..end).contains(&unit.0));
+            Members((0..stripes.data()).filter(is_written).fold(0, |mask, member| mask | 1 << member))
+        };
+        for (offset, units, written) in runs(stripes.units_per_page(), written) {
+            if written.count() > 0 {
+                self.begin_parity(Place { member: stripes.data(), offset, ..place }, units, written, events);
+            }
+        }
+    }
+
+    /// Parity of so many stripes is written anew, as these members of each are.
+    fn begin_parity(&mut self, place: Place, units: u32, written: Members, events: &mut EventQueue) {
+        let parity = self.parity();
+        let first = parity.stripes.unit(place).expect("a stripe has parity");
+        let stripe = parity.stripes.stripe(place) as usize;
+        parity.pending[stripe..][..units as usize].iter_mut().for_each(|pending| *pending += 1);
+        self.newest.track();
+        let mut txn = Txn::new(Role::ParityWrite, first, units, DieId::NONE, PlaneId::NONE);
+        (txn.others, txn.arrival_ns) = (written.0, events.now_ns());
+        let id = self.txns.add(txn);
+        self.read_for_parity(id, events);
+    }
+
+    /// What a write of parity depends on is read.
+    fn read_for_parity(&mut self, id: TxnId, events: &mut EventQueue) {
+        let (first, units, written) = (self.txns[id].first, self.txns[id].units, Members(self.txns[id].others));
+        let stripes = self.parity().stripes;
+        let place = stripes.place(first).expect("it is parity");
+        let reads_of = |drive: &Self, at: u32| {
+            let member_is_known = |&member: &u32| {
+                let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
+                // Of what is written DRAM has the new data.
+                let in_dram = |unit| !written.has(member) && drive.is_in_dram(unit);
+                unit.is_none_or(|unit| drive.ftl.lookup(unit).is_none() || in_dram(unit))
+            };
+            let known = (0..stripes.members()).filter(member_is_known).fold(0, |mask, member| mask | 1 << member);
+            let stripe = Stripe { data: stripes.data(), parity: 1, unavailable: Members(0), known: Members(known) };
+            stripe.write(written).expect("all members are available").reads
+        };
+        let mut reads = Vec::new();
+        for member in 0..stripes.members() {
+            for (at, units, is_read) in runs(units, |at| reads_of(self, at).has(member)) {
+                let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
+                reads.extend(unit.filter(|_| is_read).map(|unit| (unit, units)));
+            }
+        }
+        self.parity().totals.reads += reads.len() as u64;
+        if reads.is_empty() {
+            return self.send_write(id, events);
+        }
+        self.txns[id].waits_for = reads.len() as u32;
+        for (first, units) in reads {
+            let mut read = Txn::new(Role::ParityRead, first, units, DieId::NONE, PlaneId::NONE);
+            (read.successor, read.arrival_ns) = (id, events.now_ns());
+            let read = self.txns.add(read);
+            self.go_to_dies(read, events);
+        }
+    }
+
+    /// A write of parity is in flash.
+    pub(crate) fn end_parity(&mut self, id: TxnId) {
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        self.txns.remove(id);
+        let parity = self.parity();
+        let place = parity.stripes.place(first).expect("it is parity");
+        let stripe = parity.stripes.stripe(place) as usize;
+        parity.pending[stripe..][..units as usize].iter_mut().for_each(|pending| *pending -= 1);
+        parity.totals.units += u64::from(units);
+    }
+
+    // ---- reads ------------------------------------------------------------------------------------------------------
+
+    /// A transaction would enter its die's window: whether it is rebuilt from other dies instead.
+    #[inline(always)]
+    pub(super) fn goes_elsewhere(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
+        self.parity.is_some() && self.is_rebuilt(id, events)
+    }
+
+    fn is_rebuilt(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
+        let txn = &self.txns[id];
+        let load = DieLoad { is_at_background_work: self.is_at_background_work(txn.die) };
+        if !matches!(txn.role, Role::Read | Role::UpdateRead) || !self.parity().policy.rebuilds(load) {
+            return false;
+        }
+        let Some(reads) = self.reads_to_rebuild(id) else { return false };
+        self.stop_waiting(id, events.now_ns());
+        self.txns[id].waits_for = reads.len() as u32;
+        let totals = &mut self.parity().totals;
+        (totals.rebuilt, totals.rebuild_reads) = (totals.rebuilt + 1, totals.rebuild_reads + reads.len() as u64);
+        for (first, units) in reads {
+            let mut read = Txn { role: Role::Rebuild, first, units, successor: id, ..self.txns[id].clone() };
+            read.waits_for = 0;
+            let read = self.txns.add(read);
+            self.go_to_dies(read, events);
+        }
+        true
+    }
+
+    /// Whether a request of another task than the host, or of the map for one, is under way on a die or in its window.
+    fn is_at_background_work(&self, die: DieId) -> bool {
+        let is_others = |id: TxnId| match self.txns[id].task {
+            Source::Host => false,
+            Source::Map => self.txns[id].others > 0,
+            _ => true,
+        };
+        let at_work = self.flash.at_work(die).is_some_and(|command| match command.parts[0].txn {
+            TxnId::NONE => command.source != Source::Host,
+            id => is_others(id),
+        });
+        let queued = |queue| self.queues.iter(self.queue(die, queue)).map(TxnId);
+        at_work || [Queue::Move, Queue::Read, Queue::Write].into_iter().flat_map(queued).any(is_others)
+    }
+
+    /// What is read instead of a read's own units; none where that cannot be: some of them have moved, or are written
+    /// at this time, and their parity is not in flash.
+    fn reads_to_rebuild(&self, id: TxnId) -> Option<Vec<(LogicalUnit, u32)>> {
+        let (txn, parity) = (&self.txns[id], self.parity.as_ref()?);
+        let stripes = parity.stripes;
+        let place = stripes.place(txn.first)?;
+        let stripe = stripes.stripe(place) as usize;
+        if parity.pending[stripe..][..txn.units as usize].iter().any(|&pending| pending > 0) {
+            return None;
+        }
+        let is_read = |member: u32, at: u32| {
+            let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
+            unit.is_some_and(|unit| self.ftl.lookup(unit).is_some() && !self.is_in_dram(unit))
+        };
+        let mut reads = Vec::new();
+        for member in (0..stripes.members()).filter(|&member| member != place.member) {
+            for (at, units, is_read) in runs(txn.units, |at| is_read(member, at)) {
+                let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
+                reads.extend(unit.filter(|_| is_read).map(|unit| (unit, units)));
+            }
+        }
+        // All that would be needed is in DRAM, or holds nothing: too rare a case to have a path of its own.
+        (!reads.is_empty()).then_some(reads)
+    }
+
+    /// All that a read is rebuilt from has come.
+    pub(super) fn end_rebuilt(&mut self, id: TxnId, events: &mut EventQueue) {
+        let successor = self.txns[id].successor;
+        if successor.is_some() {
+            self.resolve(id, successor, events);
+            self.txns.remove(id);
+        } else {
+            self.done.push_back(id);
+        }
+    }
+}
