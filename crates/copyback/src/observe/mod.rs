@@ -22,3 +22,4 @@ pub mod steady;
 pub mod tables;
 pub mod timeline;
 mod window;
+pub mod window_report;

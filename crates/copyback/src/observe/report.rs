@@ -5,6 +5,7 @@ use super::flash_requests::FlashRequestReport;
 use super::matched::Responses;
 use super::steady::Steady;
 pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample};
+use super::window_report::WindowReport;
 use crate::ftl::log_blocks::MergeTotals;
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -434,6 +435,9 @@ pub struct Report {
     /// Parity, where some is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parity: Option<ParityTotals>,
+    /// The window that was asked for, in few numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<WindowReport>,
     /// Merges, where what is written goes to log blocks. Each logical block that is merged is a collection, and so is
     /// each erase of a block in which nothing is valid: see [`GcReport`] for their work and times.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,6 +10,7 @@ use crate::observe::report::{
     EvictionReport, FlashWork, GcReport, Latencies, MapReport, Outcome, ParityTotals, Report, Utilization,
     WarmupReport, Wear, WriteAmplification,
 };
+use crate::observe::window_report::WindowReport;
 use crate::ssd::drive::Drive;
 use crate::ssd::reading::Reading;
 
@@ -30,6 +31,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         gc_affected_write: summary("gc_affected_write"),
     };
     let flash = flash_work(&simulation);
+    let window = simulation.end_window();
     let start = simulation.start_of_measures();
     let span_ns = simulation.span_ns();
     let per_second = |count: u64| if span_ns == 0 { 0.0 } else { count as f64 * 1e9 / span_ns as f64 };
@@ -62,6 +64,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         gc: gc_report(&simulation),
         map: map_report(&simulation),
         parity: parity_report(&simulation),
+        window: window.as_deref().map(WindowReport::of),
         merges: merge_report(&simulation),
         flash_requests: flash_request_report(&simulation),
         utilization: utilization(&simulation),
@@ -76,7 +79,6 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     };
     let histograms = classes.iter().map(|(name, class)| (*name, class.histogram().clone())).collect();
     let gc_events = simulation.drives().flat_map(|d| d.counters().gc_events().iter().copied()).collect();
-    let window = simulation.end_window();
     let series = std::mem::take(&mut simulation.collector.series);
     let requests = simulation.collector.records.take().unwrap_or_default();
     let commands = simulation.take_commands();
