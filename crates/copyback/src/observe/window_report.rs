@@ -8,6 +8,9 @@ use serde::Serialize;
 pub struct WindowReport {
     /// Bins, as far as the run went.
     pub bins: u64,
+    /// Standard deviation of the requests that ended in a bin, over their mean; the last bin, in which a run may end,
+    /// is left out. `None` with less than two others.
+    pub requests_variation: Option<f64>,
     /// The highest mean response time of small reads in a bin; `None` where none ended.
     pub small_read_mean_max_ns: Option<f64>,
     /// Share of the bins with small reads in which their mean was more than twice that of all bins together.
@@ -50,6 +53,7 @@ impl WindowReport {
             bins.iter().filter_map(|bin| Some((bin.free_blocks as f64, bin.gc_share_percent?))).collect();
         Self {
             bins: bins.len() as u64,
+            requests_variation: variation(&bins[..bins.len().saturating_sub(1)]),
             small_read_mean_max_ns: highest(&mut means()),
             small_read_slow_bins: (reads > 0)
                 .then(|| means().filter(|&mean| mean > slow_ns).count() as f64 / means().count() as f64),
@@ -65,7 +69,7 @@ impl WindowReport {
             scrub_share_max_percent: highest(&mut bins.iter().filter_map(|bin| bin.scrub_share_percent)),
             free_blocks_gc_share_correlation: correlation(&pairs),
             scrub_block_reads_first: counts(scrubbing().next()),
-            scrub_block_reads_last: counts(scrubbing().last()),
+            scrub_block_reads_last: counts(scrubbing().next_back()),
         }
     }
 }
@@ -86,6 +90,13 @@ fn longest(bins: &[Bin], is_slow: impl Fn(&Bin) -> Option<bool>) -> u64 {
         }
     }
     longest_ns
+}
+
+fn variation(bins: &[Bin]) -> Option<f64> {
+    let (count, done) = (bins.len() as f64, || bins.iter().map(|bin| bin.requests_done as f64));
+    let mean = done().sum::<f64>() / count;
+    let variance = done().map(|requests| (requests - mean).powi(2)).sum::<f64>() / count;
+    (bins.len() > 1 && mean > 0.0).then(|| variance.sqrt() / mean)
 }
 
 fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
@@ -125,6 +136,7 @@ mod tests {
         let report = WindowReport::of(&bins(&[(20, 100, 100, 0.0), slow, none, slow, (20, 100, 110, 0.0)]));
         assert_eq!((report.bins, report.small_read_mean_max_ns), (5, Some(40.0)));
         assert_eq!((report.small_read_slow_bins, report.small_read_slow_longest_ns), (Some(0.5), 300));
+        assert!((report.requests_variation.expect("there are four") - 8.124_038 / 6.0).abs() < 1e-6);
         assert_eq!((report.free_blocks_min, report.free_blocks_max), (89, 110));
         assert_eq!(report.gc_share_mean_percent, Some(4.0));
         assert_eq!((report.gc_share_max_percent, report.scrub_share_max_percent), (Some(4.0), Some(2.0)));

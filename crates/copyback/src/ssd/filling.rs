@@ -302,6 +302,9 @@ impl Drive {
         // Of the map: whether the host has caused none of them.
         txn.others = others;
         let id = self.txns.add(txn);
+        if role == Role::FullMapPage {
+            self.go_on_with_page(id);
+        }
         self.submit(id, events);
     }
 

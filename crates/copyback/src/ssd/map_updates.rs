@@ -94,20 +94,36 @@ impl Drive {
         self.submit_map_txn(write, events);
     }
 
-    /// A request of the host waits for an update that a collection has begun: what of it has not entered a window is
-    /// the host's from now on, so that the request does not wait behind all that the collection has in front.
-    pub(super) fn take_over_update(&mut self, id: TxnId, events: &mut EventQueue) {
+    /// Updates went together into a page on its way to flash: that is next of each.
+    pub(super) fn go_on_with_page(&mut self, full: TxnId) {
+        let mut next = self.txns[full].chain;
+        while next.is_some() {
+            let (unit, behind) = (self.txns[next].first, self.txns[next].chain);
+            let page = self.map().page_at(unit).expect("it is one of the map");
+            self.goes_on_with(page, full);
+            next = behind;
+        }
+    }
+
+    /// A request of the host waits for an update that a collection has begun, of which `id` is next: what of it has not
+    /// entered a window is the host's from now on, so that the request does not wait behind all that the collection has
+    /// in front.
+    pub(super) fn take_over_update(&mut self, page: TranslationPage, id: TxnId, events: &mut EventQueue) {
         if id.is_none() || !self.settings.tells_tasks_apart {
             return;
         }
-        let write = if self.txns[id].role == Role::MapRead { self.txns[id].successor } else { id };
+        let write = self.write_of_update(page, id);
         let has_entered = |drive: &Self, id: TxnId| drive.txns[id].entered > 0;
-        if write.is_none() || has_entered(self, write) {
+        let is_page = self.txns[id].role == Role::FullMapPage;
+        if write.is_none() || has_entered(self, write) || (is_page && has_entered(self, id)) {
             return;
         }
         self.map().updates_of[Source::Gc as usize] -= 1;
         self.map().updates_of[Source::Host as usize] += 1;
         self.txns[write].task = Source::Host;
+        if is_page && self.txns[id].task == Source::Host {
+            return self.deactivate_at_rest(Source::Gc, events);
+        }
         let (die, list) = (self.txns[id].die, self.queues.in_front(self.txns[id].die, Source::Gc));
         let waits_in_front = die.is_some() && self.queues.iter(list).any(|other| other == id.0);
         if waits_in_front {
@@ -121,6 +137,22 @@ impl Drive {
             self.enter_or_wait(id, events);
         }
         self.deactivate_at_rest(Source::Gc, events);
+    }
+
+    /// The write of a translation page's update, of which `id` is next.
+    fn write_of_update(&mut self, page: TranslationPage, id: TxnId) -> TxnId {
+        let unit = self.map().unit_of(page);
+        match self.txns[id].role {
+            Role::MapRead => self.txns[id].successor,
+            Role::FullMapPage => {
+                let mut member = self.txns[id].chain;
+                while member.is_some() && self.txns[member].first != unit {
+                    member = self.txns[member].chain;
+                }
+                member
+            }
+            _ => id,
+        }
     }
 
     /// Pages of a command beside its first that serve the map.

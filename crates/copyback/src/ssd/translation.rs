@@ -344,7 +344,7 @@ impl Drive {
             map.awaited += u32::from(is_first);
             self.waiting_for_gc += u32::from(is_first);
             if is_first {
-                self.take_over_update(update, events);
+                self.take_over_update(page, update, events);
             }
             self.heed_guard(events);
         }
