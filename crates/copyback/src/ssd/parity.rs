@@ -199,8 +199,11 @@ impl Drive {
 
     fn is_rebuilt(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
         let txn = &self.txns[id];
+        if !matches!(txn.role, Role::Read | Role::UpdateRead) {
+            return false;
+        }
         let load = DieLoad { is_at_background_work: self.is_at_background_work(txn.die) };
-        if !matches!(txn.role, Role::Read | Role::UpdateRead) || !self.parity().policy.rebuilds(load) {
+        if !self.parity().policy.rebuilds(load) {
             return false;
         }
         let Some(reads) = self.reads_to_rebuild(id) else { return false };
