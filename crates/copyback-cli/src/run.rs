@@ -12,7 +12,7 @@ use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
 use copyback::ftl::log_blocks::MergeTotals;
 use copyback::observe::config::MeasureConfig;
-use copyback::observe::report::{Latency, MapReport, Report, Sample};
+use copyback::observe::report::{Latency, MapReport, ParityTotals, Report, Sample};
 use copyback::run::config::Resolved;
 
 /// Runs the command.
@@ -57,6 +57,9 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
     ];
     if let Some(map) = &report.map {
         parts.insert(6, ("Map in flash", map_in_flash(map)));
+    }
+    if let Some(parity) = &report.parity {
+        parts.insert(6, ("Parity", parity_of_stripes(parity)));
     }
     if let Some(merges) = &report.merges {
         parts.insert(6, ("Merges of log blocks", merges_of_logs(merges)));
@@ -274,6 +277,9 @@ fn collection(report: &Report) -> String {
             format!("{reads} reads and {programs} programs of the host, by commands of collections"),
         ));
     }
+    if flash.copybacks > 0 {
+        rows.push(("copied back", format!("{} pages, off the channel", count(flash.copybacks))));
+    }
     if flash.merged_reads + flash.merged_writes > 0 {
         let (reads, writes) = (count(flash.merged_reads), count(flash.merged_writes));
         rows.push((
@@ -314,6 +320,15 @@ fn map_in_flash(map: &MapReport) -> String {
                 count(map.pages_owed)
             ),
         ),
+    ])
+}
+
+fn parity_of_stripes(parity: &ParityTotals) -> String {
+    let asked = parity.rebuilt + parity.not_rebuilt;
+    facts(vec![
+        ("units written", format!("{}, after {} page reads", count(parity.units), count(parity.reads))),
+        ("reads rebuilt", format!("{} of {} blocked ones", count(parity.rebuilt), count(asked))),
+        ("pages read for that", count(parity.rebuild_reads)),
     ])
 }
 

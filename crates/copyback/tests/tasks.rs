@@ -100,3 +100,50 @@ fn moves_go_anywhere_even_at_the_reserve() {
     let alone_ns = (PROGRAM_NS + TRANSFER_NS) as f64;
     assert!(own > alone_ns && shared < alone_ns, "{shared} and {own} ns a page; one die programs it in {alone_ns} ns");
 }
+
+/// Four dies of two planes, of which planes or dies have watermarks of their own.
+fn by_plane(victims: u32, scope: &str) -> RunConfig {
+    let mut config = drive("{ policy = \"strict\" }");
+    config.allocation = toml::from_str("policy = \"static\"").expect("an allocation");
+    config.preemption = toml::from_str(&format!("policy = \"always\"\nvictims = {victims}")).expect("a preemption");
+    let trigger =
+        format!("policy = \"watermark\"\nscope = \"{scope}\"\nsoft = 6\nstop = 9\ncollections = \"until-stop\"");
+    config.trigger = toml::from_str(&trigger).expect("a trigger");
+    config.geometry.chips_per_channel = 4;
+    config.geometry.planes_per_die = 2;
+    config
+}
+
+/// With one victim at a time the plane with the fewest free blocks is next, before the one that was just collected goes
+/// on to its own stop.
+#[test]
+fn the_plane_with_the_fewest_free_blocks_is_collected_next() {
+    let mut config = by_plane(1, "plane");
+    config.host = toml::from_str("mode = \"open\"").expect("a host");
+    let writes = requests(20_000, 0.0, 800).into_iter().zip(0..);
+    let outcome = run(&config, writes.map(|(write, at)| Request { arrival_ns: at * 1_000_000, ..write }).collect());
+    let planes: Vec<u32> = outcome.gc_events.iter().map(|event| event.plane).collect();
+    let same = planes.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    assert!(planes.len() > 300 && same * 20 < planes.len(), "{same} of {} follow one of the same plane", planes.len());
+}
+
+/// Where planes or dies have watermarks of their own, several victims are victims of several of them: one beside
+/// another would wait for the same array.
+#[test]
+fn victims_side_by_side_lie_on_different_planes_and_dies() {
+    for (scope, planes_of_one) in [("plane", 1), ("die", 2)] {
+        let mut config = drive("{ policy = \"strict\" }");
+        config.allocation = toml::from_str("policy = \"static\"").expect("an allocation");
+        config.preemption = toml::from_str("policy = \"always\"\nvictims = 4").expect("a preemption");
+        let trigger = format!("policy = \"watermark\"\nscope = \"{scope}\"\nsoft = 6\ncollections = \"until-stop\"");
+        config.trigger = toml::from_str(&trigger).expect("a trigger");
+        config.geometry.chips_per_channel = 4;
+        config.geometry.planes_per_die = 2;
+        let outcome = run(&config, requests(20_000, 0.0, 800));
+        let one = |plane: u32| plane / planes_of_one;
+        let pairs = pairs(&outcome);
+        assert!(pairs.len() > 100, "{scope}: {} side by side", pairs.len());
+        let same = pairs.iter().filter(|(a, b)| one(a.plane) == one(b.plane)).count();
+        assert_eq!(same, 0, "{scope}: of {} pairs", pairs.len());
+    }
+}

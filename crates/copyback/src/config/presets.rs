@@ -56,6 +56,7 @@ pub const SCHEMES: &[Preset] = presets!(
     "spd-plus",
     "vanilla",
     "rain",
+    "ttflash",
     "qosfc",
     "autossd-static",
     "autossd",

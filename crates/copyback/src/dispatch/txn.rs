@@ -47,6 +47,8 @@ pub enum Role {
     JobRead,
     /// A program of one.
     JobProgram,
+    /// A read of one that has become a copyback: the page is valid as a whole.
+    JobCopyback,
     /// Its erase.
     JobErase,
 }

@@ -96,6 +96,11 @@ impl Stripes {
         (group < self.groups).then(|| Place { group, member: self.data(), offset })
     }
 
+    /// Whether a unit is one of parity.
+    pub fn is_parity(&self, unit: LogicalUnit) -> bool {
+        (self.logical_units..self.end()).contains(&unit.0)
+    }
+
     /// The unit at a place; none where the host's last pages leave a group short.
     pub fn unit(&self, place: Place) -> Option<LogicalUnit> {
         let Place { group, member, offset } = place;
@@ -109,6 +114,18 @@ impl Stripes {
     /// Which of all stripes a place belongs to.
     pub fn stripe(&self, place: Place) -> u32 {
         place.group * self.units_per_page() + place.offset
+    }
+
+    /// Which page a unit is of, counted group by group and channel by channel, and its offset there; pages that belong
+    /// to no stripe stand behind.
+    pub fn page_of(&self, unit: LogicalUnit) -> (u32, u32) {
+        match (self.place(unit), self.channel(unit)) {
+            (Some(place), Some(channel)) => (place.group * self.members() + channel.0, place.offset),
+            _ => {
+                let (page, offset) = self.per_page.div_rem(unit.0 - self.end());
+                (self.groups * self.members() + page, offset)
+            }
+        }
     }
 
     /// The channel that a unit stays on; none where it belongs to no stripe.
@@ -161,6 +178,10 @@ mod tests {
             }
         }
         assert_eq!(stripes.place(LogicalUnit(stripes.end())), None);
+        let mut pages: Vec<_> = (0..stripes.end() + 4).map(|unit| stripes.page_of(LogicalUnit(unit))).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        assert_eq!(pages.len() as u32, stripes.end() + 4, "no two units have one place in the order of pages");
         let (least, most) = (parity_on.iter().min().expect("one"), parity_on.iter().max().expect("one"));
         assert!(most - least <= stripes.units_per_page(), "{parity_on:?}");
     }

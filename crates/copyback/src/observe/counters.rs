@@ -191,6 +191,7 @@ impl Counters {
             FlashOp::Copyback => {
                 self.count_reads(source, planes);
                 self.count_programs(source, planes);
+                self.work.copybacks += planes;
             }
             // Its blocks are counted when it ends.
             FlashOp::Erase => {}
@@ -346,7 +347,7 @@ impl Counters {
         self.gc.plane_busy_ns += busy_ns;
     }
 
-    /// A die was reserved for collection for so long.
+    /// A die was reserved for collection for so long, or a block of it was collected beside other work.
     pub fn on_die_reserved(&mut self, reserved_ns: u64) {
         self.gc.reserved_ns += reserved_ns;
     }

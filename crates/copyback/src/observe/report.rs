@@ -140,6 +140,8 @@ pub struct FlashWork {
     pub gc_page_reads: u64,
     /// Page programs of garbage collection.
     pub gc_page_programs: u64,
+    /// Pages that were copied back, for whichever task: each is counted as a read and as a program, too.
+    pub copybacks: u64,
     /// Page reads of other background work.
     pub other_page_reads: u64,
     /// Page programs of other background work.
@@ -192,6 +194,7 @@ impl FlashWork {
             host_page_programs: with(self.host_page_programs, other.host_page_programs),
             gc_page_reads: with(self.gc_page_reads, other.gc_page_reads),
             gc_page_programs: with(self.gc_page_programs, other.gc_page_programs),
+            copybacks: with(self.copybacks, other.copybacks),
             other_page_reads: with(self.other_page_reads, other.other_page_reads),
             other_page_programs: with(self.other_page_programs, other.other_page_programs),
             block_erases: with(self.block_erases, other.block_erases),
@@ -312,6 +315,9 @@ pub struct ParityTotals {
     pub rebuilt: u64,
     /// Reads of other members for those.
     pub rebuild_reads: u64,
+    /// Reads that would have been, if all that they needed had been in flash: most often their stripe's new parity was
+    /// on its way there.
+    pub not_rebuilt: u64,
     /// Reads for new parity.
     pub reads: u64,
     /// Units of parity that were programmed, but for moves.
@@ -325,6 +331,7 @@ impl ParityTotals {
         Self {
             rebuilt: with(self.rebuilt, other.rebuilt),
             rebuild_reads: with(self.rebuild_reads, other.rebuild_reads),
+            not_rebuilt: with(self.not_rebuilt, other.not_rebuilt),
             reads: with(self.reads, other.reads),
             units: with(self.units, other.units),
         }

@@ -2,22 +2,28 @@
 //!
 //! Contract: a policy that keeps parity says so by stripes ([`crate::flash::stripes`]): each unit of the host has a
 //! channel, and parity units, hidden behind the host's, are written with them ([`planner`] says what has to be read
-//! first). When a read of the host would enter its die's window the policy is asked whether it is rebuilt from the
-//! other members of its stripe instead ([`RedundancyPolicy::rebuilds`]). It changes nothing itself, and takes constant
-//! time.
+//! first). When a read of the host comes to its die and would have to wait for a slot there, and when it would enter
+//! the window, the policy is asked whether it is rebuilt from the other members of its stripe instead
+//! ([`RedundancyPolicy::rebuilds`]). It may also say that the planes of a parity group are collected in turn
+//! ([`RedundancyPolicy::takes_turns`]), which a collection that would begin waits for. It changes nothing itself, and
+//! takes constant time.
 //!
 //! A policy is a file of this folder and a row of the registry below.
 
 pub mod none;
 pub mod planner;
 pub mod rain;
+pub mod ttflash;
 
 use crate::config::axis;
+use crate::flash::geometry::Geometry;
+use crate::sim::index::PlaneId;
+use serde::{Deserialize, Serialize};
 
 axis! {
     /// `[redundancy]`
     RedundancyConfig, "redundancy", "can a blocked read be rebuilt from other dies?", default None,
-    { "none" => none: None, "rain" => rain: Rain }
+    { "none" => none: None, "rain" => rain: Rain, "ttflash" => ttflash: Ttflash }
 }
 
 /// What a policy sees of the die that a read would go to.
@@ -25,12 +31,39 @@ axis! {
 pub struct DieLoad {
     /// A request of another task than the host is under way there, or is in its window.
     pub is_at_background_work: bool,
+    /// A block of the read's plane is being relocated, whether or not a command of that is under way now.
+    pub is_plane_collecting: bool,
+}
+
+/// Which planes hold members of the same stripes, where addresses decide that, and are collected in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// The planes of the dies that have the same place on their channels.
+    Die,
+    /// The planes that have the same place on their channels.
+    Plane,
+}
+
+impl Group {
+    /// Which group a plane belongs to.
+    pub fn of(self, geometry: &Geometry, plane: PlaneId) -> u32 {
+        let on_channel = plane.0 % geometry.planes_per_channel();
+        match self {
+            Self::Die => on_channel / geometry.planes_per_die,
+            Self::Plane => on_channel,
+        }
+    }
 }
 
 /// See the module's contract.
 pub trait RedundancyPolicy {
     /// Whether a read of the host that would enter a die's window is rebuilt from other dies.
     fn rebuilds(&self, load: DieLoad) -> bool;
+    /// Of which planes only one is collected at a time; constant over a run. None: as many as like.
+    fn takes_turns(&self) -> Option<Group> {
+        None
+    }
 }
 
 impl RedundancyConfig {
@@ -39,7 +72,13 @@ impl RedundancyConfig {
         match self {
             Self::None(_) => None,
             Self::Rain(params) => Some(Box::new(rain::Policy::new(params))),
+            Self::Ttflash(params) => Some(Box::new(ttflash::Policy::new(params))),
         }
+    }
+
+    /// Whether planes of a parity group are collected in turn.
+    pub fn takes_turns(&self) -> bool {
+        self.build().is_some_and(|policy| policy.takes_turns().is_some())
     }
 
     /// Whether parity is kept.

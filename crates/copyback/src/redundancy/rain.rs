@@ -11,10 +11,10 @@
 //!
 //! - A stripe is one unit on each channel; with four channels three of data and one of parity. A unit stays on its
 //!   channel, also when it is moved; its die there is chosen when it is written.
-//! - A read of the host is rebuilt if, when it would enter its die's window, a request of another task (collection,
-//!   scrubbing, the map) is under way there or in the window. The other members are read instead, as requests of the
-//!   host that may have to wait in their turn; the read ends with the last of them. Where parity of the stripe is not
-//!   in flash yet, or the rest of the stripe holds no data, nothing is rebuilt.
+//! - A read of the host is rebuilt if, when it comes to its die or when it would enter the window there, a request of
+//!   another task (collection, scrubbing, the map) is under way there or in the window. The other members are read
+//!   instead, as requests of the host that may have to wait in their turn; the read ends with the last of them. Where
+//!   parity of the stripe is not in flash yet, or the rest of the stripe holds no data, nothing is rebuilt.
 //! - A write reads what its stripes' new parity needs (`redundancy::planner`): for one unit of three the old data and
 //!   the old parity, for two the third, for all three nothing. What one request writes of a stripe is planned together.
 //!   Its data does not wait for that. Old data is read where the unit is when the read is issued, and two updates of

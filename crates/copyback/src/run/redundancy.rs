@@ -4,7 +4,7 @@ use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
 use crate::buffer::BufferConfig;
 use crate::config::KeyError;
-use crate::ftl::allocation::AllocationConfig;
+use crate::ftl::allocation::{AllocationConfig, Known};
 
 /// Members of a stripe that its planner can tell apart.
 const MEMBERS_MAX: u32 = 31;
@@ -24,9 +24,21 @@ impl RunConfig {
             );
             return refuse("redundancy.policy", &why, &format!("use 2 to {MEMBERS_MAX} channels, {other}"));
         }
-        if !matches!(self.allocation, AllocationConfig::Dynamic(_)) {
-            let why = "the channel of a unit follows from its stripe, and `allocation.policy` has another one for it";
-            return refuse("allocation.policy", why, &format!("set `allocation.policy = \"dynamic\"`, {other}"));
+        let keeps_channels = match &self.allocation {
+            AllocationConfig::Dynamic(_) => true,
+            AllocationConfig::Static(order) => order.begins_with_channels(),
+            AllocationConfig::StaticDie(_) => false,
+        };
+        if !keeps_channels {
+            let why = "the channel of a unit follows from its stripe, and `[allocation]` has another one for it";
+            let help = "set `allocation.policy = \"dynamic\"`, or \"static\" with an `order` that begins with C";
+            return refuse("allocation.policy", why, &format!("{help}, {other}"));
+        }
+        if self.redundancy.takes_turns() && self.allocation.knows() != Known::Plane {
+            let why = "planes that hold members of the same stripes are collected in turn, and `[allocation]` leaves open \
+                       which those are";
+            let help = "set `allocation.policy = \"static\"`, or `redundancy.policy = \"rain\"`";
+            return refuse("allocation.policy", why, help);
         }
         if self.frontier.fill().is_none() {
             let why = "parity is written unit by unit, as its stripes are, and gathers in pages that fill";

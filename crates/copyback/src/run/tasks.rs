@@ -2,6 +2,7 @@
 
 use super::config::RunConfig;
 use crate::config::KeyError;
+use crate::ftl::allocation::Known;
 use crate::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
 
 impl RunConfig {
@@ -41,18 +42,31 @@ impl RunConfig {
 
     /// Collections whose commands are requests among others: each takes one block, page by page.
     pub(super) fn check_tasks(&self) -> Result<(), KeyError> {
+        let copies_back = self.granularity.build().copies_back();
         if self.preemption.as_task().is_none() {
+            if copies_back && self.geometry.units_per_page() > 1 {
+                let why = "a copyback moves whole pages, but mapping units are smaller than a page";
+                let help = "set `granularity.copyback = false`, or `preemption.policy = \"always\"`";
+                return Err(KeyError::new("granularity.copyback", why).with_help(help));
+            }
             return self.check_tasks_told_apart();
         }
         let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
         let other = "or choose another `preemption.policy`";
         let granularity = self.granularity.build();
         let is_plain = matches!(self.granularity, GranularityConfig::Block(_));
-        if !is_plain || granularity.leaves_plane() || granularity.copies_back() {
-            let why = "collections that reserve no die (`preemption.policy = \"always\"`) take one block, read it over \
-                       the channel, and go where `allocation` says";
-            let help = "set `granularity.policy = \"block\"`, `destination = \"local\"` and `copyback = false`";
+        if !is_plain || granularity.leaves_plane() {
+            let why = "collections that reserve no die (`preemption.policy = \"always\"`) take one block, and go where \
+                       `allocation` says";
+            let help = "set `granularity.policy = \"block\"` and `destination = \"local\"`";
             return refuse("granularity.policy", why, &format!("{help}, {other}"));
+        }
+        let goes_anywhere = self.allocation.knows() == Known::Nothing && self.frontier.shares_block();
+        if copies_back && goes_anywhere {
+            let why = "moved data goes to any plane where `allocation` chooses dies and it shares open blocks with the \
+                       host's, and a copyback stays on its plane";
+            let help = "set `allocation.policy = \"static\"`, or `granularity.copyback = false`";
+            return refuse("granularity.copyback", why, &format!("{help}, {other}"));
         }
         if !self.compose.gc_builders().is_empty() {
             let why = "nothing joins the commands of collections that reserve no die \

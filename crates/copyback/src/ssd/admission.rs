@@ -120,7 +120,18 @@ impl Drive {
         if self.dies[die.at()].planes_below != 0 {
             self.start_awaited_collection(die, events);
         }
+        // Whoever would have to wait is asked before, and those who came first make no difference.
+        if self.settings.tells_tasks_apart && !self.may_enter(id) && self.goes_elsewhere(id, false, events) {
+            return;
+        }
         self.enter_or_wait(id, events);
+    }
+
+    /// Whether a transaction that comes now need not wait in front of its die's window for lack of a slot, or behind
+    /// others of its task.
+    fn may_enter(&self, id: TxnId) -> bool {
+        let (die, task) = (self.txns[id].die, self.txns[id].task);
+        self.windows.has_room(die) && self.queues.is_empty(self.queues.in_front(die, task))
     }
 
     /// A transaction enters its die's window, or waits in front of it.
@@ -211,7 +222,7 @@ impl Drive {
     #[inline(always)]
     fn enter(&mut self, id: TxnId, events: &mut EventQueue) {
         let (die, plane, role) = (self.txns[id].die, self.txns[id].plane, self.txns[id].role);
-        if self.settings.tells_tasks_apart && self.goes_elsewhere(id, events) {
+        if self.settings.tells_tasks_apart && self.goes_elsewhere(id, true, events) {
             return;
         }
         self.windows.enter(die, self.txns[id].task);
@@ -240,11 +251,13 @@ impl Drive {
         txn.entered = self.entered;
         let (op, units) = match txn.role {
             Role::JobErase => (FlashOp::Erase, 0),
+            // Of pages of several units nobody knows before whether they are valid as a whole.
+            Role::JobRead if units_per_page == 1 && self.granularity.copies_back() => (FlashOp::Copyback, 0),
             Role::JobRead => (FlashOp::Read, units_per_page),
             role if role.is_read() => (FlashOp::Read, txn.units),
             _ => (FlashOp::Program, units_per_page),
         };
-        let transfer_ns = if op == FlashOp::Erase { 0 } else { timing.transfer_ns(units) };
+        let transfer_ns = if units == 0 { 0 } else { timing.transfer_ns(units) };
         let entry = Entry { task: txn.task, die: txn.die };
         let is_backlogged = self.windows.waiting(entry.die).has(entry.task);
         self.admit.on_enter(entry, timing.page_ns(op, 0) + transfer_ns, is_backlogged);

@@ -19,7 +19,8 @@ impl Drive {
             for part in command.parts() {
                 // A copyback names the page that it programs; it reads the block that its job moves.
                 let block = match command.op {
-                    FlashOp::Copyback => self.jobs[command.job.at()].block(),
+                    FlashOp::Copyback if command.job.is_some() => self.jobs[command.job.at()].block(),
+                    FlashOp::Copyback => self.relocations.all[self.txns[part.txn].job.at()].block(),
                     _ => self.geometry.block_of(self.geometry.unit_of_flash_page(part.page)),
                 };
                 task.on_read(block);

@@ -272,7 +272,7 @@ fn policies_see_who_waits_what_is_free_and_what_is_left() {
     job.begin(BlockId::NONE, moves, 0, 1);
     job.take_for_read(1);
     drive.jobs.push(job);
-    drive.dies[die.at()].reserve(JobId(0), 0);
+    drive.dies[die.at()].reserve(JobId(0), Source::Gc, 0);
     let seen = drive.seen(die, 5);
     assert_eq!((seen.now_ns(), seen.die(), seen.geometry().planes), (5, die, 4));
     assert_eq!(Class::ALL.map(|class| seen.waiting(class)), [0, 2, 3], "the last read waits for a slot");

@@ -239,7 +239,7 @@ impl Drive {
     pub fn may_relocate(&self, block: BlockId) -> bool {
         let is_full = self.ftl.blocks()[block].state == BlockState::Closed;
         if self.relocations.are_tasks() {
-            return is_full && self.has_room_for_moves_of(block);
+            return is_full && self.has_room_for_moves_of(block) && self.is_its_turn(self.geometry.plane_of(block));
         }
         is_full && !self.ftl.has_log_blocks() && self.job_of_plane[self.geometry.plane_of(block).at()].is_none()
     }

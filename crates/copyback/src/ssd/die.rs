@@ -3,6 +3,7 @@
 //! Counters go up and down in pairs here, and nowhere else.
 
 use super::sharing::{NO_PLANES, PreemptionPoint};
+use crate::flash::command::Source;
 use crate::observe::clocks::Clocks;
 use crate::sim::index::{JobId, PlaneId};
 use crate::sim::invariant::hold;
@@ -10,10 +11,14 @@ use crate::sim::invariant::hold;
 /// Jobs that can wait at a die: one for each plane, and as many of other tasks.
 const WAITING_JOBS_MAX: usize = 8;
 
+/// No time at which a collection began.
+const NOT_COLLECTING: u64 = u64::MAX;
+
 /// What waits at one die, and who has it.
 pub(super) struct Die {
     reserved_by: JobId,
-    reserved_since_ns: u64,
+    /// Since when collection has it, or a block of it is collected beside other work.
+    collecting_since_ns: u64,
     waiting_jobs: [JobId; WAITING_JOBS_MAX],
     waiting_jobs_count: u8,
     /// Host transactions that wait at the die, in its window or in front of it.
@@ -51,7 +56,7 @@ impl Die {
     pub fn new() -> Self {
         Self {
             reserved_by: JobId::NONE,
-            reserved_since_ns: 0,
+            collecting_since_ns: NOT_COLLECTING,
             waiting_jobs: [JobId::NONE; WAITING_JOBS_MAX],
             waiting_jobs_count: 0,
             waiting: 0,
@@ -86,20 +91,39 @@ impl Die {
         self.reserved_by.is_some()
     }
 
-    /// Since when.
+    /// Since when collection has it, or a block of it is collected beside other work.
     #[inline(always)]
-    pub fn reserved_since_ns(&self) -> u64 {
-        self.reserved_since_ns
+    pub fn collecting_since_ns(&self) -> Option<u64> {
+        (self.collecting_since_ns != NOT_COLLECTING).then_some(self.collecting_since_ns)
+    }
+
+    /// For how long, of a die of which something is collected.
+    #[inline(always)]
+    pub fn collecting_for_ns(&self, now_ns: u64) -> u64 {
+        debug_assert_ne!(self.collecting_since_ns, NOT_COLLECTING, "no block of the die is collected");
+        now_ns - self.collecting_since_ns
     }
 
     /// A job has it to itself from now on.
-    pub fn reserve(&mut self, id: JobId, now_ns: u64) {
-        (self.reserved_by, self.reserved_since_ns) = (id, now_ns);
+    pub fn reserve(&mut self, id: JobId, source: Source, now_ns: u64) {
+        self.reserved_by = id;
+        self.collecting_since_ns = if source == Source::Gc { now_ns } else { NOT_COLLECTING };
     }
 
     /// Nobody has it to itself any longer.
     pub fn release(&mut self) {
         self.reserved_by = JobId::NONE;
+        self.end_collecting();
+    }
+
+    /// A block of it is collected from now on, beside other work.
+    pub fn begin_collecting(&mut self, now_ns: u64) {
+        self.collecting_since_ns = now_ns;
+    }
+
+    /// No block of it is collected any longer.
+    pub fn end_collecting(&mut self) {
+        self.collecting_since_ns = NOT_COLLECTING;
     }
 
     // ---- jobs that wait ---------------------------------------------------------------------------------------------

@@ -216,12 +216,11 @@ impl Drive {
         }
     }
 
-    /// A plane's time in use counts for collection where that has the die.
+    /// A plane's time in use counts for collection where that has the die, or a block of it.
     #[inline(always)]
     pub(super) fn count_plane_in_gc(&mut self, die: DieId, from_ns: u64, now_ns: u64) {
-        let reserved_by = self.dies[die.at()].reserved_by();
-        if reserved_by.is_some() && self.jobs[reserved_by.at()].source() == Source::Gc {
-            self.counters.on_plane_busy(now_ns - from_ns.max(self.dies[die.at()].reserved_since_ns()));
+        if let Some(since_ns) = self.dies[die.at()].collecting_since_ns() {
+            self.counters.on_plane_busy(now_ns - from_ns.max(since_ns));
         }
     }
 }

@@ -157,10 +157,10 @@ impl Drive {
         let now_ns = events.now_ns();
         let busy_from_ns = self.flash.end_alone(die, now_ns);
         let d = &self.dies[die.at()];
-        let (id, since_ns) = (d.reserved_by(), d.reserved_since_ns());
+        let (id, since_ns) = (d.reserved_by(), d.collecting_since_ns());
         let is_undisturbed = self.settings.is_undisturbed;
         let mut reach = self.reach(die, id);
-        if reach.job.source() == Source::Gc {
+        if let Some(since_ns) = since_ns {
             reach.counters.on_plane_busy(now_ns - busy_from_ns.max(since_ns));
         }
         if !is_undisturbed {

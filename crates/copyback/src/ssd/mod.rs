@@ -35,6 +35,7 @@ mod parts;
 pub mod reading;
 #[cfg(test)]
 mod rebuilding;
+mod relocation_steps;
 mod relocations;
 mod room;
 mod rows;

@@ -24,6 +24,8 @@ pub(super) struct Parity {
     policy: Box<dyn RedundancyPolicy + Send>,
     /// Writes of each stripe's parity that are not in flash yet.
     pending: Vec<u16>,
+    /// Room for the reads that a write of parity or a rebuilt read depends on.
+    reads: Vec<(LogicalUnit, u32)>,
     totals: ParityTotals,
 }
 
@@ -32,24 +34,35 @@ impl Parity {
     pub fn new(config: &RedundancyConfig, geometry: &Geometry) -> Option<Box<Self>> {
         let (policy, stripes) = (config.build()?, geometry.stripes?);
         let pending = vec![0; stripes.parity_units() as usize];
-        Some(Box::new(Self { stripes, policy, pending, totals: ParityTotals::default() }))
+        Some(Box::new(Self { stripes, policy, pending, reads: Vec::new(), totals: ParityTotals::default() }))
     }
 }
 
-/// Runs of consecutive numbers below `count` of which `of` says the same.
-fn runs<T: PartialEq>(count: u32, of: impl Fn(u32) -> T) -> Vec<(u32, u32, T)> {
-    let mut runs: Vec<(u32, u32, T)> = Vec::new();
-    for at in 0..count {
-        let value = of(at);
-        match runs.last_mut() {
-            Some((_, units, last)) if *last == value => *units += 1,
-            _ => runs.push((at, 1, value)),
-        }
-    }
-    runs
+/// Runs of consecutive numbers below `count` of which `of` says the same: the first, how many, what it says.
+fn runs<T: PartialEq>(count: u32, of: impl Fn(u32) -> T) -> impl Iterator<Item = (u32, u32, T)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let first = at;
+        let value = (first < count).then(|| of(first))?;
+        at = (first + 1..count).find(|&at| of(at) != value).unwrap_or(count);
+        Some((first, at - first, value))
+    })
 }
 
 impl Drive {
+    /// Whether planes of a parity group are collected in turn.
+    pub(super) fn collections_take_turns(&self) -> bool {
+        self.parity.as_ref().is_some_and(|parity| parity.policy.takes_turns().is_some())
+    }
+
+    /// Whether a plane may be collected now, as far as the rest of its parity group is concerned.
+    pub(super) fn is_its_turn(&self, plane: PlaneId) -> bool {
+        let group = self.parity.as_ref().and_then(|parity| parity.policy.takes_turns());
+        let Some(group) = group else { return true };
+        let group_of = |plane| group.of(&self.geometry, plane);
+        self.relocations.planes().all(|other| group_of(other) != group_of(plane))
+    }
+
     /// Whether there is parity.
     #[inline(always)]
     pub(crate) fn has_parity(&self) -> bool {
@@ -158,7 +171,7 @@ impl Drive {
             let stripe = Stripe { data: stripes.data(), parity: 1, unavailable: Members(0), known: Members(known) };
             stripe.write(written).expect("all members are available").reads
         };
-        let mut reads = Vec::new();
+        let mut reads = self.room_for_reads();
         for member in 0..stripes.members() {
             for (at, units, is_read) in runs(units, |at| reads_of(self, at).has(member)) {
                 let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
@@ -166,16 +179,24 @@ impl Drive {
             }
         }
         self.parity().totals.reads += reads.len() as u64;
-        if reads.is_empty() {
-            return self.send_write(id, events);
-        }
         self.txns[id].waits_for = reads.len() as u32;
-        for (first, units) in reads {
+        for &(first, units) in &reads {
             let mut read = Txn::new(Role::ParityRead, first, units, DieId::NONE, PlaneId::NONE);
             (read.successor, read.arrival_ns) = (id, events.now_ns());
             let read = self.txns.add(read);
             self.go_to_dies(read, events);
         }
+        if reads.is_empty() {
+            self.send_write(id, events);
+        }
+        self.parity().reads = reads;
+    }
+
+    /// Room for reads, to be given back.
+    fn room_for_reads(&mut self) -> Vec<(LogicalUnit, u32)> {
+        let mut reads = std::mem::take(&mut self.parity().reads);
+        reads.clear();
+        reads
     }
 
     /// A write of parity is in flash.
@@ -191,33 +212,45 @@ impl Drive {
 
     // ---- reads ------------------------------------------------------------------------------------------------------
 
-    /// A transaction would enter its die's window: whether it is rebuilt from other dies instead.
+    /// A transaction comes to its die and would have to wait, or it `enters` the window there: whether it is rebuilt
+    /// from other dies instead.
     #[inline(always)]
-    pub(super) fn goes_elsewhere(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
-        self.parity.is_some() && self.is_rebuilt(id, events)
+    pub(super) fn goes_elsewhere(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
+        self.parity.is_some() && self.is_rebuilt(id, enters, events)
     }
 
-    fn is_rebuilt(&mut self, id: TxnId, events: &mut EventQueue) -> bool {
+    fn is_rebuilt(&mut self, id: TxnId, enters: bool, events: &mut EventQueue) -> bool {
         let txn = &self.txns[id];
         if !matches!(txn.role, Role::Read | Role::UpdateRead) {
             return false;
         }
-        let load = DieLoad { is_at_background_work: self.is_at_background_work(txn.die) };
+        let (die, plane) = (txn.die, self.plane_of_read(id));
+        let load = DieLoad {
+            is_at_background_work: self.is_at_background_work(die),
+            is_plane_collecting: self.relocations.on(plane).next().is_some(),
+        };
         if !self.parity().policy.rebuilds(load) {
             return false;
         }
-        let Some(reads) = self.reads_to_rebuild(id) else { return false };
-        self.stop_waiting(id, events.now_ns());
-        self.txns[id].waits_for = reads.len() as u32;
+        let mut reads = self.room_for_reads();
+        self.list_reads_to_rebuild(id, &mut reads);
         let totals = &mut self.parity().totals;
-        (totals.rebuilt, totals.rebuild_reads) = (totals.rebuilt + 1, totals.rebuild_reads + reads.len() as u64);
-        for (first, units) in reads {
+        let is_rebuilt = !reads.is_empty();
+        totals.rebuilt += u64::from(is_rebuilt);
+        totals.not_rebuilt += u64::from(enters && !is_rebuilt);
+        totals.rebuild_reads += reads.len() as u64;
+        if is_rebuilt {
+            self.stop_waiting(id, events.now_ns());
+            self.txns[id].waits_for = reads.len() as u32;
+        }
+        for &(first, units) in &reads {
             let mut read = Txn { role: Role::Rebuild, first, units, successor: id, ..self.txns[id].clone() };
             read.waits_for = 0;
             let read = self.txns.add(read);
             self.go_to_dies(read, events);
         }
-        true
+        self.parity().reads = reads;
+        is_rebuilt
     }
 
     /// Whether a request of another task than the host, or of the map for one, is under way on a die or in its window.
@@ -235,29 +268,28 @@ impl Drive {
         at_work || [Queue::Move, Queue::Read, Queue::Write].into_iter().flat_map(queued).any(is_others)
     }
 
-    /// What is read instead of a read's own units; none where that cannot be: some of them have moved, or are written
-    /// at this time, and their parity is not in flash.
-    fn reads_to_rebuild(&self, id: TxnId) -> Option<Vec<(LogicalUnit, u32)>> {
-        let (txn, parity) = (&self.txns[id], self.parity.as_ref()?);
+    /// Lists what is read instead of a read's own units: nothing where that cannot be, as some of them have moved, or
+    /// are written at this time, and their parity is not in flash.
+    fn list_reads_to_rebuild(&self, id: TxnId, reads: &mut Vec<(LogicalUnit, u32)>) {
+        let (txn, parity) = (&self.txns[id], self.parity.as_ref().expect("there is parity"));
         let stripes = parity.stripes;
-        let place = stripes.place(txn.first)?;
+        let Some(place) = stripes.place(txn.first) else { return };
         let stripe = stripes.stripe(place) as usize;
         if parity.pending[stripe..][..txn.units as usize].iter().any(|&pending| pending > 0) {
-            return None;
+            return;
         }
         let is_read = |member: u32, at: u32| {
             let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
             unit.is_some_and(|unit| self.ftl.lookup(unit).is_some() && !self.is_in_dram(unit))
         };
-        let mut reads = Vec::new();
+        // Where all that would be needed is in DRAM, or holds nothing, too rarely to have a path of its own, nothing is
+        // listed.
         for member in (0..stripes.members()).filter(|&member| member != place.member) {
             for (at, units, is_read) in runs(txn.units, |at| is_read(member, at)) {
                 let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
                 reads.extend(unit.filter(|_| is_read).map(|unit| (unit, units)));
             }
         }
-        // All that would be needed is in DRAM, or holds nothing: too rare a case to have a path of its own.
-        (!reads.is_empty()).then_some(reads)
     }
 
     /// All that a read is rebuilt from has come.

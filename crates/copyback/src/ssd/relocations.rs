@@ -8,9 +8,8 @@
 use super::admission::PlaneJobs;
 use super::drive::Drive;
 use super::room::Room;
-use super::translation::after_move;
 use crate::dispatch::txn::{Role, Txn};
-use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
+use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::Load;
 use crate::ftl::core::Ftl;
@@ -30,7 +29,7 @@ use crate::tasks::relocation::{Relocation, Request};
 pub(super) struct Relocations {
     /// How collections work, where they are such.
     as_task: Option<AsTask>,
-    all: Vec<Relocation>,
+    pub(super) all: Vec<Relocation>,
     free: Vec<JobId>,
     /// Those under way, the oldest first: few.
     under_way: Vec<JobId>,
@@ -69,9 +68,20 @@ impl Relocations {
         self.under_way.iter().filter(|id| self.all[id.at()].source() == source).count()
     }
 
+    /// Whether a block of a die is collected.
+    pub fn collect_on(&self, die: DieId, geometry: &Geometry) -> bool {
+        let is_of_die = |r: &Relocation| r.source() == Source::Gc && geometry.die_of(r.plane()) == die;
+        self.under_way.iter().any(|id| is_of_die(&self.all[id.at()]))
+    }
+
     /// Those of blocks of a plane.
     pub fn on(&self, plane: PlaneId) -> impl Iterator<Item = &Relocation> {
         self.under_way.iter().map(|id| &self.all[id.at()]).filter(move |relocation| relocation.plane() == plane)
+    }
+
+    /// The planes of all of them.
+    pub fn planes(&self) -> impl Iterator<Item = PlaneId> {
+        self.under_way.iter().map(|id| self.all[id.at()].plane())
     }
 
     /// What those of a plane's blocks have still to program.
@@ -123,7 +133,7 @@ impl Drive {
     pub(super) fn collect_as_task(&mut self, plane: PlaneId, events: &mut EventQueue) {
         self.resume_held_up(events);
         while self.may_collect_more()
-            && let Some(planes) = self.planes_below(plane, !self.trigger_is_at_rest(plane))
+            && let Some(planes) = self.planes_below(plane, false)
         {
             if !self.begin_task_collection(planes, events) {
                 return;
@@ -136,15 +146,20 @@ impl Drive {
         self.relocations.count_of(Source::Gc) < victims as usize
     }
 
-    /// Whether no collection of a plane is under way.
-    fn trigger_is_at_rest(&self, plane: PlaneId) -> bool {
-        self.relocations.on(plane).next().is_none()
+    /// Whether another block may be collected for what the trigger counts a plane with. A plane, or a die, is collected
+    /// a block at a time: a second one beside it would have the same array to wait for, and be missing elsewhere.
+    fn may_collect_beside(&self, plane: PlaneId) -> bool {
+        match self.trigger.scope() {
+            Scope::Plane => self.relocations.on(plane).next().is_none(),
+            Scope::Die => !self.relocations.collect_on(self.geometry.die_of(plane), &self.geometry),
+            Scope::Device => true,
+        }
     }
 
     /// The planes that a plane's trigger counts together, if those are below their watermark. Without a host nobody
     /// would have anything of their collection.
     fn planes_below(&mut self, plane: PlaneId, is_collecting: bool) -> Option<Planes> {
-        if self.is_host_done {
+        if self.is_host_done || !self.may_collect_beside(plane) {
             return None;
         }
         let scope = self.trigger.scope();
@@ -153,11 +168,21 @@ impl Drive {
             Scope::Die | Scope::Device => self.is_still_low(plane),
         };
         let geometry = &self.geometry;
-        wants.then(|| match scope {
+        let planes = match scope {
             Scope::Plane => Planes::one(plane),
             Scope::Die => Planes::of_die(geometry, geometry.die_of(plane)),
             Scope::Device => Planes::all(geometry),
-        })
+        };
+        if wants { self.those_in_turn(planes) } else { None }
+    }
+
+    /// Of planes that are to be collected, those that may be: one, where planes take turns.
+    fn those_in_turn(&self, planes: Planes) -> Option<Planes> {
+        if !self.collections_take_turns() {
+            return Some(planes);
+        }
+        let may_begin = |&plane: &PlaneId| self.is_its_turn(plane) && self.is_reclaimable(plane);
+        planes.iter().filter(may_begin).min_by_key(|&plane| self.free_of(plane)).map(Planes::one)
     }
 
     /// Writes wait for space on a plane, or on a die where the plane is open, and no page is left there: what can make
@@ -165,7 +190,7 @@ impl Drive {
     pub(super) fn collect_as_task_for_space(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         // Where room is common to all planes, a die may have pages left that are kept.
         let has_pages = || self.relocations.room.is_none() && self.has_pages_left(die, plane);
-        if !self.may_collect_more() || has_pages() {
+        if !self.may_collect_more() || has_pages() || (plane.is_some() && !self.may_collect_beside(plane)) {
             return;
         }
         let planes = match plane.is_some() {
@@ -174,11 +199,14 @@ impl Drive {
             false if self.ftl.allocation().chooses_die() => Planes::all(&self.geometry),
             false => Planes::of_die(&self.geometry, die),
         };
-        self.begin_task_collection(planes, events);
+        if let Some(planes) = self.those_in_turn(planes) {
+            self.begin_task_collection(planes, events);
+        }
     }
 
-    /// A collection ended on a plane: the next is that for which writes wait, else that of its own planes, else that of
-    /// others, which may have fallen below their watermark while this one was under way.
+    /// A collection ended on a plane: the next is that for which writes wait, else that of the plane or die with the
+    /// fewest free, which may have fallen below its watermark while this one was under way, else, as far as the trigger
+    /// goes on, that of its own planes.
     fn collect_next(&mut self, plane: PlaneId, events: &mut EventQueue) {
         for waiting in (0..self.geometry.planes).map(PlaneId) {
             let die = self.geometry.die_of(waiting);
@@ -187,23 +215,30 @@ impl Drive {
                 self.collect_as_task_for_space(die, bound_to, events);
             }
         }
+        self.collect_others(events);
         if let Some(planes) = self.planes_below(plane, true).filter(|_| self.may_collect_more()) {
             self.begin_task_collection(planes, events);
         }
+    }
+
+    /// Collections begin on planes or dies that are below watermarks of their own, the lowest first.
+    fn collect_others(&mut self, events: &mut EventQueue) {
         while self.trigger.scope() != Scope::Device
             && self.may_collect_more()
             && let Some(lowest) = self.lowest_at_rest()
         {
-            let planes = self.planes_below(lowest, false).filter(|_| self.is_reclaimable(lowest));
+            let planes = self.planes_below(lowest, false);
             if !planes.is_some_and(|planes| self.begin_task_collection(planes, events)) {
                 return;
             }
         }
     }
 
-    /// The plane with the fewest free of those of which no block is relocated.
+    /// The plane with the fewest free of those that may be collected now.
     fn lowest_at_rest(&self) -> Option<PlaneId> {
-        let at_rest = (0..self.geometry.planes).map(PlaneId).filter(|&plane| self.trigger_is_at_rest(plane));
+        let is_at_rest =
+            |&plane: &PlaneId| self.may_collect_beside(plane) && self.is_its_turn(plane) && self.is_reclaimable(plane);
+        let at_rest = (0..self.geometry.planes).map(PlaneId).filter(is_at_rest);
         at_rest.min_by_key(|&plane| self.free_of(plane))
     }
 
@@ -242,6 +277,9 @@ impl Drive {
         self.activate(source, events);
         let (free_blocks, geometry) = (self.ftl.free_blocks_of(plane), &self.geometry);
         let page_of = |unit| geometry.page_of(unit);
+        if source == Source::Gc && !self.relocations.collect_on(self.geometry.die_of(plane), &self.geometry) {
+            self.dies[self.geometry.die_of(plane).at()].begin_collecting(now_ns);
+        }
         let id = self.relocations.begin(Relocation::new((source, plane, block), moves, (now_ns, free_blocks), page_of));
         self.hand_over(id, events);
     }
@@ -324,77 +362,6 @@ impl Drive {
         }
     }
 
-    // ---- commands ---------------------------------------------------------------------------------------------------
-
-    /// A die takes a request of a relocation.
-    pub(super) fn take_request(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
-        match self.txns[id].role {
-            Role::JobRead => self.take_job_read(die, id, events),
-            Role::JobProgram => self.take_job_program(die, id, events),
-            _ => self.take_job_erase(die, id, events),
-        }
-    }
-
-    fn take_job_read(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
-        self.stop_waiting(id, events.now_ns());
-        let (job, plane) = (self.txns[id].job, self.txns[id].plane);
-        let (ftl, geometry) = (&self.ftl, &self.geometry);
-        let relocation = &mut self.relocations.all[job.at()];
-        let bound = relocation.bind_read(|unit| geometry.page_of(unit), |m| ftl.lookup(m.unit) == m.from);
-        let source = relocation.source();
-        let Some((page, units)) = bound else { return self.end_request(id, events) };
-        self.txns[id].units = units;
-        if source == Source::Gc {
-            self.counters.on_reads_waiting(self.dies[die.at()].reads_waiting());
-        }
-        let mut command = Command::new(FlashOp::Read, source, JobId::NONE, events.now_ns());
-        command.push(CommandPlane { plane, page, units, txn: id });
-        self.issue(die, &command, events);
-    }
-
-    fn take_job_program(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
-        self.stop_waiting(id, events.now_ns());
-        let (job, plane, units) = (self.txns[id].job, self.txns[id].plane, self.txns[id].units);
-        if let Some(room) = &mut self.relocations.room {
-            self.space.take_move(plane);
-            room.release(plane);
-        }
-        let relocation = &mut self.relocations.all[job.at()];
-        let source = relocation.source();
-        let moves = relocation.bind_program(units);
-        self.counters.on_moved_units(source, u64::from(units));
-        let stamp = self.ftl.counts().host_units;
-        let current: Vec<bool> = match self.shadow {
-            Some(_) => moves.iter().map(|m| self.ftl.lookup(m.unit) == m.from).collect(),
-            None => Vec::new(),
-        };
-        let page = self.ftl.move_page(plane, self.ftl.write_point(plane, Stream::Moved), moves, 0, stamp);
-        if let Some(shadow) = &mut self.shadow {
-            shadow.move_page(&self.ftl, page, moves, &current, 0);
-        }
-        if self.hears_moves {
-            after_move((&mut self.queues, &mut self.translation), &self.txns, &self.ftl, moves, page);
-        }
-        self.after_bind(plane);
-        let mut command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
-        self.push_page(&mut command, plane, page, id);
-        self.issue(die, &command, events);
-        self.collect_if_low(plane, events);
-    }
-
-    fn take_job_erase(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
-        self.stop_waiting(id, events.now_ns());
-        let relocation = &self.relocations.all[self.txns[id].job.at()];
-        let (plane, block, source) = (relocation.plane(), relocation.block(), relocation.source());
-        if let Some(shadow) = &mut self.shadow {
-            shadow.begin_erase(block, &self.ftl);
-        }
-        let page = self.geometry.page_of(self.geometry.first_unit(block));
-        let mut command = Command::new(FlashOp::Erase, source, JobId::NONE, events.now_ns());
-        command.push(CommandPlane { plane, page, units: 0, txn: id });
-        self.issue(die, &command, events);
-    }
-
     // ---- ends -------------------------------------------------------------------------------------------------------
 
     /// A request of a relocation ended: its slot is free, and what follows is handed over.
@@ -406,6 +373,7 @@ impl Drive {
         match role {
             Role::JobRead => relocation.end_read(units),
             Role::JobProgram => relocation.end_program(units),
+            Role::JobCopyback => relocation.end_copyback(units),
             _ => {
                 self.end_relocation(job, events);
                 return self.leave_window(die, task, events);
@@ -431,6 +399,10 @@ impl Drive {
         }
         self.resume_held_up(events);
         if source == Source::Gc {
+            if !self.relocations.collect_on(die, &self.geometry) {
+                self.counters.on_die_reserved(self.dies[die.at()].collecting_for_ns(events.now_ns()));
+                self.dies[die.at()].end_collecting();
+            }
             self.count_fruitless_collections(plane, pages_bound, 1);
             let (die, plane, block) = (die.0, plane.0, block.0);
             let event = GcEvent { start_ns, end_ns: events.now_ns(), die, plane, block, units_valid, free_blocks };

@@ -372,7 +372,7 @@ impl Drive {
 
     /// The plane that a read which waits would use now. One whose data is gone or has left the die uses none, and
     /// counts as one of a plane that is not excluded.
-    fn plane_of_read(&self, id: TxnId) -> PlaneId {
+    pub(super) fn plane_of_read(&self, id: TxnId) -> PlaneId {
         let place = place_of(&self.txns[id], |unit| self.ftl.lookup(unit));
         place.map_or(PlaneId::NONE, |place| self.geometry.plane_of(self.geometry.block_of(place)))
     }

@@ -157,7 +157,7 @@ impl Drive {
     pub(super) fn reserve_die(&mut self, die: DieId, id: JobId, now_ns: u64) {
         let came_before_collection = self.txns.next_sequence();
         let d = &mut self.dies[die.at()];
-        d.reserve(id, now_ns);
+        d.reserve(id, self.jobs[id.at()].source(), now_ns);
         d.came_before_collection = came_before_collection;
         self.dies_reserved += 1;
     }
@@ -167,7 +167,7 @@ impl Drive {
     #[inline(never)]
     fn give_die_back(&mut self, die: DieId, id: JobId, events: &mut EventQueue) {
         if self.jobs[id.at()].source() == Source::Gc {
-            self.counters.on_die_reserved(events.now_ns() - self.dies[die.at()].reserved_since_ns());
+            self.counters.on_die_reserved(self.dies[die.at()].collecting_for_ns(events.now_ns()));
         }
         self.dies[die.at()].release();
         self.dies_reserved -= 1;
@@ -266,7 +266,7 @@ impl Drive {
             self.ftl.end_merge(plane, block);
         }
         if source == Source::Gc {
-            self.counters.on_die_reserved(now_ns - self.dies[die.at()].reserved_since_ns());
+            self.counters.on_die_reserved(self.dies[die.at()].collecting_for_ns(now_ns));
             let g = &self.geometry;
             let (die, plane, block) = (die.0, g.flash_plane_of(plane, 0).0, g.flash_block_of(block, 0).0);
             let event = GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks };

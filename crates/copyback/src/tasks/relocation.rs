@@ -6,12 +6,16 @@
 //! over without addresses, which are bound when a die takes them, so that data which the host has written meanwhile is
 //! neither read nor moved.
 //!
+//! Where pages are copied back, a copyback takes the place of the read and the program of a page that is valid as a
+//! whole.
+//!
 //! What was handed over to be read and is not yet in flash lies in the controller's buffer, which is bounded: a page's
 //! worth is kept for each read, as nobody knows before how much of the page is valid.
 
 use crate::flash::command::Source;
 use crate::ftl::core::Move;
 use crate::sim::index::{BlockId, PageId, PhysicalUnit, PlaneId};
+use std::ops::Range;
 
 /// What a relocation hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +58,8 @@ pub struct Relocation {
     reads_waiting: u32,
     pages_bound: u32,
     dropped: u32,
+    /// Units that are being copied back.
+    copying: u32,
     is_erasing: bool,
 }
 
@@ -84,6 +90,7 @@ impl Relocation {
             reads_waiting: 0,
             pages_bound: 0,
             dropped: 0,
+            copying: 0,
             is_erasing: false,
         }
     }
@@ -155,7 +162,7 @@ impl Relocation {
             return Some(Request::Program { units });
         }
         if self.is_all_in() {
-            self.is_erasing = self.programmed == self.read;
+            self.is_erasing = self.programmed == self.read && self.copying == 0;
             return self.is_erasing.then_some(Request::Erase);
         }
         let in_buffer = (self.read - self.programmed) as u32 + self.reads_waiting * units_per_page;
@@ -202,17 +209,36 @@ impl Relocation {
         None
     }
 
+    /// The page of so many units whose read was just bound is copied back instead: it does not come in, and is bound at
+    /// once. Which of the moves it takes, until the next read is bound.
+    pub fn copy_back(&mut self, units: u32) -> Range<usize> {
+        self.read -= units as usize;
+        self.copying += units;
+        self.pages_bound += 1;
+        self.read..self.read + units as usize
+    }
+
+    /// A copyback of so many units ended.
+    pub fn end_copyback(&mut self, units: u32) {
+        self.copying -= units;
+    }
+
     /// A read of so many units ended.
     pub fn end_read(&mut self, units: u32) {
         self.arrived += units as usize;
     }
 
-    /// A program is bound: it takes so many units, those that came in first.
-    pub fn bind_program(&mut self, units: u32) -> &[Move] {
+    /// A program is bound: it takes so many units, those that came in first. Which of the moves they are.
+    pub fn bind_program(&mut self, units: u32) -> Range<usize> {
         let first = self.bound;
         self.bound += units as usize;
         self.pages_bound += 1;
-        &self.moves[first..self.bound]
+        first..self.bound
+    }
+
+    /// Some of the moves.
+    pub fn moves(&self, which: Range<usize>) -> &[Move] {
+        &self.moves[which]
     }
 
     /// A program of so many units ended.
@@ -287,7 +313,30 @@ mod tests {
         assert_eq!(requests(&mut r, 100), [], "two reads wait still");
         assert_eq!([(); 2].map(|()| bind_read(&mut r, |_| true)), [None; 2]);
         assert_eq!((requests(&mut r, 100), r.dropped()), (vec![Request::Program { units: 1 }], 6));
-        assert_eq!(r.bind_program(1), [Move { from: PhysicalUnit(3), unit: LogicalUnit(3) }]);
+        let which = r.bind_program(1);
+        assert_eq!(r.moves(which), [Move { from: PhysicalUnit(3), unit: LogicalUnit(3) }]);
+    }
+
+    /// A page is copied back between others whose units are gathered: those keep their order, and the erase waits for
+    /// both.
+    #[test]
+    fn a_page_is_copied_back_between_others() {
+        let mut r = relocation();
+        assert_eq!(requests(&mut r, 100).len(), 4);
+        assert_eq!(bind_read(&mut r, |m| m.unit.0 > 0), Some((PageId(0), 1)));
+        assert_eq!(bind_read(&mut r, |_| true), Some((PageId(1), 2)));
+        let which = r.copy_back(2);
+        assert_eq!(r.moves(which).iter().map(|m| m.unit.0).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!((bind_read(&mut r, |_| false), r.pages_left(2)), (None, 1));
+        assert_eq!(bind_read(&mut r, |_| true), None, "nothing is left");
+        r.end_read(1);
+        assert_eq!(requests(&mut r, 100), [Request::Program { units: 1 }]);
+        let which = r.bind_program(1);
+        assert_eq!(r.moves(which)[0].unit.0, 1);
+        r.end_program(1);
+        assert_eq!(requests(&mut r, 100), [], "a page is being copied back");
+        r.end_copyback(2);
+        assert_eq!((requests(&mut r, 100), r.pages_bound()), (vec![Request::Erase], 2));
     }
 
     /// A block without valid data is erased at once.

@@ -1,7 +1,7 @@
 //! What several test files need: small drives, scripted hosts.
 #![allow(dead_code)]
 
-use copyback::observe::report::{Cause, Outcome, RequestRecord};
+use copyback::observe::report::{Cause, GcEvent, Outcome, RequestRecord};
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::{Op, Priority, Request, RequestSource};
@@ -85,4 +85,12 @@ pub fn breakdown(record: &RequestRecord) -> Vec<(&'static str, u64)> {
     let parts =
         copyback::observe::report::ALL_CAUSES.iter().map(|&c: &Cause| (c.name(), record.breakdown_ns[c as usize]));
     parts.filter(|&(_, ns)| ns > 0).collect()
+}
+
+/// Collections that were under way at the same time.
+pub fn pairs(outcome: &Outcome) -> Vec<(GcEvent, GcEvent)> {
+    let events = &outcome.gc_events;
+    let behind = |at: usize| events[at + 1..].iter().map(move |later| (events[at], *later));
+    let is_pair = |(a, b): &(GcEvent, GcEvent)| a.start_ns < b.end_ns && b.start_ns < a.end_ns;
+    (0..events.len()).flat_map(behind).filter(is_pair).collect()
 }

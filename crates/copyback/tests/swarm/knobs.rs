@@ -26,6 +26,11 @@ const SCRUB: Setting = "tasks.scrub.start = 30\ntasks.scrub.stop = 10\ntasks.scr
 /// Parity across channels, and who can tell that a die is at work for another task.
 const RAIN: Setting = "redundancy.policy = \"rain\"";
 const RAIN_UNUSED: Setting = "redundancy.policy = \"rain\"\nredundancy.rebuild = \"never\"";
+const TTFLASH: Setting = "redundancy.policy = \"ttflash\"";
+const TTFLASH_BY_PLANE: Setting = "redundancy.policy = \"ttflash\"\nredundancy.group = \"plane\"";
+const STATIC: Setting = "allocation.policy = \"static\"";
+const DYNAMIC: Setting = "allocation.policy = \"dynamic\"";
+const COPYBACK: Setting = "granularity.policy = \"block\"\ngranularity.copyback = true";
 const ALIGNED: Setting = "granularity.policy = \"aligned\"";
 
 /// Every knob and its settings, the plainest first: a failure shrinks towards it.
@@ -168,7 +173,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "granularity.policy = \"block\"",
         "granularity.policy = \"block\"\ngranularity.destination = \"global\"",
         "granularity.policy = \"block\"",
-        "granularity.policy = \"block\"\ngranularity.copyback = true",
+        COPYBACK,
         "granularity.policy = \"twin\"",
         "granularity.policy = \"paired\"",
         "granularity.policy = \"paired\"\ngranularity.partner = \"own-greedy\"",
@@ -277,7 +282,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "tasks.delays.mode = \"pipelined\"",
         "tasks.delays.mode = \"serial\"\ntasks.delays.host = [\"1 us\", \"300 us\"]\ntasks.delays.gc = [\"0 ns\", \"2 ms\"]",
     ],
-    &["redundancy.policy = \"none\"", "", "", RAIN, RAIN_UNUSED],
+    &["redundancy.policy = \"none\"", "", "", RAIN, RAIN_UNUSED, TTFLASH, TTFLASH_BY_PLANE],
     &["", "", "", SCRUB, "tasks.scrub.start = 5\ntasks.scrub.stop = 5\ntasks.scrub.first_max = 0"],
 ];
 
@@ -363,15 +368,15 @@ fn fitting_tasks(setting: Setting) -> Setting {
         s if has(&["second-active", "\"twin\"", "hot_window", "\"row\""]) && s.starts_with("frontier") => {
             "frontier.policy = \"split\""
         }
-        s if s.starts_with("granularity") => "granularity.policy = \"block\"",
+        s if s.starts_with("granularity") && s != COPYBACK => "granularity.policy = \"block\"",
         s if s.starts_with("mapping.policy = \"fast\"") => "mapping.policy = \"page\"",
         _ if has(&["trigger.idle", "trigger.when", "trigger.collections"]) => "",
         _ => setting,
     }
 }
 
-/// The same of one that goes not with parity.
-fn fitting_parity(setting: Setting) -> Setting {
+/// The same of one that goes not with parity, or with collections of parity groups in turn.
+fn fitting_parity(setting: Setting, takes_turns: bool) -> Setting {
     match setting {
         s if s.starts_with("admit") && ["\"all\"", "\"window\""].iter().any(|policy| s.contains(policy)) => {
             "admit.policy = \"strict\"\nadmit.slots = 2"
@@ -380,7 +385,8 @@ fn fitting_parity(setting: Setting) -> Setting {
             "geometry.channels = 4\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1"
         }
         s if s.starts_with("frontier") => FILLS,
-        s if s.starts_with("allocation") => "allocation.policy = \"dynamic\"",
+        s if s.starts_with("allocation") && (takes_turns || s == STATIC) => STATIC,
+        s if s.starts_with("allocation") => DYNAMIC,
         s if s.starts_with("buffer") => "buffer.policy = \"none\"",
         s if s.starts_with("precondition.mode = \"aged\"") => {
             "precondition.mode = \"random\"\nprecondition.overwrites = 1.5"
@@ -410,11 +416,12 @@ impl Choice {
         let merges = [MERGES, MERGES_ONE_LOG, MERGES_RANDOM].iter().any(|fast| settings.contains(fast))
             && !preset.contains_key("mapping");
         // Parity goes with tasks only.
-        let is_rain = |setting: &Setting| matches!(*setting, RAIN | RAIN_UNUSED);
-        let has_parity = preset.contains_key("redundancy") || (are_tasks && settings.iter().any(is_rain));
+        let is_parity = |setting: &Setting| [RAIN, RAIN_UNUSED, TTFLASH, TTFLASH_BY_PLANE].contains(setting);
+        let has_parity = preset.contains_key("redundancy") || (are_tasks && settings.iter().any(is_parity));
+        let takes_turns = settings.iter().any(|setting| [TTFLASH, TTFLASH_BY_PLANE].contains(setting));
         let settings = settings.into_iter().map(|setting| match setting {
-            RAIN | RAIN_UNUSED if !are_tasks => "",
-            _ if has_parity => fitting_parity(setting),
+            setting if is_parity(&setting) && !are_tasks => "",
+            _ if has_parity => fitting_parity(setting, takes_turns),
             _ => setting,
         });
         let fitting = settings.map(|setting| fitting(setting, in_rows));
@@ -424,8 +431,17 @@ impl Choice {
         for (axis, table) in preset.iter().filter_map(|(axis, value)| Some((axis, value.as_table()?))) {
             lines.extend(table.iter().map(|(key, value)| format!("{axis}.{key} = {value}")));
         }
-        if lines.iter().any(|line| line == "allocation.policy = \"static\"") {
-            lines.push(format!("allocation.order = \"{}\"", allocation_order(self.order)));
+        if lines.iter().any(|line| line == STATIC) {
+            // Parity is across channels.
+            let order = if has_parity { self.order % 6 } else { self.order };
+            lines.push(format!("allocation.order = \"{}\"", allocation_order(order)));
+        }
+        // A copyback does not leave its plane, as moves do whose pages go anywhere.
+        if are_tasks && lines.iter().any(|line| line == DYNAMIC) {
+            lines
+                .iter_mut()
+                .filter(|line| *line == COPYBACK)
+                .for_each(|line| *line = "granularity.policy = \"block\"".into());
         }
         let mut marks: Vec<Mark> = chosen.iter().map(|(setting, settings)| (name_of(settings), *setting)).collect();
         if merges {

@@ -36,7 +36,9 @@ pub struct Dynamic {
     units_per_page: u32,
     /// Which channel each unit has, where there is parity.
     stripes: Option<Stripes>,
-    /// What is written without time: all planes in turn, and behind that each channel's, where units have channels.
+    /// What is written without time: all planes in turn, and behind that each channel's, where units have channels, for
+    /// data and for parity. With one turn for both, a drive that is filled in order would have all parity, which is
+    /// overwritten more often, on few dies, as it comes round the channels at the pace of the turns.
     timeless: Vec<Timeless>,
 }
 
@@ -65,7 +67,10 @@ impl Dynamic {
             next_turn: 0,
             units_per_page: if geometry.has_superpages() { 1 } else { geometry.units_per_page },
             stripes: geometry.stripes,
-            timeless: vec![Timeless::default(); 1 + geometry.stripes.map_or(0, |stripes| stripes.members() as usize)],
+            timeless: vec![
+                Timeless::default();
+                1 + geometry.stripes.map_or(0, |stripes| 2 * stripes.members() as usize)
+            ],
         }
     }
 
@@ -131,7 +136,9 @@ impl Dynamic {
                     let (die, plane) = (first + turn % drive.dies_per_channel, turn / drive.dies_per_channel);
                     PlaneId(die * drive.planes_per_die + plane % drive.planes_per_die)
                 };
-                self.next_of(1 + channel.at(), planes, plane_at, has_room)
+                let is_parity = self.stripes.is_some_and(|stripes| stripes.is_parity(unit));
+                let turns = 1 + 2 * channel.at() + usize::from(is_parity);
+                self.next_of(turns, planes, plane_at, has_room)
             }
         }
     }

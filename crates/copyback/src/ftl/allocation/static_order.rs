@@ -3,12 +3,18 @@
 //!
 //! Source: hpdc18 Table 1 (CWDP), tpds20 Section 5.1 (channel-chip-die-plane); the 24 orders of Jung and Kandemir 2012.
 //!
+//! Where there is parity, pages are counted group by group of its stripes and channel by channel in a group, and the
+//! order begins with C: all members of a stripe are on the same chip, die and plane of their channels (`redundancy`).
+//! Each time when parity and planes have come round together, one plane is passed over, so that every plane gets as
+//! much parity as any other: it is overwritten more often than data.
+//!
 //! Parameters:
 //! - `order` (default `"CWDP"`): each of the letters C, W, D, P once.
 
 use super::Place;
 use crate::config::KeyError;
 use crate::flash::geometry::Geometry;
+use crate::flash::stripes::Stripes;
 use crate::sim::fastdiv::FastDiv;
 use crate::sim::index::{LogicalUnit, PlaneId};
 use serde::{Deserialize, Serialize};
@@ -24,6 +30,13 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self { order: "CWDP".into() }
+    }
+}
+
+impl Params {
+    /// Whether consecutive pages are on different channels.
+    pub fn begins_with_channels(&self) -> bool {
+        self.order.starts_with('C')
     }
 }
 
@@ -54,14 +67,37 @@ impl std::str::FromStr for Order {
 pub struct StaticOrder {
     units_per_page: FastDiv,
     planes: FastDiv,
-    /// Plane of each residue of the logical page's number.
-    plane_of: Vec<PlaneId>,
+    /// Where pages of each residue of the logical page's number go.
+    place_of: Vec<Place>,
     /// Which of its plane's pages of one round each residue is: where a plane is a row of planes, it has several.
     rank_of: Vec<u32>,
     /// The residue of each plane's pages of one round.
     residue_of: Vec<u32>,
     row_planes: u32,
+    stripes: Option<Striped>,
     geometry: Geometry,
+}
+
+/// How pages are counted where there is parity.
+#[derive(Clone, Debug)]
+struct Striped {
+    stripes: Stripes,
+    /// Pages after which the channel of parity and the planes of a channel begin anew together.
+    pages_per_turn: FastDiv,
+}
+
+impl Striped {
+    fn new(stripes: Stripes, planes: u32) -> Self {
+        let (members, of_channel) = (stripes.members(), planes / stripes.members());
+        let groups = (1..).find(|turns| turns * members % of_channel == 0).expect("there is a plane") * members;
+        Self { stripes, pages_per_turn: FastDiv::new(groups * members) }
+    }
+
+    #[inline]
+    fn page(&self, unit: LogicalUnit) -> u32 {
+        let page = self.stripes.page_of(unit).0;
+        page + self.pages_per_turn.quotient(page) * self.stripes.members()
+    }
 }
 
 impl StaticOrder {
@@ -85,15 +121,17 @@ impl StaticOrder {
         };
         let planes = geometry.planes * row_planes;
         let flash_planes: Vec<u32> = (0..planes).map(plane_of).collect();
+        let place_of = |plane| Place { die: geometry.die_of(plane), plane };
         let mut residue_of = vec![0; planes as usize];
         flash_planes.iter().zip(0..).for_each(|(&plane, residue)| residue_of[plane as usize] = residue);
         Self {
             units_per_page: FastDiv::new(geometry.units_per_logical_page),
             planes: FastDiv::new(planes),
-            plane_of: flash_planes.iter().map(|plane| PlaneId(plane / row_planes)).collect(),
+            place_of: flash_planes.iter().map(|plane| place_of(PlaneId(plane / row_planes))).collect(),
             rank_of: flash_planes.iter().map(|plane| plane % row_planes).collect(),
             residue_of,
             row_planes,
+            stripes: geometry.stripes.map(|stripes| Striped::new(stripes, planes)),
             geometry: geometry.clone(),
         }
     }
@@ -101,8 +139,15 @@ impl StaticOrder {
     /// Where the page of `unit` goes.
     #[inline]
     pub fn place(&self, unit: LogicalUnit) -> Place {
-        let plane = self.plane_of[self.planes.div_rem(self.units_per_page.quotient(unit.0)).1 as usize];
-        Place { die: self.geometry.die_of(plane), plane }
+        if let Some(striped) = &self.stripes {
+            return self.place_page(striped.page(unit));
+        }
+        self.place_page(self.units_per_page.quotient(unit.0))
+    }
+
+    #[inline(always)]
+    fn place_page(&self, page: u32) -> Place {
+        self.place_of[self.planes.div_rem(page).1 as usize]
     }
 
     /// Which of its plane's units a unit is, in the order of their addresses.

@@ -104,6 +104,41 @@ fn pages_hold_what_was_written_together() {
     }
 }
 
+/// Parity comes round a channel every fourth page, as dies may do: every plane has as many pages of it as any other,
+/// wherever pages go. It is overwritten three times as often as data, and a die that had all of it would have the most
+/// room for writes, or the most to collect.
+#[test]
+fn parity_lies_on_all_planes_of_a_channel() {
+    let cases = [("dynamic", 4, 1), ("dynamic", 1, 4), ("static", 4, 2), ("static", 3, 1), ("static", 2, 1)];
+    for (allocation, chips, planes) in cases {
+        let table = format!(
+            "capacity = {{ over_provisioning = 1.0 }}
+            timing = {{ read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }}
+            geometry = {{ channels = 4, chips_per_channel = {chips}, dies_per_chip = 1, planes_per_die = {planes}, blocks_per_plane = 32, pages_per_block = 16, page_size = \"16 KiB\", mapping_unit = \"4 KiB\" }}
+            allocation = {{ policy = \"{allocation}\" }}
+            frontier = {{ policy = \"single\", fill_limit = \"1 ms\" }}
+            preemption = {{ policy = \"always\" }}
+            admit = {{ policy = \"strict\" }}
+            redundancy = {{ policy = \"rain\" }}
+            precondition = {{ mode = \"sequential\" }}"
+        );
+        let ftl = preconditioned(&toml::from_str(&table).unwrap(), 1).unwrap();
+        let stripes = ftl.geometry.stripes.expect("there is parity");
+        let mut units = [vec![0_u32; ftl.geometry.planes as usize], vec![0; ftl.geometry.planes as usize]];
+        for unit in (0..stripes.end()).map(LogicalUnit) {
+            let plane = ftl.geometry.plane_of_page(ftl.geometry.page_of(ftl.lookup(unit)));
+            units[usize::from(stripes.is_parity(unit))][plane.at()] += 1;
+        }
+        for units in units {
+            let (fewest, most) = (units.iter().min().unwrap(), units.iter().max().unwrap());
+            assert!(
+                most - fewest <= 8,
+                "more than two pages, in the last turn: {allocation}, {chips} x {planes}: {units:?}"
+            );
+        }
+    }
+}
+
 /// What is set apart in the second block is a part of a block; the rest goes to the first.
 #[test]
 fn preconditioning_fills_both_active_blocks() {

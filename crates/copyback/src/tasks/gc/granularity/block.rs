@@ -12,7 +12,9 @@
 //! - `destination` (default `"local"`): `"local"`, the victim's plane, or `"global"`, a plane of the drive with more
 //!   room.
 //! - `copyback` (default false): move with the copyback command, which does not use the channel. Needs a local
-//!   destination, a mapping unit of a whole page, and a device that has the command.
+//!   destination, a device that has the command and, where collections reserve their die, a mapping unit of a whole
+//!   page. Where they do not (`preemption.policy = "always"`), of smaller units a page that is valid as a whole is
+//!   copied back, and the units of others are gathered over the channel.
 
 use super::{GranularityPolicy, Parameters};
 use crate::config::{Device, KeyError};
@@ -42,9 +44,6 @@ impl Parameters for Params {
         }
         if !device.commands.copyback {
             return refuse("this device has no copyback command (`commands.copyback = false`)");
-        }
-        if device.geometry.units_per_page() > 1 {
-            return refuse("a copyback moves whole pages, but mapping units are smaller than a page");
         }
         Ok(())
     }

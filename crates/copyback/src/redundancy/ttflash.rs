@@ -1,0 +1,73 @@
+//! ttFlash: parity across channels, and at most one collecting plane in a parity group. A read whose plane collects is
+//! rebuilt from the rest of its stripe, of which nothing collects.
+//!
+//! Source: ttFlash (Yan et al., FAST 2017) as atc18 Section 5.2 ("statically limiting the number of active GC to one
+//! per parity group") and hpdc18 Section 3.3 describe it.
+//!
+//! ```text
+//! channel      0    1    2    3
+//! place 0      GC   .    .    .     a read of channel 0 comes from channels 1, 2 and 3
+//! place 1      .    .    GC   .     each group of planes has its own turn
+//! ```
+//!
+//! - Stripes, parity and what a write reads for it: as under `rain`. Addresses decide where all members of a stripe
+//!   are: on the same chip, die and plane of their channels (`allocation.policy = "static"`), a parity group.
+//! - A collection begins only while no block of its group is relocated, for whichever task. Of the planes that may
+//!   begin, the one with the fewest free blocks does; when it has collected one block, another whose group is at
+//!   rest is next, and only then itself again. Writes that wait for space on a plane wait for its turn too: the
+//!   group's cap holds always. That is what atc18 says against it: it "can quickly deplete free blocks".
+//! - A read of the host is rebuilt while a block of its plane is relocated, also between two commands of that, and
+//!   when its die is at work for another task (as under `rain`). Where parity of the stripe is not in flash yet it
+//!   waits.
+//! - ttFlash moves pages by copyback, which keeps them on their plane and off the channel (`granularity.copyback`).
+//!   A copyback moves whole pages: where mapping units are smaller, pages of which some units are stale go over the
+//!   channel, and what is valid in them is gathered.
+//! - In ttFlash the other planes of a die go on while one copies back. Here a die is at one command at a time, and
+//!   a collection of one plane blocks the others. A group is therefore one of whole dies by default, so that no die
+//!   that helps collects. hpdc18 notes that ttFlash assumes dies of one plane, where both are the same.
+//! - ttFlash also needs memory that survives a loss of power for the parity of pages under way; its size is not
+//!   bounded here beyond `frontier.fill_pages`.
+//!
+//! Parameters:
+//! - `group` (default `"die"`): of which planes one is collected at a time: `"die"`, those of the dies that have
+//!   the same place on their channels; `"plane"`, those planes themselves: more collect at once, and a read that is
+//!   rebuilt may wait for another plane of a die that helps.
+
+use super::{DieLoad, Group, RedundancyPolicy};
+use serde::{Deserialize, Serialize};
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Of which planes one is collected at a time.
+    pub group: Group,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { group: Group::Die }
+    }
+}
+
+/// The policy.
+pub struct Policy {
+    group: Group,
+}
+
+impl Policy {
+    /// The policy of a drive.
+    pub fn new(params: &Params) -> Self {
+        Self { group: params.group }
+    }
+}
+
+impl RedundancyPolicy for Policy {
+    fn rebuilds(&self, load: DieLoad) -> bool {
+        load.is_plane_collecting || load.is_at_background_work
+    }
+
+    fn takes_turns(&self) -> Option<Group> {
+        Some(self.group)
+    }
+}
