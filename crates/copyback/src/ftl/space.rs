@@ -188,14 +188,24 @@ impl Space {
         }
         let (own, incoming) = (jobs.own(plane), self.incoming[plane.at()]);
         // What is kept for the moves of a collection is theirs only as far as they still need it.
-        let left = if !own.has_begun {
-            left_beside_reserve(ftl, incoming, plane, own)
-        } else if ftl.shares_block() {
-            ftl.pages_left(plane, Stream::Moved).checked_sub(own.pages + incoming)
-        } else {
-            ftl.host_pages_left_with(plane, blocks_for_moves(ftl, incoming, plane, own))
+        let left = match own.has_begun {
+            true => left_beside_begun(ftl, incoming, plane, own),
+            false => left_beside_reserve(ftl, incoming, plane, own),
         };
         left.unwrap_or(0)
+    }
+
+    /// Whether a plane has room for another block of so many pages of its own to be relocated. The reserve is kept for
+    /// the first; another one has what is left beside that and beside writes that were admitted, which are bound to
+    /// this plane or, where that is none, to its die.
+    pub fn takes_own(&self, ftl: &Ftl, own: OwnMoves, plane: PlaneId, bound: PlaneId, pages: u32) -> bool {
+        let incoming = self.incoming[plane.at()];
+        if !own.has_begun {
+            return pages + incoming <= ftl.pages_left(plane, Stream::Moved);
+        }
+        let admitted = self.reserved_at(&ftl.geometry, ftl.geometry.die_of(plane), bound);
+        let with = OwnMoves { pages: own.pages + pages, has_begun: true };
+        left_beside_begun(ftl, incoming, plane, with).is_some_and(|left| left >= admitted)
     }
 
     /// Whether a plane takes another page of another plane's job and still has what is reserved on it. `bound`: the
@@ -243,6 +253,15 @@ fn left_beside_reserve(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) 
         return None;
     }
     left.checked_sub(blocks.saturating_sub(GC_RESERVE_BLOCKS) * ftl.geometry.pages_per_block)
+}
+
+/// Pages left for the host beside moves of the plane's own that have begun, and so many that come from others. Where
+/// moves have a block of their own, they take whole blocks, and so does the host.
+fn left_beside_begun(ftl: &Ftl, incoming: u32, plane: PlaneId, own: OwnMoves) -> Option<u32> {
+    if ftl.shares_block() {
+        return ftl.pages_left(plane, Stream::Moved).checked_sub(own.pages + incoming);
+    }
+    ftl.host_pages_left_with(plane, blocks_for_moves(ftl, incoming, plane, own))
 }
 
 /// Pages of a plane for the host where so many moves are on their way to its open block, and may take the one that is

@@ -252,19 +252,15 @@ impl Drive {
         true
     }
 
-    /// Whether a block's plane has room for what is valid in it. The reserve is kept for the first block of a plane
-    /// that is relocated; another one has what is left beside that, and beside writes that were admitted.
+    /// Whether a block's plane, or whatever shares its stock, has room for what is valid in it.
     pub(super) fn has_room_for_moves_of(&self, block: BlockId) -> bool {
         let plane = self.geometry.plane_of(block);
         let pages = u32::from(self.ftl.blocks()[block].valid).div_ceil(self.geometry.units_per_page);
         if let Some(anywhere) = self.anywhere(plane) {
             return anywhere.has_room_for(pages);
         }
-        let own = PlaneJobs(self).own(plane);
         let bound_to = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
-        let admitted = self.space.reserved_at(&self.geometry, self.geometry.die_of(plane), bound_to);
-        let others = self.space.incoming(plane) + if own.has_begun { own.pages + admitted } else { 0 };
-        pages + others <= self.ftl.pages_left(plane, Stream::Moved)
+        self.space.takes_own(&self.ftl, PlaneJobs(self).own(plane), plane, bound_to, pages)
     }
 
     /// Begins the relocation of a full block.
