@@ -5,7 +5,9 @@ mod common;
 use common::*;
 use copyback::observe::report::Outcome;
 use copyback::run::config::RunConfig;
+use copyback::workload::rng;
 use copyback::workload::{Op, Request};
+use rand::RngExt;
 
 /// Four dies on a channel each, whose units were written in order; scrubbing begins above 50 reads of a block and ends
 /// below 40. A block has 8 pages.
@@ -87,4 +89,32 @@ fn scrubbing_goes_on_until_no_block_has_many() {
     script.push(pages(Op::Read, 300_000_000, 3, 1));
     let outcome = run(&config, script);
     assert_eq!((work(&outcome).0, outcome.report.block_reads_max), (2, Some(39)));
+}
+
+/// A tenth of the data takes all writes. Without levelling blocks of the rest are never erased again; dynamic levelling
+/// alone does not reach them; with a threshold no block falls further behind than that, the one that is being relocated
+/// apart.
+#[test]
+fn blocks_wear_evenly_where_a_tenth_of_the_data_is_overwritten() {
+    for collecting in [AS_TASK, RESERVING] {
+        let wear = |tasks: &str| {
+            let config = config(&format!(
+                "precondition = {{ mode = \"sequential\" }}
+                 geometry = {{ blocks_per_plane = 32 }}
+                 host = {{ mode = \"closed\", queue_depth = 4 }}
+                 {collecting}
+                 {tasks}"
+            ));
+            let mut stream = rng::stream(1, "test.wear");
+            let writes = (0..20_000).map(|_| pages(Op::Write, 0, stream.random_range(0..32), 1)).collect();
+            let report = run(&config, writes).report;
+            (report.wear.min_erases, report.wear.max_erases, report.flash.blocks_relocated)
+        };
+        let (least, most, relocated) = wear("");
+        assert!(least == 0 && most > 50 && relocated == 0, "{collecting}: {least} to {most}");
+        let (least, most, relocated) = wear("tasks = { wear = { threshold = 1000 } }");
+        assert!(least == 0 && most > 50 && relocated == 0, "{collecting}, dynamic: {least} to {most}");
+        let (least, most, relocated) = wear("tasks = { wear = { threshold = 10 } }");
+        assert!(most - least <= 12 && relocated > 50, "{collecting}: {least} to {most}, {relocated} relocated");
+    }
 }

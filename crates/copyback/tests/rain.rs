@@ -5,6 +5,7 @@ mod common;
 use common::*;
 use copyback::flash::geometry::Geometry;
 use copyback::run::config::RunConfig;
+use copyback::run::{Options, image_key, precondition, simulate};
 use copyback::workload::rng;
 use copyback::workload::{Op, Request};
 use rand::RngExt;
@@ -90,4 +91,18 @@ fn a_drive_with_parity_stays_consistent() {
         assert!(outcome.report.gc.collections > 50, "{map}: {} collections", outcome.report.gc.collections);
         assert!(parity.rebuilt > 15 && parity.rebuild_reads > parity.rebuilt, "{map}: {parity:?}");
     }
+}
+
+/// A drive with parity and one without are preconditioned apart, however alike they are else: a comparison shares an
+/// image among schemes whose keys are equal.
+#[test]
+fn drives_with_and_without_parity_share_no_image() {
+    let mut without = rain(FILLED);
+    without.redundancy = toml::from_str("policy = \"none\"").expect("a policy");
+    let with = rain(FILLED);
+    assert_ne!(image_key(&with), image_key(&without));
+    let image = precondition(&without, 1).expect("it can be made");
+    let source = Box::new(Vec::<Request>::new().into_iter());
+    let run = move || simulate(&with, image, source, &Options::default(), &mut |_| {}).is_ok();
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err(), "the image of another drive");
 }

@@ -2,6 +2,18 @@
 
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
+use serde::{Deserialize, Serialize};
+
+/// Which of a plane's free blocks is opened next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FreeOrder {
+    /// The one that was erased first.
+    #[default]
+    InTurn,
+    /// The one with the fewest erases; of equal ones the one that was erased first.
+    Youngest,
+}
 
 /// A block's place in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

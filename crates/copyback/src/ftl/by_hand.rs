@@ -123,3 +123,20 @@ fn a_choice_by_waiting_reads_takes_a_look_at_each_candidate() {
     // A block without an invalid page is no candidate.
     assert_eq!(ftl.choice_ns(), 4 * 300);
 }
+
+/// Blocks 5 and 7 were never erased, all others were; of equal ones the one that was erased first.
+#[test]
+fn the_youngest_free_block_is_opened_next() {
+    for (tasks, expected) in [("", [0, 1, 2]), ("tasks = { wear = {} }", [5, 7, 0])] {
+        let mut ftl = plane(1, tasks);
+        (0..16).for_each(|block| ftl.inside().blocks[BlockId(block)].erases = u32::from(block != 5 && block != 7));
+        let opened = [0, 8, 16].map(|first| {
+            let expected = ftl.next_block_in(PLANE, 0);
+            append(&mut ftl, first, first + 8);
+            let opened = ftl.geometry.block_of(ftl.lookup(LogicalUnit(first)));
+            assert_eq!(expected, Some(opened), "it is said beforehand");
+            opened.0
+        });
+        assert_eq!(opened, expected, "{tasks}");
+    }
+}

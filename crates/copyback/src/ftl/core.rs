@@ -8,6 +8,7 @@ mod check;
 mod collecting;
 mod copy;
 mod counts;
+mod free_blocks;
 #[cfg(test)]
 pub(crate) mod inside;
 mod merging;
@@ -17,7 +18,7 @@ mod superpages;
 use super::FtlConfig;
 use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
-use super::blocks::{BlockState, Blocks};
+use super::blocks::{BlockState, Blocks, FreeOrder};
 use super::frontier::hot_cold::HotCold;
 use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Stream};
 use super::log_blocks::LogBlocks;
@@ -62,6 +63,7 @@ pub struct Ftl {
     pub(super) blocks: Blocks,
     pub(super) planes: Vec<Plane>,
     free: Lists,
+    free_order: FreeOrder,
     /// Where the planes of a die open the same blocks.
     twins: Option<Twins>,
     /// Where what is written waits to be merged.
@@ -105,6 +107,7 @@ impl Ftl {
             blocks: Blocks::new(&geometry),
             planes: vec![plane; geometry.planes as usize],
             free,
+            free_order: config.free_order,
             twins: config.frontier.opens_twins().then(|| Twins::new(&geometry)),
             logs,
             victim: Victim::new(config.victim, &geometry, seed),
@@ -265,19 +268,6 @@ impl Ftl {
         if open.is_some() { Some(open) } else { self.next_free_block(plane, write_point) }
     }
 
-    /// The block that a plane opens next in one of its open blocks' place.
-    fn next_free_block(&self, plane: PlaneId, write_point: usize) -> Option<BlockId> {
-        match &self.twins {
-            Some(twins) => self.next_twin(twins, plane, write_point),
-            None => self.free.first(plane.at()).map(BlockId),
-        }
-    }
-
-    /// The free blocks of a plane, in the order in which they were erased.
-    pub(super) fn free_of(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
-        self.free.iter(plane.at()).map(BlockId)
-    }
-
     // ---- writing ------------------------------------------------------------------------------------------------
 
     /// Programs a page with new data of the host: binds the plane's next page, points the units at it and makes what
@@ -400,7 +390,7 @@ impl Ftl {
     fn open_new_block(&mut self, plane: PlaneId, write_point: usize) -> BlockId {
         let free = match self.twins.is_some() {
             true => self.pop_twin(plane, write_point),
-            false => self.free.pop_front(plane.at()),
+            false => self.pop_free(plane),
         };
         let block = BlockId(free.unwrap_or_else(|| broken(Invariant::FreeBlock, format_args!("{plane:?} has none"))));
         let state = &mut self.blocks[block];
@@ -415,17 +405,6 @@ impl Ftl {
             self.on_log_opened(plane, write_point, block);
         }
         block
-    }
-
-    fn pop_twin(&mut self, plane: PlaneId, write_point: usize) -> Option<u32> {
-        let mut twins = self.twins.take().expect("it was looked at");
-        let block = self.next_twin(&twins, plane, write_point);
-        if let Some(block) = block {
-            self.free.remove(plane.at(), block.0);
-            self.enter_twin(&mut twins, block, write_point);
-        }
-        self.twins = Some(twins);
-        block.map(|block| block.0)
     }
 
     #[inline(always)]

@@ -32,6 +32,8 @@ pub struct FtlConfig<'a> {
     pub victim: &'a victim::VictimConfig,
     /// Is there parity?
     pub redundancy: &'a RedundancyConfig,
+    /// Which free block is opened next?
+    pub free_order: blocks::FreeOrder,
 }
 
 /// Free blocks of a plane that only moves may use, so that a victim can always be collected.

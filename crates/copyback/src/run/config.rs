@@ -157,7 +157,8 @@ impl RunConfig {
     /// What its translation layer is made of.
     pub fn ftl(&self) -> FtlConfig<'_> {
         let Self { mapping, allocation, frontier, victim, redundancy, .. } = self;
-        FtlConfig { device: self.device(), mapping, allocation, frontier, victim, redundancy }
+        let free_order = self.tasks.free_order();
+        FtlConfig { device: self.device(), mapping, allocation, frontier, victim, redundancy, free_order }
     }
 
     /// What its drive is made of beyond the translation layer.

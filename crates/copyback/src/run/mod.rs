@@ -12,7 +12,8 @@ pub mod simulation;
 mod tasks;
 pub mod warmup;
 
-use crate::config::KeyError;
+use crate::config::{Device, KeyError};
+use crate::ftl::FtlConfig;
 use crate::ftl::core::{Counts, Ftl};
 use crate::observe::commands::CommandFilter;
 use crate::observe::report::Outcome;
@@ -144,6 +145,8 @@ fn at(at_ns: &Option<u64>) -> String {
 /// A preconditioned drive, made once and cloned for every scheme of a comparison.
 #[derive(Clone)]
 pub struct Image {
+    /// What it depends on ([`image_key`]).
+    key: String,
     ftl: Ftl,
     preconditioning: Counts,
 }
@@ -161,24 +164,19 @@ pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
     config.check()?;
     let ftl = guarded(|| preconditioning::preconditioned(config, seed).map_err(RunError::from))
         .map_err(|broken| broken.at(None))??;
-    Ok(Image { preconditioning: ftl.counts(), ftl })
+    Ok(Image { key: image_key(config), preconditioning: ftl.counts(), ftl })
 }
 
 /// What an image depends on: two configurations with equal keys have the same drive. One in which nothing is collected
 /// does not depend on when collection would start.
 pub fn image_key(config: &RunConfig) -> String {
+    // Taken apart, so that whoever adds to either says whether a drive depends on it.
+    let FtlConfig { device, mapping, allocation, frontier, victim, redundancy, free_order } = config.ftl();
+    let Device { geometry, timing: _, capacity, commands: _ } = device;
     let collects = !matches!(config.precondition, PreconditionConfig::Empty {} | PreconditionConfig::Aged { .. });
-    format!(
-        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
-        config.geometry,
-        config.capacity,
-        config.mapping,
-        config.allocation,
-        config.frontier,
-        collects.then_some(&config.trigger),
-        config.victim,
-        config.precondition
-    )
+    let (trigger, has_parity) = (collects.then_some(&config.trigger), redundancy.has_parity());
+    let of_ftl = (geometry, capacity, mapping, allocation, frontier, victim, has_parity, free_order);
+    format!("{of_ftl:?} {trigger:?} {:?}", config.precondition)
 }
 
 /// Runs a workload on a drive. `progress` is called now and then, a few times a second.
@@ -186,6 +184,9 @@ pub fn image_key(config: &RunConfig) -> String {
 /// # Errors
 /// Where the workload cannot be read or ends before the warm-up, a request does not fit the drive, or an invariant
 /// broke.
+///
+/// # Panics
+/// Where the image is one of a configuration with another [`image_key`].
 pub fn simulate(
     config: &RunConfig,
     image: Image,
@@ -229,6 +230,7 @@ fn begun<'a>(
     options: &Options,
 ) -> Result<Simulation<'a>, RunError> {
     config.check()?;
+    assert_eq!(image.key, image_key(config), "the image is that of another drive");
     let setup = Setup {
         host: config.host.clone(),
         source,

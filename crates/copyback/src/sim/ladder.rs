@@ -1,4 +1,4 @@
-//! Counts that go up one by one or back to 0, with the highest at hand: every change takes constant time.
+//! Counts that go up one by one or back to 0, with highest and lowest at hand: every change takes constant time.
 
 use super::lists::Lists;
 
@@ -64,6 +64,19 @@ impl Ladder {
         let below = |rung: &u32| Some(self.rungs[*rung as usize].below).filter(|&rung| rung != NONE);
         let top = Some(self.top).filter(|&top| top != NONE);
         std::iter::successors(top, below).flat_map(|rung| self.items.iter(rung as usize))
+    }
+
+    /// The lowest count; 0 where there is no item.
+    #[inline]
+    pub fn lowest(&self) -> u32 {
+        if self.bottom == NONE { 0 } else { self.rungs[self.bottom as usize].count }
+    }
+
+    /// Items from the lowest count up; of equal ones the first that had it.
+    pub fn from_lowest(&self) -> impl Iterator<Item = u32> + '_ {
+        let above = |rung: &u32| Some(self.rungs[*rung as usize].above).filter(|&rung| rung != NONE);
+        let bottom = Some(self.bottom).filter(|&bottom| bottom != NONE);
+        std::iter::successors(bottom, above).flat_map(|rung| self.items.iter(rung as usize))
     }
 
     /// Counts one more.
@@ -157,6 +170,9 @@ mod tests {
                 }
                 let order: Vec<u32> = ladder.from_highest().collect();
                 assert_eq!(ladder.highest(), *counts.iter().max().unwrap());
+                assert_eq!(ladder.lowest(), *counts.iter().min().unwrap());
+                let rising: Vec<u32> = ladder.from_lowest().map(|i| counts[i as usize]).collect();
+                assert!(rising.len() == items as usize && rising.is_sorted());
                 assert_eq!(order.len(), items as usize);
                 assert!(order.iter().all(|&i| ladder.count(i) == counts[i as usize]));
                 assert!(order.windows(2).all(|w| counts[w[0] as usize] >= counts[w[1] as usize]));

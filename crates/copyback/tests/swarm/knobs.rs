@@ -23,6 +23,8 @@ const FILLS: Setting = "frontier.policy = \"single\"\nfrontier.fill_limit = \"1 
 const TASKS: Setting = "preemption.policy = \"always\"";
 /// What relocates blocks beside collections.
 const SCRUB: Setting = "tasks.scrub.start = 30\ntasks.scrub.stop = 10\ntasks.scrub.first_max = 20";
+const WEAR: Setting = "tasks.wear.threshold = 2";
+const WEAR_IN_TURN: Setting = "tasks.wear.threshold = 4\ntasks.wear.free_order = \"in-turn\"";
 /// Parity across channels, and who can tell that a die is at work for another task.
 const RAIN: Setting = "redundancy.policy = \"rain\"";
 const RAIN_UNUSED: Setting = "redundancy.policy = \"rain\"\nredundancy.rebuild = \"never\"";
@@ -284,6 +286,7 @@ pub const KNOBS: &[&[Setting]] = &[
     ],
     &["redundancy.policy = \"none\"", "", "", RAIN, RAIN_UNUSED, TTFLASH, TTFLASH_BY_PLANE],
     &["", "", "", SCRUB, "tasks.scrub.start = 5\ntasks.scrub.stop = 5\ntasks.scrub.first_max = 0"],
+    &["", "", "", "", "", "", WEAR, WEAR_IN_TURN],
 ];
 
 /// A knob and one of its settings, for the count.
@@ -445,8 +448,8 @@ impl Choice {
         }
         let mut marks: Vec<Mark> = chosen.iter().map(|(setting, settings)| (name_of(settings), *setting)).collect();
         if merges {
-            lines.retain(|line| !line.starts_with("tasks.scrub"));
-            marks.retain(|(_, setting)| !setting.starts_with("tasks.scrub"));
+            lines.retain(|line| !line.starts_with("tasks."));
+            marks.retain(|(_, setting)| !setting.starts_with("tasks."));
         }
         let (config, text) = support::configuration(&lines, self.spare_units);
         marks.push(("scheme", self.scheme.map_or("", |s| s.name)));

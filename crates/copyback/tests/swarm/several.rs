@@ -27,13 +27,15 @@ impl Case {
     }
 
     fn accepted(&self) -> impl Iterator<Item = &runs::Case> {
-        // Idle collection ends with the host's last request: beside others a drive goes on for longer.
-        self.drives.iter().filter(|d| d.config.check().is_ok() && !collects_while_idle(&d.config))
+        // Such work ends with the host's last request: beside others a drive goes on for longer.
+        self.drives.iter().filter(|d| d.config.check().is_ok() && !works_while_idle(&d.config))
     }
 }
 
-fn collects_while_idle(config: &RunConfig) -> bool {
-    config.trigger.build(&Geometry::new(&config.device())).idle().is_some()
+/// Whether a drive collects, or relocates one block after the other, without requests of the host.
+fn works_while_idle(config: &RunConfig) -> bool {
+    let collects = config.trigger.build(&Geometry::new(&config.device())).idle().is_some();
+    collects || config.tasks.on().next().is_some()
 }
 
 /// Up to five drives, of which some are refused.

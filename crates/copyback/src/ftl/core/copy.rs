@@ -15,6 +15,7 @@ impl Clone for Ftl {
             blocks: self.blocks.clone(),
             planes: self.planes.clone(),
             free: self.free.clone(),
+            free_order: self.free_order,
             twins: self.twins.clone(),
             logs: self.logs.clone(),
             victim: self.victim.clone(),

@@ -8,11 +8,12 @@
 //! A task is a file of this folder and a row of the registry below; it is on where its table stands in `[tasks]`.
 
 pub mod scrub;
+pub mod wear;
 
 use super::delays;
 use crate::config::{Axis, Choice, KeyError};
 use crate::flash::command::Source;
-use crate::ftl::blocks::Blocks;
+use crate::ftl::blocks::{Blocks, FreeOrder};
 use crate::sim::index::BlockId;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,10 @@ pub trait BackgroundTask {
 pub trait Parameters {
     /// For whom its commands are.
     fn source(&self) -> Source;
+    /// Which free block is opened next, as far as the task has a say.
+    fn free_order(&self) -> FreeOrder {
+        FreeOrder::InTurn
+    }
     /// Checks the values.
     fn check(&self) -> Result<(), KeyError>;
 }
@@ -73,6 +78,12 @@ macro_rules! tasks {
             pub fn on(&self) -> impl Iterator<Item = (&'static str, Source)> {
                 let tasks = [$( self.$module.as_ref().map(|p| ($name, p.source())) ),+];
                 tasks.into_iter().flatten()
+            }
+
+            /// Which free block is opened next: what the first task says that has a say.
+            pub fn free_order(&self) -> FreeOrder {
+                let orders = [$( self.$module.as_ref().map(Parameters::free_order) ),+];
+                orders.into_iter().flatten().find(|&order| order != FreeOrder::InTurn).unwrap_or_default()
             }
 
             /// The tasks of a drive in this state.
@@ -126,6 +137,7 @@ macro_rules! tasks {
 
 tasks! {
     "scrub" => scrub: Scrub,
+    "wear" => wear: Wear,
 }
 
 impl TasksConfig {

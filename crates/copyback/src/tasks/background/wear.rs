@@ -1,0 +1,134 @@
+//! Wear levelling: blocks are erased about equally often, also those whose data nobody changes.
+//!
+//! Source: atc18 Sections 3.1 and 4.2 name it as one more task, which "swaps contents of data to even out the damage
+//! done on flash memory cells", and do not measure it; static levelling with a threshold is Chang's (SAC 2007).
+//!
+//! Dynamic: of a plane's free blocks the youngest, the one with the fewest erases, is opened next. Static: while a full
+//! block has been erased more than `threshold` times less often than the block that was erased most, it is relocated,
+//! one at a time, the one with the fewest erases first. Its data goes where moved data goes, and the block itself takes
+//! part in the wear again. Erases of the preconditioning count.
+//!
+//! The least worn blocks are looked at one after the other, 64 of them at most: those that are free, open or being
+//! relocated are passed over.
+//!
+//! Parameters:
+//! - `threshold` (default 20 erases, at least 2): a difference above this one starts a relocation, which itself erases
+//!   its block once.
+//! - `free_order` (default `"youngest"`): which free block is opened next; `"in-turn"`, the one that was erased first,
+//!   leaves dynamic levelling out. Twin blocks (`frontier.policy = "twin"`) are chosen by their row instead.
+
+use super::{BackgroundTask, Level, Parameters};
+use crate::config::KeyError;
+use crate::flash::command::Source;
+use crate::ftl::blocks::{BlockState, Blocks, FreeOrder};
+use crate::sim::index::BlockId;
+use crate::sim::ladder::Ladder;
+use serde::{Deserialize, Serialize};
+
+/// Blocks that are looked at for one to relocate.
+const CANDIDATES: usize = 64;
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// A difference of erases above this one starts a relocation.
+    pub threshold: u32,
+    /// Which free block is opened next.
+    pub free_order: FreeOrder,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { threshold: 20, free_order: FreeOrder::Youngest }
+    }
+}
+
+impl Parameters for Params {
+    fn source(&self) -> Source {
+        Source::Wear
+    }
+
+    fn free_order(&self) -> FreeOrder {
+        self.free_order
+    }
+
+    fn check(&self) -> Result<(), KeyError> {
+        if self.threshold < 2 || self.threshold > 1_000_000 {
+            let why = format!("{} erases are no threshold", self.threshold);
+            return Err(KeyError::new("tasks.wear.threshold", why).with_help("use 2 to 1000000, for example 20"));
+        }
+        Ok(())
+    }
+}
+
+/// Erases of every block.
+pub struct Policy {
+    threshold: u32,
+    erases: Ladder,
+}
+
+impl Policy {
+    /// The task of a drive in this state.
+    pub fn new(params: &Params, blocks: &Blocks, _seed: u64) -> Self {
+        let erases: Vec<u32> = blocks.iter().map(|block| block.erases).collect();
+        Self { threshold: params.threshold, erases: Ladder::new(&erases) }
+    }
+
+    fn is_behind(&self, block: u32) -> bool {
+        self.erases.highest() - self.erases.count(block) > self.threshold
+    }
+}
+
+impl BackgroundTask for Policy {
+    fn source(&self) -> Source {
+        Source::Wear
+    }
+
+    #[inline]
+    fn on_read(&mut self, _block: BlockId) {}
+
+    fn on_erase(&mut self, block: BlockId) {
+        self.erases.add(block.0);
+    }
+
+    #[inline]
+    fn is_due(&self) -> bool {
+        self.erases.highest() - self.erases.lowest() > self.threshold
+    }
+
+    fn pick(&self, blocks: &Blocks) -> Option<BlockId> {
+        let least_worn = self.erases.from_lowest().take(CANDIDATES).take_while(|&block| self.is_behind(block));
+        least_worn.map(BlockId).find(|&block| blocks[block].state == BlockState::Closed)
+    }
+
+    fn level(&self) -> Level {
+        Level { highest: self.erases.highest() - self.erases.lowest(), target: self.threshold }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn erase(wear: &mut Policy, block: u32, times: u32) {
+        (0..times).for_each(|_| wear.on_erase(BlockId(block)));
+    }
+
+    /// It begins above the threshold, not at it, takes the full block with the fewest erases, and goes on until none
+    /// is that far behind.
+    #[test]
+    fn the_least_worn_full_block_is_relocated() {
+        let blocks = Blocks::in_states(&[BlockState::Closed, BlockState::Closed, BlockState::Open, BlockState::Free]);
+        let mut wear = Policy::new(&Params { threshold: 5, ..Params::default() }, &blocks, 1);
+        erase(&mut wear, 3, 5);
+        assert!(!wear.is_due());
+        erase(&mut wear, 1, 1);
+        erase(&mut wear, 3, 1);
+        assert_eq!((wear.is_due(), wear.pick(&blocks), wear.level().highest), (true, Some(BlockId(0)), 6));
+        erase(&mut wear, 0, 1);
+        assert_eq!((wear.is_due(), wear.pick(&blocks)), (true, None), "the open block is behind, and no full one");
+        erase(&mut wear, 3, 1);
+        assert_eq!(wear.pick(&blocks), Some(BlockId(1)), "of equal ones the first that had the count");
+    }
+}
