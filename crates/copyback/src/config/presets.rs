@@ -57,6 +57,7 @@ pub const SCHEMES: &[Preset] = presets!(
     "vanilla",
     "rain",
     "ttflash",
+    "strict",
     "qosfc",
     "autossd-static",
     "autossd",
