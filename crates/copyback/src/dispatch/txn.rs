@@ -127,6 +127,8 @@ pub struct Txn {
     pub high_priority: bool,
     /// Whether collection held its die while it waited.
     pub gc_affected: bool,
+    /// Whether it waits in front of its die's window.
+    pub is_in_front: bool,
     /// Where its time went so far.
     pub breakdown_ns: [u64; CAUSES],
     /// Its die's clocks when it began to wait there.
@@ -154,6 +156,7 @@ impl Txn {
             arrival_ns: 0,
             high_priority: false,
             gc_affected: false,
+            is_in_front: false,
             breakdown_ns: [0; CAUSES],
             clocks: Reading::default(),
         }

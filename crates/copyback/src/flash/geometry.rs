@@ -228,6 +228,12 @@ impl Geometry {
         self.planes / self.channels
     }
 
+    /// The first plane of a die.
+    #[inline(always)]
+    pub fn first_plane(&self, die: DieId) -> PlaneId {
+        PlaneId(die.0 * self.planes_per_die)
+    }
+
     /// The planes of a die.
     #[inline(always)]
     pub fn planes_of(&self, die: DieId) -> impl Iterator<Item = PlaneId> + use<> {

@@ -31,6 +31,8 @@ pub struct Anywhere {
     pub unsent: u32,
     /// Pages that are reserved, and moves on their way to a plane.
     pub promised: u32,
+    /// Writes that wait in front of windows.
+    pub parked: u32,
 }
 
 /// The jobs of planes, as far as space goes.
@@ -46,6 +48,16 @@ impl Anywhere {
     pub fn has_room_for(&self, pages: u32) -> bool {
         pages + self.promised + self.unsent <= self.left
     }
+
+    /// How many more writes of the host can have a page reserved.
+    pub fn reservable(&self) -> u32 {
+        self.left.saturating_sub(self.promised + self.unsent + self.kept)
+    }
+
+    /// The same beside those that wait in front of windows.
+    pub fn claimable(&self) -> u32 {
+        self.reservable().saturating_sub(self.parked)
+    }
 }
 
 /// Reservations of a drive's pages. Only its own functions change them.
@@ -56,6 +68,8 @@ pub struct Space {
     reserved: Vec<u32>,
     /// Pages of other planes' jobs that are on their way to a plane.
     incoming: Vec<u32>,
+    /// Writes that are sure of no page yet and wait for something else first, where `reserved` would count them.
+    parked: Vec<u32>,
 }
 
 impl Space {
@@ -66,6 +80,7 @@ impl Space {
             writes_per_page,
             reserved: vec![0; geometry.planes as usize],
             incoming: vec![0; geometry.planes as usize],
+            parked: vec![0; geometry.planes as usize],
         }
     }
 
@@ -81,6 +96,16 @@ impl Space {
     #[inline(always)]
     pub fn release(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
         self.reserved[account(geometry, die, plane)] -= 1;
+    }
+
+    /// A write waits in front of its die's window: it will want a page.
+    pub fn park(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.parked[account(geometry, die, plane)] += 1;
+    }
+
+    /// It waits there no longer.
+    pub fn unpark(&mut self, geometry: &Geometry, die: DieId, plane: PlaneId) {
+        self.parked[account(geometry, die, plane)] -= 1;
     }
 
     /// Another plane's job sends a page.
@@ -140,13 +165,24 @@ impl Space {
         self.reservable_of_die(ftl, jobs, die)
     }
 
+    /// The same beside those that wait in front of windows.
+    pub fn claimable(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId, plane: PlaneId) -> u32 {
+        let at = account(&ftl.geometry, die, plane);
+        match jobs.anywhere(PlaneId(at as u32)).filter(|_| plane.is_none()) {
+            Some(anywhere) => {
+                let of_die = self.host_pages_of(ftl, die).saturating_sub(self.reserved[at] + self.parked[at]);
+                of_die.min(anywhere.claimable())
+            }
+            None => self.reservable(ftl, jobs, die, plane).saturating_sub(self.parked[at]),
+        }
+    }
+
     #[inline(never)]
     fn reservable_of_die(&self, ftl: &Ftl, jobs: &impl Moves, die: DieId) -> u32 {
         let reserved = self.reserved[account(&ftl.geometry, die, PlaneId::NONE)];
         let first = PlaneId(account(&ftl.geometry, die, PlaneId::NONE) as u32);
         if let Some(anywhere) = jobs.anywhere(first) {
-            let of_stock = anywhere.left.saturating_sub(anywhere.promised + anywhere.unsent + anywhere.kept);
-            return self.host_pages_of(ftl, die).saturating_sub(reserved).min(of_stock);
+            return self.host_pages_of(ftl, die).saturating_sub(reserved).min(anywhere.reservable());
         }
         let planes = ftl.geometry.planes_of(die);
         planes.map(|p| self.reservable_of_plane(ftl, jobs, p)).sum::<u32>().saturating_sub(reserved)

@@ -78,7 +78,12 @@ impl RedundancyConfig {
 
     /// Whether planes of a parity group are collected in turn.
     pub fn takes_turns(&self) -> bool {
-        self.build().is_some_and(|policy| policy.takes_turns().is_some())
+        self.turns().is_some()
+    }
+
+    /// Of which planes one is collected at a time.
+    pub fn turns(&self) -> Option<Group> {
+        self.build().and_then(|policy| policy.takes_turns())
     }
 
     /// Whether parity is kept.

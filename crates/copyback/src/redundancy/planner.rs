@@ -35,7 +35,9 @@ impl Members {
         Self(self.0 & other.0)
     }
 
-    fn without(self, other: Self) -> Self {
+    /// Those that are not of another set.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 

@@ -7,3 +7,4 @@ pub mod ladder;
 pub mod lists;
 pub mod queue;
 pub mod table;
+pub mod tournament;

@@ -1,6 +1,7 @@
 //! Admission: from a transaction's arrival at its die into the die's queue.
 //!
-//! Two things may keep it out: no slot of the window, and for a write no page to land on. Both are waited for in order.
+//! Two things may keep it out: no slot of the window, and for a write no page to land on (`awaiting_space`). Both are
+//! waited for in order.
 
 use super::drive::{Drive, Queue};
 use crate::dispatch::admit::{AdmitPolicy, Change, Entry, View};
@@ -41,7 +42,7 @@ impl Moves for PlaneJobs<'_> {
         if drive.relocations.are_tasks() {
             return match drive.relocations.room.is_some() {
                 true => OwnMoves::default(),
-                false => drive.relocations.own(plane, drive.geometry.units_per_page),
+                false => drive.relocations.own(plane),
             };
         }
         // A merge programs blocks that are kept for it.
@@ -141,7 +142,7 @@ impl Drive {
             self.admit(id, events);
         } else {
             // A slot that is free is kept for a job; others came before.
-            self.wait_in_front(id, events.now_ns());
+            self.wait_in_front(id, events);
         }
     }
 
@@ -151,7 +152,7 @@ impl Drive {
     }
 
     /// Lets a transaction into its die's queue, or lets it wait in front.
-    fn admit(&mut self, id: TxnId, events: &mut EventQueue) {
+    pub(super) fn admit(&mut self, id: TxnId, events: &mut EventQueue) {
         if self.lacks_space(id) {
             return self.wait_for_space(id, events);
         }
@@ -162,39 +163,13 @@ impl Drive {
         if windows.has_room(entry.die) && admit.enters(entry, &view) {
             self.enter(id, events);
         } else {
-            self.wait_in_front(id, events.now_ns());
-        }
-    }
-
-    /// Whether a transaction needs a page to land on, and there is none.
-    #[inline(always)]
-    fn lacks_space(&self, id: TxnId) -> bool {
-        let txn = &self.txns[id];
-        txn.role.is_write() && self.reservable(txn.die, txn.plane) == 0
-    }
-
-    /// Lets a transaction wait for a page to land on.
-    fn wait_for_space(&mut self, id: TxnId, events: &mut EventQueue) {
-        let (die, plane) = (self.txns[id].die, self.txns[id].plane);
-        let list = self.space_queue(die, plane);
-        self.enqueue(list, id);
-        self.newest.track();
-        self.dies[die.at()].begin_wait_for_space();
-        self.waiting_for_space += 1;
-        self.waiting_for_gc += 1;
-        if self.granularity.leaves_plane() && self.waiting_for_space == 1 {
-            self.start_all_awaited_collection(events);
-        }
-        self.collect_for_space(die, plane, events);
-        self.update_clock(die, events.now_ns());
-        if self.waiting_for_space == 1 {
-            self.heed_guard(events);
+            self.wait_in_front(id, events);
         }
     }
 
     /// Whether a request of the host waits for what only a collection can do.
     #[inline(always)]
-    fn waits_for_gc(&self) -> bool {
+    pub(super) fn waits_for_gc(&self) -> bool {
         self.waiting_for_gc > 0
     }
 
@@ -207,15 +182,34 @@ impl Drive {
     }
 
     /// Lets a transaction wait in front of its die's window.
-    fn wait_in_front(&mut self, id: TxnId, now_ns: u64) {
+    fn wait_in_front(&mut self, id: TxnId, events: &mut EventQueue) {
+        if self.is_spoken_for(id) {
+            return self.wait_for_space(id, events);
+        }
+        self.park(id);
         if self.flash_requests.is_some() {
-            self.split_wait(id, now_ns, false);
+            self.split_wait(id, events.now_ns(), false);
         }
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         let list = self.queues.in_front(die, task);
-        self.admit.on_wait(Entry { task, die }, self.queues.is_empty(list));
+        let is_first = self.queues.is_empty(list);
+        self.admit.on_wait(Entry { task, die }, is_first);
         self.enqueue(list, id);
         self.windows.set_waiting(die, task, true);
+        if is_first {
+            self.tell_of_head(Entry { task, die });
+        }
+    }
+
+    /// The policy hears that another request, or none, is first in a waiting list.
+    #[inline(always)]
+    pub(super) fn tell_of_head(&mut self, list: Entry) {
+        if !self.settings.tells_tasks_apart {
+            return;
+        }
+        let waits_for_gc = self.waits_for_gc();
+        let Self { windows, queues, txns, admit, .. } = self;
+        admit.on_head(list, &View { windows, queues, txns, waits_for_gc });
     }
 
     /// A transaction enters its die's window.
@@ -288,13 +282,6 @@ impl Drive {
             && self.space.accepts_move(&self.ftl, &PlaneJobs(self), plane, bound, beginning)
     }
 
-    /// A transaction waits no longer for a page to land on.
-    pub(super) fn end_wait_for_space(&mut self, die: DieId) {
-        self.dies[die.at()].end_wait_for_space();
-        self.waiting_for_space -= 1;
-        self.waiting_for_gc -= 1;
-    }
-
     /// A job gives back its slot of a die's window.
     pub(super) fn release_slot(&mut self, die: DieId, events: &mut EventQueue) {
         self.windows.free_slot(die);
@@ -318,9 +305,17 @@ impl Drive {
         let d = &self.dies[die.at()];
         if d.jobs_waiting() > 0 && !d.is_reserved() && !d.defers_to_high_priority {
             // The job takes its slot when the die is reserved for it.
-            return;
+            return self.keep_slot(die);
         }
         self.let_all_in(Change::Slot { die, task }, events);
+    }
+
+    /// The policy hears of a slot that is free and kept for a job.
+    #[cold]
+    fn keep_slot(&mut self, die: DieId) {
+        let waits_for_gc = self.waits_for_gc();
+        let Self { windows, queues, txns, admit, .. } = self;
+        admit.on_kept_slot(die, &View { windows, queues, txns, waits_for_gc });
     }
 
     /// A slot of a die's window is free that no task had: those who wait are let in.
@@ -350,6 +345,8 @@ impl Drive {
             let first = self.queues.pop_front(list).map(TxnId);
             let id = first.unwrap_or_else(|| broken(Invariant::Window, format_args!("nobody waits for {entry:?}")));
             self.windows.set_waiting(entry.die, entry.task, !self.queues.is_empty(list));
+            self.tell_of_head(entry);
+            self.unpark(id);
             if self.flash_requests.is_some() {
                 self.split_wait(id, events.now_ns(), true);
             }
@@ -363,31 +360,6 @@ impl Drive {
             let Self { windows, queues, txns, admit, .. } = self;
             let view = View { windows, queues, txns, waits_for_gc };
             next = admit.next(change, &view);
-        }
-    }
-
-    /// Pages became free: those who wait for them are admitted as far as they reach.
-    pub(super) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
-        let plane = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
-        let list = self.space_queue(die, plane);
-        while self.reservable(die, plane) > 0 {
-            let Some(id) = self.queues.pop_front(list) else { return };
-            self.end_wait_for_space(die);
-            self.admit(TxnId(id), events);
-        }
-        // Who still waits lets the plane be collected further.
-        if !self.queues.is_empty(list) {
-            self.collect_for_space(die, plane, events);
-        }
-    }
-
-    /// Data may leave or come to any plane: whoever waits, anywhere, is looked at again.
-    pub(super) fn admit_waiters_everywhere(&mut self, events: &mut EventQueue) {
-        for plane in (0..self.geometry.planes).map(PlaneId) {
-            let die = self.geometry.die_of(plane);
-            if self.dies[die.at()].waiting_for_space() > 0 {
-                self.admit_waiters(die, plane, events);
-            }
         }
     }
 

@@ -50,7 +50,7 @@ impl Drive {
         for plane in (0..self.geometry.planes).map(PlaneId) {
             let reserved = self.space.pages_reserved(plane);
             let left = self.ftl.pages_left(plane, Stream::Host);
-            let is_collecting = self.job_of_plane[plane.at()].is_some() || self.relocations.on(plane).next().is_some();
+            let is_collecting = self.job_of_plane[plane.at()].is_some() || self.relocations.are_on(plane);
             hold!(
                 reserved <= left || is_collecting || !self.ftl.allocation().is_static(),
                 ReservationsCovered,

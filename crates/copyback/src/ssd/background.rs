@@ -20,7 +20,7 @@ impl Drive {
                 // A copyback names the page that it programs; it reads the block that its job moves.
                 let block = match command.op {
                     FlashOp::Copyback if command.job.is_some() => self.jobs[command.job.at()].block(),
-                    FlashOp::Copyback => self.relocations.all[self.txns[part.txn].job.at()].block(),
+                    FlashOp::Copyback => self.relocations.get(self.txns[part.txn].job).block(),
                     _ => self.geometry.block_of(self.geometry.unit_of_flash_page(part.page)),
                 };
                 task.on_read(block);

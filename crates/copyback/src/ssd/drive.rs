@@ -12,7 +12,7 @@ use super::die::Die;
 use super::filling::Filling;
 use super::hotness::Hotness;
 use super::parity::Parity;
-use super::relocations::Relocations;
+use super::relocation_books::Relocations;
 use super::settings::Settings;
 use super::translation::Translation;
 use crate::buffer::Buffer;
@@ -209,7 +209,7 @@ impl Drive {
             jobs: Vec::new(),
             free_jobs: Vec::new(),
             job_of_plane: vec![JobId::NONE; geometry.planes as usize],
-            relocations: Relocations::new(config.preemption.as_task(), &ftl),
+            relocations: Relocations::new(config.preemption.as_task(), config.redundancy.turns(), &ftl),
             delaying,
             background,
             background_timer: alarms.timer(Alarm::Background),
@@ -305,7 +305,8 @@ impl Drive {
     /// The list of transactions that wait for space where `plane` is, or on the die where the plane is open.
     #[inline(always)]
     pub(super) fn space_queue(&self, die: DieId, plane: PlaneId) -> usize {
-        self.queues.for_space(die, plane)
+        let first = if plane.is_none() { self.relocations.first_in_line(die) } else { die };
+        self.queues.for_space(first, plane)
     }
 
     /// Appends a transaction to a list.

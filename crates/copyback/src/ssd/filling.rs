@@ -13,7 +13,7 @@ use crate::flash::command::{Command, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::stripes::Stripes;
 use crate::ftl::allocation::Known;
-use crate::ftl::frontier::fill::{Fill, FillEnds};
+use crate::ftl::frontier::fill::{Fill, FillAwaited, FillEnds};
 use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
@@ -126,14 +126,34 @@ impl Drive {
     /// wait for them.
     #[inline(never)]
     pub(super) fn fill(&mut self, id: TxnId, events: &mut EventQueue) {
-        let is_of_map = self.txns[id].role == Role::MapWrite;
-        let filling = self.filling.as_mut().expect("pages fill");
-        filling.waiting.push_back(id);
-        if is_of_map {
-            filling.waiting.pop_back();
-            return self.fill_now(id, events);
+        if self.txns[id].role == Role::MapWrite {
+            self.fill_now(id, events);
+            if self.txns[id].successor.is_some() || self.is_update_awaited(self.txns[id].first) {
+                self.send_awaited(id, events);
+            }
+            return;
         }
+        self.filling.as_mut().expect("pages fill").waiting.push_back(id);
         self.fill_waiting(events);
+    }
+
+    /// Somebody waits for a write of the map: the page that it is in, if that is open, waits for no others.
+    pub(super) fn send_awaited(&mut self, write: TxnId, events: &mut EventQueue) {
+        if self.filling.as_ref().is_none_or(|filling| filling.fill.awaited == FillAwaited::Waits) {
+            return;
+        }
+        let place = self.filling_place(write);
+        let page = self.filling.as_ref().expect("pages fill").open[place];
+        if page.units > 0 && self.holds_write(&page, write) {
+            self.filling.as_mut().expect("pages fill").open[place] = EMPTY;
+            self.send_page(page, events);
+        }
+    }
+
+    fn holds_write(&self, page: &OpenPage, write: TxnId) -> bool {
+        let mut chain =
+            std::iter::successors(Some(page.first), |id| Some(self.txns[*id].chain).filter(|id| id.is_some()));
+        chain.any(|id| id == write)
     }
 
     /// Writes of the host that wait come to their pages, as far as those reach.

@@ -2,6 +2,7 @@
 
 use super::drive::Drive;
 use super::translation::{PAGES_FREED_PER_UPDATE, Update};
+use crate::dispatch::admit::Entry;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, Source};
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TranslationPage, TxnId};
@@ -125,10 +126,12 @@ impl Drive {
             return self.deactivate_at_rest(Source::Gc, events);
         }
         let (die, list) = (self.txns[id].die, self.queues.in_front(self.txns[id].die, Source::Gc));
-        let waits_in_front = die.is_some() && self.queues.iter(list).any(|other| other == id.0);
+        let waits_in_front = self.txns[id].is_in_front;
         if waits_in_front {
             self.queues.remove(list, id.0);
             self.windows.set_waiting(die, Source::Gc, !self.queues.is_empty(list));
+            self.tell_of_head(Entry { task: Source::Gc, die });
+            self.unpark(id);
         }
         if waits_in_front || !has_entered(self, id) {
             self.txns[id].task = Source::Host;

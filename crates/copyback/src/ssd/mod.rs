@@ -4,6 +4,7 @@
 mod admission;
 pub mod alarms;
 mod audit;
+mod awaiting_space;
 mod background;
 mod binding;
 #[cfg(test)]
@@ -35,6 +36,7 @@ mod parts;
 pub mod reading;
 #[cfg(test)]
 mod rebuilding;
+mod relocation_books;
 mod relocation_steps;
 mod relocations;
 mod room;

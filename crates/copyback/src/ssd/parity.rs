@@ -6,6 +6,7 @@
 //! parity is not in flash yet is not rebuilt from.
 
 use super::drive::{Drive, Queue};
+use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
 use crate::flash::geometry::Geometry;
@@ -49,18 +50,43 @@ fn runs<T: PartialEq>(count: u32, of: impl Fn(u32) -> T) -> impl Iterator<Item =
     })
 }
 
+/// What is read of each of so many stripes, as `plan` says where these members need no read.
+fn plans(
+    stripes: &Stripes,
+    place: Place,
+    units: u32,
+    is_known: impl Fn(u32, LogicalUnit) -> bool,
+    plan: impl Fn(Members) -> Members,
+) -> [Members; UNITS_PER_PAGE_MAX as usize] {
+    let mut plans = [Members::default(); UNITS_PER_PAGE_MAX as usize];
+    for (offset, reads) in (place.offset..).zip(&mut plans[..units as usize]) {
+        let unit = |member: u32| stripes.unit(Place { member, offset, ..place });
+        let is_known = |&member: &u32| unit(member).is_none_or(|unit| is_known(member, unit));
+        let known = (0..stripes.members()).filter(is_known).fold(0, |mask, member| mask | 1 << member);
+        *reads = plan(Members(known));
+    }
+    plans
+}
+
+/// Lists the reads of consecutive stripes, one for each run of units of a member.
+fn list_reads(stripes: &Stripes, place: Place, plans: &[Members], reads: &mut Vec<(LogicalUnit, u32)>) {
+    for member in 0..stripes.members() {
+        for (at, units, is_read) in runs(plans.len() as u32, |at| plans[at as usize].has(member)) {
+            let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
+            reads.extend(unit.filter(|_| is_read).map(|unit| (unit, units)));
+        }
+    }
+}
+
 impl Drive {
     /// Whether planes of a parity group are collected in turn.
     pub(super) fn collections_take_turns(&self) -> bool {
-        self.parity.as_ref().is_some_and(|parity| parity.policy.takes_turns().is_some())
+        self.relocations.take_turns()
     }
 
     /// Whether a plane may be collected now, as far as the rest of its parity group is concerned.
     pub(super) fn is_its_turn(&self, plane: PlaneId) -> bool {
-        let group = self.parity.as_ref().and_then(|parity| parity.policy.takes_turns());
-        let Some(group) = group else { return true };
-        let group_of = |plane| group.of(&self.geometry, plane);
-        self.relocations.planes().all(|other| group_of(other) != group_of(plane))
+        self.relocations.is_turn_of(plane)
     }
 
     /// Whether there is parity.
@@ -160,24 +186,17 @@ impl Drive {
         let (first, units, written) = (self.txns[id].first, self.txns[id].units, Members(self.txns[id].others));
         let stripes = self.parity().stripes;
         let place = stripes.place(first).expect("it is parity");
-        let reads_of = |drive: &Self, at: u32| {
-            let member_is_known = |&member: &u32| {
-                let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
-                // Of what is written DRAM has the new data.
-                let in_dram = |unit| !written.has(member) && drive.is_in_dram(unit);
-                unit.is_none_or(|unit| drive.ftl.lookup(unit).is_none() || in_dram(unit))
-            };
-            let known = (0..stripes.members()).filter(member_is_known).fold(0, |mask, member| mask | 1 << member);
-            let stripe = Stripe { data: stripes.data(), parity: 1, unavailable: Members(0), known: Members(known) };
-            stripe.write(written).expect("all members are available").reads
+        let is_known = |member: u32, unit: LogicalUnit| {
+            // Of what is written DRAM has the new data.
+            self.ftl.lookup(unit).is_none() || (!written.has(member) && self.is_in_dram(unit))
         };
+        let data = stripes.data();
+        let plans = plans(&stripes, place, units, is_known, |known| {
+            let stripe = Stripe { data, parity: 1, unavailable: Members(0), known };
+            stripe.write(written).expect("all members are available").reads
+        });
         let mut reads = self.room_for_reads();
-        for member in 0..stripes.members() {
-            for (at, units, is_read) in runs(units, |at| reads_of(self, at).has(member)) {
-                let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
-                reads.extend(unit.filter(|_| is_read).map(|unit| (unit, units)));
-            }
-        }
+        list_reads(&stripes, place, &plans[..units as usize], &mut reads);
         self.parity().totals.reads += reads.len() as u64;
         self.txns[id].waits_for = reads.len() as u32;
         for &(first, units) in &reads {
@@ -227,7 +246,7 @@ impl Drive {
         let (die, plane) = (txn.die, self.plane_of_read(id));
         let load = DieLoad {
             is_at_background_work: self.is_at_background_work(die),
-            is_plane_collecting: self.relocations.on(plane).next().is_some(),
+            is_plane_collecting: plane.is_some() && self.relocations.are_on(plane),
         };
         if !self.parity().policy.rebuilds(load) {
             return false;
@@ -278,18 +297,15 @@ impl Drive {
         if parity.pending[stripe..][..txn.units as usize].iter().any(|&pending| pending > 0) {
             return;
         }
-        let is_read = |member: u32, at: u32| {
-            let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
-            unit.is_some_and(|unit| self.ftl.lookup(unit).is_some() && !self.is_in_dram(unit))
-        };
         // Where all that would be needed is in DRAM, or holds nothing, too rarely to have a path of its own, nothing is
         // listed.
-        for member in (0..stripes.members()).filter(|&member| member != place.member) {
-            for (at, units, is_read) in runs(txn.units, |at| is_read(member, at)) {
-                let unit = stripes.unit(Place { member, offset: place.offset + at, ..place });
-                reads.extend(unit.filter(|_| is_read).map(|unit| (unit, units)));
-            }
-        }
+        let is_known = |_, unit| self.ftl.lookup(unit).is_none() || self.is_in_dram(unit);
+        let (data, wanted) = (stripes.data(), Members(1 << place.member));
+        let plans = plans(&stripes, place, txn.units, is_known, |known| {
+            let stripe = Stripe { data, parity: 1, unavailable: wanted, known: known.without(wanted) };
+            stripe.read(wanted).expect("one member is unavailable")
+        });
+        list_reads(&stripes, place, &plans[..txn.units as usize], reads);
     }
 
     /// All that a read is rebuilt from has come.

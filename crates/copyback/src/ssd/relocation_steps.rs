@@ -4,6 +4,7 @@ use super::drive::Drive;
 use super::translation::after_move;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::{Command, CommandPlane, FlashOp, Source};
+use crate::ftl::core::Move;
 use crate::ftl::frontier::Stream;
 use crate::sim::index::{DieId, JobId, PageId, PlaneId, TxnId};
 use crate::sim::queue::EventQueue;
@@ -24,8 +25,8 @@ impl Drive {
     fn take_job_read(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
         let Txn { job, plane, task: source, .. } = self.txns[id];
         let (ftl, geometry) = (&self.ftl, &self.geometry);
-        let relocation = &mut self.relocations.all[job.at()];
-        let bound = relocation.bind_read(|unit| geometry.page_of(unit), |m| ftl.lookup(m.unit) == m.from);
+        let is_current = |m: Move| ftl.lookup(m.unit) == m.from;
+        let bound = self.relocations.change(job, |r| r.bind_read(|unit| geometry.page_of(unit), is_current));
         let Some((page, units)) = bound else { return self.end_request(id, events) };
         self.txns[id].units = units;
         if source == Source::Gc {
@@ -43,7 +44,7 @@ impl Drive {
     fn copy_back(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
         self.txns[id].role = Role::JobCopyback;
         let Txn { job, plane, units, task: source, .. } = self.txns[id];
-        let which = self.relocations.all[job.at()].copy_back(units);
+        let which = self.relocations.change(job, |r| r.copy_back(units));
         let page = self.bind_moves_of(job, plane, which);
         let mut command = Command::new(FlashOp::Copyback, source, JobId::NONE, events.now_ns());
         command.push(CommandPlane { plane, page, units, txn: id });
@@ -57,7 +58,7 @@ impl Drive {
             self.space.take_move(plane);
             room.release(plane);
         }
-        let which = self.relocations.all[job.at()].bind_program(units);
+        let which = self.relocations.change(job, |r| r.bind_program(units));
         let page = self.bind_moves_of(job, plane, which);
         let mut command = Command::new(FlashOp::Program, source, JobId::NONE, events.now_ns());
         self.push_page(&mut command, plane, page, id);
@@ -66,7 +67,7 @@ impl Drive {
     }
 
     fn take_job_erase(&mut self, die: DieId, id: TxnId, events: &mut EventQueue) {
-        let relocation = &self.relocations.all[self.txns[id].job.at()];
+        let relocation = self.relocations.get(self.txns[id].job);
         let (plane, block, source) = (relocation.plane(), relocation.block(), relocation.source());
         if let Some(shadow) = &mut self.shadow {
             shadow.begin_erase(block, &self.ftl);
@@ -79,7 +80,7 @@ impl Drive {
 
     /// Binds a page of a plane for some of the moves of a relocation.
     fn bind_moves_of(&mut self, job: JobId, plane: PlaneId, which: Range<usize>) -> PageId {
-        let relocation = &self.relocations.all[job.at()];
+        let relocation = self.relocations.get(job);
         let moves = relocation.moves(which);
         self.counters.on_moved_units(relocation.source(), moves.len() as u64);
         let stamp = self.ftl.counts().host_units;

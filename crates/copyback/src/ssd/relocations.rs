@@ -7,110 +7,19 @@
 
 use super::admission::PlaneJobs;
 use super::drive::Drive;
-use super::room::Room;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
-use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::Load;
-use crate::ftl::core::Ftl;
 use crate::ftl::frontier::Stream;
-use crate::ftl::space::{Moves, OwnMoves};
+use crate::ftl::space::Moves;
 use crate::ftl::victim::Planes;
 use crate::observe::report::GcEvent;
 use crate::sim::index::{BlockId, DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
-use crate::tasks::gc::preemption::AsTask;
 use crate::tasks::gc::trigger::{Scope, TriggerPolicy};
 use crate::tasks::gc::walk::{Moment, pick};
 use crate::tasks::relocation::{Relocation, Request};
-
-/// The relocations of a drive.
-pub(super) struct Relocations {
-    /// How collections work, where they are such.
-    as_task: Option<AsTask>,
-    pub(super) all: Vec<Relocation>,
-    free: Vec<JobId>,
-    /// Those under way, the oldest first: few.
-    under_way: Vec<JobId>,
-    /// Some of them have a page to program which no plane takes.
-    are_held_up: bool,
-    /// What the whole drive has room for, where moves go to any plane.
-    pub(super) room: Option<Room>,
-}
-
-impl Relocations {
-    pub fn new(as_task: Option<AsTask>, ftl: &Ftl) -> Self {
-        let goes_anywhere = as_task.filter(|_| ftl.allocation().chooses_die() && ftl.shares_block());
-        let room = goes_anywhere.map(|task| Room::new(ftl, task.victims));
-        Self { as_task, all: Vec::new(), free: Vec::new(), under_way: Vec::new(), are_held_up: false, room }
-    }
-
-    /// What those under way have still to send to planes that share a stock with this one.
-    pub fn pages_unsent(&self, plane: PlaneId, units_per_page: u32) -> u32 {
-        let shares = |other: PlaneId| self.room.as_ref().is_some_and(|room| room.share_stock(plane, other));
-        let under_way = self.under_way.iter().map(|id| &self.all[id.at()]);
-        under_way.filter(|relocation| shares(relocation.plane())).map(|r| r.pages_unsent(units_per_page)).sum()
-    }
-
-    /// Whether collections reserve no die.
-    #[inline(always)]
-    pub fn are_tasks(&self) -> bool {
-        self.as_task.is_some()
-    }
-
-    /// How many are under way.
-    pub fn count(&self) -> usize {
-        self.under_way.len()
-    }
-
-    pub fn count_of(&self, source: Source) -> usize {
-        self.under_way.iter().filter(|id| self.all[id.at()].source() == source).count()
-    }
-
-    /// Whether a block of a die is collected.
-    pub fn collect_on(&self, die: DieId, geometry: &Geometry) -> bool {
-        let is_of_die = |r: &Relocation| r.source() == Source::Gc && geometry.die_of(r.plane()) == die;
-        self.under_way.iter().any(|id| is_of_die(&self.all[id.at()]))
-    }
-
-    /// Those of blocks of a plane.
-    pub fn on(&self, plane: PlaneId) -> impl Iterator<Item = &Relocation> {
-        self.under_way.iter().map(|id| &self.all[id.at()]).filter(move |relocation| relocation.plane() == plane)
-    }
-
-    /// The planes of all of them.
-    pub fn planes(&self) -> impl Iterator<Item = PlaneId> {
-        self.under_way.iter().map(|id| self.all[id.at()].plane())
-    }
-
-    /// What those of a plane's blocks have still to program.
-    #[inline]
-    pub fn own(&self, plane: PlaneId, units_per_page: u32) -> OwnMoves {
-        let pages = self.on(plane).map(|relocation| relocation.pages_left(units_per_page)).sum();
-        OwnMoves { pages, has_begun: self.on(plane).next().is_some() }
-    }
-
-    fn begin(&mut self, relocation: Relocation) -> JobId {
-        let id = match self.free.pop() {
-            Some(id) => {
-                self.all[id.at()] = relocation;
-                id
-            }
-            None => {
-                self.all.push(relocation);
-                JobId(self.all.len() as u32 - 1)
-            }
-        };
-        self.under_way.push(id);
-        id
-    }
-
-    fn end(&mut self, id: JobId) {
-        self.under_way.retain(|&other| other != id);
-        self.free.push(id);
-    }
-}
 
 /// The dies' loads as whoever places a page of moved data sees them.
 struct Loads<'a>(&'a Drive);
@@ -142,16 +51,15 @@ impl Drive {
     }
 
     fn may_collect_more(&self) -> bool {
-        let victims = self.relocations.as_task.map_or(0, |task| task.victims);
-        self.relocations.count_of(Source::Gc) < victims as usize
+        self.relocations.count_of(Source::Gc) < self.relocations.victims()
     }
 
     /// Whether another block may be collected for what the trigger counts a plane with. A plane, or a die, is collected
     /// a block at a time: a second one beside it would have the same array to wait for, and be missing elsewhere.
     fn may_collect_beside(&self, plane: PlaneId) -> bool {
         match self.trigger.scope() {
-            Scope::Plane => self.relocations.on(plane).next().is_none(),
-            Scope::Die => !self.relocations.collect_on(self.geometry.die_of(plane), &self.geometry),
+            Scope::Plane => !self.relocations.are_on(plane),
+            Scope::Die => !self.relocations.collect_on(self.geometry.die_of(plane)),
             Scope::Device => true,
         }
     }
@@ -208,16 +116,26 @@ impl Drive {
     /// fewest free, which may have fallen below its watermark while this one was under way, else, as far as the trigger
     /// goes on, that of its own planes.
     fn collect_next(&mut self, plane: PlaneId, events: &mut EventQueue) {
-        for waiting in (0..self.geometry.planes).map(PlaneId) {
-            let die = self.geometry.die_of(waiting);
-            let bound_to = if self.ftl.allocation().is_static() { waiting } else { PlaneId::NONE };
-            if self.waiting_for_space > 0 && !self.queues.is_empty(self.space_queue(die, bound_to)) {
-                self.collect_as_task_for_space(die, bound_to, events);
-            }
+        if self.waiting_for_space > 0 {
+            self.collect_for_all_that_wait(events);
         }
         self.collect_others(events);
         if let Some(planes) = self.planes_below(plane, true).filter(|_| self.may_collect_more()) {
             self.begin_task_collection(planes, events);
+        }
+    }
+
+    #[inline(never)]
+    fn collect_for_all_that_wait(&mut self, events: &mut EventQueue) {
+        for waiting in (0..self.geometry.planes).map(PlaneId) {
+            if !self.may_collect_more() {
+                return;
+            }
+            let die = self.geometry.die_of(waiting);
+            let bound_to = if self.ftl.allocation().is_static() { waiting } else { PlaneId::NONE };
+            if !self.queues.is_empty(self.space_queue(die, bound_to)) {
+                self.collect_as_task_for_space(die, bound_to, events);
+            }
         }
     }
 
@@ -267,13 +185,13 @@ impl Drive {
     pub(super) fn begin_relocation(&mut self, block: BlockId, source: Source, events: &mut EventQueue) {
         self.wake_shares(events);
         let (plane, now_ns) = (self.geometry.plane_of(block), events.now_ns());
-        let room = self.relocations.free.last().map(|id| self.relocations.all[id.at()].take_room());
+        let room = self.relocations.take_room();
         let mut moves = room.unwrap_or_else(|| Vec::with_capacity(self.geometry.units_per_block as usize));
         self.ftl.take_victim(block, &mut moves);
         self.activate(source, events);
         let (free_blocks, geometry) = (self.ftl.free_blocks_of(plane), &self.geometry);
         let page_of = |unit| geometry.page_of(unit);
-        if source == Source::Gc && !self.relocations.collect_on(self.geometry.die_of(plane), &self.geometry) {
+        if source == Source::Gc && !self.relocations.collect_on(self.geometry.die_of(plane)) {
             self.dies[self.geometry.die_of(plane).at()].begin_collecting(now_ns);
         }
         let id = self.relocations.begin(Relocation::new((source, plane, block), moves, (now_ns, free_blocks), page_of));
@@ -283,19 +201,19 @@ impl Drive {
     /// Hands over what a relocation asks for now.
     fn hand_over(&mut self, id: JobId, events: &mut EventQueue) {
         let units_per_page = self.geometry.units_per_page;
-        let buffer_units = units_per_page * self.relocations.as_task.map_or(1, |task| task.buffer_pages);
+        let buffer_units = units_per_page * self.relocations.buffer_pages();
         loop {
-            let relocation = &self.relocations.all[id.at()];
+            let relocation = self.relocations.get(id);
             let (home, task) = (relocation.plane(), relocation.source());
             let mut plane = home;
             if relocation.is_about_to_program(units_per_page) && self.relocations.room.is_some() {
                 let Some(place) = self.place_move(home) else {
-                    self.relocations.are_held_up = true;
+                    self.relocations.hold_up();
                     return;
                 };
                 plane = place;
             }
-            let request = self.relocations.all[id.at()].next_request(units_per_page, buffer_units);
+            let request = self.relocations.change(id, |r| r.next_request(units_per_page, buffer_units));
             let Some(request) = request else { return };
             let (role, units) = match request {
                 Request::Read => (Role::JobRead, 0),
@@ -335,11 +253,11 @@ impl Drive {
 
     /// Planes may take now what none of them took.
     fn resume_held_up(&mut self, events: &mut EventQueue) {
-        if !std::mem::take(&mut self.relocations.are_held_up) {
+        if !self.relocations.take_held_up() {
             return;
         }
-        for at in 0..self.relocations.under_way.len() {
-            self.hand_over(self.relocations.under_way[at], events);
+        for at in 0..self.relocations.count() {
+            self.hand_over(self.relocations.at(at), events);
         }
     }
 
@@ -355,6 +273,8 @@ impl Drive {
                 ReservationsCovered,
                 "{left} pages are left beside {plane:?}: {anywhere:?}"
             );
+            let unsent = self.relocations.pages_unsent(plane);
+            hold!(unsent == anywhere.unsent, ReservationsCovered, "{unsent} pages are to be sent: {anywhere:?}");
         }
     }
 
@@ -365,11 +285,10 @@ impl Drive {
         let (role, job, units) = (self.txns[id].role, self.txns[id].job, self.txns[id].units);
         let (die, task) = (self.txns[id].die, self.txns[id].task);
         self.txns.remove(id);
-        let relocation = &mut self.relocations.all[job.at()];
         match role {
-            Role::JobRead => relocation.end_read(units),
-            Role::JobProgram => relocation.end_program(units),
-            Role::JobCopyback => relocation.end_copyback(units),
+            Role::JobRead => self.relocations.change(job, |r| r.end_read(units)),
+            Role::JobProgram => self.relocations.change(job, |r| r.end_program(units)),
+            Role::JobCopyback => self.relocations.change(job, |r| r.end_copyback(units)),
             _ => {
                 self.end_relocation(job, events);
                 return self.leave_window(die, task, events);
@@ -381,7 +300,7 @@ impl Drive {
 
     /// A block that was relocated is erased: whoever waits for space is let in, after what has to be collected next.
     fn end_relocation(&mut self, id: JobId, events: &mut EventQueue) {
-        let relocation = &self.relocations.all[id.at()];
+        let relocation = self.relocations.get(id);
         let (plane, block, source) = (relocation.plane(), relocation.block(), relocation.source());
         let (start_ns, pages_bound) = (relocation.start_ns(), relocation.pages_bound());
         let (units_valid, free_blocks) = (relocation.units_valid(), relocation.free_blocks());
@@ -395,7 +314,7 @@ impl Drive {
         }
         self.resume_held_up(events);
         if source == Source::Gc {
-            if !self.relocations.collect_on(die, &self.geometry) {
+            if !self.relocations.collect_on(die) {
                 self.counters.on_die_reserved(self.dies[die.at()].collecting_for_ns(events.now_ns()));
                 self.dies[die.at()].end_collecting();
             }
@@ -412,36 +331,6 @@ impl Drive {
         self.collect_next(plane, events);
         self.begin_background(events);
         self.deactivate_at_rest(source, events);
-        if self.relocations.room.is_some() {
-            // The drive has more room, of which the others may use what their own planes have.
-            self.admit_waiters_everywhere(events);
-        } else {
-            self.admit_waiters(die, plane, events);
-        }
-        if self.ftl.allocation().chooses_die() && self.waiting_for_space > 0 {
-            self.call_waiters(die, events);
-        }
-    }
-
-    /// Writes that wait for space on other dies come to one that has some.
-    fn call_waiters(&mut self, to: DieId, events: &mut EventQueue) {
-        let stays = |geometry: &Geometry, die| {
-            geometry.stripes.is_some() && geometry.channel_of(die) != geometry.channel_of(to)
-        };
-        for die in (0..self.geometry.dies).map(DieId) {
-            if stays(&self.geometry, die) {
-                continue;
-            }
-            let list = self.space_queue(die, PlaneId::NONE);
-            while self.reservable(to, PlaneId::NONE) > 0
-                && let Some(id) = self.queues.first(list).map(TxnId)
-            {
-                self.queues.remove(list, id.0);
-                self.end_wait_for_space(die);
-                self.stop_waiting(id, events.now_ns());
-                self.txns[id].die = to;
-                self.submit(id, events);
-            }
-        }
+        self.admit_waiters(die, plane, events);
     }
 }

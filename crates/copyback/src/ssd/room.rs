@@ -21,6 +21,10 @@ struct Stock {
     left: u32,
     /// Pages reserved for writes that were admitted, and moves on their way to a plane.
     promised: u32,
+    /// Pages that relocations have still to send to a plane.
+    unsent: u32,
+    /// Writes that wait in front of windows.
+    parked: u32,
 }
 
 /// See the head of the file.
@@ -73,6 +77,24 @@ impl Room {
         self.stocks[stock].promised -= 1;
     }
 
+    /// Of what a relocation of a plane's block has still to send, so many pages became so many.
+    pub fn change_unsent(&mut self, plane: PlaneId, before: u32, now: u32) {
+        let stock = self.stock_of(plane);
+        self.stocks[stock].unsent = self.stocks[stock].unsent - before + now;
+    }
+
+    /// A write begins to wait in front of the window of a die whose plane this is.
+    pub fn park(&mut self, plane: PlaneId) {
+        let stock = self.stock_of(plane);
+        self.stocks[stock].parked += 1;
+    }
+
+    /// It waits there no longer.
+    pub fn unpark(&mut self, plane: PlaneId) {
+        let stock = self.stock_of(plane);
+        self.stocks[stock].parked -= 1;
+    }
+
     /// Whether two planes have a stock in common.
     pub fn share_stock(&self, plane: PlaneId, other: PlaneId) -> bool {
         self.stock_of(plane) == self.stock_of(other)
@@ -93,8 +115,9 @@ impl Drive {
         Some(Anywhere {
             left: stock.left,
             kept: room.kept,
-            unsent: self.relocations.pages_unsent(plane, self.geometry.units_per_page),
+            unsent: stock.unsent,
             promised: stock.promised,
+            parked: stock.parked,
         })
     }
 

@@ -345,10 +345,22 @@ impl Drive {
             self.waiting_for_gc += u32::from(is_first);
             if is_first {
                 self.take_over_update(page, update, events);
+                self.heed_guard(events);
             }
-            self.heed_guard(events);
         }
         self.txns[id].waits_for += 1;
+        if let Update::UnderWay { txn, .. } = self.map().update_of[page.at()]
+            && txn.is_some()
+            && self.txns[txn].role == Role::MapWrite
+        {
+            self.send_awaited(txn, events);
+        }
+    }
+
+    /// Whether somebody waits for the update of a translation page.
+    pub(super) fn is_update_awaited(&mut self, unit: LogicalUnit) -> bool {
+        let map = self.map();
+        map.page_at(unit).is_some_and(|page| !map.behind.is_empty(page.at()))
     }
 
     /// A translation page was written or read: those who waited behind that look their entries up again.

@@ -35,6 +35,7 @@ use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};
 use crate::config::KeyError;
 use crate::flash::command::Source;
 use crate::sim::index::DieId;
+use crate::sim::tournament::{NEVER, Tournament};
 use copyback_workload::rng::{self, Xoshiro256PlusPlus};
 use serde::{Deserialize, Serialize};
 
@@ -107,17 +108,21 @@ pub struct Policy {
     stream: Xoshiro256PlusPlus,
     /// The last draw.
     drawn: f64,
+    /// Of each task when the first request came that waits at each die. A die without room is taken out when it wins,
+    /// and comes back with its next free slot.
+    heads: Vec<Tournament>,
 }
 
 impl Policy {
     /// The policy for a drive.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         Self {
-            slots: params.slots * setup.dies,
+            slots: params.slots.saturating_mul(setup.dies),
             guard: params.guard,
             shares: Shares::new(&params.shares),
             stream: rng::stream(setup.seed, "dispatch.debit"),
             drawn: 0.0,
+            heads: Source::ALL.iter().map(|_| Tournament::new(setup.dies)).collect(),
         }
     }
 
@@ -142,9 +147,26 @@ impl Policy {
     }
 
     /// The die with room at which a task's oldest request waits.
-    fn oldest(&self, task: Source, view: &View<'_>) -> Option<DieId> {
-        let waits = |&die: &DieId| view.has_room(die) && view.waiting(die).has(task);
-        view.dies().filter(waits).min_by_key(|&die| view.came(task, die))
+    fn oldest(&mut self, task: Source, view: &View<'_>) -> Option<DieId> {
+        let heads = &mut self.heads[task as usize];
+        while let Some(first) = heads.first() {
+            if view.has_room(DieId(first)) {
+                debug_assert!(
+                    !view.dies().any(|die| view.has_room(die) && view.came(task, die) < view.came(task, DieId(first)))
+                );
+                return Some(DieId(first));
+            }
+            heads.set(first, NEVER);
+        }
+        debug_assert!(!view.dies().any(|die| view.has_room(die) && view.waiting(die).has(task)));
+        None
+    }
+
+    /// A die has a free slot: who waits there counts.
+    fn put_back(&mut self, die: DieId, view: &View<'_>) {
+        for task in view.waiting(die).iter() {
+            self.heads[task as usize].set(die.0, view.came(task, die));
+        }
     }
 
     /// Who of those that wait at a die, which has room, enters there: of several one is drawn.
@@ -181,6 +203,7 @@ impl AdmitPolicy for Policy {
     fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry> {
         match change {
             Change::Slot { die, task } => {
+                self.put_back(die, view);
                 let task = task.filter(|&task| self.may_enter(task, view));
                 let elsewhere = task.and_then(|task| Some((task, self.oldest(task, view)?)));
                 if let Some((task, oldest)) = elsewhere.filter(|&(_, oldest)| oldest != die) {
@@ -190,10 +213,21 @@ impl AdmitPolicy for Policy {
                 Some(Entry { task, die })
             }
             Change::Limits => {
-                let mut tasks = Source::ALL.into_iter().filter(|&task| self.may_enter(task, view));
-                tasks.find_map(|task| Some(Entry { task, die: self.oldest(task, view)? }))
+                let mut tasks = Source::ALL.into_iter();
+                tasks.find_map(|task| match self.may_enter(task, view) {
+                    true => Some(Entry { task, die: self.oldest(task, view)? }),
+                    false => None,
+                })
             }
         }
+    }
+
+    fn on_head(&mut self, Entry { task, die }: Entry, view: &View<'_>) {
+        self.heads[task as usize].set(die.0, view.came(task, die));
+    }
+
+    fn on_kept_slot(&mut self, die: DieId, view: &View<'_>) {
+        self.put_back(die, view);
     }
 
     fn shares(&mut self) -> Option<&mut Shares> {

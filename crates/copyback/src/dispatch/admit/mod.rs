@@ -122,6 +122,10 @@ pub trait AdmitPolicy {
     fn next(&mut self, change: Change, view: &View<'_>) -> Option<Entry>;
     /// A request waits in front of its die's window, the first of its task there or behind others.
     fn on_wait(&mut self, _entry: Entry, _is_first: bool) {}
+    /// The first request of a waiting list is another one, or the list is empty now.
+    fn on_head(&mut self, _list: Entry, _view: &View<'_>) {}
+    /// A slot of a die is free, and kept for a job: the policy is not asked who enters.
+    fn on_kept_slot(&mut self, _die: DieId, _view: &View<'_>) {}
     /// A request enters: the time that it will have its die and the channel for, and whether another one of its task
     /// still waits there.
     fn on_enter(&mut self, _entry: Entry, _cost_ns: u64, _is_backlogged: bool) {}
@@ -196,6 +200,13 @@ macro_rules! admits {
             #[inline]
             fn on_wait(&mut self, entry: Entry, is_first: bool) {
                 match self { $( Self::$variant(p) => p.on_wait(entry, is_first) ),+ }
+            }
+            #[inline]
+            fn on_head(&mut self, list: Entry, view: &View<'_>) {
+                match self { $( Self::$variant(p) => p.on_head(list, view) ),+ }
+            }
+            fn on_kept_slot(&mut self, die: DieId, view: &View<'_>) {
+                match self { $( Self::$variant(p) => p.on_kept_slot(die, view) ),+ }
             }
             #[inline(always)]
             fn on_enter(&mut self, entry: Entry, cost_ns: u64, is_backlogged: bool) {

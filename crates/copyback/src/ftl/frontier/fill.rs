@@ -16,6 +16,17 @@ pub enum FillEnds {
     Flash,
 }
 
+/// What becomes of an open page of the map for which a request waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FillAwaited {
+    /// It goes as it is, the rest padded.
+    #[default]
+    AtOnce,
+    /// It waits for others as long as any page does.
+    Waits,
+}
+
 /// How pages fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
@@ -25,6 +36,21 @@ pub struct Fill {
     pub ends: FillEnds,
     /// Pages of the host in the controller, those on their way to flash included.
     pub pages: u32,
+    /// What becomes of a page of the map for which a request waits.
+    pub awaited: FillAwaited,
+}
+
+/// What a configuration says of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Given {
+    /// `fill_limit`
+    pub limit: Option<Nanos>,
+    /// `fill_ends`
+    pub ends: Option<FillEnds>,
+    /// `fill_pages`
+    pub pages: Option<u32>,
+    /// `fill_awaited`
+    pub awaited: Option<FillAwaited>,
 }
 
 /// Pages in the controller unless set: as many as four slots of 16 chips.
@@ -34,26 +60,34 @@ const PAGES_MAX: u32 = 1024;
 /// Longest wait: a power failure would lose no more than this.
 const LIMIT_MAX_NS: u64 = 10_000_000_000;
 
-impl Fill {
-    /// What `fill_limit`, `fill_ends` and `fill_pages` say; nothing where no page waits.
-    pub fn of(limit: Option<Nanos>, ends: Option<FillEnds>, pages: Option<u32>) -> Option<Self> {
-        let limit_ns = limit.map_or(0, |limit| limit.0);
-        (limit_ns > 0).then(|| Self { limit_ns, ends: ends.unwrap_or_default(), pages: pages.unwrap_or(PAGES) })
+impl Given {
+    /// How pages fill; nothing where no page waits.
+    pub fn fill(&self) -> Option<Fill> {
+        let limit_ns = self.limit.map_or(0, |limit| limit.0);
+        (limit_ns > 0).then(|| Fill {
+            limit_ns,
+            ends: self.ends.unwrap_or_default(),
+            pages: self.pages.unwrap_or(PAGES),
+            awaited: self.awaited.unwrap_or_default(),
+        })
     }
 
     /// Checks the values.
-    pub fn check(limit: Option<Nanos>, ends: Option<FillEnds>, pages: Option<u32>) -> Result<(), KeyError> {
-        for (key, is_set) in [("frontier.fill_ends", ends.is_some()), ("frontier.fill_pages", pages.is_some())] {
-            if is_set && limit.is_none() {
-                return Err(KeyError::new(key, "no write waits for its page to fill")
-                    .with_help("set `frontier.fill_limit`, for example to \"1 ms\", or leave it out"));
-            }
+    pub fn check(&self) -> Result<(), KeyError> {
+        let others = [
+            ("frontier.fill_ends", self.ends.is_some()),
+            ("frontier.fill_pages", self.pages.is_some()),
+            ("frontier.fill_awaited", self.awaited.is_some()),
+        ];
+        if let Some((key, _)) = others.into_iter().find(|&(_, is_set)| is_set && self.limit.is_none()) {
+            return Err(KeyError::new(key, "no write waits for its page to fill")
+                .with_help("set `frontier.fill_limit`, for example to \"1 ms\", or leave it out"));
         }
-        if let Some(pages) = pages.filter(|pages| !(1..=PAGES_MAX).contains(pages)) {
+        if let Some(pages) = self.pages.filter(|pages| !(1..=PAGES_MAX).contains(pages)) {
             return Err(KeyError::new("frontier.fill_pages", format!("{pages} pages are not possible"))
                 .with_help(format!("use 1 to {PAGES_MAX}")));
         }
-        match limit {
+        match self.limit {
             Some(limit) if limit.0 > LIMIT_MAX_NS => {
                 let why = format!("{} ns is longer than any controller holds a page back", limit.0);
                 Err(KeyError::new("frontier.fill_limit", why).with_help("use 10 s or less, for example \"1 ms\""))

@@ -18,8 +18,11 @@ use fill::Fill;
 use hot_cold::HotCold;
 
 /// Parameters that stay where a higher layer chooses another of these policies: how a drive's pages fill.
-pub const KEPT: Kept =
-    Kept { table: "frontier", policies: &["single", "split"], keys: &["fill_limit", "fill_ends", "fill_pages"] };
+pub const KEPT: Kept = Kept {
+    table: "frontier",
+    policies: &["single", "split"],
+    keys: &["fill_limit", "fill_ends", "fill_pages", "fill_awaited"],
+};
 
 /// What a configuration says of a frontier: see the module's contract.
 pub trait Parameters {

@@ -12,8 +12,10 @@
 //!   `"flash"`, with the page's program.
 //! - `fill_pages` (default 64, at most 1024): pages of the host that may be in the controller at once, those that are
 //!   full and on their way to flash included; a write that needs another one waits. Own.
+//! - `fill_awaited` (default `"at-once"`): what becomes of the map's open page when a request waits for what is in it:
+//!   `"at-once"`, it goes as it is, the rest padded; `"waits"`, it waits for others as any page does. Own.
 
-use super::fill::{Fill, FillEnds};
+use super::fill::{Fill, FillAwaited, FillEnds, Given};
 use super::{Parameters, STREAMS};
 use crate::config::KeyError;
 use copyback_workload::units::Nanos;
@@ -32,6 +34,16 @@ pub struct Params {
     /// Pages in the controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fill_pages: Option<u32>,
+    /// What becomes of a page of the map for which a request waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fill_awaited: Option<FillAwaited>,
+}
+
+impl Params {
+    fn given(&self) -> Given {
+        let (limit, ends, pages) = (self.fill_limit, self.fill_ends, self.fill_pages);
+        Given { limit, ends, pages, awaited: self.fill_awaited }
+    }
 }
 
 impl Parameters for Params {
@@ -40,10 +52,10 @@ impl Parameters for Params {
     }
 
     fn fill(&self) -> Option<Fill> {
-        Fill::of(self.fill_limit, self.fill_ends, self.fill_pages)
+        self.given().fill()
     }
 
     fn check(&self) -> Result<(), KeyError> {
-        Fill::check(self.fill_limit, self.fill_ends, self.fill_pages)
+        self.given().check()
     }
 }

@@ -38,12 +38,13 @@ impl Chips {
         View { windows: &self.windows, queues: &self.queues, txns: &self.txns, waits_for_gc: waits_for_space }
     }
 
-    /// A request of a task waits at a die.
-    fn wait(&mut self, task: Source, die: DieId) {
+    /// A request of a task waits at a die, as the policy hears.
+    fn wait(&mut self, policy: &mut Policy, task: Source, die: DieId) {
         let txn = Txn { task, ..Txn::new(Role::Read, LogicalUnit(0), 1, die, PlaneId::NONE) };
         let id = self.txns.add(txn);
         self.queues.push_back(self.queues.in_front(die, task), id, &self.txns, |_| unreachable!("there is no index"));
         self.windows.set_waiting(die, task, true);
+        policy.on_head(Entry { task, die }, &self.view(false));
     }
 }
 
@@ -91,8 +92,8 @@ fn competitors_are_drawn_by_what_they_have_left() {
     assert_eq!([Source::Host, Source::Gc].map(|task| policy.limit(task, &chips.view(false))), [5, 3]);
     chips.windows.enter(DieId(1), Source::Host);
     (0..2).for_each(|_| chips.windows.enter(DieId(1), Source::Gc));
-    chips.wait(Source::Host, DieId(0));
-    chips.wait(Source::Gc, DieId(0));
+    chips.wait(&mut policy, Source::Host, DieId(0));
+    chips.wait(&mut policy, Source::Gc, DieId(0));
     let change = Change::Slot { die: DieId(0), task: None };
     let drawn = (0..10_000).filter(|_| {
         let entry = policy.next(change, &chips.view(false)).expect("both may enter");
@@ -109,9 +110,9 @@ fn competitors_are_drawn_by_what_they_have_left() {
 fn the_guard_lets_a_collection_in() {
     let mut chips = Chips::new(2);
     chips.windows.set_active(Source::Gc, true);
-    chips.wait(Source::Host, DieId(0));
-    chips.wait(Source::Gc, DieId(0));
     let mut policy = policy(2, "policy = \"fixed\"\ngc = 0");
+    chips.wait(&mut policy, Source::Host, DieId(0));
+    chips.wait(&mut policy, Source::Gc, DieId(0));
     let change = Change::Slot { die: DieId(0), task: None };
     let mut entry = |waits| policy.next(change, &chips.view(waits)).map(|entry| entry.task);
     assert!((0..100).all(|_| entry(false) == Some(Source::Host)));
