@@ -196,6 +196,33 @@ fn cases_and_settings_of_another_file_are_narrowed() {
 }
 
 #[test]
+fn a_variant_has_settings_of_its_own_in_a_case() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("grid.parquet");
+    let grid = |own: &str| {
+        format!(
+            "schemes = [\"baseline\", \"mine\"]\nworkloads = [\"oltp\", \"mixed-70-30\"]\nrequests = 3000\n\
+             [[variant]]\nname = \"mine\"\nof = \"baseline\"\n{own}\n"
+        )
+    };
+    sweep(&file(folder.path(), &grid("[variant.cases.oltp]\ntrigger.soft = 0.1")), &out, &[]);
+    let rows = rows(&out);
+    let mean = |case: &str, scheme: &str| {
+        let text = |value: &str| Field::Str(value.into());
+        let row = rows.iter().find(|row| row["case"] == text(case) && row["scheme"] == text(scheme));
+        row.expect("the grid has this cell")["response.all.mean_ns"].clone()
+    };
+    assert_eq!(mean("mixed-70-30", "mine"), mean("mixed-70-30", "baseline"));
+    assert_ne!(mean("oltp", "mine"), mean("oltp", "baseline"));
+    let wrong = [
+        ("[variant.cases.olpt]\ntrigger.soft = 0.1", "did you mean `oltp`?"),
+        ("[variant.cases.oltp]\ntrigger.sofd = 0.1", "did you mean"),
+        ("cases.oltp = 3", "must be a table of settings"),
+    ];
+    wrong.into_iter().for_each(|(own, phrase)| refused(folder.path(), &grid(own), &[phrase]));
+}
+
+#[test]
 fn mistakes_are_shown_where_they_stand() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |text: &str, phrases: &[&str]| refused(folder.path(), text, phrases);

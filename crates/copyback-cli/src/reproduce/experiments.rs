@@ -117,7 +117,7 @@ mod tests {
                 if file
                     .schemes
                     .iter()
-                    .all(|scheme| presets::find(SCHEMES, &file.chosen_scheme(scheme).scheme.value).is_some())
+                    .all(|scheme| presets::find(SCHEMES, &file.chosen_scheme(scheme, "").scheme.value).is_some())
                 {
                     let grid = grid::cells(&file, &Overrides::default());
                     let grid = grid.unwrap_or_else(|error| panic!("{}/{stem}: {error:?}", paper.name));

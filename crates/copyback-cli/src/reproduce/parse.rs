@@ -88,8 +88,7 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
     let compares_schemes = !measure.is_figure() && against.as_ref().is_some_and(|against| *against != scheme);
     let against = against.unwrap_or_else(|| scheme.clone());
     let is_about_an_idea = kind == Kind::Claim && compares_schemes && !rule.says_nothing_changes();
-    let of_file =
-        || if is_about_an_idea { file.null.iter().map(|s| file.chosen_scheme(s).label).collect() } else { vec![] };
+    let of_file = || if is_about_an_idea { file.null.iter().map(|s| file.label_of(s)).collect() } else { vec![] };
     let is_compared = |control: &String| *control == scheme || (compares_schemes && *control == against);
     let null = match own_null {
         Some(named) => own_null_of(named, file, is_compared)?,
@@ -117,7 +116,7 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
 /// What results call a scheme of the file.
 fn label_of(name: Located, file: &SweepFile) -> Result<String, LayerError> {
     if file.schemes.iter().any(|scheme| scheme.value == name.value) {
-        return Ok(file.chosen_scheme(&name).label);
+        return Ok(file.label_of(&name));
     }
     let known = file.schemes.iter().map(|scheme| scheme.value.as_str());
     let error = LayerError::new(format!("the file has no scheme `{}`", name.value));

@@ -154,14 +154,16 @@ impl SweepFile {
             own.iter().map(|own| &own.key).chain(vary.iter().map(|vary| &vary.key)).collect();
         inherited.retain(|setting| !set_here.contains(&setting.key));
         let chosen = table.take_texts("cases")?;
+        let (variants, all_cases) = (variant::of_file(&mut table)?, cases(&mut table)?);
+        Self::refuse_unknown_cases(&variants, &all_cases)?;
         let file = Self {
             name,
             description,
             folder: folder.to_path_buf(),
             devices,
             schemes,
-            variants: variant::of_file(&mut table)?,
-            cases: chosen_of(cases(&mut table)?, chosen)?,
+            variants,
+            cases: chosen_of(all_cases, chosen)?,
             vary,
             settings: inherited.into_iter().chain(own).collect(),
             seeds,
@@ -358,10 +360,13 @@ fn case(mut table: Table) -> Result<Case, LayerError> {
 
 /// The table `[set]`: keys of the configuration, in tables or with dots.
 pub fn settings(table: &mut Table) -> Result<Vec<Setting>, LayerError> {
+    table.take_table("set")?.map_or(Ok(Vec::new()), settings_of)
+}
+
+/// The keys of such a table.
+pub fn settings_of(table: Table) -> Result<Vec<Setting>, LayerError> {
     let mut settings = Vec::new();
-    if let Some(table) = table.take_table("set")? {
-        table.entries.into_iter().for_each(|entry| flatten("", entry, &mut settings));
-    }
+    table.entries.into_iter().for_each(|entry| flatten("", entry, &mut settings));
     refuse_twin_keys(settings.iter().map(|setting| (&setting.key, &setting.key_place)))?;
     Ok(settings)
 }

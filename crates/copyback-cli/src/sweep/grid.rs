@@ -197,10 +197,10 @@ fn cell(
     let settings: Vec<&Setting> =
         file.settings.iter().chain(&case.settings).chain(values().map(|(_, (_, setting))| setting)).collect();
     let sets = settings.iter().map(|setting| setting.argument.clone()).chain(over.sets.iter().cloned()).collect();
-    let own = file.variants.iter().flat_map(|variant| &variant.settings);
+    let own = file.variant_settings();
     let choice = Choice {
         device,
-        schemes: file.schemes.iter().map(|scheme| file.chosen_scheme(scheme)).collect(),
+        schemes: file.schemes.iter().map(|scheme| file.chosen_scheme(scheme, &case.name)).collect(),
         workload,
         folder: &file.folder,
         sets,

@@ -1,9 +1,9 @@
 //! Schemes of a sweep that are another one with settings of their own: `[[variant]]`.
 
-use super::file::{self, Setting, SweepFile};
-use super::text::Table;
+use super::file::{self, Case, Setting, SweepFile};
+use super::text::{Entry, Table, Value};
 use crate::plan::{self, ChosenScheme};
-use copyback::config::layers::{LayerError, Located};
+use copyback::config::layers::{LayerError, Located, suggestion};
 use copyback::config::presets::{self, SCHEMES};
 
 /// A scheme with settings that no other scheme of the file has.
@@ -15,6 +15,16 @@ pub struct Variant {
     pub of: Located,
     /// Its own settings, over all others.
     pub settings: Vec<Setting>,
+    /// Settings that it has in one case only, over these.
+    pub in_cases: Vec<InCase>,
+}
+
+/// What a variant is in one case: `[variant.cases.NAME]`.
+#[derive(Clone, Debug)]
+pub struct InCase {
+    /// The case's name, and where it stands.
+    case: Located,
+    settings: Vec<Setting>,
 }
 
 /// The variants of a file.
@@ -40,24 +50,65 @@ fn variant(mut table: Table) -> Result<(Variant, Located), LayerError> {
     let name = needed("name", table.take_text("name")?)?;
     let of = needed("of", table.take_text("of")?)?;
     let settings = file::settings(&mut table)?;
+    let in_cases = match table.take_table("cases")? {
+        Some(cases) => cases.entries.into_iter().map(in_case).collect::<Result<_, _>>()?,
+        None => Vec::new(),
+    };
     table.finish()?;
-    if settings.is_empty() {
+    if settings.is_empty() && in_cases.is_empty() {
         let error = LayerError::new(format!("the variant `{}` is `{}` itself", name.value, of.value));
         return Err(error.with_help("say what differs: set.trigger.soft = 53").at(Some(place)));
     }
-    Ok((Variant { name: name.value.clone(), of, settings }, name))
+    Ok((Variant { name: name.value.clone(), of, settings, in_cases }, name))
+}
+
+fn in_case(entry: Entry) -> Result<InCase, LayerError> {
+    let case = Located { value: entry.key.clone(), place: Some(entry.key_place.clone()) };
+    let Value::Table(settings) = entry.node.value else {
+        let error = LayerError::new(format!("`{}` must be a table of settings", entry.key));
+        return Err(error.with_help("write for example victim.policy = \"fifo\"").at(Some(entry.node.place)));
+    };
+    Ok(InCase { case, settings: file::settings_of(settings)? })
 }
 
 impl SweepFile {
-    /// A scheme of the file with what it is made of.
-    pub fn chosen_scheme<'a>(&'a self, scheme: &'a Located) -> ChosenScheme<'a> {
+    /// A scheme of the file with what it is made of in a case.
+    pub fn chosen_scheme<'a>(&'a self, scheme: &'a Located, case: &str) -> ChosenScheme<'a> {
         match self.variants.iter().find(|variant| variant.name == scheme.value) {
-            Some(variant) => ChosenScheme {
-                label: variant.name.clone(),
-                scheme: &variant.of,
-                sets: variant.settings.iter().map(|setting| setting.argument.clone()).collect(),
-            },
+            Some(variant) => {
+                let in_case = variant.in_cases.iter().filter(|in_case| in_case.case.value == case);
+                let settings = variant.settings.iter().chain(in_case.flat_map(|in_case| &in_case.settings));
+                ChosenScheme {
+                    label: variant.name.clone(),
+                    scheme: &variant.of,
+                    sets: settings.map(|setting| setting.argument.clone()).collect(),
+                }
+            }
             None => ChosenScheme { label: plan::label(&scheme.value), scheme, sets: Vec::new() },
         }
+    }
+
+    /// What results call a scheme of the file.
+    pub fn label_of(&self, scheme: &Located) -> String {
+        let is_variant = self.variants.iter().any(|variant| variant.name == scheme.value);
+        if is_variant { scheme.value.clone() } else { plan::label(&scheme.value) }
+    }
+
+    /// Settings of variants, in whatever case.
+    pub fn variant_settings(&self) -> impl Iterator<Item = &Setting> + Clone {
+        self.variants.iter().flat_map(|variant| {
+            variant.settings.iter().chain(variant.in_cases.iter().flat_map(|in_case| &in_case.settings))
+        })
+    }
+
+    /// Refuses settings of a variant in a case that is not there.
+    pub fn refuse_unknown_cases(variants: &[Variant], cases: &[Case]) -> Result<(), LayerError> {
+        let named = variants.iter().flat_map(|variant| &variant.in_cases).map(|in_case| &in_case.case);
+        let Some(unknown) = named.clone().find(|name| cases.iter().all(|case| case.name != name.value)) else {
+            return Ok(());
+        };
+        let error = LayerError::new(format!("there is no case `{}`", unknown.value));
+        let known = cases.iter().map(|case| case.name.as_str());
+        Err(error.with_help(suggestion(&unknown.value, "cases", known)).at(unknown.place.clone()))
     }
 }
