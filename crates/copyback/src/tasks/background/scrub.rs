@@ -10,8 +10,9 @@
 //!
 //! Parameters:
 //! - `start` (default 100,000 reads): scrubbing begins above this count.
-//! - `stop` (default 80,000 reads): it ends below this one.
-//! - `first_max` (default 100,000 reads): first counts are below this; 0 lets all begin at 0.
+//! - `stop` (default four fifths of `start`): it ends below this one.
+//! - `first_max` (default `start`): first counts are below this; 0 lets all begin at 0. As it is, one block of five
+//!   begins above `stop`, and the first scrubbing goes on until none is left.
 
 use super::{BackgroundTask, Level, Parameters};
 use crate::config::KeyError;
@@ -25,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 /// See the page above.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(from = "Given")]
 pub struct Params {
     /// Reads of a block above which scrubbing begins.
     pub start: u32,
@@ -35,9 +36,26 @@ pub struct Params {
     pub first_max: u32,
 }
 
+/// What a configuration gives; the other thresholds follow `start`.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Given {
+    start: Option<u32>,
+    stop: Option<u32>,
+    first_max: Option<u32>,
+}
+
+impl From<Given> for Params {
+    fn from(given: Given) -> Self {
+        let start = given.start.unwrap_or(100_000);
+        let four_fifths = (u64::from(start) * 4).div_ceil(5) as u32;
+        Self { start, stop: given.stop.unwrap_or(four_fifths), first_max: given.first_max.unwrap_or(start) }
+    }
+}
+
 impl Default for Params {
     fn default() -> Self {
-        Self { start: 100_000, stop: 80_000, first_max: 100_000 }
+        Given::default().into()
     }
 }
 
@@ -127,6 +145,15 @@ mod tests {
 
     fn read(scrub: &mut Policy, block: u32, times: u32) {
         (0..times).for_each(|_| scrub.on_read(BlockId(block)));
+    }
+
+    /// A lower threshold does not leave blocks above it by default.
+    #[test]
+    fn thresholds_follow_the_first() {
+        let params = |text: &str| toml::from_str::<Params>(text).expect("thresholds");
+        assert_eq!(params(""), Params { start: 100_000, stop: 80_000, first_max: 100_000 });
+        assert_eq!(params("start = 2001"), Params { start: 2001, stop: 1601, first_max: 2001 });
+        assert_eq!(params("start = 1\nfirst_max = 0"), Params { start: 1, stop: 1, first_max: 0 });
     }
 
     /// It begins above `start`, not at it, takes the block with the highest count of those that are full, and goes on
