@@ -1,5 +1,6 @@
 //! Which cells does a claim look at, and what does a scheme measure there?
 
+use super::claim::OverSeeds;
 use super::metric::Metric;
 use crate::sweep::journal::RunResult;
 use crate::sweep::table::Results;
@@ -63,16 +64,22 @@ impl Group {
         self.cells.iter().map(|(seed, _)| *seed)
     }
 
-    /// The mean of what a scheme measures over seeds, or with one of them; or why there is none.
-    pub fn mean(&self, results: &Results<'_>, scheme: &str, metric: &Metric, seed: Option<u64>) -> Result<f64, String> {
-        let (mut sum, mut count) = (0.0, 0.0);
-        for &(_, cell) in self.cells.iter().filter(|(own, _)| seed.is_none_or(|seed| seed == *own)) {
+    /// What a scheme measures over seeds, or with one of them; or why there is nothing.
+    pub fn value(
+        &self,
+        results: &Results<'_>,
+        (scheme, metric): (&str, &Metric),
+        over_seeds: OverSeeds,
+        seed: Option<u64>,
+    ) -> Result<f64, String> {
+        let cells = self.cells.iter().filter(|(own, _)| seed.is_none_or(|seed| seed == *own));
+        let of_cell = |&(_, cell): &(u64, usize)| {
             let run = results.results[cell].runs.iter().find(|run| run.scheme == scheme);
             let run = run.ok_or_else(|| format!("there is no run of {scheme}"))?;
-            sum += metric.value(&run.numbers).map_err(|why| format!("{why} with {scheme}"))?;
-            count += 1.0;
-        }
-        if count == 0.0 { Err("it has no cell with this seed".into()) } else { Ok(sum / count) }
+            metric.value(&run.numbers).map_err(|why| format!("{why} with {scheme}"))
+        };
+        let values = cells.map(of_cell).collect::<Result<Vec<f64>, String>>()?;
+        over_seeds.of(values).ok_or_else(|| "it has no cell with this seed".into())
     }
 
     /// The largest value over seeds of what is told of a scheme's run.

@@ -53,6 +53,10 @@ pub struct Test {
     pub base_cells: Coordinates,
     /// How cells make one effect.
     pub aggregate: Aggregate,
+    /// How seeds make one number of a cell.
+    pub over_seeds: OverSeeds,
+    /// How many samples the number is taken from: what a percentile of few is worth.
+    pub samples: Option<Metric>,
     /// What the effect is held to.
     pub rule: Rule,
     /// Why the rule has a tolerance of its own.
@@ -95,6 +99,30 @@ pub enum Aggregate {
     Max,
     /// All of them: the claim holds where it holds in each. The measured effect is the one that is least in its favour.
     Each,
+}
+
+/// How what seeds measure makes one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverSeeds {
+    /// Arithmetic mean.
+    Mean,
+    /// Median: a single slowest request decides a maximum, and with it a mean of maxima.
+    Median,
+}
+
+impl OverSeeds {
+    /// One number of some; none of none.
+    pub fn of(self, mut values: Vec<f64>) -> Option<f64> {
+        let count = values.len();
+        match self {
+            _ if count == 0 => None,
+            Self::Mean => Some(values.iter().sum::<f64>() / count as f64),
+            Self::Median => {
+                values.sort_by(f64::total_cmp);
+                Some((values[(count - 1) / 2] + values[count / 2]) / 2.0)
+            }
+        }
+    }
 }
 
 impl Measure {

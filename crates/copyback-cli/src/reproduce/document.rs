@@ -59,6 +59,8 @@ fn one(done: &Done<'_>, claim: &Claim, measured: &Measured) -> Value {
         "measured": shown(measured.effect),
         "measured_effect": measured.effect,
         "seeds_half_width": measured.half_width,
+        "single_seeds": measured.spread,
+        "samples": measured.samples,
         "verdict": verdict,
         "direction_holds": verdict.map(|verdict| verdict.direction_holds()),
         "why_not_measured": silence.and_then(|s| if let Silence::NotMeasured(why) = s { Some(why) } else { None }),

@@ -1,13 +1,14 @@
 //! What does a sweep measure of a claim, of the claim's null controls, on whose requests, and for how much work?
 
 use super::cells::{self, Group};
-use super::claim::{Claim, Measure, Test};
+use super::claim::{Claim, Measure, OverSeeds, Test};
 use super::metric::Metric;
 use super::verdict::Verdict;
 use crate::sweep::journal::CellResult;
 use crate::sweep::notes::unwritten_share;
 use crate::sweep::table::Results;
 use copyback::config::layers::{LayerError, Located};
+use std::collections::BTreeSet;
 
 /// The measurement of a claim.
 #[derive(Clone, Debug)]
@@ -18,6 +19,10 @@ pub struct Measured {
     pub effect: Option<f64>,
     /// Half the width of the 95 % interval of its mean over seeds, where there are several.
     pub half_width: Option<f64>,
+    /// The lowest and the highest effect of one seed, where medians over seeds are compared.
+    pub spread: Option<(f64, f64)>,
+    /// The fewest and the most samples that a number of the comparison is taken from, where the claim asks.
+    pub samples: Option<(u64, u64)>,
     /// The verdict, or why there is none.
     pub outcome: Result<Verdict, Silence>,
     /// The same comparison with each null control in the place of the scheme.
@@ -78,7 +83,10 @@ pub fn judge(claim: &Claim, results: &Results<'_>) -> Result<Measured, LayerErro
 /// Refuses a claim about numbers that no run has; the first cell's result tells.
 pub fn check(claim: &Claim, first: &CellResult) -> Result<(), LayerError> {
     let (Ok(test), Some(run)) = (&claim.test, first.runs.first()) else { return Ok(()) };
-    [Some(&test.metric), test.requires.as_ref()].into_iter().flatten().try_for_each(|m| m.check(&run.numbers))
+    [Some(&test.metric), test.requires.as_ref(), test.samples.as_ref()]
+        .into_iter()
+        .flatten()
+        .try_for_each(|m| m.check(&run.numbers))
 }
 
 impl Measured {
@@ -87,6 +95,8 @@ impl Measured {
             cells: Vec::new(),
             effect: None,
             half_width: None,
+            spread: None,
+            samples: None,
             outcome: Err(why),
             null: Vec::new(),
             own: None,
@@ -134,6 +144,8 @@ impl<'a> Bench<'a> {
         Measured {
             effect: Some(effect),
             half_width,
+            spread: self.spread(pair),
+            samples: self.samples(),
             outcome,
             null,
             own: change(test.metric.renamed(of_own_set)),
@@ -167,7 +179,8 @@ impl<'a> Bench<'a> {
     }
 
     fn effect(&self, pair: Pair<'_>, group: &Group, bases: &[&Group], seed: Option<u64>) -> Result<f64, String> {
-        let mean = |group: &Group, scheme: &str| group.mean(self.results, scheme, pair.metric, seed);
+        let over_seeds = self.test.over_seeds;
+        let mean = |group: &Group, scheme: &str| group.value(self.results, (scheme, pair.metric), over_seeds, seed);
         let over_bases = |value: &dyn Fn(&Group) -> Result<f64, String>| -> Result<f64, String> {
             let values = bases.iter().map(|base| value(base)).collect::<Result<Vec<f64>, _>>()?;
             Ok(values.iter().sum::<f64>() / values.len() as f64)
@@ -201,6 +214,33 @@ impl<'a> Bench<'a> {
             return None;
         }
         cells::half_width(self.groups, |seed| Some(self.of_cells(&self.effects(pair, Some(seed)).ok()?)))
+    }
+
+    /// How far apart single seeds are, of which the median counts.
+    fn spread(&self, pair: Pair<'_>) -> Option<(f64, f64)> {
+        if self.test.over_seeds == OverSeeds::Mean {
+            return None;
+        }
+        let seeds: BTreeSet<u64> = self.groups.iter().flat_map(Group::seeds).collect();
+        let of_seed = |seed| Some(self.of_cells(&self.effects(pair, Some(seed)).ok()?));
+        let effects: Vec<f64> = seeds.into_iter().filter_map(of_seed).collect();
+        let by = |a: &f64, b: &f64| a.total_cmp(b);
+        Some((effects.iter().copied().min_by(by)?, effects.iter().copied().max_by(by)?)).filter(|(a, b)| a < b)
+    }
+
+    /// The fewest and the most samples in a run of either scheme.
+    fn samples(&self) -> Option<(u64, u64)> {
+        let samples = self.test.samples.as_ref()?;
+        let groups = || self.groups.iter().filter(|group| group.fits(&self.test.cells));
+        let of = |group: &Group, scheme: &str| -> Vec<u64> {
+            let seeds = group.seeds();
+            let value = |seed| group.value(self.results, (scheme, samples), OverSeeds::Mean, Some(seed)).ok();
+            seeds.filter_map(value).map(|count| count as u64).collect()
+        };
+        let counts: Vec<u64> = groups()
+            .flat_map(|group| [&self.test.scheme, &self.test.against].into_iter().flat_map(move |s| of(group, s)))
+            .collect();
+        Some((*counts.iter().min()?, *counts.iter().max()?))
     }
 
     /// The claim's comparison with a control in the place of its scheme.
@@ -249,7 +289,8 @@ impl<'a> Bench<'a> {
         let mut changes = Vec::new();
         for group in self.groups.iter().filter(|group| group.fits(&test.cells)) {
             let bases = if is_trend { vec![group] } else { self.bases(group) };
-            let mean = |group: &Group, scheme: &str| group.mean(self.results, scheme, &metric, None).ok();
+            let mean =
+                |group: &Group, scheme: &str| group.value(self.results, (scheme, &metric), OverSeeds::Mean, None).ok();
             let from = bases.iter().map(|base| mean(base, &test.against)).sum::<Option<f64>>()? / bases.len() as f64;
             let value = mean(group, &test.scheme)?;
             if from == 0.0 || !from.is_finite() {
@@ -268,7 +309,7 @@ impl<'a> Bench<'a> {
     fn why_unfulfilled(&self, group: &Group, requires: &Metric) -> Option<String> {
         let (scheme, name) = (&self.test.scheme, &requires.text.value);
         let least = self.test.requires_at_least.unwrap_or(f64::NEG_INFINITY);
-        match group.mean(self.results, scheme, requires, None) {
+        match group.value(self.results, (scheme, requires), OverSeeds::Mean, None) {
             Ok(0.0) => Some(format!("`{name}` is 0 with {scheme}")),
             Ok(value) if value < least => Some(format!("`{name}` is {value} with {scheme}, less than {least}")),
             Ok(value) if value.is_finite() => None,

@@ -1,7 +1,7 @@
 //! From a table `[[claim]]` to a claim.
 
 use super::cells::{Coordinates, is_same};
-use super::claim::{Aggregate, Claim, Kind, Measure, Test};
+use super::claim::{Aggregate, Claim, Kind, Measure, OverSeeds, Test};
 use super::metric::Metric;
 use super::verdict::{Published, Rule};
 use crate::sweep::file::SweepFile;
@@ -26,6 +26,8 @@ const AGGREGATES: &[(&str, Aggregate)] = &[
     ("max", Aggregate::Max),
     ("each", Aggregate::Each),
 ];
+
+const OVER_SEEDS: &[(&str, OverSeeds)] = &[("mean", OverSeeds::Mean), ("median", OverSeeds::Median)];
 
 impl Claim {
     /// Reads the claims of a file.
@@ -66,6 +68,8 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
     let cells = coordinates(&mut table, "cells", file)?;
     let base_cells = coordinates(&mut table, "base_cells", file)?;
     let own_null = table.take_texts_or_none("null")?;
+    let over_seeds = choice(&mut table, "over_seeds", OVER_SEEDS)?;
+    let samples = table.take_text("samples")?.map(Metric::parse).transpose()?;
     let requires = table.take_text("requires")?.map(Metric::parse).transpose()?;
     let requires_at_least = table.take_float("requires_at_least")?;
     let (tolerance, tolerance_reason) = tolerance(&mut table)?;
@@ -105,6 +109,8 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
         cells,
         base_cells,
         aggregate,
+        over_seeds,
+        samples,
         rule,
         tolerance_reason,
         null,

@@ -4,6 +4,7 @@ use super::Done;
 use super::claim::{Claim, Kind};
 use super::judge::{Measured, Silence, Work};
 use super::verdict::Verdict;
+use crate::format::count;
 use crate::table::{self, BOLD, Cell, DIM};
 
 /// Columns of a line of details.
@@ -51,6 +52,13 @@ fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
     let Ok(test) = &claim.test else { return parts };
     if let Some(half_width) = measured.half_width {
         parts.push(format!("seeds +/- {}", test.shown_width(half_width)));
+    }
+    if let Some((least, most)) = measured.spread {
+        parts.push(format!("single seeds {} to {}", test.shown(least), test.shown(most)));
+    }
+    if let Some((fewest, most)) = measured.samples {
+        let most = if most > fewest { format!(" to {}", count(most)) } else { String::new() };
+        parts.push(format!("{}{most} samples", count(fewest)));
     }
     for (name, effect) in [("own", measured.own), ("all", measured.all)] {
         parts.extend(effect.map(|effect| format!("{name} {}", test.shown(effect))));

@@ -326,3 +326,13 @@ fn what_was_published_is_shown_in_its_unit() {
     let tolerance = "tolerance = 0.13\ntolerance_reason = \"r\"\n";
     assert_eq!(shown(&format!("{tolerance}published = 0.53")), ("+0.53 %".into(), "-60.00 %".into()));
 }
+
+/// Of an even number the mean of the two in the middle; the mean of all follows the one that is far off.
+#[test]
+fn a_median_over_seeds_is_not_moved_by_one_of_them() {
+    use super::claim::OverSeeds;
+    assert_eq!(OverSeeds::Median.of(vec![3.0, 900.0, 1.0]), Some(3.0));
+    assert_eq!(OverSeeds::Median.of(vec![900.0, 1.0, 4.0, 2.0]), Some(3.0));
+    assert_eq!(OverSeeds::Mean.of(vec![3.0, 900.0, 3.0]), Some(302.0));
+    assert_eq!(OverSeeds::Median.of(Vec::new()), None);
+}

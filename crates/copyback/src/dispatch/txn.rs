@@ -72,6 +72,7 @@ impl Role {
         match self {
             Self::Read | Self::UpdateRead | Self::Rebuild => Some(FlashRequest::Read),
             Self::Write | Self::Evict | Self::FullPage => Some(FlashRequest::Program),
+            Self::MapRead => Some(FlashRequest::MapRead),
             _ => None,
         }
     }

@@ -8,7 +8,7 @@ use super::clocks::{Reading, charge};
 use super::report::{ALL_CAUSES, CAUSES, Cause};
 use serde::Serialize;
 
-/// What a transaction of the host asks of flash.
+/// What a transaction of the host, or of the map, asks of flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FlashRequest {
@@ -16,13 +16,18 @@ pub enum FlashRequest {
     Read,
     /// To bring data into one.
     Program,
+    /// A page of the map, for whichever task.
+    MapRead,
 }
+
+/// How many kinds there are.
+const KINDS: usize = 3;
 
 /// Time of the host's flash requests, reads and programs apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlashRequestTotals {
-    ended: [u64; 2],
-    sum_ns: [[u128; CAUSES]; 2],
+    ended: [u64; KINDS],
+    sum_ns: [[u128; CAUSES]; KINDS],
 }
 
 impl FlashRequestTotals {
@@ -52,7 +57,7 @@ impl FlashRequestTotals {
     pub fn zip(&self, other: &Self, with: fn(u128, u128) -> u128) -> Self {
         let with_ns = |kind: usize| std::array::from_fn(|at| with(self.sum_ns[kind][at], other.sum_ns[kind][at]));
         let ended = |kind: usize| with(self.ended[kind].into(), other.ended[kind].into()) as u64;
-        Self { ended: [ended(0), ended(1)], sum_ns: [with_ns(0), with_ns(1)] }
+        Self { ended: std::array::from_fn(ended), sum_ns: std::array::from_fn(with_ns) }
     }
 
     /// What a report says of them.
@@ -65,7 +70,11 @@ impl FlashRequestTotals {
             };
             FlashRequestTimes { count: ended, mean_ns: ALL_CAUSES.map(|cause| (cause.name(), mean(cause))).to_vec() }
         };
-        FlashRequestReport { read: of(FlashRequest::Read), program: of(FlashRequest::Program) }
+        FlashRequestReport {
+            read: of(FlashRequest::Read),
+            program: of(FlashRequest::Program),
+            map_read: of(FlashRequest::MapRead),
+        }
     }
 }
 
@@ -76,6 +85,8 @@ pub struct FlashRequestReport {
     pub read: FlashRequestTimes,
     /// Programs; writes that share a page are several.
     pub program: FlashRequestTimes,
+    /// Reads of translation pages, of whichever task.
+    pub map_read: FlashRequestTimes,
 }
 
 /// Time of flash requests of one kind.

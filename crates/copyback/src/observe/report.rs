@@ -250,6 +250,8 @@ pub struct GcReport {
     pub collection_mean_ns: f64,
     /// Longest collection.
     pub collection_max_ns: u64,
+    /// Time in which at least one collection was under way, summed over drives; 0 where collections reserve dies.
+    pub under_way_ns: u64,
     /// Array time of its reads, those of several planes counted once.
     pub read_ns: u64,
     /// Its data on the channel, in both directions; every page counts as a whole one.

@@ -3,6 +3,9 @@
 use super::tables::Bin;
 use serde::Serialize;
 
+/// Small reads that a bin has at least whose mean says something: that of one read is that read.
+const SMALL_READS_MIN: u64 = 10;
+
 /// What a report says of a window; its bins are a table of their own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WindowReport {
@@ -11,11 +14,11 @@ pub struct WindowReport {
     /// Standard deviation of the requests that ended in a bin, over their mean; the last bin, in which a run may end,
     /// is left out. `None` with less than two others.
     pub requests_variation: Option<f64>,
-    /// The highest mean response time of small reads in a bin; `None` where none ended.
+    /// The highest mean response time of small reads in a bin with at least ten of them; `None` where there is none.
     pub small_read_mean_max_ns: Option<f64>,
-    /// Share of the bins with small reads in which their mean was more than twice that of all bins together.
+    /// Share of the bins with at least ten small reads in which their mean was more than twice that of all bins together.
     pub small_read_slow_bins: Option<f64>,
-    /// The longest time without a break of bins with small reads that were so slow; bins without any are passed over.
+    /// The longest time without a break of such bins that were so slow; bins with fewer small reads are passed over.
     pub small_read_slow_longest_ns: u64,
     /// Fewest and most free blocks of all drives.
     pub free_blocks_min: u64,
@@ -40,7 +43,8 @@ impl WindowReport {
     /// The report of these bins, which are of one length.
     pub fn of(bins: &[Bin]) -> Self {
         let mean = |bin: &Bin| {
-            (bin.small_reads_done > 0).then(|| bin.small_read_response_sum_ns as f64 / bin.small_reads_done as f64)
+            (bin.small_reads_done >= SMALL_READS_MIN)
+                .then(|| bin.small_read_response_sum_ns as f64 / bin.small_reads_done as f64)
         };
         let means = || bins.iter().filter_map(mean);
         let highest = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
@@ -55,7 +59,9 @@ impl WindowReport {
             bins: bins.len() as u64,
             requests_variation: variation(&bins[..bins.len().saturating_sub(1)]),
             small_read_mean_max_ns: highest(&mut means()),
-            small_read_slow_bins: (reads > 0)
+            small_read_slow_bins: means()
+                .next()
+                .is_some()
                 .then(|| means().filter(|&mean| mean > slow_ns).count() as f64 / means().count() as f64),
             small_read_slow_longest_ns: longest(bins, |bin| mean(bin).map(|mean| mean > slow_ns)),
             free_blocks_min: bins.iter().map(|bin| bin.free_blocks_fewest).min().unwrap_or(0),
@@ -132,11 +138,12 @@ mod tests {
 
     #[test]
     fn a_window_is_as_slow_as_its_slowest_bins() {
-        let (slow, none) = ((2, 80, 90, 4.0), (0, 0, 100, 0.0));
-        let report = WindowReport::of(&bins(&[(20, 100, 100, 0.0), slow, none, slow, (20, 100, 110, 0.0)]));
-        assert_eq!((report.bins, report.small_read_mean_max_ns), (5, Some(40.0)));
+        // One of few is slower, and says nothing.
+        let (slow, few) = ((10, 1_200, 90, 4.0), (9, 1_260, 100, 0.0));
+        let report = WindowReport::of(&bins(&[(20, 100, 100, 0.0), slow, few, slow, (20, 100, 110, 0.0)]));
+        assert_eq!((report.bins, report.small_read_mean_max_ns), (5, Some(120.0)));
         assert_eq!((report.small_read_slow_bins, report.small_read_slow_longest_ns), (Some(0.5), 300));
-        assert!((report.requests_variation.expect("there are four") - 8.124_038 / 6.0).abs() < 1e-6);
+        assert!((report.requests_variation.expect("there are four") - 0.366_780).abs() < 1e-6);
         assert_eq!((report.free_blocks_min, report.free_blocks_max), (89, 110));
         assert_eq!(report.gc_share_mean_percent, Some(4.0));
         assert_eq!((report.gc_share_max_percent, report.scrub_share_max_percent), (Some(4.0), Some(2.0)));

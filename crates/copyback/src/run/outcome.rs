@@ -183,6 +183,7 @@ fn gc_report(simulation: &Simulation<'_>) -> GcReport {
         report.collections += drive.gc.collections;
         report.units_moved += drive.gc.units;
         report.die_time_ns += drive.held_by_gc_ns;
+        report.under_way_ns += drive.collecting_ns;
         report.collection_max_ns = report.collection_max_ns.max(drive.gc.max_ns);
         time_ns += drive.gc.time_ns;
     }

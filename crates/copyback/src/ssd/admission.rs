@@ -247,7 +247,7 @@ impl Drive {
             Role::JobErase => (FlashOp::Erase, 0),
             // Of pages of several units nobody knows before whether they are valid as a whole.
             Role::JobRead if units_per_page == 1 && self.granularity.copies_back() => (FlashOp::Copyback, 0),
-            Role::JobRead => (FlashOp::Read, units_per_page),
+            Role::JobRead => (FlashOp::Read, self.relocations.get(txn.job).units_per_read()),
             role if role.is_read() => (FlashOp::Read, txn.units),
             _ => (FlashOp::Program, units_per_page),
         };

@@ -34,6 +34,8 @@ pub struct Reading {
     pub channel_busy_ns: u64,
     /// Sum over dies of the time that collection held them.
     pub held_by_gc_ns: u64,
+    /// Time with at least one collection under way that reserves no die.
+    pub collecting_ns: u64,
 }
 
 impl Drive {
@@ -56,6 +58,7 @@ impl Drive {
             die_busy_ns,
             channel_busy_ns,
             held_by_gc_ns: self.held_by_gc_ns(now_ns),
+            collecting_ns: self.relocations.collecting_for_ns(now_ns),
         }
     }
 
@@ -106,6 +109,7 @@ impl Reading {
             die_busy_ns: self.die_busy_ns - earlier.die_busy_ns,
             channel_busy_ns: self.channel_busy_ns - earlier.channel_busy_ns,
             held_by_gc_ns: self.held_by_gc_ns - earlier.held_by_gc_ns,
+            collecting_ns: self.collecting_ns - earlier.collecting_ns,
         }
     }
 }

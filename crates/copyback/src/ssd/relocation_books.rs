@@ -29,6 +29,9 @@ pub(super) struct Relocations {
     pub(super) room: Option<Room>,
     units_per_page: u32,
     planes_per_die: u32,
+    /// Since when at least one collection is under way, and how long one was before.
+    collecting_since_ns: u64,
+    collected_ns: u64,
     /// Dies of which writes wait for a page in one line.
     dies_in_line: u32,
 }
@@ -57,6 +60,8 @@ impl Relocations {
             room: goes_anywhere.map(|task| Room::new(ftl, task.victims)),
             units_per_page: geometry.units_per_page,
             planes_per_die: geometry.planes_per_die,
+            collecting_since_ns: 0,
+            collected_ns: 0,
             dies_in_line: match as_task.is_some() && ftl.allocation().chooses_die() {
                 true if geometry.stripes.is_some() => geometry.dies / geometry.channels,
                 true => geometry.dies,
@@ -142,6 +147,12 @@ impl Relocations {
         OwnMoves { pages: on_plane.map(|r| r.pages_left(self.units_per_page)).sum(), has_begun: true }
     }
 
+    /// For how long at least one collection was under way until now.
+    pub fn collecting_for_ns(&self, now_ns: u64) -> u64 {
+        let of_this = if self.count_of(Source::Gc) > 0 { now_ns - self.collecting_since_ns } else { 0 };
+        self.collected_ns + of_this
+    }
+
     /// Pages that relocations of blocks that share a stock with this plane have still to send. Looks at all of them.
     pub fn pages_unsent(&self, plane: PlaneId) -> u32 {
         let shares = |other: PlaneId| self.room.as_ref().is_some_and(|room| room.share_stock(plane, other));
@@ -158,6 +169,9 @@ impl Relocations {
 
     /// A relocation begins.
     pub fn begin(&mut self, relocation: Relocation) -> JobId {
+        if self.count_of(Source::Gc) == 0 {
+            self.collecting_since_ns = relocation.start_ns();
+        }
         self.count_one(relocation.source(), relocation.plane(), true);
         if let Some(room) = &mut self.room {
             room.change_unsent(relocation.plane(), 0, relocation.pages_unsent(self.units_per_page));
@@ -177,7 +191,9 @@ impl Relocations {
     }
 
     /// It ends.
-    pub fn end(&mut self, id: JobId) {
+    pub fn end(&mut self, id: JobId, now_ns: u64) {
+        self.collected_ns = self.collecting_for_ns(now_ns);
+        self.collecting_since_ns = now_ns;
         let (source, plane) = (self.all[id.at()].source(), self.all[id.at()].plane());
         self.count_one(source, plane, false);
         self.under_way.retain(|&other| other != id);

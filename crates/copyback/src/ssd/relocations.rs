@@ -308,7 +308,7 @@ impl Drive {
         self.counters.on_dropped_moves(relocation.dropped());
         self.ftl.erase(block);
         self.count_erase(block);
-        self.relocations.end(id);
+        self.relocations.end(id, events.now_ns());
         if let Some(room) = &mut self.relocations.room {
             room.follow(&self.ftl, plane);
         }

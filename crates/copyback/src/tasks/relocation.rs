@@ -149,6 +149,12 @@ impl Relocation {
         (units as u32).div_ceil(units_per_page)
     }
 
+    /// Units that its next reads will bring, one by one, as nearly as can be told: a page is chosen only as a die takes
+    /// a read.
+    pub fn units_per_read(&self) -> u32 {
+        ((self.moves.len() - self.next) as u32).div_ceil(self.pages_unread.max(1)).max(1)
+    }
+
     // ---- requests ---------------------------------------------------------------------------------------------------
 
     /// What it hands over next, if anything; its buffer holds so many units.
