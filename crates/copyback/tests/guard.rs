@@ -1,8 +1,8 @@
-//! Does a run go on whose drive has no page left, and whose collection has no share? Timeline A7 of atc18, by the log of
-//! commands.
+//! Does a run go on whose drive has no page left, and whose collection has no share? Timeline A7 of atc18, by the log
+//! of commands.
 //!
-//! Two chips with a channel each, pages of 16 KiB and units of 4 KiB, times of atc18's Table 1: a unit is read in 60,240
-//! ns, a page in 90,960. Windows have four slots.
+//! Two chips with a channel each, pages of 16 KiB and units of 4 KiB, times of atc18's Table 1: a unit is read in
+//! 60,240 ns, a page in 90,960. Windows have four slots.
 
 mod common;
 
@@ -25,8 +25,8 @@ fn page(op: Op, arrival_ns: u64, page: u64) -> Request {
 }
 
 /// Each of the two chips fills all its blocks but the one that is kept for moves: of each block one page stays valid,
-/// and the rest is one page again and again, 100 on the first chip and 101 on the second. Then come, at once and to both
-/// chips, four reads, a write, and a read.
+/// and the rest is one page again and again, 100 on the first chip and 101 on the second. Then come, at once and to
+/// both chips, four reads, a write, and a read.
 fn script() -> Vec<Request> {
     let fill = (0..15 * 8).flat_map(|at| [0, 1].map(|chip| (at, chip))).map(|(at, chip)| {
         let (block, offset) = (at / 8, at % 8);
@@ -44,7 +44,7 @@ fn outcome(admit: &str) -> Result<Outcome, RunError> {
          compose = {{ policy = \"list\", builders = [] }}
          trigger = {{ policy = \"watermark\", soft = 1 }}
          capacity = {{ over_provisioning = 0.9 }}
-         timing = {{ read = \"50 us\", program = \"500 us\", erase = \"5 ms\", channel = \"400 MB/s\", command = \"0 ns\" }}
+         timing = {{ read = \"50 us\", program = \"500 us\", erase = \"5 ms\", command = \"0 ns\", channel = \"400 MB/s\" }}
          geometry = {{ channels = 2, planes_per_die = 1, page_size = \"16 KiB\", mapping_unit = \"4 KiB\" }}
          admit = {admit}"
     ));

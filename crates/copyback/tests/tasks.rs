@@ -74,10 +74,10 @@ fn without_background_work_all_dispatchers_are_alike() {
 
 /// Where windows are full it makes none, either, as long as a full window keeps out nobody but its own die's requests:
 /// 64 reads at a time on four dies with a channel and a window of four each. `vanilla` has one queue, whose head waits
-/// for a slot of its die and all others behind it, so that dies run dry that have requests in the queue: of 64 reads only
-/// those in windows, 16 at most, share out the work. Four servers with four places each behind such a queue, all equally
-/// fast, do 3.24 reads in the time of one where those without it do 3.91 (a simulation of nothing else): a mean 20 %
-/// higher, and 10 % at least.
+/// for a slot of its die and all others behind it, so that dies run dry that have requests in the queue: of 64 reads
+/// only those in windows, 16 at most, share out the work. Four servers with four places each behind such a queue, all
+/// equally fast, do 3.24 reads in the time of one where those without it do 3.91 (a simulation of nothing else): a mean
+/// 20 % higher, and 10 % at least.
 #[test]
 fn full_windows_make_no_difference_but_to_one_queue() {
     let mean = |policy: &str| {

@@ -173,8 +173,8 @@ mod tests {
         entered
     }
 
-    /// Timeline A4: weights 3/4 and 1/4 of equal costs. A's tags go up by 60,240 / 0.75 = 80,320, B's by 60,240 / 0.25 =
-    /// 240,960; where they are equal A goes first.
+    /// Timeline A4: weights 3/4 and 1/4 of equal costs. A's tags go up by 60,240 / 0.75 = 80,320, B's by 60,240 / 0.25
+    /// = 240,960; where they are equal A goes first.
     #[test]
     fn start_tags_go_up_by_cost_over_weight() {
         let expected = [

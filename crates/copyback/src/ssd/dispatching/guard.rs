@@ -48,8 +48,8 @@ fn after_the_first_reads(hand: &mut Hand) -> ([bool; 2], [u32; 2]) {
 
 /// With a guard of one request the first slot of chip 0 that becomes free is the collection's, at 60,240, and the
 /// host's fifth read still waits there: with debits as with fixed priorities, which else would let the host go first.
-/// It is read behind the host's four and before the fifth, 60,240 each, while on chip 1 nobody is in between; and the run
-/// ends: the writes get their pages.
+/// It is read behind the host's four and before the fifth, 60,240 each, while on chip 1 nobody is in between; and the
+/// run ends: the writes get their pages.
 #[test]
 fn a_collection_enters_the_first_slot_before_the_host() {
     for admit in [debit(4, 1, 0.0), "{ policy = \"strict\", slots = 4, guard = 1 }".to_owned()] {

@@ -6,9 +6,14 @@ use super::*;
 /// Five dies whose map is in flash, of which DRAM holds one translation page and has none yet. The first translation
 /// page lies on die 4, and the data that it knows on die 0; its next program goes to die 1.
 fn mapped(slots: u32, share: f64) -> Hand {
+    mapped_with("", slots, share)
+}
+
+fn mapped_with(more: &str, slots: u32, share: f64) -> Hand {
     let settings = format!(
         "admit = {{ policy = \"debit\", slots = {slots}, shares = {{ policy = \"fixed\", gc = {share} }} }}
-         mapping = {{ policy = \"map-cache\", cache = \"4 KiB\" }}"
+         mapping = {{ policy = \"map-cache\", cache = \"4 KiB\" }}
+         {more}"
     );
     let mut hand = Hand::with(5, &settings, |ftl| {
         for die in 0..5 {
@@ -56,11 +61,11 @@ fn an_update_that_waits_in_front_of_its_window_enters_as_the_hosts() {
     assert_eq!(ends[8..], [("collected", 9 * READ_NS), ("read", READ_NS + PROGRAM_NS + 2 * READ_NS)]);
 }
 
-/// The same where the read of the update is under way already: its program is the host's. Windows have one slot, and the
-/// collection has two of the five: one for reads on die 3, one after the other, and one for the read of its update, from
-/// 10,000 to 70,240. Two more of its reads wait for die 2, which a read of the host has until 60,240, and are older than
-/// the update: they have the second slot from 70,240 to 190,720. The update's program does not wait for that, but
-/// follows its read.
+/// The same where the read of the update is under way already: its program is the host's. Windows have one slot, and
+/// the collection has two of the five: one for reads on die 3, one after the other, and one for the read of its update,
+/// from 10,000 to 70,240. Two more of its reads wait for die 2, which a read of the host has until 60,240, and are
+/// older than the update: they have the second slot from 70,240 to 190,720. The update's program does not wait for
+/// that, but follows its read.
 #[test]
 fn the_program_of_an_update_whose_read_is_under_way_is_the_hosts() {
     let mut hand = mapped(1, 40.0);
@@ -86,8 +91,28 @@ fn the_program_of_an_update_whose_read_is_under_way_is_the_hosts() {
     assert_eq!(ends[8..], expected);
 }
 
-/// An update for which nobody waits stays the collection's: its read enters when the nine others have ended, at 542,160,
-/// and its own program follows.
+/// Where pages of the map fill for 10,000 ns before they go to flash, the update is such a page from 70,240 on, and
+/// waits in front behind the nine reads of the collection, which has one request in windows. A read of the host that
+/// comes at 80,000 makes it the host's, so that it enters at once; one that comes while the page fills does so with the
+/// page that is to come. The page is programmed, then read for the host, and then its data is.
+#[test]
+fn an_update_that_is_in_a_page_with_others_enters_as_the_hosts() {
+    for (arrival_ns, enters_ns) in [(80_000, 80_000), (65_000, 70_240)] {
+        let mut hand = mapped_with("frontier = { policy = \"single\", fill_limit = \"10 us\" }", 4, 1.0);
+        hand.update();
+        (0..9).for_each(|_| hand.hand("collected", B, Role::Read, 3));
+        hand.run_until(arrival_ns);
+        let (is_sent, waits) = (arrival_ns > 70_240, hand.collection_waits(1));
+        assert_eq!((hand.debits(), waits), ([0, 1], is_sent), "{arrival_ns} ns");
+        hand.read_by_map("read");
+        assert_eq!((hand.debits(), hand.collection_waits(1)), ([u32::from(is_sent), 1], false), "{arrival_ns} ns");
+        let ends = hand.ends();
+        assert_eq!(ends[8..], [("collected", 10 * READ_NS), ("read", enters_ns + PROGRAM_NS + 2 * READ_NS)]);
+    }
+}
+
+/// An update for which nobody waits stays the collection's: its read enters when the nine others have ended, at
+/// 542,160, and its own program follows.
 #[test]
 fn an_update_for_which_nobody_waits_stays_the_collections() {
     let mut hand = mapped(4, 1.0);

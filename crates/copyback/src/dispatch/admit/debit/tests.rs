@@ -25,8 +25,8 @@ fn limits_are_shares_of_all_slots() {
     }
 }
 
-/// Timeline A2: limits 1, 1, 3, 3, 2 of collection, and the rest of 64 for the host; also while a write waits for space,
-/// as a guard of one request is no more than each of them.
+/// Timeline A2: limits 1, 1, 3, 3, 2 of collection, and the rest of 64 for the host; also while a write waits for
+/// space, as a guard of one request is no more than each of them.
 #[test]
 fn limits_follow_shares_that_are_fed_back() {
     for waits_for_gc in [false, true] {
