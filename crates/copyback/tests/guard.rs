@@ -44,7 +44,8 @@ fn outcome(admit: &str) -> Result<Outcome, RunError> {
          compose = {{ policy = \"list\", builders = [] }}
          trigger = {{ policy = \"watermark\", soft = 1 }}
          capacity = {{ over_provisioning = 0.9 }}
-         timing = {{ read = \"50 us\", program = \"500 us\", erase = \"5 ms\", command = \"0 ns\", channel = \"400 MB/s\" }}
+         timing = {{ read = \"50 us\", program = \"500 us\", erase = \"5 ms\", command = \"0 ns\", \
+         channel = \"400 MB/s\" }}
          geometry = {{ channels = 2, planes_per_die = 1, page_size = \"16 KiB\", mapping_unit = \"4 KiB\" }}
          admit = {admit}"
     ));
