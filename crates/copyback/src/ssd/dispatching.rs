@@ -7,10 +7,15 @@ use super::alarms::{ALARMS, Alarm, Alarms, Timers};
 use super::drive::Drive;
 use crate::dispatch::txn::{Role, Txn};
 use crate::flash::command::Source;
+use crate::ftl::core::Ftl;
 use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
-use crate::sim::queue::EventQueue;
+use crate::sim::queue::{EventQueue, Timer};
+
+mod feedback;
+mod guard;
+mod map;
 
 const READ_NS: u64 = 60_240;
 const PROGRAM_NS: u64 = 540_960;
@@ -20,15 +25,31 @@ const B: Source = Source::Gc;
 struct Hand {
     drive: Drive,
     events: EventQueue,
-    /// Names of requests, by their transactions.
-    names: Vec<&'static str>,
+    /// Comes up when a scene is to go on.
+    clock: Timer,
+    /// Requests and their names.
+    names: Vec<(TxnId, &'static str)>,
     /// Who ended when.
     ends: Vec<(&'static str, u64)>,
+    /// The most requests that A and B had in windows at once.
+    most: [u32; 2],
+    /// The share of B, and since when it was that, where shares are known.
+    shares: Vec<(u64, f64)>,
 }
 
 impl Hand {
     fn new(dies: u32, admit: &str) -> Self {
-        let text = format!(
+        // Unit 100 + n of die n, so that each has something to read.
+        Self::with(dies, &format!("admit = {admit}"), |ftl| {
+            for die in 0..dies {
+                ftl.write_page(PlaneId(die), &[LogicalUnit(100 + die)], 0);
+            }
+        })
+    }
+
+    /// A drive with these settings, on which something is written.
+    fn with(dies: u32, more: &str, write: impl Fn(&mut Ftl)) -> Self {
+        let mut table: toml::Table = toml::from_str(&format!(
             r#"
             preemption = {{ policy = "always" }}
             order = {{ policy = "fifo" }}
@@ -37,7 +58,6 @@ impl Hand {
             capacity = {{ over_provisioning = 0.9 }}
             timing = {{ read = "50 us", program = "500 us", erase = "5 ms", channel = "400 MB/s" }}
             precondition = {{ mode = "empty" }}
-            admit = {admit}
             [geometry]
             channels = {dies}
             chips_per_channel = 1
@@ -48,18 +68,19 @@ impl Hand {
             page_size = "16 KiB"
             mapping_unit = "4 KiB"
             "#
-        );
-        let config: RunConfig = toml::from_str(&text).expect("a configuration");
+        ))
+        .expect("the base parses");
+        table.extend(toml::from_str::<toml::Table>(more).expect("the test's settings parse"));
+        let config: RunConfig = table.try_into().expect("a configuration");
         config.check().expect("the configuration is possible");
         let mut ftl = preconditioned(&config, 1).expect("an empty drive");
-        // Unit 100 + n of die n, so that each has something to read.
-        for die in 0..dies {
-            ftl.write_page(PlaneId(die), &[LogicalUnit(100 + die)], 0);
-        }
+        write(&mut ftl);
         let timers = Timers { alarms: Alarms(0), first: ALARMS };
-        let events = EventQueue::new((ALARMS + Drive::timers(&ftl.geometry)) as usize);
+        let clock = Timer(ALARMS + Drive::timers(&ftl.geometry));
+        let events = EventQueue::new(clock.0 as usize + 1);
         let drive = Drive::new(&config.drive(), ftl, timers, false, false);
-        Self { drive, events, names: Vec::new(), ends: Vec::new() }
+        let (names, ends) = (Vec::new(), Vec::new());
+        Self { drive, events, clock, names, ends, most: [0; 2], shares: Vec::new() }
     }
 
     /// A task hands over a request for a die: a read, or a program.
@@ -69,25 +90,48 @@ impl Hand {
             _ => (LogicalUnit(200 + self.names.len() as u32), PlaneId(die)),
         };
         let txn = Txn { task, ..Txn::new(role, unit, 1, DieId(die), plane) };
-        let id = self.drive.add_txn(txn);
-        assert_eq!(id.at(), self.names.len(), "no number is given twice");
-        self.names.push(name);
+        let id = self.name(name, txn);
         self.drive.submit(id, &mut self.events);
+        self.look();
     }
 
-    /// Dies take what they can, and time goes on until this moment.
+    fn name(&mut self, name: &'static str, txn: Txn) -> TxnId {
+        let id = self.drive.add_txn(txn);
+        assert!(self.names.iter().all(|&(other, _)| other != id), "no number is given twice");
+        self.names.push((id, name));
+        id
+    }
+
+    /// All that happens up to a moment happens, and all of it that does.
     fn run_until(&mut self, end_ns: u64) {
+        if end_ns < u64::MAX {
+            self.events.schedule(self.clock, end_ns);
+        }
         self.drive.dispatch_ready(&mut self.events);
-        while self.events.now_ns() < end_ns {
-            let Some((now_ns, timer)) = self.events.pop() else { return };
+        while let Some((now_ns, timer)) = self.events.pop()
+            && timer != self.clock
+        {
             match timer.0.checked_sub(ALARMS) {
                 Some(local) => drop(self.drive.on_event(local, &mut self.events)),
                 None => self.drive.on_alarm(Alarm::at(timer.0), &mut self.events),
             }
-            self.drive.dispatch_ready(&mut self.events);
-            while let Some(TxnId(id)) = self.drive.take_done() {
-                self.ends.push((self.names[id as usize], now_ns));
+            while let Some(id) = self.drive.take_done() {
+                match self.names.iter().find(|&&(other, _)| other == id) {
+                    Some(&(_, name)) => self.ends.push((name, now_ns)),
+                    None => self.drive.end_map_txn(id, &mut self.events),
+                }
             }
+            self.drive.dispatch_ready(&mut self.events);
+            self.look();
+        }
+    }
+
+    fn look(&mut self) {
+        let debits = self.debits();
+        self.most = [0, 1].map(|task| self.most[task].max(debits[task]));
+        let Some(share) = self.drive.share_percent(B) else { return };
+        if self.shares.last().is_none_or(|&(_, before)| before != share) {
+            self.shares.push((self.events.now_ns(), share));
         }
     }
 
@@ -156,6 +200,7 @@ fn one_queue_blocks_what_others_let_pass() {
 /// The order in which requests of two tasks are served by one chip, of `count` each.
 fn served(admit: &str, b: Role, count: usize) -> String {
     let mut hand = Hand::new(1, admit);
+    hand.drive.windows.set_active(B, true);
     (0..count).for_each(|_| hand.hand("A", A, Role::Read, 0));
     (0..count).for_each(|_| hand.hand("B", B, b, 0));
     hand.run_until(u64::MAX);
@@ -168,6 +213,17 @@ fn fair_queueing_gives_time_by_weight() {
     let weights = |host: f64, gc: f64| format!("{{ policy = \"qosfc\", slots = 1, host = {host}, gc = {gc} }}");
     assert!(served(&weights(0.75, 0.25), Role::Read, 9).starts_with("ABAAABAAAB"));
     assert!(served(&weights(0.5, 0.5), Role::Write, 20).starts_with("ABAAAAAAAAB"));
+}
+
+/// The rest of timeline A4: of two tasks with limits of one request each, which always have more, A reads and B
+/// programs, in turn, whatever that takes: equal numbers, and so not equal time. The chip's window has two slots, of
+/// which a share of half leaves each task one: who ends makes room for its own next request only, and that is served
+/// behind the other's, which is in the window already. A window of one slot would leave each task a limit of one, too,
+/// and draw its next request.
+#[test]
+fn equal_limits_of_one_request_take_turns() {
+    let admit = "{ policy = \"debit\", slots = 2, shares = { policy = \"fixed\", gc = 50 } }";
+    assert_eq!(served(admit, Role::Write, 10), "ABABABABABABABABABAB");
 }
 
 /// The host goes first, always.

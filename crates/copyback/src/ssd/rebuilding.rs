@@ -6,10 +6,12 @@
 use super::alarms::{ALARMS, Alarm, Alarms, Timers};
 use super::drive::Drive;
 use crate::dispatch::txn::{Role, Txn};
-use crate::flash::command::Source;
+use crate::flash::command::{FlashOp, Source};
+use crate::ftl::core::Ftl;
+use crate::observe::commands::CommandFilter;
 use crate::run::config::RunConfig;
 use crate::run::preconditioning::preconditioned;
-use crate::sim::index::{BlockId, DieId, LogicalUnit, PlaneId};
+use crate::sim::index::{BlockId, ChannelId, DieId, LogicalUnit, PlaneId};
 use crate::sim::queue::EventQueue;
 
 const READ_NS: u64 = 60_240;
@@ -20,6 +22,44 @@ const UNIT: LogicalUnit = LogicalUnit(8);
 
 /// A drive of which the chip of channel 2 has just begun an erase.
 fn erasing(redundancy: &str) -> (Drive, EventQueue) {
+    at_work(redundancy, erase, write_group)
+}
+
+/// Units of a page of the host.
+fn page(page: u32) -> Vec<LogicalUnit> {
+    (4 * page..4 * page + 4).map(LogicalUnit).collect()
+}
+
+/// A block of channel 2 that holds nothing any more, so that its collection is an erase.
+fn erase(ftl: &mut Ftl) {
+    for _ in 0..9 {
+        ftl.write_page(PlaneId(2), &page(14), 0);
+    }
+}
+
+/// A block of channel 2 whose eight pages are valid.
+fn eight_pages(ftl: &mut Ftl) {
+    let stripes = ftl.geometry.stripes;
+    let is_of_chip =
+        |page: &u32| stripes.is_none_or(|stripes| stripes.channel(LogicalUnit(4 * page)) == Some(ChannelId(2)));
+    for number in (3..).filter(is_of_chip).take(8) {
+        ftl.write_page(PlaneId(2), &page(number), 0);
+    }
+}
+
+/// Group 0 where its stripes have it.
+fn write_group(ftl: &mut Ftl) {
+    for plane in 0..3 {
+        ftl.write_page(PlaneId(plane), &page(plane), 0);
+    }
+    if let Some(stripes) = ftl.geometry.stripes {
+        let parity: Vec<_> = stripes.parity_of_group(UNIT).collect();
+        ftl.write_page(PlaneId(3), &parity, 0);
+    }
+}
+
+/// A drive on which the first block of channel 2 is collected, and then something was written.
+fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> (Drive, EventQueue) {
     let text = format!(
         r#"
         preemption = {{ policy = "always" }}
@@ -47,23 +87,13 @@ fn erasing(redundancy: &str) -> (Drive, EventQueue) {
     let config: RunConfig = toml::from_str(&text).expect("a configuration");
     config.check().expect("the configuration is possible");
     let mut ftl = preconditioned(&config, 1).expect("an empty drive");
-    // A block of channel 2 that holds nothing any more, and group 0 where its stripes have it.
-    let page = |first: u32| -> Vec<LogicalUnit> { (first..first + 4).map(LogicalUnit).collect() };
-    for _ in 0..9 {
-        ftl.write_page(PlaneId(2), &page(4 * 14), 0);
-    }
+    first_block(&mut ftl);
     let block = BlockId(2 * config.geometry.blocks_per_plane);
-    assert_eq!(ftl.blocks()[block].valid, 0);
-    for plane in 0..3 {
-        ftl.write_page(PlaneId(plane), &page(4 * plane), 0);
-    }
-    if let Some(stripes) = ftl.geometry.stripes {
-        let parity: Vec<_> = stripes.parity_of_group(UNIT).collect();
-        ftl.write_page(PlaneId(3), &parity, 0);
-    }
+    write(&mut ftl);
     let timers = Timers { alarms: Alarms(0), first: ALARMS };
     let mut events = EventQueue::new((ALARMS + Drive::timers(&ftl.geometry)) as usize);
     let mut drive = Drive::new(&config.drive(), ftl, timers, true, false);
+    drive.keep_commands(CommandFilter::default());
     drive.begin_relocation(block, Source::Gc, &mut events);
     drive.dispatch_ready(&mut events);
     (drive, events)
@@ -107,6 +137,65 @@ fn a_read_is_rebuilt_from_three_chips() {
     assert_eq!(end_of(&mut drive, &mut events, read()), READ_NS);
     let totals = drive.parity_totals().expect("there is parity");
     assert_eq!((totals.rebuilt, totals.rebuild_reads), (1, 3));
+}
+
+/// A window of four that is full of a collection's reads of 90,960 ns each: a read need not wait for a slot to be
+/// rebuilt, and ends after 60,240. Where nothing is rebuilt it enters when the first of them has ended, behind the
+/// three others, so that it ends after four times 90,960, and 60,240.
+#[test]
+fn a_read_of_a_chip_whose_window_is_full_is_rebuilt_on_arrival() {
+    const PAGE_READ_NS: u64 = 90_960;
+    for (redundancy, expected_ns) in [
+        ("policy = \"none\"", 4 * PAGE_READ_NS + READ_NS),
+        ("policy = \"rain\", rebuild = \"never\"", 4 * PAGE_READ_NS + READ_NS),
+        ("policy = \"rain\"", READ_NS),
+    ] {
+        let (mut drive, mut events) = at_work(redundancy, eight_pages, write_group);
+        let of_collection = drive.windows.debit(Source::Gc);
+        assert_eq!((of_collection, drive.windows.has_room(DieId(2))), (4, false), "{redundancy}");
+        assert_eq!(end_of(&mut drive, &mut events, read()), expected_ns, "{redundancy}");
+        if let Some(totals) = drive.parity_totals().filter(|_| expected_ns == READ_NS) {
+            assert_eq!((totals.rebuilt, totals.rebuild_reads, totals.not_rebuilt), (1, 3, 0));
+        }
+    }
+}
+
+/// Group 0 with each unit in a page of its own, but for the third data page, which is whole. Units 2 and 5 were never
+/// written.
+fn write_group_apart(ftl: &mut Ftl) {
+    ftl.write_page(PlaneId(2), &page(2), 0);
+    let parity: Vec<_> = ftl.geometry.stripes.expect("there is parity").parity_of_group(UNIT).collect();
+    for (plane, units) in [(0, page(0)), (1, page(1)), (3, parity)] {
+        for unit in units.into_iter().filter(|unit| ![2, 5].contains(&unit.0)) {
+            ftl.write_page(PlaneId(plane), &[unit], 0);
+        }
+    }
+}
+
+/// Units 9 to 11 are rebuilt from the other members of their stripes, wherever each of those lies: units 1 and 3 of the
+/// first page, 6 and 7 of the second, and the last three of parity, all of different pages; units 2 and 5, which would
+/// be members, hold nothing. The chip of parity reads one after the other.
+#[test]
+fn a_read_of_several_units_is_rebuilt_from_the_members_of_each_stripe() {
+    let (mut drive, mut events) = at_work("policy = \"rain\"", erase, write_group_apart);
+    let parity = drive.geometry.logical_units;
+    let mut expected: Vec<_> = [1, 3, 6, 7, parity + 1, parity + 2, parity + 3]
+        .map(|unit| {
+            let page = drive.geometry.page_of(drive.ftl.lookup(LogicalUnit(unit)));
+            let (plane, pages_per_plane) = (drive.geometry.plane_of_page(page), 16 * 8);
+            let of_plane = page.0 - plane.0 * pages_per_plane;
+            (plane.0, of_plane / 8, of_plane % 8)
+        })
+        .into();
+    let txn = Txn::new(Role::Read, LogicalUnit(9), 3, DieId(2), PlaneId::NONE);
+    assert_eq!(end_of(&mut drive, &mut events, txn), 3 * READ_NS);
+    let commands = drive.take_commands();
+    let reads = || commands.iter().filter(|command| command.op == FlashOp::Read);
+    let mut read: Vec<_> = reads().flat_map(|c| &c.parts).map(|part| (part.plane, part.block, part.page)).collect();
+    expected.sort_unstable();
+    read.sort_unstable();
+    assert_eq!(read, expected);
+    assert!(reads().all(|command| command.end_ns() - command.array_ns.1 == 10_240), "each brings one unit");
 }
 
 /// The paper's "blocked again".

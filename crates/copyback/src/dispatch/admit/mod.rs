@@ -14,6 +14,8 @@
 //! A policy is a file of this folder and a row of the registry below.
 
 pub mod all;
+#[cfg(test)]
+mod chips;
 pub mod debit;
 pub mod qosfc;
 pub mod shares;

@@ -138,3 +138,80 @@ impl AdmitPolicy for Policy {
         tags.start_ns[at] = if is_backlogged { tags.finish_ns[at] } else { 0.0 };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::chips::Chips;
+    use super::*;
+    use crate::sim::index::DieId;
+
+    /// Who enters the window of a chip, one after the other, and with which start tag. A is the host, B collection; a
+    /// request of A finds the chip at rest, and from then on both always have some that wait.
+    fn entries([a, b]: [f64; 2], costs_ns: [u64; 2], count: usize) -> Vec<(char, f64)> {
+        let die = DieId(0);
+        let params = Params { host: a, gc: b, ..Params::default() };
+        let mut policy = Policy::new(&params, &Setup { dies: 1, seed: 1 });
+        let mut chips = Chips::new(1);
+        let mut entered = Vec::new();
+        let mut enter = |policy: &mut Policy, entry: Entry, is_backlogged: bool| {
+            let (name, cost_ns) = if entry.task == Source::Host { ('A', costs_ns[0]) } else { ('B', costs_ns[1]) };
+            policy.on_enter(entry, cost_ns, is_backlogged);
+            // Virtual time is the start tag of the last one.
+            entered.push((name, policy.tags[die.at()].virtual_ns));
+        };
+        let first = Entry { task: Source::Host, die };
+        assert!(policy.enters(first, &chips.view(false)));
+        enter(&mut policy, first, false);
+        for task in [Source::Host, Source::Gc] {
+            chips.wait(&mut policy, task, die);
+        }
+        for _ in 1..count {
+            let next = policy.next(Change::Slot { die, task: None }, &chips.view(false)).expect("both wait");
+            enter(&mut policy, next, true);
+        }
+        entered
+    }
+
+    /// Timeline A4: weights 3/4 and 1/4 of equal costs. A's tags go up by 60,240 / 0.75 = 80,320, B's by 60,240 / 0.25
+    /// = 240,960; where they are equal A goes first.
+    #[test]
+    fn start_tags_go_up_by_cost_over_weight() {
+        let expected = [
+            ('A', 0.0),
+            ('B', 0.0),
+            ('A', 80_320.0),
+            ('A', 160_640.0),
+            ('A', 240_960.0),
+            ('B', 240_960.0),
+            ('A', 321_280.0),
+            ('A', 401_600.0),
+            ('A', 481_920.0),
+            ('B', 481_920.0),
+        ];
+        assert_eq!(entries([0.75, 0.25], [60_240; 2], 10), expected);
+    }
+
+    /// Its second half: equal weights of a read and a program. A's tags go up by 120,480, to 963,840 with the eighth
+    /// request behind B's first, whose second has 540,960 / 0.5 = 1,081,920.
+    #[test]
+    fn equal_weights_are_equal_time() {
+        let mut expected = vec![('A', 0.0), ('B', 0.0)];
+        expected.extend((1..9).map(|at| ('A', f64::from(at) * 120_480.0)));
+        assert_eq!(expected.last(), Some(&('A', 963_840.0)));
+        expected.extend([('B', 1_081_920.0), ('A', 1_084_320.0)]);
+        assert_eq!(entries([0.5, 0.5], [60_240, 540_960], 12), expected);
+    }
+
+    /// A task that comes back after a pause has saved nothing up: its tag is the time of the chip's clock.
+    #[test]
+    fn who_comes_back_starts_at_virtual_time() {
+        let die = DieId(0);
+        let mut policy = Policy::new(&Params { host: 1.0, gc: 1.0, ..Params::default() }, &Setup { dies: 1, seed: 1 });
+        (0..5).for_each(|_| policy.on_enter(Entry { task: Source::Host, die }, 100, false));
+        assert_eq!(policy.tags[0].virtual_ns, 400.0);
+        policy.on_wait(Entry { task: Source::Gc, die }, true);
+        policy.on_wait(Entry { task: Source::Host, die }, true);
+        let start_ns = |task: Source| policy.tags[0].start_ns[task as usize];
+        assert_eq!([Source::Gc, Source::Host].map(start_ns), [400.0, 500.0]);
+    }
+}

@@ -81,3 +81,43 @@ impl AdmitPolicy for Policy {
         Some(Entry { task, die })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::chips::Chips;
+    use super::*;
+    use crate::sim::index::DieId;
+
+    /// Who enters die 0 next, where one request of each of these tasks waits, and so many of collection are in windows.
+    fn next(guard: u32, waiting: &[Source], debit: u32, waits_for_gc: bool) -> Option<Source> {
+        let mut chips = Chips::new(2);
+        (0..debit).for_each(|_| chips.windows.enter(DieId(1), Source::Gc));
+        let mut policy = Policy::new(&Params { guard, ..Params::default() }, &Setup { dies: 2, seed: 1 });
+        waiting.iter().for_each(|&task| chips.wait(&mut policy, task, DieId(0)));
+        let entry = policy.next(Change::Slot { die: DieId(0), task: None }, &chips.view(waits_for_gc));
+        entry.map(|entry| entry.task)
+    }
+
+    /// While the host waits for a collection, the collection goes first with one request less in windows than the guard
+    /// says; with as many the host does, and so it does where it waits for nothing.
+    #[test]
+    fn a_collection_goes_before_the_host_up_to_its_guard_and_no_further() {
+        let all = [Source::Scrub, Source::Gc, Source::Map, Source::Host];
+        for guard in [1, 2] {
+            assert_eq!(next(guard, &all, guard - 1, true), Some(Source::Gc), "guard {guard}");
+            assert_eq!(next(guard, &all, guard, true), Some(Source::Host), "guard {guard}");
+            assert_eq!(next(guard, &all, guard - 1, false), Some(Source::Host), "guard {guard}");
+        }
+        assert_eq!(next(0, &all, 0, true), Some(Source::Host));
+        assert_eq!(next(1, &[Source::Host], 0, true), Some(Source::Host), "no collection waits there");
+    }
+
+    /// Each of those that wait goes before all that are named behind it on the policy's page.
+    #[test]
+    fn priorities_are_fixed() {
+        let order = [Source::Host, Source::Map, Source::Gc, Source::Scrub, Source::Wear];
+        for (at, &first) in order.iter().enumerate() {
+            assert_eq!(next(1, &order[at..], 0, false), Some(first));
+        }
+    }
+}

@@ -1,55 +1,13 @@
+use super::super::chips::Chips;
+use super::super::shares::State;
 use super::*;
-use crate::dispatch::queues::Queues;
-use crate::dispatch::txn::{Role, Txn, Txns};
-use crate::dispatch::windows::Windows;
-use crate::flash::geometry::Geometry;
-use crate::run::config::RunConfig;
-use crate::sim::index::{LogicalUnit, PlaneId};
-
-/// What a policy sees of chips with four slots each, of which nobody uses one.
-struct Chips {
-    windows: Windows,
-    queues: Queues,
-    txns: Txns,
-}
-
-impl Chips {
-    fn new(dies: u32) -> Self {
-        let text = format!(
-            r#"
-            capacity = {{ over_provisioning = 0.5 }}
-            timing = {{ read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s" }}
-            [geometry]
-            channels = 1
-            chips_per_channel = {dies}
-            dies_per_chip = 1
-            planes_per_die = 1
-            blocks_per_plane = 8
-            pages_per_block = 4
-            page_size = "4 KiB"
-            "#
-        );
-        let config: RunConfig = toml::from_str(&text).expect("a configuration");
-        let geometry = Geometry::new(&config.device());
-        Self { windows: Windows::new(4, dies), queues: Queues::new(&geometry, None), txns: Txns::new(8) }
-    }
-
-    fn view(&self, waits_for_space: bool) -> View<'_> {
-        View { windows: &self.windows, queues: &self.queues, txns: &self.txns, waits_for_gc: waits_for_space }
-    }
-
-    /// A request of a task waits at a die, as the policy hears.
-    fn wait(&mut self, policy: &mut Policy, task: Source, die: DieId) {
-        let txn = Txn { task, ..Txn::new(Role::Read, LogicalUnit(0), 1, die, PlaneId::NONE) };
-        let id = self.txns.add(txn);
-        self.queues.push_back(self.queues.in_front(die, task), id, &self.txns, |_| unreachable!("there is no index"));
-        self.windows.set_waiting(die, task, true);
-        policy.on_head(Entry { task, die }, &self.view(false));
-    }
-}
 
 fn policy(dies: u32, shares: &str) -> Policy {
-    let params = Params { shares: toml::from_str(shares).expect("shares"), ..Params::default() };
+    guarded(1, dies, shares)
+}
+
+fn guarded(guard: u32, dies: u32, shares: &str) -> Policy {
+    let params = Params { guard, shares: toml::from_str(shares).expect("shares"), ..Params::default() };
     Policy::new(&params, &Setup { dies, seed: 1 })
 }
 
@@ -67,19 +25,40 @@ fn limits_are_shares_of_all_slots() {
     }
 }
 
-/// Timeline A2: limits 1, 1, 3, 3, 2 of collection, and the rest of 64 for the host.
+/// Timeline A2: limits 1, 1, 3, 3, 2 of collection, and the rest of 64 for the host; also while a write waits for
+/// space, as a guard of one request is no more than each of them.
 #[test]
 fn limits_follow_shares_that_are_fed_back() {
+    for waits_for_gc in [false, true] {
+        let mut chips = Chips::new(16);
+        chips.windows.set_active(Source::Gc, true);
+        let mut policy = policy(16, "policy = \"feedback\"");
+        policy.shares.on_activate(Source::Gc);
+        let limits = [127, 100, 60, 140, 140].map(|free_blocks| {
+            let state = State { free_blocks, free_blocks_target: 128, ..State::default() };
+            policy.shares.update(|task| task == Source::Gc, &state);
+            [Source::Gc, Source::Host].map(|task| policy.limit(task, &chips.view(waits_for_gc)))
+        });
+        assert_eq!(limits, [[1, 63], [1, 63], [3, 61], [3, 61], [2, 62]]);
+    }
+}
+
+/// The other half of timeline A2: highest counts of 100,001, 100,500 and 101,000 reads give scrubbing 0.002, 1.0018 and
+/// 2.90162 % of 64 slots, which is 0.001, 0.64 and 1.86 of them: limits 1, 1, 2.
+#[test]
+fn scrubbings_limits_follow_the_highest_count() {
     let mut chips = Chips::new(16);
-    chips.windows.set_active(Source::Gc, true);
+    chips.windows.set_active(Source::Scrub, true);
     let mut policy = policy(16, "policy = \"feedback\"");
-    policy.shares.on_activate(Source::Gc);
-    let limits = [127, 100, 60, 140, 140].map(|free_blocks| {
-        let state = super::super::shares::State { free_blocks, free_blocks_target: 128, ..Default::default() };
-        policy.shares.update(|task| task == Source::Gc, &state);
-        [Source::Gc, Source::Host].map(|task| policy.limit(task, &chips.view(false)))
+    policy.shares.on_activate(Source::Scrub);
+    let seen = [100_001, 100_500, 101_000].map(|reads_max| {
+        let state = State { reads_max, reads_target: 100_000, ..State::default() };
+        policy.shares.update(|task| task == Source::Scrub, &state);
+        let share = policy.share_percent(Source::Scrub).expect("there are shares");
+        let limits = [Source::Scrub, Source::Host].map(|task| policy.limit(task, &chips.view(false)));
+        ((share * 1e6).round() / 1e6, limits)
     });
-    assert_eq!(limits, [[1, 63], [1, 63], [3, 61], [3, 61], [2, 62]]);
+    assert_eq!(seen, [(0.002, [1, 63]), (1.0018, [1, 63]), (2.90162, [2, 62])]);
 }
 
 /// Timeline A1's competition: with debits 1 of 5 and 2 of 3 the first is drawn with 0.8 / (0.8 + 0.333) = 0.706, within
@@ -117,4 +96,50 @@ fn the_guard_lets_a_collection_in() {
     let mut entry = |waits| policy.next(change, &chips.view(waits)).map(|entry| entry.task);
     assert!((0..100).all(|_| entry(false) == Some(Source::Host)));
     assert!((0..100).all(|_| entry(true) == Some(Source::Gc)));
+}
+
+/// Whoever is drawn at die 0, where one request of the host and one of collection wait, of which so many others are in
+/// the window of die 1; in 200 draws.
+fn drawn(policy: &mut Policy, debit: u32) -> [usize; 2] {
+    let mut chips = Chips::new(2);
+    chips.windows.set_active(Source::Gc, true);
+    (0..debit).for_each(|_| chips.windows.enter(DieId(1), Source::Gc));
+    chips.wait(policy, Source::Host, DieId(0));
+    chips.wait(policy, Source::Gc, DieId(0));
+    let change = Change::Slot { die: DieId(0), task: None };
+    let draws: Vec<_> =
+        (0..200).filter_map(|_| policy.next(change, &chips.view(true))).map(|entry| entry.task).collect();
+    [Source::Host, Source::Gc].map(|task| draws.iter().filter(|&&drawn| drawn == task).count())
+}
+
+/// The guard is a number of requests: with one less in windows a collection goes first, always; with as many it is
+/// drawn as usual where its share gives it more (limit 3 of 8), and kept out where its share is 0, as the guard is all
+/// that it has.
+#[test]
+fn a_collection_goes_first_up_to_its_guard_and_no_further() {
+    for guard in [1, 2] {
+        let mut with_share = guarded(guard, 2, "policy = \"fixed\"\ngc = 37.5");
+        assert_eq!(drawn(&mut with_share, guard - 1), [0, 200], "guard {guard}");
+        let [host, gc] = drawn(&mut with_share, guard);
+        assert!(host > 20 && gc > 20, "guard {guard}: the host is drawn {host} times, collection {gc} times");
+        let mut without = guarded(guard, 2, "policy = \"fixed\"\ngc = 0");
+        assert_eq!(drawn(&mut without, guard - 1), [0, 200], "guard {guard}, no share");
+        assert_eq!(drawn(&mut without, guard), [200, 0], "guard {guard}, no share");
+    }
+    let mut without_guard = guarded(0, 2, "policy = \"fixed\"\ngc = 0");
+    assert_eq!(drawn(&mut without_guard, 0), [200, 0]);
+}
+
+/// A write that waits for space changes nothing of limits but that collection's is the guard at least: a share of three
+/// slots of eight stays one of three, and the host keeps its five.
+#[test]
+fn the_guard_raises_no_limit_that_is_higher() {
+    let mut chips = Chips::new(2);
+    chips.windows.set_active(Source::Gc, true);
+    let limits = |guard: u32, waits: bool| {
+        let policy = guarded(guard, 2, "policy = \"fixed\"\ngc = 37.5");
+        [Source::Gc, Source::Host].map(|task| policy.limit(task, &chips.view(waits)))
+    };
+    assert_eq!([1, 2, 3].map(|guard| limits(guard, true)), [[3, 5]; 3]);
+    assert_eq!((limits(4, true), limits(4, false)), ([4, 4], [3, 5]));
 }
