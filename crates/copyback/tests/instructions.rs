@@ -58,11 +58,16 @@ fn work(drives: usize, requests: u64) {
 
 /// Instructions of [`work`] in a process of its own; none without valgrind.
 fn instructions(drives: usize, requests: u64) -> Option<u64> {
+    counted("work_of_the_environment", [("DRIVES", drives.to_string()), ("REQUESTS", requests.to_string())])
+}
+
+/// Instructions of one of the tests that are ignored, told so much by the environment.
+fn counted(test: &str, told: impl IntoIterator<Item = (&'static str, String)>) -> Option<u64> {
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
         .arg(std::env::current_exe().expect("this program"))
-        .args(["--ignored", "--exact", "work_of_the_environment"])
-        .envs([("DRIVES", drives.to_string()), ("REQUESTS", requests.to_string())])
+        .args(["--ignored", "--exact", test])
+        .envs(told)
         .output();
     let Ok(output) = output else {
         assert!(std::env::var_os("COPYBACK_NEEDS_VALGRIND").is_none(), "valgrind is missing; install it");
@@ -104,4 +109,90 @@ fn a_request_costs_the_same_among_idle_drives() {
 fn a_request_costs_no_more_than_it_did() {
     let Some(alone) = of_a_request(1) else { return };
     assert!(alone <= 6_990, "{alone} instructions a request; at most 6,990 were agreed on");
+}
+
+/// A drive of so many dies on which tasks share the flash.
+fn tasks(admit: &str, redundancy: &str, dies: u32) -> RunConfig {
+    let text = format!(
+        r#"
+        precondition = {{ mode = "random", overwrites = 1.0 }}
+        capacity = {{ over_provisioning = 1.0 }}
+        preemption = {{ policy = "always", victims = 4 }}
+        allocation = {{ policy = "dynamic" }}
+        trigger = {{ policy = "watermark", scope = "device", soft = {soft} }}
+        order = {{ policy = "fifo" }}
+        frontier = {{ policy = "single" {fill} }}
+        admit = {{ policy = "{admit}" }}
+        redundancy = {{ policy = "{redundancy}" }}
+        timing = {{ read = "50 us", program = "500 us", erase = "3 ms", channel = "200 MB/s" }}
+        geometry = {{ channels = 4, chips_per_channel = {chips}, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 24, pages_per_block = 32, page_size = "4 KiB" }}
+        "#,
+        soft = 6 * dies,
+        fill = if redundancy == "none" { "" } else { ", fill_limit = \"1 ms\"" },
+        chips = dies / 4,
+    );
+    toml::from_str(&text).expect("a configuration")
+}
+
+/// Requests of which so many are outstanding all the time.
+fn work_of_tasks(config: &RunConfig, depth: u32, requests: u64) {
+    let mut config = config.clone();
+    config.host = toml::from_str(&format!("mode = \"closed\"\nqueue_depth = {depth}")).expect("a host");
+    let units = u64::from(Geometry::new(&config.device()).logical_units);
+    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
+    let request = |i: u64| Request {
+        arrival_ns: 0,
+        offset_bytes: i * 7_919 % units * 4096,
+        len_bytes: 4096,
+        device: 0,
+        op: if i.is_multiple_of(3) { Op::Read } else { Op::Write },
+        priority: Priority::Normal,
+    };
+    let mut source = (0..requests).map(request).collect::<Vec<_>>().into_iter();
+    let setup = Setup {
+        host: config.host.clone(),
+        source: &mut source,
+        requests: None,
+        check: false,
+        keep_gc_events: false,
+        keep_requests: false,
+    };
+    let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
+    simulation.run(&mut |_| {}).expect("the run ends well");
+    assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
+}
+
+#[test]
+#[ignore = "the other tests run it under valgrind"]
+fn work_of_tasks_of_the_environment() {
+    let text = |name| std::env::var(name).ok();
+    let number = |name| text(name).and_then(|n| n.parse().ok());
+    if let (Some(admit), Some(redundancy)) = (text("ADMIT"), text("REDUNDANCY")) {
+        let [dies, depth, requests] = ["DIES", "DEPTH", "REQUESTS"].map(|name| number(name).expect("a number"));
+        work_of_tasks(&tasks(&admit, &redundancy, dies as u32), depth as u32, requests);
+    }
+}
+
+/// A request costs about as much where eight times as many wait, and on four times the dies: what is decided for one does
+/// not look at the others. Every end of a collection once sent all that waited round the drive (five times the
+/// instructions at a depth of 4,096 as at 512), and debit looked at every die.
+#[test]
+fn what_waits_and_other_dies_cost_a_request_little() {
+    for (admit, redundancy) in [("strict", "none"), ("debit", "none"), ("vanilla", "none"), ("strict", "rain")] {
+        let of_a_request = |dies: u64, depth: u64| {
+            let count = |requests: u64| {
+                let numbers = [("DIES", dies), ("DEPTH", depth), ("REQUESTS", requests)];
+                let numbers = numbers.map(|(name, number)| (name, number.to_string()));
+                let policies = [("ADMIT", admit.to_owned()), ("REDUNDANCY", redundancy.to_owned())];
+                counted("work_of_tasks_of_the_environment", numbers.into_iter().chain(policies))
+            };
+            Some((count(12_000)? - count(8_000)?) / 4_000)
+        };
+        for [(dies, depth), (more_dies, more_depth)] in [[(16, 512), (16, 4_096)], [(16, 32), (64, 128)]] {
+            let Some((few, many)) = of_a_request(dies, depth).zip(of_a_request(more_dies, more_depth)) else { return };
+            let what = format!("{admit}, {redundancy}: {few} instructions a request, {many} with {more_depth} at once");
+            println!("{what} on {more_dies} dies");
+            assert!(many <= few + few / 2, "{what} on {more_dies} dies");
+        }
+    }
 }

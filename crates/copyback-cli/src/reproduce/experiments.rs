@@ -34,7 +34,7 @@ pub const PAPERS: &[Paper] = &[
         "hpdc18": "table2", "fig8", "fig9", "fig10", "fig11", "fig12", "fig13", "section6.6", "fig4", "fig4d", "section4.4",
         "global-gc"
     ),
-    experiments!("atc18": "fig1", "fig4a", "fig4b", "fig4c", "fig5", "fig6", "fig6b", "fig8", "fig9", "fig10"),
+    experiments!("atc18": "fig1", "fig4a", "fig4b", "fig4c", "fig5", "fig5c", "fig6", "fig6b", "fig8", "fig9", "fig10"),
     experiments!("tpds20": "section4.2.2", "fig9", "fig13", "fig21", "fig22", "fig23", "fig24"),
 ];
 

@@ -101,7 +101,7 @@ impl Drive {
     /// Pages became free: those who wait for them are admitted as far as they reach.
     pub(super) fn admit_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         if self.relocations.are_tasks() {
-            return self.let_waiters_go_on(die, plane, events);
+            return self.look_after_waiters(die, plane, events);
         }
         let plane = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
         let list = self.space_queue(die, plane);
@@ -116,8 +116,19 @@ impl Drive {
         }
     }
 
-    /// The same where collections reserve no die.
-    fn let_waiters_go_on(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+    /// A page was bound on a plane, where collections reserve no die: only there may one more be free for those who wait.
+    #[inline(never)]
+    fn look_after_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
+        let bound_to = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
+        if self.claimable(die, bound_to) > 0 {
+            self.let_waiters_go_on(die, plane, events);
+        } else if !self.queues.is_empty(self.space_queue(die, bound_to)) {
+            self.collect_for_space(die, bound_to, events);
+        }
+    }
+
+    /// The drive, or a channel, has more room where collections reserve no die: those who wait go on as far as it reaches.
+    pub(super) fn let_waiters_go_on(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let plane = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
         let list = self.space_queue(die, plane);
         while let Some(id) = self.queues.first(list).map(TxnId) {

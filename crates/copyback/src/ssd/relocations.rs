@@ -331,6 +331,6 @@ impl Drive {
         self.collect_next(plane, events);
         self.begin_background(events);
         self.deactivate_at_rest(source, events);
-        self.admit_waiters(die, plane, events);
+        self.let_waiters_go_on(die, plane, events);
     }
 }
