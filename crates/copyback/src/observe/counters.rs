@@ -252,6 +252,15 @@ impl Counters {
         self.work.blocks_relocated += blocks;
     }
 
+    /// So many of the blocks that tasks relocate are this one's.
+    pub fn on_relocated_for(&mut self, source: Source, blocks: u64) {
+        match source {
+            Source::Scrub => self.work.blocks_relocated_by_scrub += blocks,
+            Source::Wear => self.work.blocks_relocated_by_wear += blocks,
+            _ => {}
+        }
+    }
+
     // ---- data -------------------------------------------------------------------------------------------------------
 
     /// Units of the host are bound.

@@ -150,6 +150,10 @@ pub struct FlashWork {
     pub block_erases: u64,
     /// Blocks that other background work relocated.
     pub blocks_relocated: u64,
+    /// Those of them that read scrubbing relocated.
+    pub blocks_relocated_by_scrub: u64,
+    /// Those of them that wear levelling relocated.
+    pub blocks_relocated_by_wear: u64,
     /// Mapping units written for the host.
     pub host_units: u64,
     /// Mapping units moved by garbage collection.
@@ -199,6 +203,8 @@ impl FlashWork {
             other_page_programs: with(self.other_page_programs, other.other_page_programs),
             block_erases: with(self.block_erases, other.block_erases),
             blocks_relocated: with(self.blocks_relocated, other.blocks_relocated),
+            blocks_relocated_by_scrub: with(self.blocks_relocated_by_scrub, other.blocks_relocated_by_scrub),
+            blocks_relocated_by_wear: with(self.blocks_relocated_by_wear, other.blocks_relocated_by_wear),
             host_units: with(self.host_units, other.host_units),
             gc_units: with(self.gc_units, other.gc_units),
             other_units: with(self.other_units, other.other_units),

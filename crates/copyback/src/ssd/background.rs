@@ -32,9 +32,13 @@ impl Drive {
         }
     }
 
-    /// A block is erased.
+    /// A block is erased; one that was relocated without reserving its die is counted for whom that was.
     pub(super) fn count_erase(&mut self, block: BlockId) {
         self.background.iter_mut().for_each(|task| task.on_erase(block));
+        let mut relocations = self.relocations.on(self.geometry.plane_of(block));
+        if let Some(source) = relocations.find(|relocation| relocation.block() == block).map(|r| r.source()) {
+            self.counters.on_relocated_for(source, 1);
+        }
     }
 
     /// Tasks that have something to do begin it. Without a host nobody would see it.
