@@ -214,7 +214,7 @@ fn nothing_to_collect(finished: &[Finished]) -> &'static str {
     ""
 }
 
-/// That blocks were erased and none was collected: what a run says of GC is then nothing, and what it costs is not GC's.
+/// That blocks were erased and none was collected: what a run says of GC is then nothing, and the cost is not GC's.
 fn note_of_erases(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let by_tasks = |report: &Report| report.gc.collections == 0 && report.flash.blocks_relocated > 0;
     let found: Vec<(&str, String)> = plan
@@ -252,8 +252,8 @@ fn note_of_ends(plan: &Plan, finished: &[Finished]) -> Option<String> {
             _ => "`buffer.policy`",
         };
         format!(
-            "Note: a write ends in DRAM under {} and in flash under {}, so that their times do not compare ({key}): set \
-             the same for all\n",
+            "Note: a write ends in DRAM under {} and in flash under {}, so that their times do not compare ({key}): \
+             set the same for all\n",
             format::names(&in_dram),
             format::names(&in_flash)
         )

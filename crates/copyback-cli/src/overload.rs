@@ -26,8 +26,8 @@ const DIES_MOSTLY_IDLE: f64 = 0.5;
 const VICTIMS: u32 = 4;
 /// Waiting for a page to land on that somebody notices, however few requests do.
 const LONG_WAIT_NS: u64 = 1_000_000_000;
-/// Share of the time of writes from which on waiting for collection holds them up: who waits behind them is charged with
-/// other requests.
+/// Share of the time of writes from which on waiting for collection holds them up: who waits behind them is charged
+/// with other requests.
 const SHARE_FOR_SPACE: f64 = 0.25;
 
 /// How many victims may be worth a try where those that are collected side by side use few of the dies.
@@ -40,8 +40,8 @@ fn more_victims(planned: &Planned, done: &Finished) -> Option<u32> {
     (are_idle && victims > task.victims).then_some(victims)
 }
 
-/// Whether some write took seconds, and a good part of what writes wait for is a page to land on. Writes that wait in the
-/// controller for that, where pages fill, are charged with the buffer.
+/// Whether some write took seconds, and a good part of what writes wait for is a page to land on. Writes that wait in
+/// the controller for that, where pages fill, are charged with the buffer.
 fn waits_for_space(done: &Finished) -> bool {
     let report = &done.outcome.report;
     let parts = &report.latency_breakdown.write_mean_ns;

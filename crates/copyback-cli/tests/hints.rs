@@ -234,8 +234,8 @@ fn a_drive_without_room_for_parity_is_refused_with_what_parity_takes() {
         let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
         copyback(&[&base[..], &sets].concat())
     };
-    let help = "4/3 of the flash: set `capacity.logical` to \"600 MiB\" (at most \"736 MiB\"), or keep \"800 MiB\" and set \
-                `geometry.blocks_per_plane` to 171 (at least 140)";
+    let help = "4/3 of the flash: set `capacity.logical` to \"600 MiB\" (at most \"736 MiB\"), or keep \"800 MiB\" and \
+                set `geometry.blocks_per_plane` to 171 (at least 140)";
     let output = run(&[]);
     assert_eq!(code(&output), 2);
     assert!(said(&output).contains(help), "{}", said(&output));

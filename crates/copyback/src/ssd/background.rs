@@ -32,8 +32,16 @@ impl Drive {
         }
     }
 
-    /// A block is erased; one that was relocated without reserving its die is counted for whom that was.
+    /// A block is erased.
     pub(super) fn count_erase(&mut self, block: BlockId) {
+        if !self.background.is_empty() {
+            self.count_erase_for_tasks(block);
+        }
+    }
+
+    /// The same where tasks are on; a block that was relocated without reserving its die is counted for whom that was.
+    #[cold]
+    fn count_erase_for_tasks(&mut self, block: BlockId) {
         self.background.iter_mut().for_each(|task| task.on_erase(block));
         let mut relocations = self.relocations.on(self.geometry.plane_of(block));
         if let Some(source) = relocations.find(|relocation| relocation.block() == block).map(|r| r.source()) {

@@ -9,8 +9,8 @@
 //! 0 to 40 % as in Fig. 6b, and nothing else was looked at.
 //!
 //! Parameters:
-//! - `period` (default `"1 ms"`, at least `"1 us"`): time between two updates. Not every change of the free blocks, for then the loop's
-//!   gain would depend on the load.
+//! - `period` (default `"1 ms"`, at least `"1 us"`): time between two updates. Not every change of the free blocks, for
+//!   then the loop's gain would depend on the load.
 //! - `gc_p` (default 0.05 % a block), `gc_i` (default 0.9): P and I of collection.
 //! - `scrub_p` (default 0.002 % a read), `scrub_i` (default 0.9): P and I of scrubbing.
 //! - `most` (default 80): no share exceeds so many percent.
