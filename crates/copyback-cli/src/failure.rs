@@ -245,6 +245,10 @@ impl From<RunError> for Failure {
                 .with_help("mend the trace's time there, or lower `workload.time_scale` or `workload.loop`"),
             RunError::WarmupUnfinished(_) => Self::of_passes(error, 1),
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
+            RunError::CollectionKeptOut { .. } => Self::run(error.to_string()).with_help(
+                "give collection a share, or let it in where requests wait for it: --set admit.shares.gc=20, or --set \
+                 admit.guard=1",
+            ),
             RunError::Invariant { .. } => {
                 // A name need not be UTF-8.
                 let words = std::env::args_os().map(|word| crate::format::quoted(&word.to_string_lossy()));

@@ -9,7 +9,9 @@ use crate::out_dir::{self, OutDir};
 use crate::plan::{Input, Plan, Planned};
 use crate::timeline::Drawing;
 use crate::workloads;
+use copyback::buffer::BufferConfig;
 use copyback::flash::geometry::Geometry;
+use copyback::ftl::frontier::fill::FillEnds;
 use copyback::host::config::HostMode;
 use copyback::observe::matched::Matched;
 use copyback::observe::report::{Bin, Report};
@@ -185,6 +187,8 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
         }
     }
     lines.extend(limit_note(plan, finished));
+    lines.extend(note_of_erases(plan, finished));
+    lines.extend(note_of_ends(plan, finished));
     lines.concat()
 }
 
@@ -208,6 +212,52 @@ fn nothing_to_collect(finished: &[Finished]) -> &'static str {
         return "Note: no request writes, so that nothing has to be collected, and schemes of GC are alike\n";
     }
     ""
+}
+
+/// That blocks were erased and none was collected: what a run says of GC is then nothing, and the cost is not GC's.
+fn note_of_erases(plan: &Plan, finished: &[Finished]) -> Option<String> {
+    let by_tasks = |report: &Report| report.gc.collections == 0 && report.flash.blocks_relocated > 0;
+    let found: Vec<(&str, String)> = plan
+        .runs
+        .iter()
+        .zip(finished)
+        .map(|(planned, done)| (&*planned.scheme, &done.outcome.report))
+        .filter(|(_, report)| by_tasks(report))
+        .map(|(scheme, report)| (scheme, format::count(report.flash.block_erases)))
+        .collect();
+    let schemes: Vec<&str> = found.iter().map(|(scheme, _)| *scheme).collect();
+    let erases: Vec<&str> = found.iter().map(|(_, erases)| &**erases).collect();
+    (!found.is_empty()).then(|| {
+        let (schemes, erases) = (format::names(&schemes), erases.join(", "));
+        format!("Note: no collection in {schemes}: scrubbing or wear levelling made all {erases} erases\n")
+    })
+}
+
+/// That writes of schemes which are compared end in DRAM here and in flash there, so that their times tell of that.
+fn note_of_ends(plan: &Plan, finished: &[Finished]) -> Option<String> {
+    let ends_in_dram = |planned: &&Planned| {
+        let run = &planned.resolved.run;
+        let fills_in_dram = run.frontier.fill().is_some_and(|fill| fill.ends == FillEnds::Dram);
+        fills_in_dram || !matches!(run.buffer, BufferConfig::None(_))
+    };
+    let names = |are_in_dram: bool| {
+        let of = plan.runs.iter().filter(|planned| ends_in_dram(planned) == are_in_dram);
+        of.map(|planned| &*planned.scheme).collect::<Vec<_>>()
+    };
+    let (in_dram, in_flash) = (names(true), names(false));
+    let has_written = finished.iter().any(|done| done.outcome.report.writes > 0);
+    (has_written && !in_dram.is_empty() && !in_flash.is_empty()).then(|| {
+        let key = match plan.runs.iter().find(ends_in_dram).map(|planned| &planned.resolved.run.buffer) {
+            Some(BufferConfig::None(_)) => "`frontier.fill_limit`, `frontier.fill_ends`",
+            _ => "`buffer.policy`",
+        };
+        format!(
+            "Note: a write ends in DRAM under {} and in flash under {}, so that their times do not compare ({key}): \
+             set the same for all\n",
+            format::names(&in_dram),
+            format::names(&in_flash)
+        )
+    })
 }
 
 /// That requests waited for room in a drive, whatever `host.outstanding_max` or `host.queue_depth` would have let in.

@@ -1,10 +1,13 @@
 //! Whether a drive keeps up with an open loop's requests, and what helps where it does not.
 
 use crate::execute::Finished;
-use crate::format::{names, percent};
+use crate::format::{names, percent, time};
 use crate::plan::{Plan, Planned};
+use copyback::flash::geometry::Geometry;
 use copyback::host::config::HostMode;
 use copyback::observe::report::{Arrivals, Sample};
+use copyback::tasks::gc::preemption::PreemptionConfig;
+use copyback::tasks::gc::preemption::always::VICTIMS_MAX;
 
 /// Parts of a run, until its last arrival, over which outstanding requests are looked at.
 const PARTS: usize = 5;
@@ -16,6 +19,61 @@ const OUTSTANDING_MIN: u32 = 64;
 const LASTS: f64 = 2.0;
 /// How much more slowly requests should come, at least.
 const SLOWER: f64 = 4.0;
+
+/// Share of the time below which dies are mostly idle.
+const DIES_MOSTLY_IDLE: f64 = 0.5;
+/// Victims side by side that are worth a try, where there are fewer.
+const VICTIMS: u32 = 4;
+/// Waiting for a page to land on that somebody notices, however few requests do.
+const LONG_WAIT_NS: u64 = 1_000_000_000;
+/// Share of the time of writes from which on waiting for collection holds them up: who waits behind them is charged
+/// with other requests.
+const SHARE_FOR_SPACE: f64 = 0.25;
+
+/// How many victims may be worth a try where those that are collected side by side use few of the dies.
+fn more_victims(planned: &Planned, done: &Finished) -> Option<u32> {
+    let (run, report) = (&planned.resolved.run, &done.outcome.report);
+    let PreemptionConfig::Always(task) = &run.preemption else { return None };
+    let dies = Geometry::new(&run.device()).dies;
+    let are_idle = report.utilization.die < DIES_MOSTLY_IDLE && report.gc.collections > 0;
+    let victims = VICTIMS.max(2 * task.victims).min(dies).min(VICTIMS_MAX);
+    (are_idle && victims > task.victims).then_some(victims)
+}
+
+/// Whether some write took seconds, and a good part of what writes wait for is a page to land on. Writes that wait in
+/// the controller for that, where pages fill, are charged with the buffer.
+fn waits_for_space(done: &Finished) -> bool {
+    let report = &done.outcome.report;
+    let parts = &report.latency_breakdown.write_mean_ns;
+    let waited_ns: f64 = parts.iter().filter(|(cause, _)| ["gc", "buffer"].contains(cause)).map(|(_, ns)| ns).sum();
+    report.response.write.max_ns >= LONG_WAIT_NS && waited_ns > SHARE_FOR_SPACE * report.response.write.mean_ns
+}
+
+/// That more victims side by side may help, and how idle dies are; nothing where they do not.
+fn victims_advice(planned: &Planned, done: &Finished) -> Option<String> {
+    let victims = more_victims(planned, done)?;
+    Some(format!(
+        "Dies are idle for {} of the time under `{}`: collect more blocks side by side, --set \
+         preemption.victims={victims}",
+        percent(1.0 - done.outcome.report.utilization.die),
+        planned.scheme
+    ))
+}
+
+/// That writes waited for seconds for collections that used few of the dies, whether or not that went on.
+fn note_of_few_victims(plan: &Plan, finished: &[Finished]) -> Option<String> {
+    let waiting = plan.runs.iter().zip(finished).filter(|(_, done)| waits_for_space(done));
+    let found: Vec<_> =
+        waiting.filter_map(|(planned, done)| Some((planned, done, victims_advice(planned, done)?))).collect();
+    let schemes: Vec<&str> = found.iter().map(|(planned, ..)| &*planned.scheme).collect();
+    let longest_ns = found.iter().map(|(_, done, _)| done.outcome.report.response.write.max_ns).max()?;
+    let (.., advice) = found.first()?;
+    Some(format!(
+        "Note: writes took up to {} and waited for collections under {}\n      {advice}\n",
+        time(longest_ns as f64),
+        names(&schemes)
+    ))
+}
 
 /// Whether requests came faster than the drive served them.
 fn is_overloaded(planned: &Planned, done: &Finished) -> bool {
@@ -59,7 +117,11 @@ pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     let both = || plan.runs.iter().zip(finished);
     let schemes: Vec<&str> =
         both().filter(|(planned, done)| is_overloaded(planned, done)).map(|(planned, _)| &*planned.scheme).collect();
-    let (planned, done) = both().find(|(planned, done)| is_overloaded(planned, done))?;
+    let Some((planned, done)) = both().find(|(planned, done)| is_overloaded(planned, done)) else {
+        return note_of_few_victims(plan, finished);
+    };
+    let mut overloaded = both().filter(|(planned, done)| is_overloaded(planned, done));
+    let victims = overloaded.find_map(|(planned, done)| victims_advice(planned, done));
     let Arrivals { requests, together, .. } = done.outcome.arrivals;
     let advice = if 2 * together >= requests {
         format!(
@@ -70,7 +132,8 @@ pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
     } else {
         let longest = both().map(|(_, done)| lasts(done)).filter(|times| times.is_finite()).fold(1.0, f64::max);
         let scale = (2.0 * longest).ceil().max(SLOWER) * planned.resolved.workload.time_scale.unwrap_or(1.0);
-        format!("Let requests come more slowly, --set workload.time_scale={scale}")
+        let slower = format!("requests come more slowly, --set workload.time_scale={scale}");
+        victims.map_or_else(|| format!("Let {slower}"), |victims| format!("{victims}; or let {slower}"))
     };
     Some(format!(
         "Note: the drive cannot keep up with {}: the longer the run, the longer requests wait\n      {advice}\n",

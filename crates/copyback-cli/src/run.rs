@@ -1,5 +1,7 @@
 //! `copyback run`: one scheme in depth.
 
+mod tasks;
+
 use crate::args::RunArgs;
 use crate::execute::{self, Finished, How};
 use crate::failure::Failure;
@@ -13,7 +15,7 @@ use crate::timeline::Drawing;
 use copyback::ftl::log_blocks::MergeTotals;
 use copyback::observe::config::MeasureConfig;
 use copyback::observe::report::{Latency, MapReport, ParityTotals, Report, Sample};
-use copyback::run::config::Resolved;
+use copyback::run::config::{Resolved, RunConfig};
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -47,14 +49,18 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
     let mut parts = vec![
         ("Requests", requests(report)),
         ("Response times", latencies(report, &planned.resolved.run.measure, terminal_columns)),
-        ("Where the time went", breakdown(report)),
+        ("Where the time went", breakdown(report, planned.resolved.run.frontier.fill().is_some())),
         ("Write amplification", write_amplification(report)),
         ("Steady state", facts(steady::rows(&report.steady))),
         ("Garbage collection", collection(report)),
         ("Utilization", utilization(report)),
-        ("Wear", wear(report)),
+        ("Wear", wear(report, &planned.resolved.run)),
         ("Over time", over_time(&done.outcome.series)),
     ];
+    let tasks = tasks::rows(&planned.resolved.run, report, &done.outcome.series);
+    if !tasks.is_empty() {
+        parts.insert(6, ("Tasks", facts(tasks)));
+    }
     if let Some(map) = &report.map {
         parts.insert(6, ("Map in flash", map_in_flash(map)));
     }
@@ -163,8 +169,9 @@ fn latency_rows(report: &Report, measure: &MeasureConfig, percentiles: &[&Percen
         ("GC-affected reads", &response.gc_affected_read),
         ("GC-affected writes", &response.gc_affected_write),
     ];
-    if [0, response.read.count].contains(&response.small_read.count) {
-        // None of the reads is small, or all are: a row of its own would say nothing.
+    let is_asked_for = measure.small_read_max != MeasureConfig::default().small_read_max && response.read.count > 0;
+    if !is_asked_for && [0, response.read.count].contains(&response.small_read.count) {
+        // None of the reads is small, or all are: a row of its own would say nothing but to who has chosen the size.
         classes.retain(|(name, _)| *name != small_reads);
     }
     let heading = ["class", "requests"].into_iter().chain(percentiles.iter().map(|(name, ..)| *name));
@@ -190,8 +197,8 @@ fn latency_rows(report: &Report, measure: &MeasureConfig, percentiles: &[&Percen
     rows
 }
 
-/// Shares of the mean response time, largest first in the order of causes; causes without a share are left out.
-fn breakdown(report: &Report) -> String {
+/// Shares of the mean response time in the order of causes; causes without a share are left out.
+fn breakdown(report: &Report, pages_fill: bool) -> String {
     let total = |parts: &[(&str, f64)]| parts.iter().map(|(_, ns)| ns).sum::<f64>();
     let (reads, writes) = (&report.latency_breakdown.read_mean_ns, &report.latency_breakdown.write_mean_ns);
     let (read_total, write_total) = (total(reads), total(writes));
@@ -202,7 +209,8 @@ fn breakdown(report: &Report) -> String {
         let write_ns = writes.get(at).map_or(0.0, |(_, ns)| *ns);
         if *ns > 0.0 || write_ns > 0.0 {
             let cells = [share(*ns, read_total), share(write_ns, write_total)];
-            rows.push(std::iter::once(format!("  {}", cause_text(cause))).chain(cells).map(Cell::new).collect());
+            let text = if pages_fill && *cause == "buffer" { "buffer, filling page" } else { cause_text(cause) };
+            rows.push(std::iter::once(format!("  {text}")).chain(cells).map(Cell::new).collect());
         }
     }
     if rows.len() == 1 {
@@ -336,12 +344,16 @@ fn utilization(report: &Report) -> String {
     let used = &report.utilization;
     let during = used.plane_during_gc.map_or_else(|| "no GC".into(), |share| format!("{} during GC", percent(share)));
     let flash = &report.flash;
+    let pages = |host: u64, gc: u64, other: u64| {
+        let other = if other > 0 { format!(", other {}", count(other)) } else { String::new() };
+        format!("host {}, GC {}{other}", count(host), count(gc))
+    };
     facts(vec![
         ("planes", format!("{} ({during})", percent(used.plane))),
         ("dies", percent(used.die)),
         ("channels", percent(used.channel)),
-        ("page reads", format!("host {}, GC {}", count(flash.host_page_reads), count(flash.gc_page_reads))),
-        ("page programs", format!("host {}, GC {}", count(flash.host_page_programs), count(flash.gc_page_programs))),
+        ("page reads", pages(flash.host_page_reads, flash.gc_page_reads, flash.other_page_reads)),
+        ("page programs", pages(flash.host_page_programs, flash.gc_page_programs, flash.other_page_programs)),
         ("multi-plane", format!("{} commands", count(flash.multi_plane_commands))),
         ("cached", format!("{} commands", count(flash.cached_commands))),
     ])
@@ -378,10 +390,16 @@ fn over_time(series: &[Sample]) -> String {
     table::lay_out(&rows)
 }
 
-fn wear(report: &Report) -> String {
+fn wear(report: &Report, run: &RunConfig) -> String {
     let wear = &report.wear;
+    // Where a drive is written in rows, what is relocated as a block is one of each plane.
+    let planes = if run.frontier.is_in_rows() { u64::from(run.geometry.planes_per_die) } else { 1 };
+    let by_tasks = match report.flash.blocks_relocated * planes {
+        0 => String::new(),
+        erases => format!(", {} of them by scrubbing or wear levelling", count(erases)),
+    };
     facts(vec![
-        ("erases", format!("{} in this run", count(report.flash.block_erases))),
+        ("erases", format!("{} in this run{by_tasks}", count(report.flash.block_erases))),
         (
             "of each block",
             format!(

@@ -196,6 +196,114 @@ fn a_drive_that_cannot_keep_up_is_noted_with_what_helps() {
     assert!(!run(&writes(60, 0), &[]).contains("cannot keep up"), "a few requests at once are no load");
 }
 
+/// Collections that are requests among others use as many dies as they have victims for.
+#[test]
+fn a_drive_whose_collections_leave_dies_idle_is_noted_with_more_of_them_side_by_side() {
+    let run = |trace: &Trace, victims: u32| {
+        let victims = format!("preemption.victims={victims}");
+        let base =
+            ["run", "-q", "--scheme", "strict", "--trace", trace.path(), "--format", "ssdsim", "--set", &victims];
+        done(&base)
+    };
+    let fast = writes(6_000, 20_000);
+    let few = run(&fast, 1);
+    assert!(few.contains("cannot keep up with `strict`"), "{few}");
+    let advice = "--set preemption.victims=4; or let requests come more slowly, --set workload.time_scale=";
+    assert!(few.contains("Dies are idle for ") && few.contains(advice), "{few}");
+    assert!(run(&fast, 12).contains("--set preemption.victims=16; or"), "no more victims than dies");
+    assert!(!run(&fast, 16).contains("preemption.victims"), "each die has one");
+    // Three bursts with a rest behind each: nothing rises, and writes wait for seconds all the same.
+    let lines = std::fs::read_to_string(fast.path()).expect("the trace is there");
+    let late = |line: &str, burst: u64| {
+        let (time_ns, rest) = line.split_once(' ').expect("a time");
+        format!("{} {rest}\n", time_ns.parse::<u64>().expect("a time") + burst * 8_000_000_000)
+    };
+    let bursts: String = (0..3).flat_map(|burst| lines.lines().map(move |line| late(line, burst))).collect();
+    let bursts = Trace::new(&bursts);
+    let few = run(&bursts, 1);
+    assert!(few.contains(" and waited for collections under `strict`") && !few.contains("cannot keep up"), "{few}");
+    assert!(few.contains("--set preemption.victims=4\n"), "{few}");
+    assert!(!run(&bursts, 16).contains("preemption.victims"), "each die has one");
+}
+
+/// Without its parity a drive has room, and with it what the remedy says is enough.
+#[test]
+fn a_drive_without_room_for_parity_is_refused_with_what_parity_takes() {
+    let run = |sets: &[&str]| {
+        let base = ["run", "-q", "--scheme", "rain", "--requests", "100"];
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+        copyback(&[&base[..], &sets].concat())
+    };
+    let help = "4/3 of the flash: set `capacity.logical` to \"600 MiB\" (at most \"736 MiB\"), or keep \"800 MiB\" and \
+                set `geometry.blocks_per_plane` to 171 (at least 140)";
+    let output = run(&[]);
+    assert_eq!(code(&output), 2);
+    assert!(said(&output).contains(help), "{}", said(&output));
+    let whole = r#"capacity.logical="800 MiB""#;
+    for (sets, is_enough) in [
+        (&[r#"capacity.logical="600 MiB""#][..], true),
+        (&[r#"capacity.logical="736 MiB""#], true),
+        (&[r#"capacity.logical="744 MiB""#], false),
+        (&[whole, "geometry.blocks_per_plane=171"], true),
+        (&[whole, "geometry.blocks_per_plane=140"], true),
+        (&[whole, "geometry.blocks_per_plane=139"], false),
+    ] {
+        let output = run(sets);
+        assert_eq!(code(&output) == 0, is_enough, "{sets:?}: {}", said(&output));
+    }
+}
+
+/// It is asked for, and no defect of the simulator.
+#[test]
+fn a_run_whose_collection_is_never_let_in_says_so() {
+    let base =
+        ["run", "-q", "--scheme", "autossd-static", "--requests", "30000", "--set", "admit.shares.gc=0", "--set"];
+    let output = copyback(&[&base[..], &["admit.guard=0"]].concat());
+    let text = said(&output);
+    assert_eq!(code(&output), 1, "{text}");
+    for part in ["requests wait at ", "`admit.shares.gc = 0`", "`admit.guard = 0`", "--set admit.guard=1"] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(!text.contains("defect") && !text.contains("panicked"), "{text}");
+    done(&[&base[..], &["admit.guard=1"]].concat());
+}
+
+/// Notes on what tells schemes apart but for their schedule.
+#[test]
+fn what_would_mislead_a_comparison_of_tasks_is_noted() {
+    let compare = |more: &[&str]| done(&[&["compare", "-q", "--requests", "2000"][..], more].concat());
+    let small = ["--schemes", "autossd,rain", "--set", r#"capacity.logical="560 MiB""#];
+    let note = "a write ends in DRAM under `rain` and in flash under `autossd`";
+    assert!(compare(&small).contains(note));
+    let alike = [&small[..], &["--set", r#"frontier.fill_limit="1 ms""#]].concat();
+    assert!(!compare(&alike).contains("ends in DRAM"));
+    let shares = ["--schemes", "autossd-static", "--set", "admit.shares.gc=90", "--set", "admit.shares.scrub=20"];
+    let note = "shares of all tasks together (`admit.shares`) reach 110 % of the slots";
+    assert!(!compare(&shares).contains("shares of all tasks"), "scrubbing is off");
+    assert!(compare(&[&shares[..], &["--set", "tasks.scrub.start=100000"]].concat()).contains(note));
+}
+
+/// Reads alone have blocks erased: none of them is a collection.
+#[test]
+fn erases_without_a_collection_are_noted() {
+    let line = |at: u64| format!("{} 0 {} 8 1\n", at * 100_000, at % 16 * 8);
+    let reads = Trace::new(&(0..4_000).map(line).collect::<String>());
+    let trace = ["--trace", reads.path(), "--format", "ssdsim", "--set", "precondition.mode=sequential"];
+    let base = [&["run", "-q", "--scheme", "strict"][..], &trace].concat();
+    let scrub = ["tasks.scrub.start=200", "tasks.scrub.stop=150", "tasks.scrub.first_max=0"];
+    let sets: Vec<&str> = scrub.iter().flat_map(|set| ["--set", set]).collect();
+    let text = done(&[&base[..], &sets].concat());
+    assert!(text.contains("Note: no collection in `strict`: scrubbing or wear levelling made all "), "{text}");
+    let rows =
+        ["\nTasks\n  scrubbed  ", "highest read count at the end ", "(begins above 200)", "of them by scrubbing"];
+    rows.iter().for_each(|row| assert!(text.contains(row), "`{row}`: {text}"));
+    assert!(text.lines().any(|line| line.starts_with("  page reads ") && line.contains(", GC 0, other ")), "{text}");
+    assert!(!done(&base).contains("\nTasks\n"), "no task is on, and nobody knows shares");
+    let shares = done(&["run", "-q", "--scheme", "autossd-static", "--requests", "30000"]);
+    let share = shares.lines().find(|line| line.starts_with("  share of GC  ")).expect("a row");
+    assert!(share.contains("mean 20.0 % of the slots, highest 20.0 %; at work for "), "{share}");
+}
+
 /// Cells of the first line that begins with this.
 fn cells(text: &str, name: &str) -> Vec<String> {
     let line = text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default();

@@ -11,7 +11,6 @@ use copyback::flash::command::{FlashOp, Source};
 use copyback::observe::commands::CommandFilter;
 use copyback::observe::report::Outcome;
 use copyback::run::{Options, RunError, precondition, simulate};
-use copyback::sim::invariant::Invariant;
 use copyback::workload::{Op, Request};
 
 const UNIT_NS: u64 = 60_240;
@@ -89,7 +88,8 @@ fn a_guard_lets_a_collection_in_before_requests_that_came_first() {
 #[test]
 fn without_a_guard_the_reads_end_and_the_run_stops() {
     let stopped = outcome("{ policy = \"debit\", guard = 0, shares = { policy = \"fixed\", gc = 0 } }").err();
-    let Some(RunError::Invariant { invariant, what, at_ns }) = stopped else { panic!("{stopped:?}") };
-    assert_eq!((invariant, at_ns), (Some(Invariant::RunEnds), Some(SCENE_NS + 5 * UNIT_NS)), "{what}");
-    assert!(what.contains("2 requests wait for something that never comes"), "{what}");
+    let stopped = stopped.expect("the run stops");
+    assert!(stopped.to_string().starts_with("run-ends: 2 requests wait"), "{stopped}");
+    let RunError::CollectionKeptOut { at_ns, .. } = stopped else { panic!("{stopped}") };
+    assert_eq!(at_ns, SCENE_NS + 5 * UNIT_NS);
 }

@@ -136,7 +136,7 @@ const ROWS: &[(&str, Option<&str>)] = &[
         Some("admit.shares.gc_i"),
     ),
     (
-        "admit = { policy = \"debit\", shares = { policy = \"feedback\", period = \"0 ns\" } }\n\
+        "admit = { policy = \"debit\", shares = { policy = \"feedback\", period = \"999 ns\" } }\n\
          preemption = { policy = \"always\" }",
         Some("admit.shares.period"),
     ),

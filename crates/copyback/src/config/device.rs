@@ -1,6 +1,6 @@
 //! What a drive is made of, as its user writes it.
 
-use super::{KeyError, Rate};
+use super::{KeyError, Rate, number};
 use copyback_workload::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -249,14 +249,14 @@ impl CapacityConfig {
         }
         if let Some(op) = self.over_provisioning {
             if !(op > 0.0 && op <= 10.0) {
-                return Err(KeyError::new("capacity.over_provisioning", format!("{op} is not possible"))
+                return Err(KeyError::new("capacity.over_provisioning", format!("{} is not possible", number(op)))
                     .with_help("use physical/logical - 1, for example 0.15 for 15 %"));
             }
             return Ok((physical_bytes as f64 / (1.0 + op)) as u64);
         }
         if let Some(reserved) = self.reserved {
             if !(reserved > 0.0 && reserved < 0.95) {
-                return Err(KeyError::new("capacity.reserved", format!("{reserved} is not possible"))
+                return Err(KeyError::new("capacity.reserved", format!("{} is not possible", number(reserved)))
                     .with_help("use a share of the physical capacity between 0 and 0.95, for example 0.15"));
             }
             return Ok((physical_bytes as f64 * (1.0 - reserved)) as u64);

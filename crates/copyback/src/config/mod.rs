@@ -15,6 +15,14 @@ pub use device::{CapacityConfig, CommandsConfig, Device, GeometryConfig, PageTim
 pub use rate::Rate;
 pub use share_or_count::ShareOrCount;
 
+/// A number in an error: one with many zeros has an exponent instead.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 | 1e-4..1e7 => value.to_string(),
+        _ => format!("{value:e}"),
+    }
+}
+
 /// A value that makes no sense: which key, why, and what would.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}`: {message}")]
@@ -38,5 +46,14 @@ impl KeyError {
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn numbers_in_errors_are_short() {
+        let shown = [0.0, -0.5, 101.0, 1e308, -2.5e-300, f64::INFINITY, f64::NAN].map(super::number);
+        assert_eq!(shown, ["0", "-0.5", "101", "1e308", "-2.5e-300", "inf", "NaN"]);
     }
 }

@@ -63,11 +63,32 @@ impl MeasureConfig {
         Some(Span { start_ns: self.window_start.0, bin_ns: self.bin.0, bins: window.0 / self.bin.0 })
     }
 
-    /// That a run which ended then has nothing of its window.
-    pub fn note(&self, end_ns: u64) -> Option<String> {
-        let is_empty = self.window.is_some() && end_ns < self.window_start.0;
+    /// That a run which ended then has nothing of its window, or how many of its bins, and how many of these lie in a
+    /// warm-up that lasted until `warmup_end_ns`.
+    pub fn notes(&self, end_ns: u64, warmup_end_ns: u64) -> Vec<String> {
+        let Some(span) = self.span() else { return Vec::new() };
         let (end, start) = (Nanos(end_ns), self.window_start);
-        is_empty.then(|| format!("the run ended at {end}, before its window (`measure.window_start = \"{start}\"`)"))
+        if end_ns < span.start_ns {
+            return vec![format!("the run ended at {end}, before its window (`measure.window_start = \"{start}\"`)")];
+        }
+        // Bins that begin before a time.
+        let begun_by = |time_ns: u64| time_ns.saturating_sub(span.start_ns).div_ceil(span.bin_ns).min(span.bins);
+        let (begun, of_warmup) = (begun_by(end_ns), begun_by(warmup_end_ns));
+        let mut notes = Vec::new();
+        if begun < span.bins {
+            notes.push(format!(
+                "the run ended at {end}, and its window (`measure.window`) has {begun} of {} bins",
+                span.bins
+            ));
+        }
+        if of_warmup > 0 {
+            notes.push(format!(
+                "{of_warmup} of the {begun} bins of the window (`measure.window`) begin in the warm-up, which lasted \
+                 until {}, and count its requests; a later `measure.window_start` leaves them out",
+                Nanos(warmup_end_ns)
+            ));
+        }
+        notes
     }
 
     /// Checks that the window can be.
@@ -80,8 +101,12 @@ impl MeasureConfig {
         }
         let Some(window) = self.window else {
             let help = "set `measure.window`, too, for example to \"10 s\"";
-            let why = || "there is no window that could start then".to_owned();
-            return if start.0 == 0 { Ok(()) } else { refuse("window_start", why(), help) };
+            let is_set = [start.0 != 0, bin != Self::default().bin];
+            return match is_set {
+                [true, _] => refuse("window_start", "there is no window that could start then".to_owned(), help),
+                [_, true] => refuse("bin", "there is no window that could have bins".to_owned(), help),
+                _ => Ok(()),
+            };
         };
         if window.0 == 0 {
             return refuse("window", "a window cannot be without length".to_owned(), "use for example \"10 s\"");
@@ -119,12 +144,27 @@ mod tests {
         assert_eq!(checked(late), span(36_000_000_000_000, 1_000, 1_000_000));
     }
 
+    /// Ten bins of 100 ms from 1 s on.
+    #[test]
+    fn a_window_that_a_run_leaves_empty_or_warms_up_in_is_noted() {
+        let config: MeasureConfig = toml::from_str("window_start = \"1 s\"\nwindow = \"1 s\"").expect("keys are known");
+        let notes = |end_ms: u64, warmup_ms: u64| config.notes(end_ms * 1_000_000, warmup_ms * 1_000_000).concat();
+        assert_eq!(notes(2_000, 0), "");
+        assert_eq!(notes(2_000, 1_000), "");
+        assert!(notes(999, 0).contains("the run ended at 999 ms, before its window"));
+        assert!(notes(1_450, 0).contains("has 5 of 10 bins"));
+        assert!(notes(2_000, 1_201).contains("3 of the 10 bins"));
+        assert!(notes(9_000, 5_000).contains("10 of the 10 bins"));
+        assert_eq!(MeasureConfig::default().notes(1, 1), Vec::<String>::new());
+    }
+
     #[test]
     fn a_window_that_cannot_be_is_refused() {
         let refused = [
             ("bin = \"0 ns\"", "bin"),
             ("window = \"0 s\"", "window"),
             ("window_start = \"10 h\"", "window_start"),
+            ("bin = \"10 ms\"", "bin"),
             ("window = \"250 ms\"", "bin"),
             ("window = \"50 ms\"", "bin"),
             ("window = \"1000001 us\"\nbin = \"1 us\"", "bin"),

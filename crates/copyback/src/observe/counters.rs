@@ -248,8 +248,13 @@ impl Counters {
     }
 
     /// A task beside garbage collection has relocated blocks.
-    pub fn on_relocated(&mut self, blocks: u64) {
+    pub fn on_relocated(&mut self, source: Source, blocks: u64) {
         self.work.blocks_relocated += blocks;
+        match source {
+            Source::Scrub => self.work.blocks_relocated_by_scrub += blocks,
+            Source::Wear => self.work.blocks_relocated_by_wear += blocks,
+            _ => {}
+        }
     }
 
     // ---- data -------------------------------------------------------------------------------------------------------

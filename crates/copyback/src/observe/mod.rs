@@ -10,6 +10,7 @@ pub mod commands;
 pub mod config;
 pub mod counters;
 pub mod flash_requests;
+pub mod flash_work;
 pub mod latencies;
 pub mod matched;
 pub mod observers;

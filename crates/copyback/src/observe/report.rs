@@ -2,6 +2,7 @@
 
 use super::commands::CommandRecord;
 use super::flash_requests::FlashRequestReport;
+pub use super::flash_work::FlashWork;
 use super::matched::Responses;
 use super::steady::Steady;
 pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample};
@@ -125,101 +126,6 @@ pub struct Latencies {
     pub gc_affected_read: Latency,
     /// Those of them that are writes.
     pub gc_affected_write: Latency,
-}
-
-/// Programs and reads of flash, in pages, and data in mapping units, by what caused them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct FlashWork {
-    /// Page reads for the host, those before a partial write included.
-    pub host_page_reads: u64,
-    /// Those of them that a partial write needed.
-    pub update_page_reads: u64,
-    /// Page programs for the host.
-    pub host_page_programs: u64,
-    /// Page reads of garbage collection.
-    pub gc_page_reads: u64,
-    /// Page programs of garbage collection.
-    pub gc_page_programs: u64,
-    /// Pages that were copied back, for whichever task: each is counted as a read and as a program, too.
-    pub copybacks: u64,
-    /// Page reads of other background work.
-    pub other_page_reads: u64,
-    /// Page programs of other background work.
-    pub other_page_programs: u64,
-    /// Block erases.
-    pub block_erases: u64,
-    /// Blocks that other background work relocated.
-    pub blocks_relocated: u64,
-    /// Mapping units written for the host.
-    pub host_units: u64,
-    /// Mapping units moved by garbage collection.
-    pub gc_units: u64,
-    /// Mapping units moved or written by other background work.
-    pub other_units: u64,
-    /// Unit places of programmed pages that were left empty.
-    pub padding_units: u64,
-    /// Moves that were dropped because the host had written a newer version meanwhile.
-    pub dropped_moves: u64,
-    /// Commands with more than one plane.
-    pub multi_plane_commands: u64,
-    /// Pages that were programmed by commands with more than one plane.
-    pub multi_plane_page_programs: u64,
-    /// Those of them that were for the host.
-    pub host_multi_plane_page_programs: u64,
-    /// Those of them that were for garbage collection.
-    pub gc_multi_plane_page_programs: u64,
-    /// Commands that followed another through the cache register.
-    pub cached_commands: u64,
-    /// Polls of a die's queue between steps of collections, as far as they take time.
-    pub queue_polls: u64,
-    /// Commands of the host that went before a collection's next step.
-    pub preemptions: u64,
-    /// Page reads of the host that were paired with one of collection in a command.
-    pub reads_paired_with_gc: u64,
-    /// Page programs of the host that were paired with one of collection in a command.
-    pub programs_paired_with_gc: u64,
-    /// Reads of the host that were served with a page that collection had read.
-    pub merged_reads: u64,
-    /// Writes of the host that went into a program of collection.
-    pub merged_writes: u64,
-}
-
-impl FlashWork {
-    /// Each count of this with the same count of another.
-    #[must_use]
-    pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
-        Self {
-            host_page_reads: with(self.host_page_reads, other.host_page_reads),
-            update_page_reads: with(self.update_page_reads, other.update_page_reads),
-            host_page_programs: with(self.host_page_programs, other.host_page_programs),
-            gc_page_reads: with(self.gc_page_reads, other.gc_page_reads),
-            gc_page_programs: with(self.gc_page_programs, other.gc_page_programs),
-            copybacks: with(self.copybacks, other.copybacks),
-            other_page_reads: with(self.other_page_reads, other.other_page_reads),
-            other_page_programs: with(self.other_page_programs, other.other_page_programs),
-            block_erases: with(self.block_erases, other.block_erases),
-            blocks_relocated: with(self.blocks_relocated, other.blocks_relocated),
-            host_units: with(self.host_units, other.host_units),
-            gc_units: with(self.gc_units, other.gc_units),
-            other_units: with(self.other_units, other.other_units),
-            padding_units: with(self.padding_units, other.padding_units),
-            dropped_moves: with(self.dropped_moves, other.dropped_moves),
-            multi_plane_commands: with(self.multi_plane_commands, other.multi_plane_commands),
-            multi_plane_page_programs: with(self.multi_plane_page_programs, other.multi_plane_page_programs),
-            host_multi_plane_page_programs: with(
-                self.host_multi_plane_page_programs,
-                other.host_multi_plane_page_programs,
-            ),
-            gc_multi_plane_page_programs: with(self.gc_multi_plane_page_programs, other.gc_multi_plane_page_programs),
-            cached_commands: with(self.cached_commands, other.cached_commands),
-            queue_polls: with(self.queue_polls, other.queue_polls),
-            preemptions: with(self.preemptions, other.preemptions),
-            reads_paired_with_gc: with(self.reads_paired_with_gc, other.reads_paired_with_gc),
-            programs_paired_with_gc: with(self.programs_paired_with_gc, other.programs_paired_with_gc),
-            merged_reads: with(self.merged_reads, other.merged_reads),
-            merged_writes: with(self.merged_writes, other.merged_writes),
-        }
-    }
 }
 
 /// Write amplification: flash units over host units, and its parts, which add up. `None` without host writes.

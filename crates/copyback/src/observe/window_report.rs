@@ -14,9 +14,9 @@ pub struct WindowReport {
     /// Standard deviation of the requests that ended in a bin, over their mean; the last bin, in which a run may end,
     /// is left out. `None` with less than two others.
     pub requests_variation: Option<f64>,
-    /// The highest mean response time of small reads in a bin with at least ten of them; `None` where there is none.
+    /// The highest mean response time of small reads in a bin with at least ten of them; `None` where none has.
     pub small_read_mean_max_ns: Option<f64>,
-    /// Share of the bins with at least ten small reads in which their mean was more than twice that of all bins together.
+    /// Share of such bins in which the mean was more than twice that of all bins together.
     pub small_read_slow_bins: Option<f64>,
     /// The longest time without a break of such bins that were so slow; bins with fewer small reads are passed over.
     pub small_read_slow_longest_ns: u64,

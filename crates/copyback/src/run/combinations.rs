@@ -230,6 +230,14 @@ impl RunConfig {
     /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its
     /// reserve and the watermark that the trigger keeps free.
     pub(super) fn check_spare(&self) -> Result<(), KeyError> {
+        self.check_room().map_err(|error| match self.room_for_parity() {
+            Some(help) if error.key == "capacity" => error.with_help(help),
+            _ => error,
+        })
+    }
+
+    /// The same without what helps where there is parity.
+    pub(super) fn check_room(&self) -> Result<(), KeyError> {
         let shape = self.shape();
         let units_per_block = u64::from(shape.pages_per_block) * shape.units_per_page();
         let planes = u64::from(shape.channels)

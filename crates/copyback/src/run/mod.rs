@@ -126,6 +126,17 @@ pub enum RunError {
     /// The workload ended before the warm-up did: nothing is left to be measured.
     #[error("{0}")]
     WarmupUnfinished(warmup::Unfinished),
+    /// Requests wait for collections that are kept from the flash for good.
+    #[error(
+        "run-ends: {requests} requests wait at {at_ns} ns for collections, which have no share of the slots \
+         (`admit.shares.gc = 0`) and no guard (`admit.guard = 0`)"
+    )]
+    CollectionKeptOut {
+        /// How many wait.
+        requests: u64,
+        /// Simulated time.
+        at_ns: u64,
+    },
     /// An invariant broke: a defect of the simulator or of a policy.
     #[error("invariant broken{}: {what}", at(.at_ns))]
     Invariant {
@@ -199,10 +210,12 @@ pub fn simulate(
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let end_ns = simulation.now_ns();
+    let warmup_end_ns = simulation.start_of_measures().now_ns;
     let mut outcome = outcome::of(simulation, preconditioning);
     outcome.notes = source.notes();
     outcome.notes.extend(config.notes_of_merges());
-    outcome.notes.extend(config.measure.note(end_ns));
+    outcome.notes.extend(config.note_of_shares(&outcome.series));
+    outcome.notes.extend(config.measure.notes(end_ns, warmup_end_ns));
     Ok(outcome)
 }
 

@@ -1,6 +1,6 @@
 //! What a drive has lived through before a run.
 
-use crate::config::KeyError;
+use crate::config::{KeyError, number};
 use serde::{Deserialize, Serialize};
 
 /// The drive's preconditioning. `[precondition]`
@@ -110,7 +110,7 @@ impl PreconditionConfig {
             if (0.0..=1.0).contains(&value) {
                 return Ok(());
             }
-            Err(KeyError::new(format!("precondition.{key}"), format!("{value} is no share"))
+            Err(KeyError::new(format!("precondition.{key}"), format!("{} is no share", number(value)))
                 .with_help("use a number from 0 to 1"))
         };
         match *self {
@@ -123,7 +123,7 @@ impl PreconditionConfig {
                     return Err(KeyError::new("precondition.overwrites", "must be from 0 to 1000 capacities"));
                 }
                 if !(1e-6..=1.0).contains(&steady) {
-                    return Err(KeyError::new("precondition.steady", format!("{steady} is not possible"))
+                    return Err(KeyError::new("precondition.steady", format!("{} is not possible", number(steady)))
                         .with_help("use a relative change such as 0.005"));
                 }
                 Ok(())
@@ -132,7 +132,7 @@ impl PreconditionConfig {
                 if (0.01..=100.0).contains(&round) {
                     return Ok(());
                 }
-                Err(KeyError::new("precondition.round", format!("{round} is not possible"))
+                Err(KeyError::new("precondition.round", format!("{} is not possible", number(round)))
                     .with_help("use a number of capacities from 0.01 to 100"))
             }
             Self::Aged { used_min, used_max, valid, .. } => {

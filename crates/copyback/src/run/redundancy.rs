@@ -3,13 +3,72 @@
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
 use crate::buffer::BufferConfig;
-use crate::config::KeyError;
+use crate::config::{CapacityConfig, KeyError};
 use crate::ftl::allocation::{AllocationConfig, Known};
+use copyback_workload::units::Bytes;
+
+/// How many times as many blocks a drive is tried with whose parity has no room.
+const BLOCKS_TIMES: u64 = 4;
+
+/// The last number up to `most` of which something holds that holds for all below it; 0 where it holds for none.
+fn last_that(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (0, most + 1);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { low = middle } else { high = middle }
+    }
+    low
+}
 
 /// Members of a stripe that its planner can tell apart.
 const MEMBERS_MAX: u32 = 31;
 
 impl RunConfig {
+    /// What parity takes of a drive that has no room for it, and how it gets some; none where there is no parity, or
+    /// where neither helps.
+    pub(super) fn room_for_parity(&self) -> Option<String> {
+        if !self.redundancy.has_parity() {
+            return None;
+        }
+        let members = self.geometry.channels;
+        let g = &self.geometry;
+        let physical = [g.channels, g.chips_per_channel, g.dies_per_chip, g.planes_per_die, g.blocks_per_plane]
+            .into_iter()
+            .chain([g.pages_per_block])
+            .map(u64::from)
+            .product::<u64>()
+            * g.page_size.0;
+        let logical = self.capacity.logical_bytes(physical).ok()?;
+        let fits = |logical: u64, blocks_per_plane: u32| {
+            let mut other = self.clone();
+            other.capacity = CapacityConfig { over_provisioning: None, reserved: None, logical: Some(Bytes(logical)) };
+            other.geometry.blocks_per_plane = blocks_per_plane;
+            other.geometry.check().is_ok() && other.check_room().is_ok()
+        };
+        // A number that one can read: no finer than a hundredth.
+        let step = (logical / 128).next_power_of_two().max(self.geometry.unit_bytes());
+        let logical = logical / step * step;
+        let steps = last_that(logical / step, |steps| fits(steps * step, self.geometry.blocks_per_plane));
+        let blocks = u64::from(self.geometry.blocks_per_plane);
+        let too_few = last_that(BLOCKS_TIMES * blocks, |blocks| !fits(logical, blocks as u32));
+        if steps == 0 || too_few == BLOCKS_TIMES * blocks {
+            return None;
+        }
+        // What keeps the over-provisioning, as far as it is enough.
+        let (data, members) = (u64::from(members - 1), u64::from(members));
+        let less = (logical * data / members / step).clamp(1, steps) * step;
+        let more = (blocks * members).div_ceil(data).max(too_few + 1);
+        Some(format!(
+            "parity takes a unit for each {data} of data, so that the same data needs {members}/{data} of the flash: \
+             set `capacity.logical` to \"{}\" (at most \"{}\"), or keep \"{}\" and set `geometry.blocks_per_plane` \
+             to {more} (at least {})",
+            Bytes(less),
+            Bytes(steps * step),
+            Bytes(logical),
+            too_few + 1
+        ))
+    }
+
     /// Parity across channels: units stay on theirs, and whoever lets requests in can tell tasks apart.
     pub(super) fn check_redundancy(&self) -> Result<(), KeyError> {
         if !self.redundancy.has_parity() {

@@ -92,6 +92,8 @@ pub struct Simulation<'a> {
     last_end_ns: u64,
     /// All requests have ended, and what they began.
     has_ended: bool,
+    /// The configuration of a drive never lets its collections in.
+    keeps_collection_out: bool,
     check: bool,
 }
 
@@ -116,6 +118,7 @@ impl<'a> Simulation<'a> {
     pub fn new(drives: Vec<(&RunConfig, Ftl)>, setup: Setup<'a>) -> Self {
         let mut members = Vec::new();
         let mut member_of_timer = vec![0; FIRST_DRIVE as usize];
+        let keeps_collection_out = drives.iter().any(|(config, _)| config.keeps_collection_out());
         for (number, (config, ftl)) in drives.into_iter().enumerate() {
             let first_timer = member_of_timer.len() as u32;
             member_of_timer.resize(member_of_timer.len() + Ssd::timers(&ftl.geometry) as usize, number as u16);
@@ -154,6 +157,7 @@ impl<'a> Simulation<'a> {
             peak_outstanding: 0,
             last_end_ns: 0,
             has_ended: false,
+            keeps_collection_out,
             check: setup.check,
         };
         simulation.start = simulation.reading();
@@ -193,6 +197,7 @@ impl<'a> Simulation<'a> {
         }
         if self.watch.is_some() {
             // The workload has not ended, or that were an error by now: something is stuck.
+            self.check_collection_let_in()?;
             self.check_end();
         }
         Ok(self.start.requests)
@@ -212,7 +217,17 @@ impl<'a> Simulation<'a> {
             }
         }
         self.report_progress(progress);
+        self.check_collection_let_in()?;
         self.check_end();
+        Ok(())
+    }
+
+    /// Requests that wait for collections which are never let in are no defect: the configuration asks for it.
+    fn check_collection_let_in(&self) -> Result<(), RunError> {
+        let requests = u64::from(self.requests.live());
+        if self.keeps_collection_out && requests > 0 {
+            return Err(RunError::CollectionKeptOut { requests, at_ns: self.now_ns() });
+        }
         Ok(())
     }
 

@@ -2,7 +2,12 @@
 
 use super::config::RunConfig;
 use crate::config::KeyError;
+use crate::dispatch::admit::AdmitConfig;
+use crate::dispatch::admit::debit::MapTask;
+use crate::dispatch::admit::shares::SharesConfig;
+use crate::flash::command::Source;
 use crate::ftl::allocation::Known;
+use crate::observe::report::Sample;
 use crate::tasks::gc::granularity::{GranularityConfig, GranularityPolicy};
 
 impl RunConfig {
@@ -18,6 +23,35 @@ impl RunConfig {
         );
         let help = "set `preemption.policy = \"always\"`, or `admit.policy` to \"all\" or \"window\"";
         Err(KeyError::new("admit.policy", why).with_help(help))
+    }
+
+    /// Whether no request of a collection ever enters a window while the host has one.
+    pub(super) fn keeps_collection_out(&self) -> bool {
+        matches!(&self.admit, AdmitConfig::Debit(p) if p.guard == 0) && self.admit.excludes(Source::Gc)
+    }
+
+    /// That tasks have more slots together than there are: by what is set, or, where shares are fed back, as was seen.
+    pub(super) fn note_of_shares(&self, series: &[Sample]) -> Option<String> {
+        let AdmitConfig::Debit(params) = &self.admit else { return None };
+        let is_on = |task| self.tasks.on().any(|(_, source)| source == task);
+        let has_map = params.map == MapTask::Own && self.mapping.cache().is_some();
+        let of = |is_on: bool, share: f64| if is_on { share } else { 0.0 };
+        let together = match &params.shares {
+            SharesConfig::Fixed(p) => {
+                p.gc + of(has_map, p.map) + of(is_on(Source::Scrub), p.scrub) + of(is_on(Source::Wear), p.wear)
+            }
+            SharesConfig::Feedback(p) => {
+                let fed_back = |s: &Sample| s.gc_share_percent.unwrap_or(0.0) + s.scrub_share_percent.unwrap_or(0.0);
+                let highest = series.iter().map(fed_back).fold(0.0, f64::max);
+                highest + of(has_map, p.map) + of(is_on(Source::Wear), p.wear)
+            }
+        };
+        (together > 100.0).then(|| {
+            format!(
+                "shares of all tasks together (`admit.shares`) reach {together:.0} % of the slots: while all are at \
+                 work, the host has one slot of the drive"
+            )
+        })
     }
 
     /// Tasks that relocate blocks one by one, and count what is read of them.

@@ -116,7 +116,7 @@ impl Drive {
         }
     }
 
-    /// A page was bound on a plane, where collections reserve no die: only there may one more be free for those who wait.
+    /// A page was bound on a plane, where collections reserve no die: only there may one more be free for waiters.
     #[inline(never)]
     fn look_after_waiters(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let bound_to = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
@@ -127,7 +127,7 @@ impl Drive {
         }
     }
 
-    /// The drive, or a channel, has more room where collections reserve no die: those who wait go on as far as it reaches.
+    /// The drive, or a channel, has more room where collections reserve no die: waiters go on as far as it reaches.
     pub(super) fn let_waiters_go_on(&mut self, die: DieId, plane: PlaneId, events: &mut EventQueue) {
         let plane = if self.ftl.allocation().is_static() { plane } else { PlaneId::NONE };
         let list = self.space_queue(die, plane);

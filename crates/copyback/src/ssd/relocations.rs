@@ -323,7 +323,7 @@ impl Drive {
             let event = GcEvent { start_ns, end_ns: events.now_ns(), die, plane, block, units_valid, free_blocks };
             self.counters.on_collection(event);
         } else {
-            self.counters.on_relocated(1);
+            self.counters.on_relocated(source, 1);
         }
         if self.looks_up() {
             self.update_moved(die, source, self.geometry.pages_per_block.saturating_sub(pages_bound), events);

@@ -272,7 +272,8 @@ impl Drive {
             let event = GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks };
             self.counters.on_collection(event);
         } else {
-            self.counters.on_relocated(self.jobs[id.at()].footprint().blocks().count() as u64);
+            let blocks = self.jobs[id.at()].footprint().blocks().count() as u64;
+            self.counters.on_relocated(source, blocks);
         }
         // The clock stops for the job before anybody else can be charged.
         let d = &mut self.dies[die.at()];

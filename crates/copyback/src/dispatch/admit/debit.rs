@@ -29,6 +29,12 @@
 //!   error e is the number of free blocks missing to the watermark, `scrub_p` (0.002 % a read) and `scrub_i` (0.9) of
 //!   scrubbing, `most` (80 %), and `map` (20 %) and `wear` (5 %), which are not fed back. P and I are not in the
 //!   paper; those of collection let its share span 0 to 40 % as in Fig. 6b.
+//!
+//! P on another drive: a share settles at S = P · e / (1 − I). For a share that is wanted when so many blocks are
+//! missing take P ≈ share · (1 − I) / blocks: 40 % at 80 blocks are 40 · 0.1 / 80 = 0.05. No more blocks can be missing
+//! than `trigger.soft` says, and P of scrubbing is for each read above `tasks.scrub.start`: where these are a tenth, P
+//! has to be ten times as much. I says how slowly a share follows: after log 0.5 / log I periods it is half of the way,
+//! with 0.9 after 7 of them.
 
 use super::shares::{Shares, SharesConfig};
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots, is_guarded};

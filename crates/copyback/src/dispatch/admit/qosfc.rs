@@ -14,7 +14,7 @@
 //! - `host`, `gc`, `map`, `scrub`, `wear` (default 80, 20, 20, 20, 20): weights of the tasks; only their ratios count.
 
 use super::{AdmitPolicy, Change, Entry, Setup, View, check_slots};
-use crate::config::KeyError;
+use crate::config::{KeyError, number};
 use crate::flash::command::Source;
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +60,7 @@ impl super::Parameters for Params {
         match self.weights().into_iter().find(|(.., weight)| !(1e-3..=1e6).contains(weight)) {
             None => Ok(()),
             Some((key, _, weight)) => {
-                Err(KeyError::new(format!("admit.{key}"), format!("a weight of {weight} gives no share"))
+                Err(KeyError::new(format!("admit.{key}"), format!("a weight of {} gives no share", number(weight)))
                     .with_help("use a number from 0.001 to 1000000, such as 20"))
             }
         }

@@ -93,8 +93,8 @@ fn the_program_of_an_update_whose_read_is_under_way_is_the_hosts() {
 
 /// Where pages of the map fill for 10,000 ns before they go to flash, the update is such a page from 70,240 on, and
 /// waits in front behind the nine reads of the collection, which has one request in windows. A read of the host that
-/// comes at 80,000 makes it the host's, so that it enters at once; one that comes while the page fills sends the page as
-/// it is, at 65,000, or, where awaited pages fill as others do, has it enter as the host's when it is sent. The page is
+/// comes at 80,000 makes it the host's, so that it enters at once; one that comes while the page fills sends it as it
+/// is, at 65,000, or, where awaited pages fill as others do, has it enter as the host's when it is sent. The page is
 /// programmed, then read for the host, and then its data is.
 #[test]
 fn an_update_that_is_in_a_page_with_others_enters_as_the_hosts() {

@@ -6,7 +6,8 @@
 //! Dynamic: of a plane's free blocks the youngest, the one with the fewest erases, is opened next. Static: while a full
 //! block has been erased more than `threshold` times less often than the block that was erased most, it is relocated,
 //! one at a time, the one with the fewest erases first. Its data goes where moved data goes, and the block itself takes
-//! part in the wear again. Erases of the preconditioning count.
+//! part in the wear again. Erases of the preconditioning count, and dynamic levelling says there, too, which free block
+//! is opened next: a run with it and one without begin with two different drives.
 //!
 //! The least worn blocks are looked at one after the other, 64 of them at most: those that are free, open or being
 //! relocated are passed over.

@@ -9,8 +9,8 @@
 //! 0 to 40 % as in Fig. 6b, and nothing else was looked at.
 //!
 //! Parameters:
-//! - `period` (default `"1 ms"`): time between two updates. Not every change of the free blocks, for then the loop's
-//!   gain would depend on the load.
+//! - `period` (default `"1 ms"`, at least `"1 us"`): time between two updates. Not every change of the free blocks, for
+//!   then the loop's gain would depend on the load.
 //! - `gc_p` (default 0.05 % a block), `gc_i` (default 0.9): P and I of collection.
 //! - `scrub_p` (default 0.002 % a read), `scrub_i` (default 0.9): P and I of scrubbing.
 //! - `most` (default 80): no share exceeds so many percent.
@@ -18,10 +18,13 @@
 //!   in percent, which nothing feeds back. Own.
 
 use super::State;
-use crate::config::KeyError;
+use crate::config::{KeyError, number};
 use crate::flash::command::Source;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
+
+/// Shortest period.
+const PERIOD_MIN_NS: u64 = 1_000;
 
 /// See the page above.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,23 +67,24 @@ impl Params {
     pub(super) fn check(&self) -> Result<(), KeyError> {
         let refuse =
             |key: &str, why: String, help: &str| Err(KeyError::new(format!("admit.shares.{key}"), why).with_help(help));
-        if self.period.0 == 0 {
-            return refuse("period", "shares cannot be updated all the time".to_owned(), "use 1 us or more");
+        if self.period.0 < PERIOD_MIN_NS {
+            let why = format!("shares cannot be updated every {}", self.period);
+            return refuse("period", why, "use 1 us or more");
         }
         for (key, value) in [("gc_p", self.gc_p), ("scrub_p", self.scrub_p)] {
             if !(0.0..=100.0).contains(&value) {
-                return refuse(key, format!("{value} is no coefficient P"), "use a number from 0 to 100");
+                return refuse(key, format!("{} is no coefficient P", number(value)), "use a number from 0 to 100");
             }
         }
         for (key, value) in [("gc_i", self.gc_i), ("scrub_i", self.scrub_i)] {
             if !(0.0..1.0).contains(&value) {
-                let why = format!("with a coefficient I of {value} a share never comes back");
+                let why = format!("with a coefficient I of {} a share never comes back", number(value));
                 return refuse(key, why, "use a number from 0 to below 1");
             }
         }
         for (key, value) in [("most", self.most), ("map", self.map), ("wear", self.wear)] {
             if !(value > 0.0 && value <= 100.0) {
-                return refuse(key, format!("{value} % is no share"), "use a number of percent up to 100");
+                return refuse(key, format!("{} % is no share", number(value)), "use a number of percent up to 100");
             }
         }
         Ok(())

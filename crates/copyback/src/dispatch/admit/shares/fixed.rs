@@ -7,7 +7,7 @@
 //!   slot at all, but for the guard.
 
 use super::TASKS;
-use crate::config::KeyError;
+use crate::config::{KeyError, number};
 use crate::flash::command::Source;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ impl Params {
         match TASKS.iter().zip(self.all()).find(|(_, share)| !(0.0..=100.0).contains(share)) {
             None => Ok(()),
             Some(((name, _), share)) => {
-                Err(KeyError::new(format!("admit.shares.{name}"), format!("{share} % is no share"))
+                Err(KeyError::new(format!("admit.shares.{name}"), format!("{} % is no share", number(share)))
                     .with_help("use a number of percent from 0 to 100"))
             }
         }

@@ -25,6 +25,9 @@ use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
 use serde::{Deserialize, Serialize};
 
+/// The most victims side by side.
+pub const VICTIMS_MAX: u32 = 64;
+
 /// See the page above.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -44,7 +47,7 @@ impl Default for Params {
 impl super::Parameters for Params {
     fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
         // A page that is read beside less than a page of units that came in.
-        for (key, value, least, most) in [("victims", self.victims, 1, 64), ("buffer", self.buffer, 2, 4096)] {
+        for (key, value, least, most) in [("victims", self.victims, 1, VICTIMS_MAX), ("buffer", self.buffer, 2, 4096)] {
             if !(least..=most).contains(&value) {
                 let message = format!("{value} is not possible");
                 return Err(KeyError::new(format!("preemption.{key}"), message)

@@ -2,6 +2,9 @@
 //!
 //! Source: `Ideal-No-GC` of hpdc18 (Section 3.1) and of tc12: the bound that no schedule can beat.
 //!
+//! It bounds schedules of collections alone: what `[tasks.scrub]` or `[tasks.wear]` relocate takes its time here as
+//! under any other scheme, and reserves its die.
+//!
 //! Parameters: none.
 
 use super::{Candidate, Parameters, PreemptionPolicy, View};

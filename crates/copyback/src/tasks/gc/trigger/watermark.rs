@@ -7,7 +7,10 @@
 //!
 //! Parameters:
 //! - `scope` (default `"plane"`): whose free blocks are counted: `"plane"`, `"die"` or `"device"`. A die or a device
-//!   below its watermark collects on each of its dies the plane with the fewest free blocks.
+//!   below its watermark collects on each of its dies the plane with the fewest free blocks. Under
+//!   `preemption.policy = "always"` no die collects for itself: victims are picked over all planes of the scope, and
+//!   `preemption.victims` blocks of the whole drive are collected at a time, with a watermark of a plane or a die one
+//!   of each.
 //! - `soft` (default 0.05): collection starts below this watermark, a share or a count of the scope's blocks.
 //! - `count` (default `"blocks"`): the quantity counted against the watermarks: `"blocks"` that are erased and not
 //!   open, or `"pages"` that can still be programmed, those of open blocks among them (tpds20 Section 5.1), a watermark
@@ -34,7 +37,7 @@
 
 use super::idle::{self, Idle};
 use super::{Parameters, Scope, Start, TriggerPolicy, Wanted};
-use crate::config::{GeometryConfig, KeyError, ShareOrCount};
+use crate::config::{GeometryConfig, KeyError, ShareOrCount, number};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Ftl;
 use crate::sim::index::PlaneId;
@@ -162,7 +165,7 @@ impl Params {
         };
         let watermark = match watermark {
             ShareOrCount::Blocks(count) => format!("{count} blocks"),
-            ShareOrCount::Share(share) => format!("a share of {share}"),
+            ShareOrCount::Share(share) => format!("a share of {}", number(share)),
         };
         let message =
             format!("{watermark} is no possible watermark of free blocks: {scope} has {scope_blocks} blocks in all");
@@ -200,7 +203,7 @@ impl Parameters for Params {
                 .with_help(format!("keep all watermarks below the {scope_blocks} blocks of a plane")));
         }
         if !(0.0..=1.0).contains(&self.hard) {
-            return Err(KeyError::new("trigger.hard", format!("{} is no share of `trigger.soft`", self.hard))
+            return Err(KeyError::new("trigger.hard", format!("{} is no share of `trigger.soft`", number(self.hard)))
                 .with_help("use a number from 0 to 1, such as 0.2"));
         }
         if self.collections == Collections::One && self.stop.is_some() {

@@ -1,0 +1,49 @@
+//! What tasks beside the host did, and which shares of the slots they had.
+
+use crate::format::{count, percent};
+use copyback::observe::report::{Report, Sample};
+use copyback::run::config::RunConfig;
+
+/// Rows of the section; none where no task but collection was on and nobody knows shares.
+pub fn rows(run: &RunConfig, report: &Report, series: &[Sample]) -> Vec<(&'static str, String)> {
+    let flash = &report.flash;
+    let mut rows = Vec::new();
+    if let Some(scrub) = &run.tasks.scrub {
+        let blocks = count(flash.blocks_relocated_by_scrub);
+        let (reads, start) = (count(report.block_reads_max.unwrap_or(0).into()), count(scrub.start.into()));
+        rows.push((
+            "scrubbed",
+            format!("{blocks} blocks; highest read count at the end {reads} (begins above {start})"),
+        ));
+    }
+    if let Some(wear) = &run.tasks.wear {
+        let blocks = count(flash.blocks_relocated_by_wear);
+        let apart = count((report.wear.max_erases - report.wear.min_erases).into());
+        let most = count(wear.threshold.into());
+        rows.push((
+            "levelled",
+            format!("{blocks} blocks; erases at the end differ by up to {apart} (begins above {most})"),
+        ));
+    }
+    rows.extend(share(series, |sample| sample.gc_share_percent).map(|text| ("share of GC", text)));
+    if run.tasks.scrub.is_some() {
+        rows.extend(share(series, |sample| sample.scrub_share_percent).map(|text| ("share of scrubbing", text)));
+    }
+    rows
+}
+
+/// A share as it was seen over time; none where nobody knows shares. One of 0 is that of a task without work.
+fn share(series: &[Sample], of: fn(&Sample) -> Option<f64>) -> Option<String> {
+    let seen: Vec<f64> = series.iter().filter_map(of).collect();
+    let at_work = || seen.iter().copied().filter(|&share| share > 0.0);
+    let samples = at_work().count();
+    if seen.is_empty() {
+        return None;
+    }
+    if samples == 0 {
+        return Some("none was seen".into());
+    }
+    let (mean, highest) = (at_work().sum::<f64>() / samples as f64, at_work().fold(0.0, f64::max));
+    let time = percent(samples as f64 / seen.len() as f64);
+    Some(format!("mean {mean:.1} % of the slots, highest {highest:.1} %; at work for {time} of the time"))
+}
