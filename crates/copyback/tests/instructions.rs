@@ -173,8 +173,8 @@ fn work_of_tasks_of_the_environment() {
     }
 }
 
-/// A request costs about as much where eight times as many wait, and on four times the dies: what is decided for one does
-/// not look at the others. Every end of a collection once sent all that waited round the drive (five times the
+/// A request costs about as much where eight times as many wait, and on four times the dies: what is decided for one
+/// does not look at the others. Every end of a collection once sent all that waited round the drive (five times the
 /// instructions at a depth of 4,096 as at 512), and debit looked at every die.
 #[test]
 fn what_waits_and_other_dies_cost_a_request_little() {
