@@ -137,7 +137,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "frontier.policy = \"twin\"",
         "frontier.policy = \"single\"\nfrontier.hot_window = \"5 ms\"",
         FILLS,
-        "frontier.policy = \"split\"\nfrontier.fill_limit = \"3 ms\"\nfrontier.fill_ends = \"flash\"",
+        "frontier.policy = \"split\"\nfrontier.fill_limit = \"3 ms\"\nfrontier.fill_ends = \"flash\"\nfrontier.fill_awaited = \"waits\"",
         "frontier.policy = \"single\"\nfrontier.fill_limit = \"100 us\"\nfrontier.fill_pages = 2\nfrontier.hot_window = \"5 ms\"",
         "frontier.policy = \"twin\"\nfrontier.hot_window = \"50 ms\"\nfrontier.hot_updates = 2",
         ROW,

@@ -99,9 +99,15 @@ pub struct Policy {
 impl Policy {
     /// All clocks stand at 0.
     pub fn new(params: &Params, setup: &Setup) -> Self {
-        let mut weights = [params.wear; Source::ALL.len()];
-        params.weights().iter().for_each(|&(_, task, weight)| weights[task as usize] = weight);
-        Self { weights, tags: vec![Tags::default(); setup.dies as usize] }
+        let weight = |task: Source| match task {
+            // Parity goes with the host's writes.
+            Source::Host | Source::Parity => params.host,
+            Source::Gc => params.gc,
+            Source::Map => params.map,
+            Source::Scrub => params.scrub,
+            Source::Wear => params.wear,
+        };
+        Self { weights: Source::ALL.map(weight), tags: vec![Tags::default(); setup.dies as usize] }
     }
 }
 

@@ -51,6 +51,9 @@ impl super::Parameters for Params {
 /// Who goes first.
 const ORDER: [Source; 6] = [Source::Host, Source::Map, Source::Gc, Source::Scrub, Source::Wear, Source::Parity];
 
+// Whoever is missing would never enter.
+const _: () = assert!(ORDER.len() == Source::ALL.len());
+
 /// The guard.
 pub struct Policy {
     guard: u32,

@@ -56,9 +56,15 @@ pub struct Fixed {
 impl Fixed {
     /// What is set.
     pub fn new(params: &Params) -> Self {
-        let mut of = [params.wear; Source::ALL.len()];
-        TASKS.iter().zip(params.all()).for_each(|(&(_, task), share)| of[task as usize] = share);
-        Self { of }
+        let share = |task: Source| match task {
+            Source::Gc => params.gc,
+            Source::Map => params.map,
+            Source::Scrub => params.scrub,
+            Source::Wear => params.wear,
+            // What the tasks leave: nobody asks.
+            Source::Host | Source::Parity => 0.0,
+        };
+        Self { of: Source::ALL.map(share) }
     }
 
     /// The share of a task.
