@@ -7,7 +7,8 @@
 //!
 //! At each die a task that waits has a start tag S = max(v, F), where F is the finish tag of its last request there and
 //! v the start tag of the die's last one; the least start tag enters, and F becomes S + cost / weight. The cost of a
-//! request is the time of its array and of its transfer.
+//! request is the time of its array and of its transfer; of a relocation's read the mean of what its pages still hold,
+//! as which of them it brings is decided when its die takes it.
 //!
 //! Parameters:
 //! - `slots` (default 4): requests in a die's window.
