@@ -53,8 +53,8 @@ fn of_pages(cached: u32, more: &str) -> RunConfig {
     ))
 }
 
-/// Where small writes fill pages, too, a write-back that a read waits for goes at once: 661,440 ns as in timeline A5; it
-/// waits for others, a millisecond, only where that is asked for.
+/// Where small writes fill pages, too, a write-back that a read waits for goes at once: 661,440 ns as in timeline A5.
+/// It waits for others, a millisecond, only where that is asked for.
 #[test]
 fn a_write_back_that_is_awaited_does_not_wait_for_its_page_to_fill() {
     let response = |more: &str| {

@@ -101,12 +101,12 @@ impl Policy {
     /// All clocks stand at 0.
     pub fn new(params: &Params, setup: &Setup) -> Self {
         let weight = |task: Source| match task {
-            // Parity goes with the host's writes.
-            Source::Host | Source::Parity => params.host,
+            Source::Host => params.host,
             Source::Gc => params.gc,
             Source::Map => params.map,
             Source::Scrub => params.scrub,
-            Source::Wear => params.wear,
+            // What is relocated for parity is background work like wear levelling.
+            Source::Wear | Source::Parity => params.wear,
         };
         Self { weights: Source::ALL.map(weight), tags: vec![Tags::default(); setup.dies as usize] }
     }

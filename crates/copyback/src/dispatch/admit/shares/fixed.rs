@@ -60,9 +60,10 @@ impl Fixed {
             Source::Gc => params.gc,
             Source::Map => params.map,
             Source::Scrub => params.scrub,
-            Source::Wear => params.wear,
+            // What is relocated for parity is background work like wear levelling.
+            Source::Wear | Source::Parity => params.wear,
             // What the tasks leave: nobody asks.
-            Source::Host | Source::Parity => 0.0,
+            Source::Host => 0.0,
         };
         Self { of: Source::ALL.map(share) }
     }
