@@ -167,8 +167,8 @@ fn victims_side_by_side_lie_on_different_planes_and_dies() {
     }
 }
 
-/// A collection that reserves no die moves what a collection moves: uniform random writes on a plane of 1,024 blocks of 32
-/// pages cost what the mean field of greedy victims says, within 1 %, whatever is dispatched. Two blocks are left out of
+/// A collection that reserves no die moves what a collection moves: uniform random writes on a plane of 1,024 blocks of
+/// 32 pages cost what the mean field of greedy victims says, within 1 %, whoever dispatches. Two blocks are left out of
 /// the capacity, the open one and the one that is kept; ten times the capacity is written, behind fifteen times without
 /// time.
 #[test]

@@ -89,6 +89,11 @@ impl Drive {
         if self.waiting_for_space == 1 {
             self.heed_guard(events);
         }
+        if self.relocations.are_tasks() && self.ftl.allocation().chooses_die() {
+            // Its die may have given its last pages to others while it waited in front, and another one has some: the
+            // next collection that ends is a quarter of a second away.
+            self.let_waiters_go_on(die, plane, events);
+        }
     }
 
     /// A transaction waits no longer for a page to land on.

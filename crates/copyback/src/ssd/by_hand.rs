@@ -82,6 +82,18 @@ fn a_write_that_leaves_its_die_goes_where_room_is() {
     assert_eq!((drive.txns[id].die, drive.waiting_for_space, drive.dies[0].waiting_for_space()), (DieId(2), 0, 0));
 }
 
+/// Where collections reserve no die, a write whose die has given its pages to others goes to another die at once: it
+/// once waited there for the end of a collection anywhere.
+#[test]
+fn a_write_whose_die_has_no_page_left_waits_for_no_collection() {
+    let as_task = "preemption = { policy = \"always\" }
+                   trigger = { policy = \"watermark\", scope = \"device\", soft = 4 }";
+    let (mut drive, mut events) = drive(3, 1, as_task);
+    reserve_all(&mut drive, 0);
+    let id = write(&mut drive, 0, &mut events);
+    assert_eq!((drive.txns[id].die, drive.waiting_for_space), (DieId(1), 0));
+}
+
 /// A die whose command is all that it has is busy, though nobody waits there.
 #[test]
 fn a_write_that_chooses_its_die_passes_one_that_is_busy() {
