@@ -90,8 +90,8 @@ impl Drive {
             self.heed_guard(events);
         }
         if self.relocations.are_tasks() && self.ftl.allocation().chooses_die() {
-            // Its die may have given its last pages to others while it waited in front, and another one has some: the
-            // next collection that ends is a quarter of a second away.
+            // Its die may have given its last pages to others while it waited in front, and another one has some: no
+            // collection has to end first.
             self.let_waiters_go_on(die, plane, events);
         }
     }
