@@ -28,20 +28,25 @@ const DRIVE: &str = r#"
     page_size = "4 KiB"
 "#;
 
-/// Two writes and a read in turn, for the first of `drives` equal drives.
-fn work(drives: usize, requests: u64) {
-    let config: RunConfig = toml::from_str(DRIVE).expect("a configuration");
-    let units = u64::from(Geometry::new(&config.device()).logical_units);
-    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
+/// Two writes and a read in turn, so far from each other.
+fn mix(units: u64, requests: u64, gap_ns: u64) -> std::vec::IntoIter<Request> {
     let request = |i: u64| Request {
-        arrival_ns: i * 900_000,
+        arrival_ns: i * gap_ns,
         offset_bytes: i * 7_919 % units * 4096,
         len_bytes: 4096,
         device: 0,
         op: if i.is_multiple_of(3) { Op::Read } else { Op::Write },
         priority: Priority::Normal,
     };
-    let mut source = (0..requests).map(request).collect::<Vec<_>>().into_iter();
+    (0..requests).map(request).collect::<Vec<_>>().into_iter()
+}
+
+/// Such requests, for the first of `drives` equal drives.
+fn work(drives: usize, requests: u64) {
+    let config: RunConfig = toml::from_str(DRIVE).expect("a configuration");
+    let units = u64::from(Geometry::new(&config.device()).logical_units);
+    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
+    let mut source = mix(units, requests, 900_000);
     let setup = Setup {
         host: HostConfig::default(),
         source: &mut source,
@@ -140,15 +145,7 @@ fn work_of_tasks(config: &RunConfig, depth: u32, requests: u64) {
     config.host = toml::from_str(&format!("mode = \"closed\"\nqueue_depth = {depth}")).expect("a host");
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
-    let request = |i: u64| Request {
-        arrival_ns: 0,
-        offset_bytes: i * 7_919 % units * 4096,
-        len_bytes: 4096,
-        device: 0,
-        op: if i.is_multiple_of(3) { Op::Read } else { Op::Write },
-        priority: Priority::Normal,
-    };
-    let mut source = (0..requests).map(request).collect::<Vec<_>>().into_iter();
+    let mut source = mix(units, requests, 0);
     let setup = Setup {
         host: config.host.clone(),
         source: &mut source,
