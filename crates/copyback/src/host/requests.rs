@@ -20,6 +20,8 @@ pub struct HostRequest {
     pub arrival_ns: u64,
     /// Its drive.
     pub drive: u16,
+    /// Whether it has waited for a drive that had all transactions that it takes.
+    pub was_held: bool,
 }
 
 impl HostRequest {

@@ -44,6 +44,10 @@ struct Member {
     written_units: u64,
     /// Whether it stands in [`Simulation::marked`].
     is_listed: bool,
+    /// Requests that it was given and that are not whole with it: the first is being split.
+    line: VecDeque<(RequestId, Splitter)>,
+    /// Until when the last request waited in its line, because it had all transactions that it takes.
+    held_until_ns: u64,
 }
 
 /// A run under way: one or more drives that share a clock, and a host.
@@ -73,11 +77,8 @@ pub struct Simulation<'a> {
     fetch_max: u64,
     /// Measured requests after which to stop.
     requests_max: u64,
-    /// The request that is being split.
-    splitting: Option<(RequestId, Splitter)>,
-    /// Whether it waits for a drive that has all transactions that it takes, and until when the last one did.
-    is_held: bool,
-    held_until_ns: u64,
+    /// Drives that have all transactions that they take, in their order: requests wait in their lines.
+    held: Vec<u32>,
     /// Requests that waited so.
     held_requests: u64,
     /// Who watches for the end of the warm-up, until it ends.
@@ -124,7 +125,14 @@ impl<'a> Simulation<'a> {
             member_of_timer.resize(member_of_timer.len() + Ssd::timers(&ftl.geometry) as usize, number as u16);
             let config = config.ssd(setup.host.subpage_writes);
             let ssd = Ssd::new(&config, ftl, first_timer, setup.check, setup.keep_gc_events);
-            members.push(Member { ssd, first_timer, written_units: 0, is_listed: false });
+            members.push(Member {
+                ssd,
+                first_timer,
+                written_units: 0,
+                is_listed: false,
+                line: VecDeque::new(),
+                held_until_ns: 0,
+            });
         }
         let requests_max = setup.requests.unwrap_or(u64::MAX);
         let mut simulation = Self {
@@ -134,6 +142,7 @@ impl<'a> Simulation<'a> {
             totals: Totals::new(&members),
             written_by_drives: 0,
             counts_submitted: members.iter().any(|m| m.ssd.has_buffer() || m.ssd.takes_along()),
+            held: Vec::with_capacity(members.len()),
             members,
             member_of_timer,
             host: setup.host,
@@ -145,9 +154,6 @@ impl<'a> Simulation<'a> {
             fetched: 0,
             fetch_max: requests_max,
             requests_max,
-            splitting: None,
-            is_held: false,
-            held_until_ns: 0,
             held_requests: 0,
             watch: None,
             start: Start::default(),
@@ -321,7 +327,7 @@ impl<'a> Simulation<'a> {
             HostMode::Open => self.host.outstanding_max,
             HostMode::Closed => self.host.queue_depth,
         };
-        self.splitting.is_some() || (self.next.is_some() && self.requests.live() < limit)
+        !self.held.is_empty() || (self.next.is_some() && self.requests.live() < limit)
     }
 
     fn report_progress(&self, progress: &mut dyn FnMut(Progress)) {

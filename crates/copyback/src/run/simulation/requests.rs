@@ -62,8 +62,10 @@ impl Simulation<'_> {
 
     /// Lets requests begin, and be split, as far as limits allow.
     pub(super) fn pump(&mut self) -> Result<(), RunError> {
+        self.split_held();
         loop {
-            if self.splitting.is_some() && !self.split_on() {
+            // Where every drive has all that it takes, nothing that began would get anywhere.
+            if self.held.len() == self.members.len() {
                 return Ok(());
             }
             let Some(request) = self.next else { return Ok(()) };
@@ -111,18 +113,56 @@ impl Simulation<'_> {
         let splitter = Splitter::new(&asked, geometry.unit_bytes, geometry.units_per_logical_page);
         self.start.since_ns.get_or_insert(arrival_ns);
         self.arrivals.add(arrival_ns);
-        self.held_requests += u64::from(arrival_ns < self.held_until_ns);
-        let id = self.requests.add(HostRequest { asked, index, arrival_ns, drive: drive as u16 });
+        let was_held = arrival_ns < member.held_until_ns;
+        self.held_requests += u64::from(was_held);
+        let id = self.requests.add(HostRequest { asked, index, arrival_ns, drive: drive as u16, was_held });
         self.members[drive].ssd.begin(id, arrival_ns, asked.priority, index);
         self.peak_outstanding = self.peak_outstanding.max(self.requests.live());
-        self.splitting = Some((id, splitter));
+        self.line_up(drive, id, splitter);
         Ok(())
     }
 
-    /// Splits the request at hand further; whether it is done.
-    fn split_on(&mut self) -> bool {
-        let (id, mut splitter) = self.splitting.take().expect("a request is being split");
-        let member = self.requests[id].drive as usize;
+    /// A request that has begun on a drive is split, or waits behind others that the drive does not take whole yet.
+    fn line_up(&mut self, member: usize, id: RequestId, splitter: Splitter) {
+        if !self.members[member].line.is_empty() {
+            self.members[member].line.push_back((id, splitter));
+            return self.note_held(id);
+        }
+        if let Some(rest) = self.split(member, id, splitter) {
+            self.members[member].line.push_back((id, rest));
+            self.note_held(id);
+            let place = self.held.partition_point(|&held| (held as usize) < member);
+            self.held.insert(place, member as u32);
+        }
+    }
+
+    /// Splits what waits in the lines of drives that had all transactions that they take.
+    fn split_held(&mut self) {
+        let mut at = 0;
+        while let Some(&member) = self.held.get(at) {
+            if self.empty_line(member as usize) {
+                self.held.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    /// Splits requests in a drive's line as far as it takes them; whether none is left.
+    fn empty_line(&mut self, member: usize) -> bool {
+        while let Some((id, splitter)) = self.members[member].line.front().copied() {
+            if let Some(rest) = self.split(member, id, splitter) {
+                self.members[member].line[0].1 = rest;
+                return false;
+            }
+            self.members[member].line.pop_front();
+            self.members[member].held_until_ns = self.events.now_ns();
+        }
+        true
+    }
+
+    /// Hands a drive as much of a request as it takes; the rest, if there is one.
+    fn split(&mut self, member: usize, id: RequestId, mut splitter: Splitter) -> Option<Splitter> {
         let (op, ssd) = (splitter.op(), &mut self.members[member].ssd);
         if op == Op::Trim {
             let (first, units) = splitter.rest();
@@ -130,11 +170,9 @@ impl Simulation<'_> {
         } else {
             loop {
                 if ssd.is_full() {
-                    self.splitting = Some((id, splitter));
-                    self.hold_back(id);
                     self.totals.note(member);
                     self.list_if_marked(member);
-                    return false;
+                    return Some(splitter);
                 }
                 let Some(sub_request) = splitter.next() else { break };
                 if op == Op::Write {
@@ -143,23 +181,17 @@ impl Simulation<'_> {
                 ssd.submit(id, sub_request, op, &mut self.events);
             }
         }
-        let now_ns = self.events.now_ns();
-        if std::mem::take(&mut self.is_held) {
-            self.held_until_ns = now_ns;
-        }
         self.hear_member(member);
-        if let Some(completion) = self.members[member].ssd.end_of_split(id, now_ns) {
+        if let Some(completion) = self.members[member].ssd.end_of_split(id, self.events.now_ns()) {
             self.end(&completion);
         }
-        true
+        None
     }
 
-    /// The drive has all transactions that it takes: the request that is being split waits, and all behind it.
+    /// The drive of a request has all transactions that it takes, and the request waits.
     #[cold]
-    fn hold_back(&mut self, id: RequestId) {
-        // One that itself waited for the request before it was counted when it began.
-        let was_counted = self.is_held || self.requests[id].arrival_ns < self.held_until_ns;
-        self.held_requests += u64::from(!was_counted);
-        self.is_held = true;
+    fn note_held(&mut self, id: RequestId) {
+        let was_held = std::mem::replace(&mut self.requests[id].was_held, true);
+        self.held_requests += u64::from(!was_held);
     }
 }
