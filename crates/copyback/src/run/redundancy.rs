@@ -20,7 +20,7 @@ fn last_that(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
     low
 }
 
-/// Members of a stripe that its planner can tell apart.
+/// Members of a drive's stripe: a transaction has a bit for each that is written (`Txn::others`).
 const MEMBERS_MAX: u32 = 31;
 
 impl RunConfig {

@@ -13,7 +13,7 @@ use crate::flash::geometry::Geometry;
 use crate::flash::stripes::{Place, Stripes};
 use crate::host::splitter::SubRequest;
 use crate::observe::report::ParityTotals;
-use crate::redundancy::planner::{Members, Stripe};
+use crate::redundancy::planner::{Members, Stripe, Write};
 use crate::redundancy::{DieLoad, RedundancyConfig, RedundancyPolicy};
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::hold;
@@ -62,8 +62,7 @@ fn plans(
     for (offset, reads) in (place.offset..).zip(&mut plans[..units as usize]) {
         let unit = |member: u32| stripes.unit(Place { member, offset, ..place });
         let is_known = |&member: &u32| unit(member).is_none_or(|unit| is_known(member, unit));
-        let known = (0..stripes.members()).filter(is_known).fold(0, |mask, member| mask | 1 << member);
-        *reads = plan(Members(known));
+        *reads = plan((0..stripes.members()).filter(is_known).collect());
     }
     plans
 }
@@ -159,10 +158,10 @@ impl Drive {
         let written = |offset: u32| {
             let unit = |member: u32| stripes.unit(Place { member, offset, ..place });
             let is_written = |&member: &u32| unit(member).is_some_and(|unit| (first..end).contains(&unit.0));
-            Members((0..stripes.data()).filter(is_written).fold(0, |mask, member| mask | 1 << member))
+            (0..stripes.data()).filter(is_written).collect::<Members>()
         };
         for (offset, units, written) in runs(stripes.units_per_page(), written) {
-            if written.count() > 0 {
+            if !written.is_empty() {
                 self.begin_parity(Place { member: stripes.data(), offset, ..place }, units, written, events);
             }
         }
@@ -176,14 +175,16 @@ impl Drive {
         parity.pending[stripe..][..units as usize].iter_mut().for_each(|pending| *pending += 1);
         self.newest.track();
         let mut txn = Txn::new(Role::ParityWrite, first, units, DieId::NONE, PlaneId::NONE);
-        (txn.others, txn.arrival_ns) = (written.0, events.now_ns());
+        txn.others = u32::try_from(written.0).expect("a drive's stripe has at most 31 members");
+        txn.arrival_ns = events.now_ns();
         let id = self.txns.add(txn);
         self.read_for_parity(id, events);
     }
 
     /// What a write of parity depends on is read.
     fn read_for_parity(&mut self, id: TxnId, events: &mut EventQueue) {
-        let (first, units, written) = (self.txns[id].first, self.txns[id].units, Members(self.txns[id].others));
+        let (first, units) = (self.txns[id].first, self.txns[id].units);
+        let written = Members(u64::from(self.txns[id].others));
         let stripes = self.parity().stripes;
         let place = stripes.place(first).expect("it is parity");
         let is_known = |member: u32, unit: LogicalUnit| {
@@ -192,8 +193,8 @@ impl Drive {
         };
         let data = stripes.data();
         let plans = plans(&stripes, place, units, is_known, |known| {
-            let stripe = Stripe { data, parity: 1, unavailable: Members(0), known };
-            stripe.write(written).expect("all members are available").reads
+            let stripe = Stripe { data, parity: 1, unavailable: Members::default(), known };
+            stripe.write(Write::whole(written)).expect("all members are available").reads
         });
         let mut reads = self.room_for_reads();
         list_reads(&stripes, place, &plans[..units as usize], &mut reads);
@@ -300,7 +301,7 @@ impl Drive {
         // Where all that would be needed is in DRAM, or holds nothing, too rarely to have a path of its own, nothing is
         // listed.
         let is_known = |_, unit| self.ftl.lookup(unit).is_none() || self.is_in_dram(unit);
-        let (data, wanted) = (stripes.data(), Members(1 << place.member));
+        let (data, wanted) = (stripes.data(), Members::one(place.member));
         let plans = plans(&stripes, place, txn.units, is_known, |known| {
             let stripe = Stripe { data, parity: 1, unavailable: wanted, known: known.without(wanted) };
             stripe.read(wanted).expect("one member is unavailable")

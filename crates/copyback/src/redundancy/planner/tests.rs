@@ -1,0 +1,286 @@
+use super::*;
+
+const PRIME: u64 = 257;
+
+/// A code written out as a matrix over a prime field: what any set of its members tells of the data. What the planner
+/// says is compared with what is true of this matrix.
+struct Code {
+    data: u32,
+    members: u32,
+    /// By set of members, which members of data they tell.
+    told: Vec<Members>,
+    /// By member of parity, by set of data, by set of members: whether these tell that data's share of that parity.
+    told_shares: Vec<Vec<Vec<bool>>>,
+}
+
+/// What a member is of the data: a row of the matrix. Any `data` rows are independent.
+fn row(data: u32, member: u32) -> Vec<u64> {
+    let power = |base: u64, exponent: u32| (0..exponent).fold(1, |product, _| product * base % PRIME);
+    (0..data)
+        .map(|at| match member.checked_sub(data) {
+            None => u64::from(at == member),
+            Some(parity) => power(u64::from(at) + 2, parity),
+        })
+        .collect()
+}
+
+/// What is left of a row where those of a basis are taken off, each of which begins with its column.
+fn rest(basis: &[(usize, Vec<u64>)], mut row: Vec<u64>) -> Vec<u64> {
+    for (column, other) in basis {
+        let (scale, factor) = (other[*column], PRIME - row[*column]);
+        row.iter_mut().zip(other).for_each(|(value, of_other)| *value = (*value * scale + factor * of_other) % PRIME);
+    }
+    row
+}
+
+impl Code {
+    fn new(data: u32, parity: u32) -> Self {
+        let members = data + parity;
+        let bases: Vec<_> = (0..1 << members)
+            .map(|known| {
+                let mut basis: Vec<(usize, Vec<u64>)> = Vec::new();
+                for member in Members(known).iter() {
+                    let row = rest(&basis, row(data, member));
+                    basis.extend(row.iter().position(|&value| value != 0).map(|column| (column, row)));
+                }
+                basis
+            })
+            .collect();
+        let tells = |basis: &[_], row| rest(basis, row).iter().all(|&value| value == 0);
+        let told = bases.iter().map(|basis| (0..data).filter(|&member| tells(basis, row(data, member))).collect());
+        let share = |member: u32, set: u64| -> Vec<u64> {
+            let row = row(data, member).into_iter().zip(0..);
+            row.map(|(value, at)| if Members(set).has(at) { value } else { 0 }).collect()
+        };
+        let told_shares = (data..members).map(|member| {
+            let by_set = (0..1 << data).map(|set| bases.iter().map(|basis| tells(basis, share(member, set))).collect());
+            by_set.collect()
+        });
+        Self { data, members, told: told.collect(), told_shares: told_shares.collect() }
+    }
+
+    /// Whether who knows these members knows these shares and these members of data, too.
+    fn tells(&self, known: Members, wanted: &Wanted) -> bool {
+        let of_parity =
+            |parity: u32| self.told_shares[(parity - self.data) as usize][wanted.share.0 as usize].as_slice();
+        wanted.units.without(self.told[known.0 as usize]).is_empty()
+            && wanted.parity.iter().all(|parity| of_parity(parity)[known.0 as usize])
+    }
+
+    /// The fewest members to read, by trying all.
+    fn fewest(&self, stripe: &Stripe, wanted: &Wanted) -> Option<u32> {
+        let readable = stripe.available().without(stripe.known);
+        let known = stripe.known.both(stripe.all());
+        let subsets = (0..1 << self.members).map(Members).filter(|subset| subset.without(readable).is_empty());
+        subsets.filter(|subset| self.tells(subset.with(known), wanted)).map(Members::count).min()
+    }
+}
+
+/// What somebody has to know of the old data.
+#[derive(Default)]
+struct Wanted {
+    /// Of these members of parity ...
+    parity: Members,
+    /// ... the share of these members of data.
+    share: Members,
+    /// These members of data.
+    units: Members,
+}
+
+/// What a writer has to know: of each parity that can be written the share of what is not, and what is written in part.
+fn wanted_by(stripe: &Stripe, write: &Write) -> Wanted {
+    let parity = stripe.all().without(stripe.all_data()).without(stripe.unavailable);
+    // Of one member parity is a copy, which changes where that changes.
+    let units = if stripe.data == 1 || parity.is_empty() { Members(0) } else { write.in_part };
+    Wanted { parity, share: stripe.all_data().without(write.written), units }
+}
+
+/// Subsets of a set.
+fn subsets(set: Members) -> impl Iterator<Item = Members> {
+    (0..=set.0).map(Members).filter(move |subset| subset.without(set).is_empty())
+}
+
+/// Asks about every stripe of up to eight members, mirrors and one or two of parity: whatever is unavailable, whatever
+/// is known, which may be what is unavailable: it is in DRAM.
+fn for_each_stripe(ask: impl Fn(&Code, &Stripe)) {
+    let raid = (1..=2).flat_map(|parity| (1..=8 - parity).map(move |data| (data, parity)));
+    for (data, parity) in raid.chain((3..=7).map(|parity| (1, parity))) {
+        let code = Code::new(data, parity);
+        for unavailable in subsets(Members::first(data + parity)) {
+            // Of more members than six all sets would take minutes.
+            let most = if data + parity <= 6 { 6 } else { 1 };
+            for known in subsets(Members::first(data + parity)).filter(|known| known.count() <= most) {
+                ask(&code, &Stripe { data, parity, unavailable, known });
+            }
+        }
+    }
+}
+
+/// Asks about every write to each of them, whatever is written in part.
+fn for_each_write(ask: impl Fn(&Code, &Stripe, Write)) {
+    for_each_stripe(|code, stripe| {
+        for written in subsets(stripe.all_data()).skip(1) {
+            for in_part in subsets(written) {
+                ask(code, stripe, Write { in_part, ..Write::whole(written) });
+            }
+        }
+    });
+}
+
+/// A plan reads enough and no more than it has to, or nothing that can be read is enough.
+#[test]
+fn a_write_reads_as_little_as_gives_the_new_parity() {
+    for_each_write(|code, stripe, write| {
+        let said = || format!("{stripe:?} {write:?}: {:?}", stripe.write(write));
+        let (plan, wanted) = (stripe.write(write), wanted_by(stripe, &write));
+        if wanted.parity.is_empty() {
+            let is_lost = write.written.both(stripe.unavailable).count() > 0;
+            assert_eq!(plan.map(|plan| plan.reads), (!is_lost).then_some(Members(0)), "{}", said());
+            return;
+        }
+        assert_eq!(plan.map(|plan| plan.reads.count()), code.fewest(stripe, &wanted), "{}", said());
+        let Some(plan) = plan else { return };
+        assert!(code.tells(plan.reads.with(stripe.known), &wanted), "{}", said());
+        assert_eq!(plan.reads.both(stripe.unavailable.with(stripe.known)), Members(0), "{}", said());
+        let written = write.written.with(stripe.all().without(stripe.all_data()));
+        assert_eq!(plan.writes, written.without(stripe.unavailable), "{}", said());
+    });
+}
+
+/// A plan that is asked for is taken where all that it reads can be read, and replaced by another where not.
+#[test]
+fn a_plan_that_is_asked_for_is_taken_where_it_can_be() {
+    for_each_write(|code, stripe, write| {
+        let wanted = wanted_by(stripe, &write);
+        let least = stripe.write(write);
+        let modify = write.written.with(wanted.parity);
+        let reconstruct = wanted.share.with(wanted.units);
+        for (partial, members) in [(Partial::ReadModifyWrite, modify), (Partial::Reconstruct, reconstruct)] {
+            let plan = stripe.write(Write { partial, ..write });
+            let said = || format!("{stripe:?} {write:?} {partial:?}: {plan:?}");
+            let is_possible = members.without(stripe.available()).is_empty();
+            if is_possible && !wanted.parity.is_empty() && !reconstruct.is_empty() {
+                assert_eq!(plan.map(|plan| plan.reads), Some(members.without(stripe.known)), "{}", said());
+            } else {
+                assert_eq!(plan, least, "{}", said());
+            }
+            if let Some(plan) = plan {
+                assert!(code.tells(plan.reads.with(stripe.known), &wanted), "{}", said());
+                assert_eq!(Some(plan.writes), least.map(|least| least.writes), "{}", said());
+            }
+        }
+    });
+}
+
+#[test]
+fn a_read_is_rebuilt_from_as_little_as_gives_it() {
+    for_each_stripe(|code, stripe| {
+        for units in subsets(stripe.all_data()).skip(1) {
+            let (reads, wanted) = (stripe.read(units), Wanted { units, ..Wanted::default() });
+            assert_eq!(reads.map(Members::count), code.fewest(stripe, &wanted), "{stripe:?} {units:?}: {reads:?}");
+            let Some(reads) = reads else { continue };
+            assert!(code.tells(reads.with(stripe.known), &wanted), "{stripe:?} {units:?}: {reads:?}");
+            assert_eq!(reads.both(stripe.unavailable.with(stripe.known)), Members(0), "{stripe:?} {units:?}");
+            let own = units.without(stripe.known);
+            let is_as_good = own.both(stripe.unavailable).is_empty() && own.count() == reads.count();
+            assert!(!is_as_good || reads == own, "{stripe:?} {units:?}: {reads:?} is decoded for nothing");
+        }
+    });
+}
+
+#[test]
+fn a_mirror_reads_the_copy_whose_turn_it_is() {
+    for_each_stripe(|_, stripe| {
+        for (units, member) in subsets(stripe.all_data()).flat_map(|units| (0..8).map(move |member| (units, member))) {
+            let (reads, said) = (stripe.read_from(units, member), format!("{stripe:?} {units:?} {member}"));
+            let can_be_read = stripe.all().without(stripe.unavailable).has(member);
+            let is_known = stripe.known.count() > 0;
+            if stripe.data == 1 && units.count() > 0 && can_be_read && !is_known {
+                assert_eq!(reads, Some(Members::one(member)), "{said}");
+            } else {
+                assert_eq!(reads, stripe.read(units), "{said}");
+            }
+        }
+    });
+}
+
+/// With everything there and nothing known the plans read what textbooks say: of n units of data, of which k are
+/// written, k and the parity, or the others and those that are written in part; up to 64 drives.
+#[test]
+fn of_wide_stripes_each_plan_reads_what_textbooks_say() {
+    for (n, p) in (1..=2).flat_map(|p| (2..=64 - p).map(move |n| (n, p))) {
+        let stripe = Stripe { data: n, parity: p, unavailable: Members(0), known: Members(0) };
+        let all = Members::first(n + p);
+        for (k, parts) in (1..=n).flat_map(|k| (0..=k).map(move |parts| (k, parts))) {
+            // The last ones, so that the highest bits count.
+            let last = |count: u32| Members::first(n).without(Members::first(n - count));
+            let (written, in_part) = (last(k), last(parts));
+            let reads = |partial| {
+                let plan = stripe.write(Write { written, in_part, partial }).expect("all is there");
+                assert_eq!(plan.writes, written.with(all.without(Members::first(n))), "{n}+{p}, {k}");
+                plan.reads
+            };
+            let reconstruct = reads(Partial::Reconstruct);
+            assert_eq!(reconstruct.count(), n - k + parts, "{n}+{p}, {k}, {parts} in part");
+            let (modify, least) = (reads(Partial::ReadModifyWrite), reads(Partial::Least));
+            if k == n && parts == 0 {
+                assert_eq!((modify, least), (Members(0), Members(0)), "{n}+{p}: it is written whole");
+                continue;
+            }
+            assert_eq!(modify.count(), k + p, "{n}+{p}, {k}, {parts} in part");
+            // Of the three plans the third reads n, any n of all.
+            let fewest = (k + p).min(n - k + parts).min(n);
+            assert_eq!(least.count(), fewest, "{n}+{p}, {k}, {parts} in part");
+            if k + p == fewest {
+                assert_eq!(least, modify, "{n}+{p}, {k}, {parts} in part: read-modify-write wins a tie");
+            }
+        }
+    }
+}
+
+/// The plans of a stripe of three and one, as the pages of policies state them.
+#[test]
+fn three_and_one_read_two_one_and_nothing() {
+    let stripe = Stripe { data: 3, parity: 1, unavailable: Members(0), known: Members(0) };
+    let reads = |written| stripe.write(Write::whole(Members(written))).expect("all is there").reads;
+    assert_eq!(reads(0b001), Members(0b1001), "read-modify-write wins the tie");
+    assert_eq!(reads(0b011), Members(0b0100));
+    assert_eq!(reads(0b111), Members(0));
+    let blocked = Stripe { unavailable: Members(0b010), ..stripe };
+    assert_eq!(blocked.read(Members(0b010)), Some(Members(0b1101)));
+}
+
+/// Without parity nothing is read before a write, and nothing is rebuilt.
+#[test]
+fn without_parity_members_stand_for_themselves() {
+    let stripe = Stripe { data: 4, parity: 0, unavailable: Members(0b1000), known: Members(0) };
+    let write = |written| stripe.write(Write { in_part: Members(written), ..Write::whole(Members(written)) });
+    assert_eq!(write(0b0110), Some(Plan { reads: Members(0), writes: Members(0b0110) }));
+    assert_eq!(write(0b1100), None);
+    assert_eq!(stripe.read(Members(0b0011)), Some(Members(0b0011)));
+    assert_eq!(stripe.read(Members(0b1001)), None);
+}
+
+#[test]
+fn members_are_as_many_as_bits() {
+    for count in [0, 1, 31, 32, 63, 64] {
+        let first = Members::first(count);
+        assert_eq!((first.count(), first.is_empty()), (count, count == 0));
+        assert!(first.iter().eq(0..count), "{first:?}");
+        assert_eq!((0..count).collect::<Members>(), first);
+        assert!((0..64).all(|member| first.has(member) == (member < count)), "{first:?}");
+    }
+}
+
+#[test]
+fn plans_are_named_as_in_files() {
+    for (partial, name) in [
+        (Partial::Least, "least"),
+        (Partial::ReadModifyWrite, "read-modify-write"),
+        (Partial::Reconstruct, "reconstruct"),
+    ] {
+        assert_eq!(serde_json::to_value(partial).unwrap(), name);
+        assert_eq!(serde_json::from_value::<Partial>(name.into()).unwrap(), partial);
+    }
+    assert_eq!(Partial::default(), Partial::Least);
+}
