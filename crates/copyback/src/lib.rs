@@ -3,6 +3,7 @@
 //! The folders are rooms, each with one subject; a room uses only rooms that stand before it in the order of
 //! `tests/layering.rs`.
 
+pub mod array;
 pub mod buffer;
 pub mod config;
 pub mod dispatch;

@@ -21,6 +21,7 @@ const ROOMS: &[&str] = &[
     "buffer",
     "host",
     "ssd",
+    "array",
     "run",
     "scene",
 ];

@@ -17,6 +17,27 @@ pub struct HostConfig {
     pub outstanding_max: u32,
     /// What a write of part of a mapping unit does (default `read-modify-write`).
     pub subpage_writes: SubpageWrites,
+    /// Whom requests to an array name: its `volume` (default), or the `drive` of their number, past the volume: their
+    /// addresses are those of that drive. Only where stripes are not protected.
+    #[serde(skip_serializing_if = "Target::is_default")]
+    pub target: Target,
+}
+
+/// Whom requests to an array name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// The volume.
+    #[default]
+    Volume,
+    /// One of its drives.
+    Drive,
+}
+
+impl Target {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Where arrival times come from.
@@ -46,6 +67,7 @@ impl Default for HostConfig {
             queue_depth: 32,
             outstanding_max: 65_536,
             subpage_writes: SubpageWrites::ReadModifyWrite,
+            target: Target::Volume,
         }
     }
 }

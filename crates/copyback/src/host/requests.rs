@@ -18,8 +18,6 @@ pub struct HostRequest {
     pub index: u64,
     /// When it arrived, which in a closed loop the workload does not say.
     pub arrival_ns: u64,
-    /// Its drive.
-    pub drive: u16,
     /// Whether it has waited for a drive that had all transactions that it takes.
     pub was_held: bool,
 }

@@ -1,6 +1,7 @@
 //! The loop: events in their order, and all that follows from each. How requests begin and end stands beside it, and
 //! what is measured of them; what becomes of them in between is a matter of `ssd`.
 
+mod array;
 mod ends;
 mod measures;
 mod requests;
@@ -31,8 +32,12 @@ use totals::Totals;
 
 /// The next arrival.
 const ARRIVAL: Timer = Timer(0);
+/// A request has been in the hand of an array's controller for long enough.
+const DELAY: Timer = Timer(1);
+/// The next stripe of a failed drive may be rebuilt.
+const REBUILD: Timer = Timer(2);
 /// Timers that belong to no drive.
-const FIRST_DRIVE: u32 = 1;
+const FIRST_DRIVE: u32 = 3;
 /// Events between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 18;
 
@@ -79,6 +84,10 @@ pub struct Simulation<'a> {
     requests_max: u64,
     /// Drives that have all transactions that they take, in their order: requests wait in their lines.
     held: Vec<u32>,
+    /// Whether there are such drives, or parts of a volume's requests that their drives were not handed.
+    has_to_hand_over: bool,
+    /// What stands between the host and the drives of an array.
+    array: Option<Box<array::Array>>,
     /// Requests that waited so.
     held_requests: u64,
     /// Who watches for the end of the warm-up, until it ends.
@@ -143,6 +152,8 @@ impl<'a> Simulation<'a> {
             written_by_drives: 0,
             counts_submitted: members.iter().any(|m| m.ssd.has_buffer() || m.ssd.takes_along()),
             held: Vec::with_capacity(members.len()),
+            has_to_hand_over: false,
+            array: None,
             members,
             member_of_timer,
             host: setup.host,
@@ -175,7 +186,7 @@ impl<'a> Simulation<'a> {
         if warmup.is_none() {
             return;
         }
-        let units = self.drives().map(|drive| u64::from(drive.geometry().logical_units)).sum();
+        let units = self.units_held();
         self.watch = Some(Watch::new(warmup, self.host.mode == HostMode::Closed, units));
         self.collector.warm_up();
         self.fetch_max = u64::MAX;
@@ -255,6 +266,7 @@ impl<'a> Simulation<'a> {
         }
         match timer {
             ARRIVAL => {}
+            Timer(timer) if timer < FIRST_DRIVE => self.on_array_timer(Timer(timer)),
             Timer(timer) => {
                 let member = self.member_of_timer[timer as usize] as usize;
                 let local = timer - self.members[member].first_timer;
@@ -327,7 +339,7 @@ impl<'a> Simulation<'a> {
             HostMode::Open => self.host.outstanding_max,
             HostMode::Closed => self.host.queue_depth,
         };
-        !self.held.is_empty() || (self.next.is_some() && self.requests.live() < limit)
+        self.has_to_hand_over || (self.next.is_some() && self.requests.live() < limit)
     }
 
     fn report_progress(&self, progress: &mut dyn FnMut(Progress)) {
@@ -353,6 +365,7 @@ impl<'a> Simulation<'a> {
             broken(Invariant::RunEnds, format_args!("{left} requests wait for something that never comes: {dies}"));
         }
         self.members.iter().for_each(|m| m.ssd.drive().check_end(self.events.now_ns()));
+        self.array.iter().for_each(|array| array.volume.check_end());
         // What was summed as it came is what the drives say in the end.
         let written: u64 = self.members.iter().map(|m| m.ssd.drive().counters().work().host_units).sum();
         debug_assert_eq!(self.written_by_drives, written, "host units of the drives");

@@ -80,6 +80,7 @@ invariants! {
     Window Always "window" "a slot of a die's window is given back once";
     CollectionsReclaim Always "collections-reclaim" "where a plane is collected again and again, a collection frees a page in the end";
     DecisionsEnd Always "decisions-end" "decisions of one moment come to an end";
+    StripeLock Always "stripe-lock" "a stripe of a volume is written by one operation at a time";
     RunEnds Always "run-ends" "when nothing more is to come, nobody waits";
     AllReturned AtEnd "all-returned" "at the end no transaction, slot, page reservation, die reservation or job is left";
     ProgramsAddUp AtEnd "programs-add-up" "places programmed are those of the host, of jobs, and padding: by the translation layer's books, by commands, and in the report";
@@ -88,6 +89,7 @@ invariants! {
     MapBothWays Check "map-both-ways" "the map, the reverse map, the valid bits and the blocks' counts agree";
     TranslationCurrent Check "translation-current" "where a map lives in flash, a translation page there, a changed entry in DRAM or an update under way tells where each unit is";
     StripesWhole Check "stripes-whole" "where there is parity, each unit of a stripe is on its channel, and of a stripe that holds data the parity is in flash or on its way";
+    StripeParity Check "stripe-parity" "after each write of a volume's stripe, and after its rebuild, the members that are there are what its data says, made of nothing but what was read";
     LogBlocks Check "log-blocks" "where pages are merged, each block is a data block, one log block, one that is gathered or one to be erased; data blocks hold pages of their logical block in place, and random log blocks are no more than there may be";
     ReservationsCovered Check "reservations-covered" "each page that is reserved is there, or being made";
     NewestRead Check "newest-read" "a read returns the newest version of what was written";

@@ -429,6 +429,11 @@ impl Drive {
         self.dies[die.at()].clocks.switch(now_ns, occupant, held_by_gc);
     }
 
+    /// Whether a collection, or another job, is under way or waits for its die.
+    pub fn has_jobs(&self) -> bool {
+        self.jobs.len() > self.free_jobs.len() || self.relocations.count() > 0
+    }
+
     /// Dies that are reserved for jobs.
     pub fn dies_reserved(&self) -> u32 {
         self.dies_reserved

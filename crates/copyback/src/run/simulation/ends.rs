@@ -1,7 +1,9 @@
 //! Requests end, as their drives say.
 
 use super::Simulation;
+use crate::observe::report::CAUSES;
 use crate::run::RunError;
+use crate::sim::index::RequestId;
 use crate::ssd::front::Completion;
 
 impl Simulation<'_> {
@@ -34,14 +36,23 @@ impl Simulation<'_> {
         Ok(true)
     }
 
-    /// A request ends.
+    /// A drive is done with a request: one of the host, or a part of one.
     pub(super) fn end(&mut self, completion: &Completion) {
+        if self.array.is_some() {
+            return self.end_part(completion);
+        }
+        self.end_request(completion.request, completion.gc_affected, &completion.breakdown_ns);
+    }
+
+    /// A request of the host ends.
+    #[inline(always)]
+    pub(super) fn end_request(&mut self, id: RequestId, gc_affected: bool, breakdown_ns: &[u64; CAUSES]) {
         let now_ns = self.events.now_ns();
-        let ended = self.requests[completion.request].ended(completion.gc_affected, &completion.breakdown_ns);
+        let ended = self.requests[id].ended(gc_affected, breakdown_ns);
         if self.collector.record(ended, now_ns) {
             self.last_end_ns = now_ns;
         }
-        self.requests.remove(completion.request);
+        self.requests.remove(id);
         if self.next.is_none() && self.requests.live() == 0 {
             self.members.iter_mut().for_each(|m| m.ssd.drive_mut().end_idleness(&mut self.events));
         }

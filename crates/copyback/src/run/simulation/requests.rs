@@ -49,8 +49,12 @@ impl Simulation<'_> {
             let next = asked.as_ref().ok().copied().flatten();
             if let Some(next) = &next {
                 let drive = if self.members.len() == 1 { 0 } else { next.device as usize };
+                let (drive, offset_bytes) = match &self.array {
+                    Some(array) => array.first_touched(next),
+                    None => (drive, next.offset_bytes),
+                };
                 if let Some(member) = self.members.get(drive) {
-                    member.ssd.drive().fetch_ahead(next.offset_bytes);
+                    member.ssd.drive().fetch_ahead(offset_bytes);
                 }
             }
             self.ahead.push_back(asked);
@@ -62,7 +66,10 @@ impl Simulation<'_> {
 
     /// Lets requests begin, and be split, as far as limits allow.
     pub(super) fn pump(&mut self) -> Result<(), RunError> {
-        self.split_held();
+        if self.has_to_hand_over {
+            self.split_held();
+            self.begin_parts();
+        }
         loop {
             // Where every drive has all that it takes, nothing that began would get anywhere.
             if self.held.len() == self.members.len() {
@@ -93,37 +100,54 @@ impl Simulation<'_> {
     }
 
     fn begin(&mut self, asked: Request, arrival_ns: u64) -> Result<(), RunError> {
-        let index = self.fetched - 1;
-        let drive = if self.members.len() == 1 { 0 } else { asked.device as usize };
-        let refuse = |capacity_bytes| RunError::BeyondCapacity {
-            index,
-            op: ["read", "write", "trim"][asked.op as usize],
-            offset_bytes: asked.offset_bytes,
-            len_bytes: asked.len_bytes,
-            capacity_bytes,
-        };
-        let Some(member) = self.members.get(drive) else {
-            return Err(RunError::NoSuchDrive { index, device: asked.device, drives: self.members.len() });
-        };
-        let geometry = member.ssd.drive().geometry();
-        let capacity_bytes = geometry.logical_bytes();
-        if asked.offset_bytes.checked_add(asked.len_bytes).is_none_or(|end| end > capacity_bytes) {
-            return Err(refuse(capacity_bytes));
+        if self.array.is_some() {
+            return self.begin_in_array(asked, arrival_ns);
         }
+        let drive = if self.members.len() == 1 { 0 } else { asked.device as usize };
+        let Some(member) = self.members.get(drive) else { return Err(self.no_such_drive(&asked)) };
+        let geometry = member.ssd.drive().geometry();
+        self.check_fits(&asked, geometry.logical_bytes())?;
         let splitter = Splitter::new(&asked, geometry.unit_bytes, geometry.units_per_logical_page);
-        self.start.since_ns.get_or_insert(arrival_ns);
-        self.arrivals.add(arrival_ns);
         let was_held = arrival_ns < member.held_until_ns;
-        self.held_requests += u64::from(was_held);
-        let id = self.requests.add(HostRequest { asked, index, arrival_ns, drive: drive as u16, was_held });
-        self.members[drive].ssd.begin(id, arrival_ns, asked.priority, index);
-        self.peak_outstanding = self.peak_outstanding.max(self.requests.live());
+        let id = self.add(asked, arrival_ns, was_held);
+        self.members[drive].ssd.begin(id, arrival_ns, asked.priority, self.fetched - 1);
         self.line_up(drive, id, splitter);
         Ok(())
     }
 
+    #[cold]
+    pub(super) fn no_such_drive(&self, asked: &Request) -> RunError {
+        RunError::NoSuchDrive { index: self.fetched - 1, device: asked.device, drives: self.members.len() }
+    }
+
+    /// A request lies inside what it names.
+    #[inline]
+    pub(super) fn check_fits(&self, asked: &Request, capacity_bytes: u64) -> Result<(), RunError> {
+        if asked.offset_bytes.checked_add(asked.len_bytes).is_none_or(|end| end > capacity_bytes) {
+            return Err(RunError::BeyondCapacity {
+                index: self.fetched - 1,
+                op: ["read", "write", "trim"][asked.op as usize],
+                offset_bytes: asked.offset_bytes,
+                len_bytes: asked.len_bytes,
+                capacity_bytes,
+            });
+        }
+        Ok(())
+    }
+
+    /// A request is under way from now on.
+    #[inline]
+    pub(super) fn add(&mut self, asked: Request, arrival_ns: u64, was_held: bool) -> RequestId {
+        self.start.since_ns.get_or_insert(arrival_ns);
+        self.arrivals.add(arrival_ns);
+        self.held_requests += u64::from(was_held);
+        let id = self.requests.add(HostRequest { asked, index: self.fetched - 1, arrival_ns, was_held });
+        self.peak_outstanding = self.peak_outstanding.max(self.requests.live());
+        id
+    }
+
     /// A request that has begun on a drive is split, or waits behind others that the drive does not take whole yet.
-    fn line_up(&mut self, member: usize, id: RequestId, splitter: Splitter) {
+    pub(super) fn line_up(&mut self, member: usize, id: RequestId, splitter: Splitter) {
         if !self.members[member].line.is_empty() {
             self.members[member].line.push_back((id, splitter));
             return self.note_held(id);
@@ -133,6 +157,7 @@ impl Simulation<'_> {
             self.note_held(id);
             let place = self.held.partition_point(|&held| (held as usize) < member);
             self.held.insert(place, member as u32);
+            self.has_to_hand_over = true;
         }
     }
 
@@ -146,6 +171,7 @@ impl Simulation<'_> {
                 at += 1;
             }
         }
+        self.has_to_hand_over = !self.held.is_empty() || self.has_parts();
     }
 
     /// Splits requests in a drive's line as far as it takes them; whether none is left.
@@ -163,6 +189,8 @@ impl Simulation<'_> {
 
     /// Hands a drive as much of a request as it takes; the rest, if there is one.
     fn split(&mut self, member: usize, id: RequestId, mut splitter: Splitter) -> Option<Splitter> {
+        // Neither parity nor another copy is what the host wrote.
+        let counts = self.array.is_none() || self.is_of_host(id);
         let (op, ssd) = (splitter.op(), &mut self.members[member].ssd);
         if op == Op::Trim {
             let (first, units) = splitter.rest();
@@ -175,7 +203,7 @@ impl Simulation<'_> {
                     return Some(splitter);
                 }
                 let Some(sub_request) = splitter.next() else { break };
-                if op == Op::Write {
+                if op == Op::Write && counts {
                     self.collector.written_units += u64::from(sub_request.units);
                 }
                 ssd.submit(id, sub_request, op, &mut self.events);
@@ -191,6 +219,10 @@ impl Simulation<'_> {
     /// The drive of a request has all transactions that it takes, and the request waits.
     #[cold]
     fn note_held(&mut self, id: RequestId) {
+        let id = self.array.as_ref().map_or(id, |array| array.volume.request_of(id));
+        if id.is_none() {
+            return;
+        }
         let was_held = std::mem::replace(&mut self.requests[id].was_held, true);
         self.held_requests += u64::from(!was_held);
     }

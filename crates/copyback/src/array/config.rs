@@ -1,0 +1,245 @@
+//! What users say of an array.
+
+use crate::config::{GeometryConfig, KeyError, Rate};
+use crate::redundancy::planner::Partial;
+use copyback_workload::units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// The most drives of an array: a set of them is a word.
+pub const DRIVES_MAX: u32 = 64;
+
+/// Several drives behind one volume. `[array]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ArrayConfig {
+    /// `raid-0` (default), `raid-1`, `raid-10`, `raid-5` (left-symmetric) or `raid-6`.
+    pub level: Level,
+    /// How many drives (default 8, at most 64).
+    pub drives: u32,
+    /// Bytes of one drive that follow each other in the volume (default 4 KiB).
+    pub stripe_unit: Bytes,
+    /// What is read before a part of a stripe is written: `least` (default: whichever of the two reads less, a tie to
+    /// the former), `read-modify-write` (the old data and the parity) or `reconstruct` (the rest of the data).
+    pub partial: Partial,
+    /// When a write of a stripe begins: after all its `reads` (default), or after its `own`, which leaves only the
+    /// parity to wait for the others.
+    pub write_after: WriteAfter,
+    /// What the controller takes of a request's time before it reaches a drive (default 0).
+    pub delay: Nanos,
+    /// Whether a read of a drive that collects goes to its mirror, or is rebuilt, where what it would read is not
+    /// collecting (default `false`).
+    pub gc_aware_reads: bool,
+    /// Whether each drive draws from streams of its `own` (default), or all from the `same`: drives of one past collect
+    /// at once.
+    pub seeds: Seeds,
+    /// Drives that have failed before the run, by number from 0 (default: none).
+    pub failed: Vec<u32>,
+    /// Bytes a second at which each failed drive is rebuilt, onto an empty one of its kind (default: they are not).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<Rate>,
+    /// What drives have otherwise than the others.
+    #[serde(rename = "override", skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<Override>,
+}
+
+/// How the drives of an array share its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub enum Level {
+    #[default]
+    #[serde(rename = "raid-0")]
+    Raid0,
+    #[serde(rename = "raid-1")]
+    Raid1,
+    #[serde(rename = "raid-10")]
+    Raid10,
+    #[serde(rename = "raid-5")]
+    Raid5,
+    #[serde(rename = "raid-6")]
+    Raid6,
+}
+
+impl Level {
+    /// Its name in configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raid0 => "raid-0",
+            Self::Raid1 => "raid-1",
+            Self::Raid10 => "raid-10",
+            Self::Raid5 => "raid-5",
+            Self::Raid6 => "raid-6",
+        }
+    }
+
+    /// The fewest drives that it takes.
+    fn drives_min(self) -> u32 {
+        match self {
+            Self::Raid0 => 1,
+            Self::Raid1 | Self::Raid10 => 2,
+            Self::Raid5 => 3,
+            Self::Raid6 => 4,
+        }
+    }
+}
+
+/// When a write of a stripe begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteAfter {
+    /// When all reads of the stripe have ended.
+    #[default]
+    Reads,
+    /// A unit of data when its own old data is read, or at once where it is not; parity when all reads have ended.
+    Own,
+}
+
+/// Whose streams drives draw from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Seeds {
+    /// Each its own.
+    #[default]
+    Own,
+    /// All those of the run.
+    Same,
+}
+
+/// What some drives have otherwise. `[[array.override]]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Override {
+    /// Which drives, by number from 0.
+    pub drives: Vec<u32>,
+    /// Another device: a preset or a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Another scheme: a preset or a file. Its coordination is not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<String>,
+    /// Another seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Whether it can be told to collect (default `true`): one that cannot collects by itself.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub coordinated: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+impl Default for ArrayConfig {
+    fn default() -> Self {
+        Self {
+            level: Level::Raid0,
+            drives: 8,
+            stripe_unit: Bytes(4096),
+            partial: Partial::default(),
+            write_after: WriteAfter::Reads,
+            delay: Nanos(0),
+            gc_aware_reads: false,
+            seeds: Seeds::Own,
+            failed: Vec::new(),
+            rebuild: None,
+            overrides: Vec::new(),
+        }
+    }
+}
+
+impl ArrayConfig {
+    /// Checks all that can be told without its drives.
+    pub fn check(&self) -> Result<(), KeyError> {
+        let (least, drives) = (self.level.drives_min(), self.drives);
+        if !(least..=DRIVES_MAX).contains(&drives) || (self.level == Level::Raid10 && drives % 2 == 1) {
+            let level = self.level.name();
+            let even = if self.level == Level::Raid10 { "an even number " } else { "" };
+            return Err(KeyError::new("array.drives", format!("{drives} drives make no {level}"))
+                .with_help(format!("use {even}from {least} to {DRIVES_MAX}")));
+        }
+        if self.stripe_unit.0 == 0 {
+            return Err(KeyError::new("array.stripe_unit", "a stripe unit of no bytes holds no data")
+                .with_help("use a size such as \"4 KiB\" or \"256 KiB\""));
+        }
+        self.check_failures()?;
+        self.check_overrides()
+    }
+
+    fn check_failures(&self) -> Result<(), KeyError> {
+        for (at, &drive) in self.failed.iter().enumerate() {
+            self.check_drive("array.failed", drive)?;
+            if self.failed[..at].contains(&drive) {
+                return Err(KeyError::new("array.failed", format!("drive {drive} is named twice"))
+                    .with_help("name each drive once"));
+            }
+        }
+        // Any drive of a mirror may be the last, a pair of RAID-10 loses its data with both.
+        let lost = match self.level {
+            Level::Raid0 => !self.failed.is_empty(),
+            Level::Raid1 => self.failed.len() as u32 >= self.drives,
+            Level::Raid10 => self.failed.iter().any(|drive| self.failed.contains(&(drive ^ 1))),
+            Level::Raid5 => self.failed.len() > 1,
+            Level::Raid6 => self.failed.len() > 2,
+        };
+        if lost {
+            let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
+            let message = format!("{} does not survive that drive {} failed", self.level.name(), failed.join(" and "));
+            return Err(KeyError::new("array.failed", message).with_help("name fewer drives, or choose another level"));
+        }
+        if self.rebuild.is_some() && self.failed.is_empty() {
+            return Err(KeyError::new("array.rebuild", "no drive has failed that could be rebuilt")
+                .with_help("name the drive in `array.failed`, or remove `array.rebuild`"));
+        }
+        Ok(())
+    }
+
+    fn check_overrides(&self) -> Result<(), KeyError> {
+        for named in &self.overrides {
+            named.drives.iter().try_for_each(|&drive| self.check_drive("array.override.drives", drive))?;
+            if named.drives.is_empty() {
+                return Err(KeyError::new("array.override.drives", "no drive is named")
+                    .with_help("name drives by number, such as [0, 3]"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_drive(&self, key: &str, drive: u32) -> Result<(), KeyError> {
+        if drive < self.drives {
+            return Ok(());
+        }
+        let message = format!("there is no drive {drive}: the array has {}", self.drives);
+        Err(KeyError::new(key, message).with_help(format!("use numbers from 0 to {}", self.drives - 1)))
+    }
+
+    /// Checks that stripe units are whole mapping units of a drive.
+    pub fn check_against(&self, drive: u32, geometry: &GeometryConfig) -> Result<(), KeyError> {
+        let unit = geometry.unit_bytes();
+        if self.stripe_unit.0.is_multiple_of(unit) {
+            return Ok(());
+        }
+        let message =
+            format!("{} bytes are no whole mapping units of drive {drive}: {unit} bytes each", self.stripe_unit.0);
+        Err(KeyError::new("array.stripe_unit", message).with_help(format!("use a multiple of {unit} bytes")))
+    }
+
+    /// The seed of a drive: that of the run for the first one, which so lives as it would alone.
+    pub fn seed_of(&self, drive: u32, seed: u64) -> u64 {
+        let own = self.overrides.iter().rev().find(|named| named.drives.contains(&drive)).and_then(|named| named.seed);
+        match (own, self.seeds) {
+            (Some(own), _) => own,
+            (None, Seeds::Same) => seed,
+            // An odd constant times the number: no two drives of a run have the same, and neighbouring seeds of runs
+            // share no drive.
+            (None, Seeds::Own) => seed.wrapping_add(u64::from(drive).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        }
+    }
+
+    /// Whether a drive can be told to collect.
+    pub fn is_coordinated(&self, drive: u32) -> bool {
+        self.overrides.iter().all(|named| named.coordinated || !named.drives.contains(&drive))
+    }
+}

@@ -1,0 +1,200 @@
+//! Where each byte of a volume is: the arithmetic of RAID levels.
+//!
+//! A stripe is what parity is kept of, or the copies of one unit: members of data first, those that repeat or protect
+//! them behind. RAID-5 is left-symmetric: the parity of row r is on drive n − 1 − (r mod n), and the data begins on the
+//! drive behind it; Q of RAID-6 is on the drive after P, and the data begins behind that. RAID-10 mirrors each pair of
+//! neighbouring drives and stripes over the pairs; RAID-1 keeps a copy on every drive.
+
+use super::config::Level;
+
+/// A place in a volume: member of a stripe, and byte in its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The stripe.
+    pub stripe: u64,
+    /// The member of its data.
+    pub member: u32,
+    /// The byte in its unit.
+    pub byte: u64,
+}
+
+/// The shape of a volume.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    level: Level,
+    drives: u32,
+    unit_bytes: u64,
+    /// Stripe units of each drive.
+    rows: u64,
+}
+
+impl Layout {
+    /// A volume over so many drives, of which the smallest holds so many bytes.
+    pub fn new(level: Level, drives: u32, unit_bytes: u64, drive_bytes: u64) -> Self {
+        assert!(unit_bytes > 0 && drives > 0, "{drives} drives with units of {unit_bytes} bytes");
+        Self { level, drives, unit_bytes, rows: drive_bytes / unit_bytes }
+    }
+
+    /// Members of data in a stripe.
+    #[inline]
+    pub fn data(&self) -> u32 {
+        match self.level {
+            Level::Raid0 => self.drives,
+            Level::Raid1 | Level::Raid10 => 1,
+            Level::Raid5 => self.drives - 1,
+            Level::Raid6 => self.drives - 2,
+        }
+    }
+
+    /// Members that repeat or protect them.
+    #[inline]
+    pub fn parity(&self) -> u32 {
+        match self.level {
+            Level::Raid0 => 0,
+            Level::Raid1 => self.drives - 1,
+            Level::Raid10 | Level::Raid5 => 1,
+            Level::Raid6 => 2,
+        }
+    }
+
+    /// Whether it repeats or protects data.
+    #[inline]
+    pub fn is_protected(&self) -> bool {
+        self.level != Level::Raid0
+    }
+
+    /// Whether it keeps copies.
+    pub fn is_mirror(&self) -> bool {
+        matches!(self.level, Level::Raid1 | Level::Raid10)
+    }
+
+    /// Stripes of a row: more than one where pairs are striped over.
+    #[inline]
+    fn stripes_per_row(&self) -> u64 {
+        if self.level == Level::Raid10 { u64::from(self.drives / 2) } else { 1 }
+    }
+
+    /// How many drives.
+    pub fn drives(&self) -> u32 {
+        self.drives
+    }
+
+    /// Bytes of a stripe unit.
+    #[inline]
+    pub fn unit_bytes(&self) -> u64 {
+        self.unit_bytes
+    }
+
+    /// How many stripes.
+    pub fn stripes(&self) -> u64 {
+        self.rows * self.stripes_per_row()
+    }
+
+    /// Bytes that the volume holds.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.stripes() * u64::from(self.data()) * self.unit_bytes
+    }
+
+    /// Where a byte is.
+    #[inline]
+    pub fn place(&self, byte: u64) -> Place {
+        let unit = byte / self.unit_bytes;
+        let data = u64::from(self.data());
+        Place { stripe: unit / data, member: (unit % data) as u32, byte: byte % self.unit_bytes }
+    }
+
+    /// The drive of a member of a stripe.
+    #[inline]
+    pub fn drive(&self, stripe: u64, member: u32) -> u32 {
+        let n = self.drives;
+        match self.level {
+            Level::Raid0 | Level::Raid1 => member,
+            Level::Raid10 => 2 * (stripe % self.stripes_per_row()) as u32 + member,
+            Level::Raid5 | Level::Raid6 => {
+                let parity = n - 1 - (stripe % u64::from(n)) as u32;
+                let first = parity + self.parity();
+                // Behind the data comes the parity again, around the drives.
+                (first + member) % n
+            }
+        }
+    }
+
+    /// The row of a stripe: which unit of its drives it has.
+    #[inline]
+    pub fn row(&self, stripe: u64) -> u64 {
+        stripe / self.stripes_per_row()
+    }
+
+    /// The first byte of a stripe's unit, on whichever drive.
+    #[inline]
+    pub fn unit_start(&self, stripe: u64) -> u64 {
+        self.row(stripe) * self.unit_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn layout(level: Level, drives: u32) -> Layout {
+        Layout::new(level, drives, 4096, 40 * 4096)
+    }
+
+    /// The table that md's left-symmetric layout is drawn as: rows of drives, data by its number, P and Q.
+    fn drawn(level: Level, drives: u32, rows: u64) -> Vec<String> {
+        let layout = layout(level, drives);
+        let mut cells = vec![vec![String::new(); drives as usize]; rows as usize];
+        for stripe in 0..rows {
+            for member in 0..layout.data() + layout.parity() {
+                let text = match member.checked_sub(layout.data()) {
+                    None => (stripe * u64::from(layout.data()) + u64::from(member)).to_string(),
+                    Some(0) => "P".into(),
+                    Some(_) => "Q".into(),
+                };
+                cells[stripe as usize][layout.drive(stripe, member) as usize] = text;
+            }
+        }
+        cells.iter().map(|row| row.join(" ")).collect()
+    }
+
+    #[test]
+    fn parity_rotates_to_the_left_and_data_begins_behind_it() {
+        assert_eq!(drawn(Level::Raid5, 4, 4), ["0 1 2 P", "4 5 P 3", "8 P 6 7", "P 9 10 11"]);
+        assert_eq!(drawn(Level::Raid6, 5, 5), ["Q 0 1 2 P", "3 4 5 P Q", "7 8 P Q 6", "11 P Q 9 10", "P Q 12 13 14"]);
+    }
+
+    /// Whatever the level: each unit of each drive belongs to one member of one stripe, and the volume's bytes are in
+    /// members of data, in order.
+    #[test]
+    fn every_unit_has_one_place() {
+        let levels = [
+            (Level::Raid0, 1),
+            (Level::Raid0, 7),
+            (Level::Raid1, 3),
+            (Level::Raid10, 8),
+            (Level::Raid5, 3),
+            (Level::Raid5, 8),
+            (Level::Raid6, 4),
+            (Level::Raid6, 9),
+        ];
+        for (level, drives) in levels {
+            let layout = layout(level, drives);
+            let mut taken = BTreeSet::new();
+            for stripe in 0..layout.stripes() {
+                for member in 0..layout.data() + layout.parity() {
+                    let place = (layout.drive(stripe, member), layout.unit_start(stripe));
+                    assert!(place.0 < drives && taken.insert(place), "{level:?} {stripe} {member}: {place:?}");
+                }
+            }
+            assert_eq!(taken.len() as u64, 40 * u64::from(drives), "{level:?}");
+            let units = layout.capacity_bytes() / layout.unit_bytes();
+            for unit in 0..units {
+                let place = layout.place(unit * 4096 + 5);
+                assert_eq!(place.byte, 5);
+                assert_eq!(place.stripe * u64::from(layout.data()) + u64::from(place.member), unit);
+                assert!(place.stripe < layout.stripes() && place.member < layout.data());
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What a volume's request does in one stripe, or on all drives where stripes are not protected.
+
+use crate::observe::report::CAUSES;
+use crate::redundancy::planner::Members;
+use crate::sim::index::RequestId;
+use copyback_workload::Op;
+use std::ops::{Index, IndexMut};
+
+/// An operation under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OperationId(pub u32);
+
+impl OperationId {
+    pub const NONE: Self = Self(u32::MAX);
+
+    pub fn is_some(self) -> bool {
+        self != Self::NONE
+    }
+
+    pub fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// What the host asks for.
+    Host(Op),
+    /// What a failed drive held is written to the empty one.
+    Rebuild,
+}
+
+/// One operation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    /// The request that it is of; none where it is a rebuild.
+    pub request: RequestId,
+    pub kind: Kind,
+    pub stripe: u64,
+    /// Bytes of the volume that it is about: in the stripe's units of data.
+    pub bytes: [u64; 2],
+    /// Bytes in each unit of the stripe that its parity is about.
+    pub hull: [u64; 2],
+    /// Members of data that it is about, and those of them that are covered only in part.
+    pub wanted: Members,
+    pub in_part: Members,
+    /// What it reads and writes.
+    pub reads: Members,
+    pub writes: Members,
+    /// Parts under way that are read before something is written, and all.
+    pub reads_open: u32,
+    pub open: u32,
+    /// Whether it has its stripe to itself.
+    pub has_lock: bool,
+    /// Since when it waits for its stripe.
+    pub waits_since_ns: u64,
+    pub next_waiting: OperationId,
+    pub last_waiting: OperationId,
+    pub gc_affected: bool,
+    /// Where its request's time went, up to what ended last.
+    pub breakdown_ns: [u64; CAUSES],
+}
+
+/// Operations under way.
+#[derive(Default)]
+pub(super) struct Operations {
+    entries: Vec<Operation>,
+    free: Vec<OperationId>,
+}
+
+impl Operations {
+    pub fn add(&mut self, operation: Operation) -> OperationId {
+        if let Some(id) = self.free.pop() {
+            self[id] = operation;
+            return id;
+        }
+        self.entries.push(operation);
+        OperationId(self.entries.len() as u32 - 1)
+    }
+
+    pub fn remove(&mut self, id: OperationId) {
+        self.free.push(id);
+    }
+
+    pub fn live(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+}
+
+impl Index<OperationId> for Operations {
+    type Output = Operation;
+    fn index(&self, id: OperationId) -> &Operation {
+        &self.entries[id.0 as usize]
+    }
+}
+
+impl IndexMut<OperationId> for Operations {
+    fn index_mut(&mut self, id: OperationId) -> &mut Operation {
+        &mut self.entries[id.0 as usize]
+    }
+}

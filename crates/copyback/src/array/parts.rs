@@ -1,0 +1,59 @@
+//! Parts of operations: the requests that drives are given, by small integers that drives know them by.
+
+use super::operations::OperationId;
+use crate::observe::report::CAUSES;
+use crate::sim::index::RequestId;
+use copyback_workload::Request;
+
+/// A request of one drive.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// What is asked of it, in its own addresses.
+    pub asked: Request,
+    /// The drive.
+    pub drive: u32,
+    /// The number, in the order of arrival, of the request that it is of.
+    pub number: u64,
+    /// Whether what it writes is the host's data: neither parity nor another copy of it.
+    pub is_data: bool,
+    /// When the drive was given it.
+    pub arrival_ns: u64,
+    pub(super) operation: OperationId,
+    /// Its member of a stripe.
+    pub(super) member: u32,
+    /// Whether it is read before something is written.
+    pub(super) is_read_first: bool,
+    /// Where the time of its request went before it began.
+    pub(super) before_ns: [u64; CAUSES],
+}
+
+/// Parts under way.
+#[derive(Default)]
+pub(super) struct Parts {
+    entries: Vec<Part>,
+    free: Vec<RequestId>,
+}
+
+impl Parts {
+    pub(super) fn add(&mut self, part: Part) -> RequestId {
+        if let Some(id) = self.free.pop() {
+            self.entries[id.at()] = part;
+            return id;
+        }
+        self.entries.push(part);
+        RequestId(self.entries.len() as u32 - 1)
+    }
+
+    pub(super) fn remove(&mut self, id: RequestId) -> Part {
+        self.free.push(id);
+        self.entries[id.at()]
+    }
+
+    pub(super) fn get(&self, id: RequestId) -> &Part {
+        &self.entries[id.at()]
+    }
+
+    pub(super) fn live(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+}

@@ -1,0 +1,75 @@
+//! A rebuild: what failed drives held is written to empty ones, stripe by stripe, at no more than a rate.
+
+use super::operations::Kind;
+use super::volume::Volume;
+use crate::observe::report::CAUSES;
+use crate::sim::index::RequestId;
+
+/// How far a rebuild is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rebuild {
+    /// From the beginning of one stripe to that of the next, at least.
+    every_ns: u64,
+    /// The stripe under way, or the next.
+    stripe: u64,
+    began_ns: u64,
+    is_under_way: bool,
+    /// When the next may begin, once it is known.
+    due_ns: Option<u64>,
+}
+
+impl Rebuild {
+    pub(super) fn new(every_ns: u64) -> Self {
+        Self { every_ns, stripe: 0, began_ns: 0, is_under_way: false, due_ns: None }
+    }
+
+    /// Whether a stripe has all its members again.
+    pub(super) fn has_rebuilt(&self, stripe: u64) -> bool {
+        stripe < self.stripe
+    }
+}
+
+impl Volume {
+    /// Whether failed drives are rebuilt.
+    pub fn rebuilds_drives(&self) -> bool {
+        self.rebuild.is_some()
+    }
+
+    /// When the next stripe is to be rebuilt, where that has changed since it was asked.
+    pub fn take_rebuild_due(&mut self) -> Option<u64> {
+        self.rebuild.as_mut().and_then(|rebuild| rebuild.due_ns.take())
+    }
+
+    /// The next stripe of which a drive has failed is rebuilt.
+    pub fn on_rebuild_due(&mut self, now_ns: u64) {
+        let Some(mut stripe) = self.rebuild.as_ref().filter(|r| !r.is_under_way).map(|r| r.stripe) else { return };
+        let members = self.layout.data() + self.layout.parity();
+        let is_whole = |stripe| (0..members).all(|m| self.failed >> self.layout.drive(stripe, m) & 1 == 0);
+        while stripe < self.layout.stripes() && is_whole(stripe) {
+            stripe += 1;
+        }
+        let is_over = stripe == self.layout.stripes();
+        let rebuild = self.rebuild.as_mut().expect("it was asked");
+        (rebuild.stripe, rebuild.began_ns, rebuild.is_under_way) = (stripe, now_ns, !is_over);
+        if is_over {
+            self.totals.rebuilt_at_ns.get_or_insert(now_ns);
+            return;
+        }
+        let id = self.operation(RequestId::NONE, Kind::Rebuild, stripe, [0, 0], [0; CAUSES]);
+        self.operations[id].waits_since_ns = now_ns;
+        if self.take_lock(id) {
+            self.begin_locked(id, 0, now_ns);
+        }
+    }
+
+    /// A stripe is rebuilt.
+    pub(super) fn on_rebuilt(&mut self, now_ns: u64) {
+        let rebuild = self.rebuild.as_mut().expect("a stripe was rebuilt");
+        rebuild.stripe += 1;
+        rebuild.is_under_way = false;
+        rebuild.due_ns = Some(now_ns.max(rebuild.began_ns + rebuild.every_ns));
+        if rebuild.stripe == self.layout.stripes() {
+            self.totals.rebuilt_at_ns = Some(now_ns);
+        }
+    }
+}

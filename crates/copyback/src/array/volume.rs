@@ -1,0 +1,392 @@
+//! A volume: requests of the host become requests of drives, and end with the last of them.
+//!
+//! Where stripes are not protected, a request is one operation with a part for each drive that it touches: units of a
+//! drive that follow each other there are one part. Where they are, it is an operation for each stripe, side by side. A
+//! write of one has its stripe to itself from its first read to its last write, and so has a read that rebuilds
+//! something; whoever comes to a stripe that somebody has waits in the order of arrival. A read of what is there waits
+//! for nobody but these.
+//!
+//! The volume is told of each part that ends ([`Volume::on_part_end`]) and of its timers; it puts parts that begin into
+//! a line ([`Volume::next_part`]), which its caller hands to their drives.
+
+use super::config::{ArrayConfig, WriteAfter};
+use super::contents::Contents;
+use super::layout::Layout;
+use super::locks::Locks;
+use super::operations::{Kind, Operation, OperationId, Operations};
+pub use super::parts::Part;
+use super::parts::Parts;
+use super::rebuild::Rebuild;
+use crate::host::HostRequest;
+use crate::observe::report::{CAUSES, Cause};
+use crate::redundancy::planner::{Members, Partial};
+use crate::sim::index::RequestId;
+use crate::sim::invariant::hold;
+use copyback_workload::{Op, Priority, Request};
+use std::collections::VecDeque;
+
+/// A request of the volume that ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Which.
+    pub request: RequestId,
+    /// Whether one of its parts waited for collection.
+    pub gc_affected: bool,
+    /// Where the time went, along what ended last of it.
+    pub breakdown_ns: [u64; CAUSES],
+}
+
+/// What a volume did, counted over a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Totals {
+    /// Requests of drives.
+    pub parts: u64,
+    /// Writes of stripes: all of its data, after reading old data and parity, after reading other data, and from what
+    /// any members give.
+    pub full_stripe_writes: u64,
+    /// See there.
+    pub read_modify_writes: u64,
+    /// See there.
+    pub reconstruct_writes: u64,
+    /// Reads before those.
+    pub reads_before_writes: u64,
+    /// Writes of parity, or of copies beside the first.
+    pub redundant_writes: u64,
+    /// Reads of stripes that were rebuilt because a drive has failed.
+    pub degraded_reads: u64,
+    /// Reads that went elsewhere because their drive collected, and those that could not, for what they would have read
+    /// collected, too.
+    pub gc_aware_reads: u64,
+    /// See there.
+    pub gc_aware_waits: u64,
+    /// Operations that waited for their stripe.
+    pub stripe_waits: u64,
+    /// Stripe units that were rebuilt, and when the last was.
+    pub units_rebuilt: u64,
+    /// See there; none while some are left.
+    pub rebuilt_at_ns: Option<u64>,
+}
+
+/// What is known of a request under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    /// Operations that have not ended.
+    open: u32,
+    number: u64,
+    priority: Priority,
+    gc_affected: bool,
+}
+
+/// See the module's page.
+pub struct Volume {
+    pub(super) layout: Layout,
+    pub(super) partial: Partial,
+    pub(super) write_after: WriteAfter,
+    pub(super) delay_ns: u64,
+    pub(super) is_gc_aware: bool,
+    /// Mapping units of the drives: what is read and written for parity is rounded out to these.
+    pub(super) grain_bytes: u64,
+    pub(super) operations: Operations,
+    pub(super) parts: Parts,
+    pub(super) locks: Option<Locks>,
+    pub(super) given: Vec<Given>,
+    /// Parts that have begun, for whoever hands them to drives.
+    pub(super) begun: VecDeque<RequestId>,
+    /// Requests that the controller still has in hand, and until when.
+    pub(super) delayed: VecDeque<(u64, RequestId, Request)>,
+    /// Drives that have failed.
+    pub(super) failed: u64,
+    pub(super) rebuild: Option<Rebuild>,
+    /// What the drives hold, under `--check`.
+    pub(super) contents: Option<Contents>,
+    pub(super) totals: Totals,
+}
+
+impl Volume {
+    /// A volume over drives, of which the smallest holds so many bytes, with mapping units of so many at most.
+    pub fn new(config: &ArrayConfig, drive_bytes: u64, grain_bytes: u64, check: bool) -> Self {
+        let layout = Layout::new(config.level, config.drives, config.stripe_unit.0, drive_bytes);
+        let failed = config.failed.iter().fold(0, |set, drive| set | 1 << drive);
+        Self {
+            layout,
+            partial: config.partial,
+            write_after: config.write_after,
+            delay_ns: config.delay.0,
+            is_gc_aware: config.gc_aware_reads && layout.is_protected(),
+            grain_bytes,
+            operations: Operations::default(),
+            parts: Parts::default(),
+            locks: layout.is_protected().then(|| Locks::new(layout.stripes())),
+            given: Vec::new(),
+            begun: VecDeque::with_capacity(64),
+            delayed: VecDeque::new(),
+            failed,
+            rebuild: config.rebuild.map(|rate| Rebuild::new(rate.transfer_ns(config.stripe_unit.0))),
+            contents: (check && layout.is_protected()).then(|| Contents::new(layout, grain_bytes)),
+            totals: Totals::default(),
+        }
+    }
+
+    /// Its shape.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What it did.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Whether reads ask which drives collect.
+    pub fn is_gc_aware(&self) -> bool {
+        self.is_gc_aware
+    }
+
+    /// A request begins; `target`: the drive that it names, where it names one. `collecting`: the drives that collect
+    /// now, a bit each. When the controller will have had it in hand for long enough, if that takes time.
+    pub fn begin(
+        &mut self,
+        id: RequestId,
+        request: &HostRequest,
+        target: Option<u32>,
+        collecting: u64,
+        now_ns: u64,
+    ) -> Option<u64> {
+        let asked = &request.asked;
+        let given = Given { open: 0, number: request.index, priority: asked.priority, gc_affected: false };
+        if id.at() >= self.given.len() {
+            self.given.resize(id.at() + 1, given);
+        }
+        self.given[id.at()] = given;
+        if self.delay_ns > 0 && target.is_none() {
+            self.delayed.push_back((now_ns + self.delay_ns, id, Request { arrival_ns: request.arrival_ns, ..*asked }));
+            return Some(now_ns + self.delay_ns);
+        }
+        let mut before_ns = [0; CAUSES];
+        before_ns[Cause::Scheduler as usize] = now_ns - request.arrival_ns;
+        match target {
+            Some(drive) => self.pass_on(id, asked, drive, before_ns, now_ns),
+            None => self.take_apart(id, asked, collecting, before_ns, now_ns),
+        }
+        None
+    }
+
+    /// Requests that the controller has had in hand for long enough go on; when the next will have been.
+    pub fn on_delay(&mut self, collecting: u64, now_ns: u64) -> Option<u64> {
+        while let Some(&(due_ns, id, asked)) = self.delayed.front() {
+            if due_ns > now_ns {
+                return Some(due_ns);
+            }
+            self.delayed.pop_front();
+            let mut before_ns = [0; CAUSES];
+            before_ns[Cause::Scheduler as usize] = now_ns - asked.arrival_ns;
+            self.take_apart(id, &asked, collecting, before_ns, now_ns);
+        }
+        None
+    }
+
+    /// A request for one drive is one part.
+    fn pass_on(&mut self, id: RequestId, asked: &Request, drive: u32, before_ns: [u64; CAUSES], now_ns: u64) {
+        let operation = self.operation(id, Kind::Host(asked.op), 0, [0, 0], before_ns);
+        self.begin_part(operation, (drive, 0), asked.op, [asked.offset_bytes, asked.len_bytes], now_ns);
+    }
+
+    /// A request becomes operations.
+    fn take_apart(&mut self, id: RequestId, asked: &Request, collecting: u64, before_ns: [u64; CAUSES], now_ns: u64) {
+        let mut bytes = [asked.offset_bytes, asked.offset_bytes + asked.len_bytes];
+        if asked.op == Op::Trim {
+            // Drives forget whole mapping units, and parity must not count others as zeros.
+            let inside = bytes[0].next_multiple_of(self.grain_bytes);
+            bytes = [inside, (bytes[1] / self.grain_bytes * self.grain_bytes).max(inside)];
+        }
+        if bytes[0] == bytes[1] {
+            // Nothing is asked for: any drive says so.
+            let drive = (!self.failed).trailing_zeros();
+            let nothing = Request { offset_bytes: 0, len_bytes: 0, ..*asked };
+            return self.pass_on(id, &nothing, drive, before_ns, now_ns);
+        }
+        if !self.layout.is_protected() {
+            return self.begin_on_all(id, asked.op, bytes, before_ns, now_ns);
+        }
+        let stripe_bytes = self.layout.unit_bytes() * u64::from(self.layout.data());
+        let mut from = bytes[0];
+        loop {
+            let stripe = from / stripe_bytes;
+            let to = bytes[1].min((stripe + 1) * stripe_bytes);
+            let operation = self.operation(id, Kind::Host(asked.op), stripe, [from, to], before_ns);
+            self.begin_in_stripe(operation, collecting, now_ns);
+            from = to;
+            if from >= bytes[1] {
+                return;
+            }
+        }
+    }
+
+    /// A new operation of a request.
+    pub(super) fn operation(
+        &mut self,
+        request: RequestId,
+        kind: Kind,
+        stripe: u64,
+        bytes: [u64; 2],
+        breakdown_ns: [u64; CAUSES],
+    ) -> OperationId {
+        if request.is_some() {
+            self.given[request.at()].open += 1;
+        }
+        self.operations.add(Operation {
+            request,
+            kind,
+            stripe,
+            bytes,
+            hull: [0, 0],
+            wanted: Members::default(),
+            in_part: Members::default(),
+            reads: Members::default(),
+            writes: Members::default(),
+            reads_open: 0,
+            open: 0,
+            has_lock: false,
+            waits_since_ns: 0,
+            next_waiting: OperationId::NONE,
+            last_waiting: OperationId::NONE,
+            gc_affected: false,
+            breakdown_ns,
+        })
+    }
+
+    /// Where nothing is protected: a part for each drive, of the units that follow each other there.
+    fn begin_on_all(&mut self, id: RequestId, op: Op, bytes: [u64; 2], before_ns: [u64; CAUSES], now_ns: u64) {
+        let (unit_bytes, drives) = (self.layout.unit_bytes(), u64::from(self.layout.drives()));
+        let operation = self.operation(id, Kind::Host(op), 0, bytes, before_ns);
+        let first = bytes[0] / unit_bytes;
+        let last = (bytes[1] - 1) / unit_bytes;
+        for drive in 0..drives {
+            let own_first = first + (drive + drives - first % drives) % drives;
+            if own_first > last {
+                continue;
+            }
+            let own_last = last - (last % drives + drives - drive) % drives;
+            // The byte of the drive that a byte of the volume is nearest to, within a unit.
+            let inside = |unit: u64, byte: u64| {
+                let [start, end] = [unit * unit_bytes, (unit + 1) * unit_bytes];
+                unit / drives * unit_bytes + byte.clamp(start, end) - start
+            };
+            let (from, to) = (inside(own_first, bytes[0]), inside(own_last, bytes[1]));
+            self.begin_part(operation, (drive as u32, drive as u32), op, [from, to - from], now_ns);
+        }
+    }
+
+    /// A part begins: it stands in line for its drive.
+    pub(super) fn begin_part(
+        &mut self,
+        id: OperationId,
+        (drive, member): (u32, u32),
+        op: Op,
+        [offset_bytes, len_bytes]: [u64; 2],
+        now_ns: u64,
+    ) {
+        let operation = &mut self.operations[id];
+        operation.open += 1;
+        let is_read_first = op == Op::Read && operation.kind != Kind::Host(Op::Read);
+        operation.reads_open += u32::from(is_read_first);
+        let (number, priority) = match operation.request.is_some() {
+            true => (self.given[operation.request.at()].number, self.given[operation.request.at()].priority),
+            false => (u64::MAX, Priority::Normal),
+        };
+        let asked = Request { arrival_ns: now_ns, offset_bytes, len_bytes, device: drive, op, priority };
+        let part = Part {
+            asked,
+            drive,
+            number,
+            is_data: operation.request.is_some() && member < self.layout.data(),
+            arrival_ns: now_ns,
+            operation: id,
+            member,
+            is_read_first,
+            before_ns: operation.breakdown_ns,
+        };
+        self.totals.parts += 1;
+        self.begun.push_back(self.parts.add(part));
+    }
+
+    /// A part that has begun and that its drive was not handed yet.
+    pub fn next_part(&mut self) -> Option<RequestId> {
+        self.begun.pop_front()
+    }
+
+    /// Whether there is one.
+    #[inline(always)]
+    pub fn has_parts(&self) -> bool {
+        !self.begun.is_empty()
+    }
+
+    /// A part under way.
+    pub fn part(&self, id: RequestId) -> &Part {
+        self.parts.get(id)
+    }
+
+    /// The host's request that a part is of; none where it is a rebuild's.
+    pub fn request_of(&self, part: RequestId) -> RequestId {
+        self.operations[self.parts.get(part).operation].request
+    }
+
+    /// A part ended: what follows from it begins. Its request, where that is done with it.
+    pub fn on_part_end(
+        &mut self,
+        id: RequestId,
+        gc_affected: bool,
+        breakdown_ns: &[u64; CAUSES],
+        now_ns: u64,
+    ) -> Option<Ended> {
+        let part = self.parts.remove(id);
+        let operation = &mut self.operations[part.operation];
+        operation.gc_affected |= gc_affected;
+        operation.open -= 1;
+        operation.reads_open -= u32::from(part.is_read_first);
+        // Whatever ends last explains the time up to here.
+        for ((sum, before), own) in operation.breakdown_ns.iter_mut().zip(&part.before_ns).zip(breakdown_ns) {
+            *sum = before + own;
+        }
+        if operation.has_lock && operation.kind != Kind::Host(Op::Read) {
+            self.on_stripe_part_end(&part, now_ns);
+        }
+        if self.operations[part.operation].open > 0 {
+            return None;
+        }
+        self.end_operation(part.operation, now_ns)
+    }
+
+    fn end_operation(&mut self, id: OperationId, now_ns: u64) -> Option<Ended> {
+        let Operation { request, kind, gc_affected, breakdown_ns, has_lock, .. } = self.operations[id];
+        if let Some(contents) = self.contents.as_mut().filter(|_| has_lock) {
+            contents.end(&self.operations[id], id, self.failed, self.rebuild.as_ref());
+        }
+        if kind == Kind::Rebuild {
+            // Before the stripe is given to anybody: whoever has it next finds it whole.
+            self.on_rebuilt(now_ns);
+        }
+        if has_lock {
+            self.unlock(id, now_ns);
+        }
+        self.operations.remove(id);
+        if kind == Kind::Rebuild {
+            return None;
+        }
+        let given = &mut self.given[request.at()];
+        given.open -= 1;
+        given.gc_affected |= gc_affected;
+        (given.open == 0).then_some(Ended { request, gc_affected: given.gc_affected, breakdown_ns })
+    }
+
+    /// The run is over: nothing may be left.
+    pub fn check_end(&self) {
+        let left = (self.operations.live(), self.parts.live(), self.delayed.len());
+        hold!(left == (0, 0, 0), AllReturned, "{left:?} operations, parts and delayed requests of the volume are left");
+        let is_free = self.locks.as_ref().is_none_or(Locks::are_free);
+        hold!(is_free, AllReturned, "a stripe of the volume is still locked");
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! Arrays: do volumes make of a request what their RAID level says, and do drives collect when they are told?
+
+mod stage;
+mod timelines;
+mod volumes;

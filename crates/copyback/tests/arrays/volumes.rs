@@ -1,0 +1,173 @@
+//! Volumes of all levels: one drive is as if alone, many keep their parity whatever comes.
+
+use copyback::array::{ArrayConfig, Volume};
+use copyback::flash::geometry::Geometry;
+use copyback::ftl::core::{Counts, Ftl};
+use copyback::observe::report::{Outcome, RequestRecord};
+use copyback::run::config::RunConfig;
+use copyback::run::simulation::{Setup, Simulation};
+use copyback::run::{outcome_of, preconditioning};
+use copyback::workload::{Op, Priority, Request, rng};
+use rand::RngExt;
+
+const DRIVE: &str = r#"
+timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "200 MB/s" }
+trigger = { policy = "watermark", soft = 2 }
+precondition = { mode = "random", overwrites = 1.0 }
+capacity = { over_provisioning = 0.6 }
+geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 16, pages_per_block = 8, page_size = "4 KiB" }
+"#;
+
+fn drive(more: &str) -> RunConfig {
+    let config: RunConfig = toml::from_str(&format!("{more}\n{DRIVE}")).unwrap_or_else(|e| panic!("{e}\n{more}"));
+    config.check().expect("a configuration");
+    config
+}
+
+fn array(text: &str) -> ArrayConfig {
+    let array: ArrayConfig = toml::from_str(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    array.check().expect("an array");
+    array
+}
+
+/// Drives with pasts of their own.
+fn ftls(config: &RunConfig, array: &ArrayConfig, seed: u64) -> Vec<Ftl> {
+    let one = |drive| preconditioning::preconditioned(config, array.seed_of(drive, seed)).expect("a drive");
+    (0..array.drives).map(one).collect()
+}
+
+/// Requests of all kinds and sizes, aligned or not, so close that many are under way.
+fn mix(capacity_bytes: u64, count: usize, gap_ns: u64, seed: u64) -> Vec<Request> {
+    let mut stream = rng::stream(seed, "test.requests");
+    let mut arrival_ns = 0;
+    let mut request = |_| {
+        arrival_ns += stream.random_range(0..2 * gap_ns);
+        let op = [Op::Write, Op::Write, Op::Write, Op::Read, Op::Read, Op::Trim][stream.random_range(0..6usize)];
+        let len_bytes = [1, 512, 4096, 5000, 20_000, 70_000][stream.random_range(0..6usize)].min(capacity_bytes);
+        let align = [1, 512, 4096][stream.random_range(0..3usize)];
+        let offset_bytes = stream.random_range(0..=(capacity_bytes - len_bytes) / align) * align;
+        Request { arrival_ns, offset_bytes, len_bytes, device: 0, op, priority: Priority::Normal }
+    };
+    (0..count).map(&mut request).collect()
+}
+
+fn run(config: &RunConfig, ftls: Vec<Ftl>, array: Option<&ArrayConfig>, requests: &[Request]) -> Outcome {
+    let mut source = Vec::from(requests).into_iter();
+    let setup = Setup {
+        host: config.host.clone(),
+        source: &mut source,
+        requests: None,
+        check: true,
+        keep_gc_events: true,
+        keep_requests: true,
+    };
+    let mut simulation = Simulation::new(ftls.into_iter().map(|ftl| (config, ftl)).collect(), setup);
+    array.iter().for_each(|array| simulation.join(array));
+    simulation.run(&mut |_| {}).expect("the run ends well");
+    outcome_of(simulation, Counts::default())
+}
+
+/// What is written of an outcome, to the byte.
+fn text(outcome: &Outcome) -> String {
+    format!("{:?} {:?} {:?} {:?}", outcome.report, outcome.requests, outcome.gc_events, outcome.series)
+}
+
+/// An array of one drive is that drive, whatever its host is like; also where it has all transactions that it takes.
+#[test]
+fn an_array_of_one_drive_is_that_drive() {
+    let hosts = ["", "host.mode = \"closed\"\nhost.queue_depth = 17", "host.outstanding_max = 3"];
+    for host in hosts.map(str::to_owned).into_iter().chain(["buffer = { policy = \"lru\", size = \"64 KiB\" }".into()])
+    {
+        let config = drive(&host);
+        let one = array("level = \"raid-0\"\ndrives = 1");
+        let ftls = ftls(&config, &one, 3);
+        let capacity = Geometry::new(&config.device()).logical_bytes();
+        let requests = mix(capacity, 3_000, 900_000, 5);
+        let alone = run(&config, ftls.clone(), None, &requests);
+        assert!(alone.report.gc.collections > 100, "{host}: {} collections", alone.report.gc.collections);
+        assert_eq!(text(&run(&config, ftls, Some(&one), &requests)), text(&alone), "{host}");
+    }
+}
+
+#[test]
+fn an_array_of_one_full_drive_is_that_drive() {
+    let config = drive("");
+    let one = array("level = \"raid-0\"\ndrives = 1");
+    let ftls = ftls(&config, &one, 3);
+    // 1,700 writes of 40 pages at once are more than a drive's 65,536 transactions.
+    let write = |at: u64| Request {
+        arrival_ns: at * 1_000,
+        offset_bytes: at % 100 * 4096,
+        len_bytes: 40 * 4096,
+        device: 0,
+        op: Op::Write,
+        priority: Priority::Normal,
+    };
+    let requests: Vec<Request> = (0..2_000).map(write).collect();
+    let alone = run(&config, ftls.clone(), None, &requests);
+    assert!(alone.report.held_by_transaction_limit > 300, "{}", alone.report.held_by_transaction_limit);
+    assert_eq!(text(&run(&config, ftls, Some(&one), &requests)), text(&alone));
+}
+
+/// A drive that has all transactions that it takes holds back only what is for it.
+#[test]
+fn a_full_drive_holds_back_only_its_own() {
+    let config = drive("");
+    let two = array("level = \"raid-0\"\ndrives = 2\nstripe_unit = \"256 KiB\"");
+    let ftls = ftls(&config, &two, 3);
+    let write = |arrival_ns, offset_bytes, len_bytes| Request {
+        arrival_ns,
+        offset_bytes,
+        len_bytes,
+        device: 0,
+        op: Op::Write,
+        priority: Priority::Normal,
+    };
+    // All of the first are for drive 0; the last is for drive 1, which has nothing else to do.
+    let mut requests: Vec<Request> = (0..1_200).map(|at| write(at, 0, 64 * 4096)).collect();
+    requests.push(write(2_000_000, 256 << 10, 4096));
+    let outcome = run(&config, ftls, Some(&two), &requests);
+    let last = outcome.requests.iter().find(|r| r.index == 1_200).expect("it ended");
+    assert!(outcome.report.held_by_transaction_limit >= 170, "{}", outcome.report.held_by_transaction_limit);
+    assert!(last.response_ns < 10_000_000, "{last:?}");
+}
+
+const LEVELS: &[&str] = &[
+    "level = \"raid-0\"\ndrives = 3\nstripe_unit = \"16 KiB\"",
+    "level = \"raid-1\"\ndrives = 2",
+    "level = \"raid-1\"\ndrives = 3\nstripe_unit = \"8 KiB\"",
+    "level = \"raid-10\"\ndrives = 4",
+    "level = \"raid-5\"\ndrives = 3",
+    "level = \"raid-5\"\ndrives = 5\nstripe_unit = \"16 KiB\"",
+    "level = \"raid-6\"\ndrives = 4\nstripe_unit = \"8 KiB\"",
+    "level = \"raid-6\"\ndrives = 6",
+];
+
+/// Whatever level, plan and failure: parity and data agree after every write, and drives return the newest of all that
+/// they were given. `check` looks after each operation.
+#[test]
+fn stripes_keep_their_parity() {
+    let ways = ["", "partial = \"reconstruct\"", "partial = \"read-modify-write\"\nwrite_after = \"own\""];
+    let mut degraded = 0;
+    for (at, level) in (0..).zip(LEVELS) {
+        for (way_at, way) in (0..).zip(ways) {
+            for failed in ["", "failed = [1]", "failed = [0, 3]", "failed = [2]\nrebuild = \"20 MB/s\""] {
+                let text = format!("gc_aware_reads = {}\n{level}\n{way}\n{failed}", way_at == 1);
+                let array: ArrayConfig = toml::from_str(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                if array.check().is_err() {
+                    continue;
+                }
+                let config = drive("");
+                let ftls = ftls(&config, &array, 10 + at);
+                let drive_bytes = ftls[0].geometry.logical_bytes();
+                let capacity = Volume::new(&array, drive_bytes, 4096, false).layout().capacity_bytes();
+                let outcome = run(&config, ftls, Some(&array), &mix(capacity, 1_200, 2_000_000, way_at));
+                let mut numbers: Vec<u64> = outcome.requests.iter().map(|r: &RequestRecord| r.index).collect();
+                numbers.sort_unstable();
+                assert_eq!(numbers, (0..1_200).collect::<Vec<_>>(), "{text}");
+                degraded += u64::from(!failed.is_empty());
+            }
+        }
+    }
+    assert!(degraded > 30, "{degraded} arrays with failed drives");
+}
