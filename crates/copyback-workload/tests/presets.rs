@@ -2,7 +2,8 @@
 //!
 //! The figures here are copied from the papers, not from the presets.
 
-use copyback_workload::stats::TraceStats;
+use copyback_workload::spec::WorkloadSpec;
+use copyback_workload::stats::{DeviceStats, TraceStats};
 use copyback_workload::{open, presets};
 
 /// A device large enough for every preset's footprint.
@@ -68,6 +69,12 @@ const TABLES: &[Figures] = &[
     rated("hpc-w-skew-like", 100.0 - 20.12, 510.53, 476.5),
     rated("hpc-w-burst-m-like", 100.0 - 20.12, 510.53, 476.5),
     rated("hpc-w-burst-h-like", 100.0 - 20.12, 510.53, 476.5),
+    rated("financial-skew-burst-like", 100.0 - 18.92, 7.09, 47.19),
+    // tc12, Table 2; "60% write workloads" where its Fig. 3 compares numbers of drives. Printed is 313 KB for a quarter
+    // of 1.25 MB.
+    row("tc12-w1-like", 60.0, 1024.0 * 1.25 / 4.0, Some(1024.0 * 1.25 / 4.0)),
+    row("tc12-w2-like", 60.0, 1024.0 * 1.25, Some(1024.0 * 1.25)),
+    row("tc12-w3-like", 60.0, 1024.0 * 1.87, Some(1024.0 * 1.87)),
     // atc18, Table 2.
     atc18("dap-ds-like", 0.1, 1.3, 7.2, 31.5, 56.9),
     atc18("dap-ps-like", 0.5, 0.6, 96.7, 62.1, 79.9),
@@ -84,8 +91,12 @@ const TABLES: &[Figures] = &[
     row("sequential-write", 100.0, 128.0, None),
 ];
 
+fn spec(name: &str) -> WorkloadSpec {
+    presets::parse(presets::text(name).unwrap()).unwrap()
+}
+
 fn generated(name: &str) -> TraceStats {
-    let mut spec = presets::parse(presets::text(name).unwrap()).unwrap();
+    let mut spec = spec(name);
     assert_eq!(spec.name.as_deref(), Some(name));
     assert!(spec.source.is_some(), "{name} cites no source");
     spec.requests = Some(REQUESTS);
@@ -141,7 +152,7 @@ fn every_preset_is_in_the_tables_above() {
 
 #[test]
 fn footprints_and_medians_are_the_tables() {
-    let mut spec = presets::parse(presets::text("hm_0-like").unwrap()).unwrap();
+    let mut spec = spec("hm_0-like");
     spec.addresses = None;
     let stats = TraceStats::collect(&mut open(&spec, 1, CAPACITY_BYTES).unwrap()).unwrap();
     // A million requests touch 98 % and more of 1.35 GiB when they go everywhere alike.
@@ -159,17 +170,64 @@ fn a_mistyped_preset_gets_a_suggestion() {
     assert!(presets::text("hm0-like").unwrap_err().contains("did you mean `hm_0-like`"));
 }
 
+/// Half of all requests, and half of the data: none of it goes on to the next drive.
 #[test]
-fn the_skewed_preset_favours_one_drive() {
-    let stats = generated("hpc-w-skew-like");
-    assert_eq!(stats.devices.len(), 8);
-    let share = stats.devices[0].requests as f64 / REQUESTS as f64;
-    assert!((share - 0.5).abs() < 0.006, "{share}");
+fn the_skewed_presets_favour_one_drive() {
+    for name in ["hpc-w-skew-like", "financial-skew-burst-like"] {
+        let stats = generated(name);
+        assert_eq!(stats.devices.len(), 8, "{name}");
+        let share = stats.devices[0].requests as f64 / REQUESTS as f64;
+        assert!((share - 0.5).abs() < 0.006, "{name}: {share} of the requests");
+        let bytes = |device: &DeviceStats| (device.read_bytes + device.written_bytes) as f64;
+        let share = bytes(&stats.devices[0]) / stats.devices.iter().map(bytes).sum::<f64>();
+        assert!((share - 0.5).abs() < 0.01, "{name}: {share} of the data");
+        let mut source = open(&spec(name), 1, CAPACITY_BYTES).unwrap();
+        while let Some(request) = source.next_request().unwrap() {
+            let end_bytes = request.offset_bytes + request.len_bytes;
+            assert!(end_bytes <= CAPACITY_BYTES / 8 / 2, "{name}: {request:?} is not within half of a drive");
+        }
+        assert_eq!(source.notes(), [""; 0], "{name}");
+    }
+}
+
+/// Bursts of a second at ten times the rate, and nine seconds in which nothing comes.
+#[test]
+fn the_skewed_and_bursty_preset_is_silent_between_its_bursts() {
+    let mut source = open(&spec("financial-skew-burst-like"), 1, CAPACITY_BYTES).unwrap();
+    let (mut requests, mut last_ns) = (0_u64, 0);
+    while let Some(request) = source.next_request().unwrap() {
+        assert!(request.arrival_ns % 10_000_000_000 <= 1_000_000_000, "{request:?}");
+        (requests, last_ns) = (requests + 1, request.arrival_ns);
+    }
+    assert_eq!(requests, 1_000_000);
+    let error = requests as f64 / (last_ns as f64 / 1e9) / 47.19 - 1.0;
+    assert!(error.abs() < 0.01, "{error} beside the mean rate");
+}
+
+/// "We use different request sizes for different array configurations so that the I/O demand on every drive should be
+/// the same": four and six times the request of one drive. Whole pages, or a drive would read before it writes.
+#[test]
+fn the_loads_of_arrays_ask_as_much_of_each_drive_in_a_closed_loop() {
+    for (name, drives) in [("tc12-w1-like", 1), ("tc12-w2-like", 4), ("tc12-w3-like", 6)] {
+        let spec = spec(name);
+        assert!(!spec.has_times(), "{name} has arrival times, and is not a closed loop");
+        let mut source = open(&spec, 1, CAPACITY_BYTES).unwrap();
+        let mut requests = 0;
+        while let Some(request) = source.next_request().unwrap() {
+            assert_eq!(request.len_bytes, drives * 320 * 1024, "{name}");
+            assert!(
+                request.offset_bytes % 4096 == 0 && request.offset_bytes < CAPACITY_BYTES / 2,
+                "{name}: {request:?}"
+            );
+            requests += 1;
+        }
+        assert_eq!(requests, 100_000, "{name}");
+    }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_requests_and_another_others() {
-    let spec = presets::parse(presets::text("openmail-like").unwrap()).unwrap();
+    let spec = spec("openmail-like");
     let first = |seed| {
         let mut source = open(&spec, seed, CAPACITY_BYTES).unwrap();
         (0..100).map(|_| source.next_request().unwrap().unwrap()).collect::<Vec<_>>()
