@@ -3,11 +3,12 @@
 //! `layout` is the arithmetic of RAID levels: where each member of a stripe is. `volume` makes drive requests of a
 //! volume's request, in phases (all reads of a stripe, then its writes), and ends it with the last of them; what a
 //! partial write or a read of what is lost needs is planned by [`crate::redundancy::planner`]. `coordination` says when
-//! drives collect together. Nothing here knows how a drive works: it is handed requests, says when they end, reports its
-//! free level, and can be told to collect.
+//! drives collect together. Nothing here knows how a drive works: it is handed requests, says when they end, reports
+//! its free level, and can be told to collect.
 
 pub mod config;
 mod contents;
+pub mod coordination;
 pub mod layout;
 mod locks;
 mod operations;

@@ -36,8 +36,12 @@ const ARRIVAL: Timer = Timer(0);
 const DELAY: Timer = Timer(1);
 /// The next stripe of a failed drive may be rebuilt.
 const REBUILD: Timer = Timer(2);
+/// A message between a drive and its controller arrives.
+const MESSAGE: Timer = Timer(3);
+/// Controllers look at their drives.
+const POLL: Timer = Timer(4);
 /// Timers that belong to no drive.
-const FIRST_DRIVE: u32 = 3;
+const FIRST_DRIVE: u32 = 5;
 /// Events between two calls of the progress function.
 const PROGRESS_EVERY: u64 = 1 << 18;
 
@@ -303,6 +307,9 @@ impl<'a> Simulation<'a> {
                 self.pump()?;
             }
             if self.marked.is_empty() {
+                if self.array.is_some() && self.deliver() {
+                    continue;
+                }
                 return Ok(());
             }
             std::mem::swap(&mut self.marked, &mut self.dispatching);
@@ -316,6 +323,9 @@ impl<'a> Simulation<'a> {
                 m.is_listed = false;
                 m.ssd.dispatch_ready(&mut self.events);
                 self.hear_member(member);
+            }
+            if self.array.is_some() {
+                self.hear_reports();
             }
             self.dispatching.clear();
         }

@@ -9,7 +9,7 @@ use crate::sim::index::{BlockId, DieId, JobId, PlaneId, TxnId};
 use crate::sim::invariant::hold;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
-use crate::tasks::gc::trigger::{Scope, Start, TriggerPolicy, Wanted};
+use crate::tasks::gc::trigger::{Level, Scope, Start, TriggerPolicy, Wanted};
 use crate::tasks::job::{Fill, Footprint, Job, Purpose};
 
 impl Drive {
@@ -82,6 +82,20 @@ impl Drive {
         self.trigger.free_of(&self.ftl, plane)
     }
 
+    /// What the scope of a plane has free, as the trigger counts it.
+    pub(super) fn free_of_scope(&self, plane: PlaneId) -> u32 {
+        match self.trigger.scope() {
+            Scope::Plane => self.free_of(plane),
+            Scope::Die => self.free_of_die(self.geometry.die_of(plane)),
+            Scope::Device => self.ftl.free_blocks() as u32,
+        }
+    }
+
+    /// The least that any scope has free.
+    pub(super) fn lowest_of_scope(&self) -> u32 {
+        (0..self.geometry.planes).map(|plane| self.free_of_scope(PlaneId(plane))).min().unwrap_or(0)
+    }
+
     /// What the planes of a die have free, as the trigger counts it.
     pub(super) fn free_of_die(&self, die: DieId) -> u32 {
         self.geometry.planes_of(die).map(|p| self.free_of(p)).sum()
@@ -144,6 +158,9 @@ impl Drive {
         if self.relocations.are_tasks() {
             return self.collect_as_task_for_space(die, plane, events);
         }
+        if self.is_paused() {
+            self.resume();
+        }
         if self.has_pages_left(die, plane) {
             return;
         }
@@ -194,7 +211,11 @@ impl Drive {
         // A write that waits for space waits at its die; where data goes to other dies, it may wait for any of them.
         let waits_anywhere = self.granularity.leaves_plane() && self.waiting_for_space > 0;
         let request_waits = self.dies[die.at()].waiting() > 0 || waits_anywhere;
-        if !self.trigger.starts_now(Wanted { start, request_waits }) {
+        if self.told.is_some() && start == Start::Watermark {
+            if !self.starts_unasked(plane, request_waits) {
+                return;
+            }
+        } else if !self.trigger.starts_now(Wanted { start, request_waits }) {
             self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
             return;
         }
@@ -318,6 +339,10 @@ impl Drive {
     pub(super) fn collection_after(&mut self, plane: PlaneId) -> Option<(PlaneId, Start)> {
         if self.ftl.has_log_blocks() {
             return self.ftl.is_merge_due(plane).then_some((plane, Start::Told));
+        }
+        if self.told.is_some() {
+            let is_urgent = self.trigger.level_of(self.free_of_scope(plane)) == Level::LastResort;
+            return is_urgent.then_some((plane, Start::Watermark));
         }
         if !self.trigger.goes_on() {
             return None;

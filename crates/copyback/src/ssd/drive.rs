@@ -14,6 +14,7 @@ use super::hotness::Hotness;
 use super::parity::Parity;
 use super::relocation_books::Relocations;
 use super::settings::Settings;
+use super::told::Told;
 use super::translation::Translation;
 use crate::buffer::Buffer;
 use crate::dispatch::admit::{Admit, Setup};
@@ -117,6 +118,8 @@ pub struct Drive {
     pub(super) newest: Newest,
     /// What every place in flash holds, under `--check`.
     pub(super) shadow: Option<Shadow>,
+    /// What it was told, where somebody outside says when it collects.
+    pub(super) told: Option<Box<Told>>,
     pub(super) is_collecting_device: bool,
     pub(super) is_collecting_die: Vec<bool>,
     pub(super) dies_reserved: u32,
@@ -225,6 +228,7 @@ impl Drive {
             fruitless_collections: vec![0; geometry.planes as usize],
             newest,
             shadow: check.then(|| Shadow::new(&ftl)),
+            told: None,
             is_collecting_device: false,
             is_collecting_die: vec![false; geometry.dies as usize],
             dies_reserved: 0,
@@ -417,7 +421,8 @@ impl Drive {
     #[inline]
     pub(super) fn update_clock(&mut self, die: DieId, now_ns: u64) {
         let d = &self.dies[die.at()];
-        let reserved_for = d.is_reserved().then(|| self.jobs[d.reserved_by().at()].source());
+        let is_held = d.is_reserved() && !self.stands_still(d.reserved_by());
+        let reserved_for = is_held.then(|| self.jobs[d.reserved_by().at()].source());
         let source = self.flash.works_for(die).or(reserved_for);
         let occupant = match source {
             Some(source) => Occupant::from(source),

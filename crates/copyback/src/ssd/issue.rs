@@ -102,13 +102,18 @@ impl Drive {
 
     fn take_what_is_ready(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
         let reserved_by = self.dies[die.at()].reserved_by();
-        if reserved_by.is_some() {
+        let stands_still = reserved_by.is_some() && self.stands_still(reserved_by);
+        if reserved_by.is_some() && !stands_still {
             return self.share(die, reserved_by, readiness, events);
         }
         if self.dies[die.at()].defers_to_high_priority && self.serve_high_priority(die, readiness, events) {
             return true;
         }
-        let heads = self.heads(die);
+        let mut heads = self.heads(die);
+        if stands_still {
+            // Another job waits for the one that pauses.
+            heads.came[Class::Gc as usize] = u64::MAX;
+        }
         match (self.pick_class(die, heads, events.now_ns()), readiness) {
             (Some(Class::Gc), Readiness::Ready) => self.take_background(die, events),
             (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => {

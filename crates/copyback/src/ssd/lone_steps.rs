@@ -178,6 +178,10 @@ impl Drive {
     #[inline(never)]
     fn go_on_alone(&mut self, die: DieId, id: JobId, events: &mut EventQueue) -> bool {
         self.jobs[id.at()].end_step();
+        if self.stands_still(id) {
+            self.mark_ready(die);
+            return false;
+        }
         if self.settings.steps_at_once {
             self.take_step(die, id, events);
             return !self.is_marked();
@@ -198,7 +202,7 @@ impl Drive {
     /// A preemption point has opened: where nobody waits there, the collection takes its step. Whether it does.
     #[inline(always)]
     pub(super) fn step_alone_at_point(&mut self, die: DieId, id: JobId, step: Step, events: &mut EventQueue) -> bool {
-        if !self.may_step_alone(die, id, step) {
+        if !self.may_step_alone(die, id, step) || self.stands_still(id) {
             self.mark_ready(die);
             return false;
         }

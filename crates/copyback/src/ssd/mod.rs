@@ -50,6 +50,7 @@ mod steps;
 mod sub_requests;
 #[cfg(test)]
 mod tampering;
+pub mod told;
 mod translation;
 mod walks;
 

@@ -34,6 +34,9 @@ impl Drive {
 
     /// Nothing moves any more, and no request of the host will come: what tasks without a share have begun they end.
     pub(crate) fn end_host(&mut self, events: &mut EventQueue) {
+        if self.told.is_some() {
+            self.resume();
+        }
         self.wake_shares(events);
         self.windows.end_host();
         self.let_all_in(Change::Limits, events);

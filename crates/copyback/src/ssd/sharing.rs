@@ -244,8 +244,10 @@ impl Drive {
         let job = &self.jobs[d.reserved_by().at()];
         let may_go = match command.source {
             Source::Host | Source::Map => {
-                self.preemption.is_preemptive()
-                    && (job.is_stepping() || matches!(d.point, PreemptionPoint::Open { .. }))
+                let pauses = self.stands_still(d.reserved_by());
+                pauses
+                    || self.preemption.is_preemptive()
+                        && (job.is_stepping() || matches!(d.point, PreemptionPoint::Open { .. }))
             }
             _ => job.is_stepping(),
         };

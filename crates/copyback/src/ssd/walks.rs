@@ -117,6 +117,7 @@ impl Drive {
                 self.retire(id, events);
             }
         } else if walk(&mut AsJob { drive: self, id, events }, plane) == End::NoVictim {
+            self.give_up(plane);
             self.retire(id, events);
         }
     }
@@ -226,7 +227,7 @@ impl Drive {
             self.give_die_back(die, id, events);
         } else if self.dies[die.at()].reserved_by() == id && self.flash.is_ready(die) {
             // Nobody else may have the die, so the next step waits for nothing; most of a job's steps come this way.
-            if self.settings.steps_at_once {
+            if self.settings.steps_at_once && !self.stands_still(id) {
                 self.take_step(die, id, events);
             }
         }
@@ -301,6 +302,9 @@ impl Drive {
             if let Some((next, start)) = self.collection_after(plane) {
                 self.start_collection(next, start, events);
             }
+        }
+        if self.told.is_some() {
+            self.go_on_forced(die, events);
         }
         self.begin_background(events);
         self.release_slot(die, events);

@@ -1,5 +1,6 @@
 //! Arrays: do volumes make of a request what their RAID level says, and do drives collect when they are told?
 
+mod coordination;
 mod stage;
 mod timelines;
 mod volumes;

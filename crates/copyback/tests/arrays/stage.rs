@@ -1,11 +1,13 @@
 //! A few small drives behind a volume, each written down block by block, and what happens to requests of the volume.
 
+use copyback::array::coordination::CoordinationConfig;
 use copyback::array::{ArrayConfig, Volume};
 use copyback::observe::report::RequestRecord;
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::scene::{Block, Contents};
 use copyback::sim::index::PlaneId;
+use copyback::ssd::told::ToldTotals;
 use copyback::workload::{Op, Priority, Request};
 
 /// One die of one plane with the times of tc12's Table 7: 4 KiB at 25 ns/B. Nothing is collected unless it is told.
@@ -33,6 +35,8 @@ pub struct Stage {
     /// Of each drive, or of all.
     pub drive: String,
     pub array: String,
+    /// `policy = "..."` and its parameters.
+    pub coordination: String,
     /// Blocks of the one plane of each drive.
     pub planes: Vec<Vec<Block>>,
     /// Drives that begin a round at time 0.
@@ -46,6 +50,9 @@ pub struct Played {
     /// Page reads and programs of each drive for the host.
     pub reads: Vec<u64>,
     pub programs: Vec<u64>,
+    /// Rounds of collection of each drive: start and end.
+    pub rounds: Vec<Vec<(u64, u64)>>,
+    pub told: Vec<Option<ToldTotals>>,
 }
 
 impl Played {
@@ -78,6 +85,13 @@ impl Stage {
         toml::from_str(&self.array).unwrap_or_else(|e| panic!("{e}\n{}", self.array))
     }
 
+    fn coordination_config(&self) -> CoordinationConfig {
+        if self.coordination.is_empty() {
+            return CoordinationConfig::default();
+        }
+        toml::from_str(&self.coordination).unwrap_or_else(|e| panic!("{e}\n{}", self.coordination))
+    }
+
     pub fn play(&self, asked: &[Asked]) -> Played {
         let config = self.config();
         let array = self.array_config();
@@ -93,7 +107,7 @@ impl Stage {
             keep_requests: true,
         };
         let mut simulation = Simulation::new(drives, setup);
-        simulation.join(&array);
+        simulation.join(&array, &self.coordination_config());
         for &drive in &self.collecting {
             let (drive, events) = simulation.drive_and_events(drive);
             assert!(drive.collect_once(PlaneId(0), events), "there is something to collect");
@@ -107,6 +121,11 @@ impl Stage {
             totals: simulation.volume().map(Volume::totals).expect("there is a volume"),
             reads: work.iter().map(|w| w.host_page_reads).collect(),
             programs: work.iter().map(|w| w.host_page_programs).collect(),
+            rounds: simulation
+                .drives()
+                .map(|d| d.counters().gc_events().iter().map(|e| (e.start_ns, e.end_ns)).collect())
+                .collect(),
+            told: simulation.drives().map(|d| d.told_totals()).collect(),
         }
     }
 }

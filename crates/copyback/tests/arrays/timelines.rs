@@ -15,7 +15,8 @@ const PLANE: &[Block] = &[Full, Full, Holds(&[1, 3]), Full, Free, Free, Free, Fr
 fn four(array: &str, collecting: &[usize], asked: &[Asked]) -> Played {
     let array = format!("drives = 4\n{array}");
     let planes = vec![PLANE.to_vec(); 4];
-    Stage { drive: DRIVE.into(), array, planes, collecting: collecting.to_vec() }.play(asked)
+    let coordination = String::new();
+    Stage { drive: DRIVE.into(), array, coordination, planes, collecting: collecting.to_vec() }.play(asked)
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Volumes of all levels: one drive is as if alone, many keep their parity whatever comes.
 
+use copyback::array::coordination::CoordinationConfig;
 use copyback::array::{ArrayConfig, Volume};
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::core::{Counts, Ftl};
@@ -62,7 +63,7 @@ fn run(config: &RunConfig, ftls: Vec<Ftl>, array: Option<&ArrayConfig>, requests
         keep_requests: true,
     };
     let mut simulation = Simulation::new(ftls.into_iter().map(|ftl| (config, ftl)).collect(), setup);
-    array.iter().for_each(|array| simulation.join(array));
+    array.iter().for_each(|array| simulation.join(array, &CoordinationConfig::default()));
     simulation.run(&mut |_| {}).expect("the run ends well");
     outcome_of(simulation, Counts::default())
 }

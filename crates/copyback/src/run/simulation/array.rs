@@ -1,7 +1,10 @@
 //! What stands between the host and the drives of an array: a volume, whose parts are handed to their drives and end
 //! there, and its timers.
 
-use super::{DELAY, REBUILD, Simulation};
+use super::{DELAY, MESSAGE, Member, POLL, REBUILD, Simulation};
+use crate::array::coordination::{
+    Controller, CoordinationConfig, Force, Levels, Message, RoundTotals, Scope, Seen, Told,
+};
 use crate::array::{ArrayConfig, Volume};
 use crate::host::config::Target;
 use crate::host::splitter::Splitter;
@@ -16,6 +19,22 @@ pub(super) struct Array {
     pub volume: Volume,
     /// Whether requests name drives, and not the volume.
     pub names_drives: bool,
+    /// Who says when drives collect.
+    pub controllers: Vec<Controller>,
+    /// Since when no request is under way.
+    idle_since_ns: Option<u64>,
+}
+
+/// How low drives are.
+struct Drives<'a>(&'a [Member]);
+
+impl Levels for Drives<'_> {
+    fn free_share(&self, drive: u32) -> f64 {
+        self.0[drive as usize].ssd.drive().free_share()
+    }
+    fn report_and_start_shares(&self, drive: u32) -> (f64, f64) {
+        self.0[drive as usize].ssd.drive().report_and_start_shares()
+    }
 }
 
 impl Array {
@@ -32,7 +51,7 @@ impl Array {
 
 impl Simulation<'_> {
     /// Puts a volume over the drives. Before the run starts.
-    pub fn join(&mut self, config: &ArrayConfig) {
+    pub fn join(&mut self, config: &ArrayConfig, coordination: &CoordinationConfig) {
         assert_eq!(self.members.len(), config.drives as usize, "drives of the array");
         let geometries = || self.drives().map(|drive| drive.geometry());
         let drive_bytes = geometries().map(|geometry| geometry.logical_bytes()).min().unwrap_or(0);
@@ -44,7 +63,34 @@ impl Simulation<'_> {
         if volume.rebuilds_drives() {
             self.events.schedule(REBUILD, 0);
         }
-        self.array = Some(Box::new(Array { volume, names_drives }));
+        let controllers = self.coordinate(config, coordination);
+        if controllers.iter().any(|controller| controller.poll_every_ns().is_some()) {
+            self.events.schedule(POLL, 0);
+        }
+        let idle_since_ns = Some(0);
+        self.array = Some(Box::new(Array { volume, names_drives, controllers, idle_since_ns }));
+        (0..self.members.len()).for_each(|member| self.post_reports(member));
+    }
+
+    /// What controllers did.
+    pub fn rounds(&self) -> Option<RoundTotals> {
+        let controllers = &self.array.as_ref()?.controllers;
+        controllers.iter().map(Controller::totals).reduce(RoundTotals::and)
+    }
+
+    /// Puts the drives that can be told under controllers.
+    fn coordinate(&mut self, config: &ArrayConfig, coordination: &CoordinationConfig) -> Vec<Controller> {
+        let Some(common) = coordination.common() else { return Vec::new() };
+        let told: Vec<u32> = (0..config.drives).filter(|&drive| config.is_coordinated(drive)).collect();
+        for &drive in &told {
+            self.members[drive as usize].ssd.drive_mut().obey(coordination.may_pause());
+        }
+        let sets: Vec<u64> = match common.scope {
+            Scope::Array => vec![told.iter().fold(0, |set, drive| set | 1 << drive)],
+            Scope::Drive => told.iter().map(|drive| 1 << drive).collect(),
+        };
+        let policy = || coordination.build().expect("drives are coordinated");
+        sets.into_iter().map(|drives| Controller::new(policy(), &common, drives)).collect()
     }
 
     /// The volume, where there is one.
@@ -78,7 +124,7 @@ impl Simulation<'_> {
         if !self.array.as_ref().is_some_and(|array| array.volume.is_gc_aware()) {
             return 0;
         }
-        let collects = |(at, member): (usize, &super::Member)| u64::from(member.ssd.drive().has_jobs()) << at;
+        let collects = |(at, member): (usize, &Member)| u64::from(member.ssd.drive().has_jobs()) << at;
         self.members.iter().enumerate().map(collects).sum()
     }
 
@@ -92,6 +138,9 @@ impl Simulation<'_> {
             Some(None) => return Err(self.no_such_drive(&asked)),
         };
         self.check_fits(&asked, capacity_bytes)?;
+        if self.array_mut().idle_since_ns.take().is_some() {
+            self.tell_controllers(Message::Request);
+        }
         let was_held = self.members.iter().all(|member| arrival_ns < member.held_until_ns);
         let id = self.add(asked, arrival_ns, was_held);
         let (collecting, now_ns) = (self.collecting(), self.events.now_ns());
@@ -115,14 +164,92 @@ impl Simulation<'_> {
     pub(super) fn on_array_timer(&mut self, timer: Timer) {
         let (collecting, now_ns) = (self.collecting(), self.events.now_ns());
         let volume = &mut self.array_mut().volume;
-        if timer == DELAY {
-            if let Some(due_ns) = volume.on_delay(collecting, now_ns) {
-                self.events.schedule(DELAY, due_ns);
+        match timer {
+            DELAY => {
+                if let Some(due_ns) = volume.on_delay(collecting, now_ns) {
+                    self.events.schedule(DELAY, due_ns);
+                }
             }
-        } else {
-            volume.on_rebuild_due(now_ns);
+            REBUILD => volume.on_rebuild_due(now_ns),
+            POLL => self.poll(now_ns),
+            _ => {}
         }
         self.begin_parts();
+        // Messages are delivered when all of this moment is in.
+        self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
+    }
+
+    /// Controllers look at their drives, as long as the host is there.
+    fn poll(&mut self, now_ns: u64) {
+        self.tell_controllers(Message::Poll);
+        let every_ns = self.array_mut().controllers.iter().filter_map(Controller::poll_every_ns).min();
+        if let Some(every_ns) = every_ns.filter(|_| self.next.is_some() || self.requests.live() > 0) {
+            self.events.schedule(POLL, (now_ns / every_ns + 1) * every_ns);
+        }
+    }
+
+    /// Controllers hear what no drive says.
+    fn tell_controllers(&mut self, message: Message) {
+        let now_ns = self.events.now_ns();
+        let Self { array, members, .. } = self;
+        let Array { controllers, idle_since_ns, .. } = &mut **array.as_mut().expect("there is an array");
+        let seen = Seen { now_ns, levels: &Drives(members), idle_since_ns: *idle_since_ns };
+        controllers.iter_mut().for_each(|controller| controller.hear(message, seen));
+    }
+
+    /// What the drives that were just dispatched say goes to their controllers.
+    #[inline(never)]
+    pub(super) fn hear_reports(&mut self) {
+        for at in 0..self.dispatching.len() {
+            self.post_reports(self.dispatching[at] as usize);
+        }
+    }
+
+    fn post_reports(&mut self, member: usize) {
+        let now_ns = self.events.now_ns();
+        while let Some(report) = self.members[member].ssd.drive_mut().take_report() {
+            let controllers = &mut self.array_mut().controllers;
+            let own = controllers.iter_mut().find(|controller| controller.has(member as u32));
+            own.expect("a drive that is told has a controller").post(member as u32, report, now_ns);
+        }
+    }
+
+    /// Messages that arrive now are handled; whether a drive was told anything.
+    #[inline(never)]
+    pub(super) fn deliver(&mut self) -> bool {
+        let now_ns = self.events.now_ns();
+        let mut has_told = false;
+        for at in 0..self.array_mut().controllers.len() {
+            loop {
+                let Self { array, members, .. } = self;
+                let Array { controllers, idle_since_ns, .. } = &mut **array.as_mut().expect("there is an array");
+                let seen = Seen { now_ns, levels: &Drives(members), idle_since_ns: *idle_since_ns };
+                let Some((drive, told)) = controllers[at].next_told(seen) else { break };
+                let (member, events) = (drive as usize, &mut self.events);
+                let drive = self.members[member].ssd.drive_mut();
+                match told {
+                    Told::Force(Force { stop, collections_min }) => drive.force(stop, collections_min, events),
+                    Told::Pause(on_request) => drive.pause(on_request),
+                }
+                has_told = true;
+                self.post_reports(member);
+                self.list_if_marked(member);
+            }
+        }
+        let next_ns = self.array_mut().controllers.iter().filter_map(Controller::next_arrival_ns).min();
+        if let Some(due_ns) = next_ns {
+            self.events.schedule(MESSAGE, due_ns);
+        }
+        has_told
+    }
+
+    /// No request is under way any more.
+    #[inline(never)]
+    pub(super) fn note_quiet(&mut self) {
+        let now_ns = self.events.now_ns();
+        self.array_mut().idle_since_ns = Some(now_ns);
+        self.tell_controllers(Message::Quiet);
+        self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
     }
 
     /// Hands parts that have begun to their drives.
@@ -149,6 +276,9 @@ impl Simulation<'_> {
         self.has_to_hand_over |= has_parts;
         if let Some(ended) = ended {
             self.end_request(ended.request, ended.gc_affected, &ended.breakdown_ns);
+            if self.requests.live() == 0 {
+                self.note_quiet();
+            }
         }
         // A rebuild serves nobody any more once the host is done.
         if let Some(due_ns) = rebuild_due_ns.filter(|_| self.next.is_some() || self.requests.live() > 0) {

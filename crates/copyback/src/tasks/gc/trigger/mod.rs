@@ -3,7 +3,9 @@
 //! Contract: the engine asks a trigger whenever the free blocks of a plane changed and whenever a collection ended
 //! ([`TriggerPolicy::wants_plane`], or [`TriggerPolicy::wants_collection`] where more than a plane is its scope), and
 //! when a collection that is wanted is about to start ([`TriggerPolicy::starts_now`]). A trigger sees what is free, as
-//! it counts that itself ([`TriggerPolicy::free_of`]), and who waits; it answers, and the engine starts jobs.
+//! it counts that itself ([`TriggerPolicy::free_of`]), and who waits; it answers, and the engine starts jobs. A drive
+//! that is told when to collect ([`TriggerPolicy::obey`]) asks in the same way, and reports how low it is instead
+//! ([`TriggerPolicy::level_of`]).
 
 pub mod idle;
 pub mod watermark;
@@ -37,6 +39,19 @@ pub enum Start {
     Idle,
     /// Somebody outside the drive asks for it.
     Told,
+}
+
+/// How low what is free has fallen, for a drive that is told when to collect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Nobody need know.
+    High,
+    /// Below the watermark at which it reports, and starts nothing.
+    Report,
+    /// Below the watermark at which it would start by itself.
+    Start,
+    /// So low that it starts unasked.
+    LastResort,
 }
 
 /// A collection of a plane that is about to start.
@@ -81,6 +96,13 @@ pub trait TriggerPolicy {
     fn idle(&self) -> Option<Idle> {
         None
     }
+    /// Somebody outside the drive says when it collects: from now on it is asked for a collection from the watermark on
+    /// at which it reports.
+    fn obey(&mut self);
+    /// How low a scope with so many free is.
+    fn level_of(&self, free: u32) -> Level;
+    /// The watermarks below which it reports and would start, and at which its collection stops, in blocks of a plane.
+    fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32);
 }
 
 /// What a configuration says of a trigger.
@@ -164,6 +186,15 @@ macro_rules! triggers {
             #[inline(always)]
             fn idle(&self) -> Option<Idle> {
                 match self { $( Self::$variant(p) => p.idle() ),+ }
+            }
+            fn obey(&mut self) {
+                match self { $( Self::$variant(p) => p.obey() ),+ }
+            }
+            fn level_of(&self, free: u32) -> Level {
+                match self { $( Self::$variant(p) => p.level_of(free) ),+ }
+            }
+            fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32) {
+                match self { $( Self::$variant(p) => p.told_blocks(geometry) ),+ }
             }
         }
     };

@@ -16,6 +16,10 @@
 //!   open, or `"pages"` that can still be programmed, those of open blocks among them (tpds20 Section 5.1), a watermark
 //!   of n blocks being all pages of n blocks. Where planes open blocks together (`second-active`), counted blocks bring
 //!   both below the watermark at once.
+//! - `report` (default: `soft`): a drive of an array whose collections are coordinated (`coordination`) reports below
+//!   this watermark, and starts nothing: T_soft of tc12, where `soft` is its T_hard. Nobody hears of it otherwise.
+//! - `last_resort` (default 2): such a drive collects unasked below this watermark, whatever it is told: as many blocks
+//!   as are kept for moves, and one. It stops as soon as it is no longer below.
 //! - `stop` (default: `soft`): collection goes on until this watermark is reached.
 //! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`: the next
 //!   one, or with `"one"` nothing until another page of the scope is written, each of which starts at most one
@@ -36,9 +40,10 @@
 //!   only to what consumes no free block (`preemption`). ispass11 Sections III-D and IV-B4: 80 to 20 % of T_soft.
 
 use super::idle::{self, Idle};
-use super::{Parameters, Scope, Start, TriggerPolicy, Wanted};
+use super::{Level, Parameters, Scope, Start, TriggerPolicy, Wanted};
 use crate::config::{GeometryConfig, KeyError, ShareOrCount, number};
 use crate::flash::geometry::Geometry;
+use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::core::Ftl;
 use crate::sim::index::PlaneId;
 use serde::{Deserialize, Serialize};
@@ -57,6 +62,12 @@ pub struct Params {
     /// Collection stops at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<ShareOrCount>,
+    /// A drive that is told when to collect reports below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report: Option<ShareOrCount>,
+    /// Such a drive collects unasked below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_resort: Option<ShareOrCount>,
     /// What follows a collection.
     #[serde(skip_serializing_if = "Collections::is_default")]
     pub collections: Collections,
@@ -135,6 +146,8 @@ impl Default for Params {
             count: Count::Blocks,
             soft: ShareOrCount::Share(0.05),
             stop: None,
+            report: None,
+            last_resort: None,
             collections: Collections::UntilStop,
             when: When::Below,
             stagger: 0,
@@ -183,7 +196,25 @@ impl Parameters for Params {
                 return Err(self.no_watermark(key, watermark, scope_blocks));
             }
         }
+        let lower = self.last_resort.map_or(ShareOrCount::Blocks(0), |watermark| watermark);
+        for (key, watermark) in [("report", self.report.unwrap_or(self.soft)), ("last_resort", lower)] {
+            if !watermark.is_possible() || watermark.of(scope_blocks) >= scope_blocks {
+                return Err(self.no_watermark(key, watermark, scope_blocks));
+            }
+        }
         let (soft, stop) = (self.soft.of(scope_blocks), stop.of(scope_blocks));
+        if self.report.is_some_and(|report| report.of(scope_blocks) < soft) {
+            let message = format!("a drive would start at {soft} free blocks before it reports");
+            return Err(
+                KeyError::new("trigger.report", message).with_help("set `trigger.report` to at least `trigger.soft`")
+            );
+        }
+        if lower.of(scope_blocks) > soft {
+            let message =
+                format!("{} free blocks are above the {soft} at which it would start", lower.of(scope_blocks));
+            return Err(KeyError::new("trigger.last_resort", message)
+                .with_help("set `trigger.last_resort` to at most `trigger.soft`"));
+        }
         if stop < soft {
             return Err(KeyError::new(
                 "trigger.stop",
@@ -260,11 +291,21 @@ pub struct Policy {
     count: Count,
     collections: Collections,
     when: When,
+    /// Below which the engine asks for a collection.
     soft_watermark: u32,
     stop_watermark: u32,
     hard_watermark: u32,
     stagger: u32,
     idle: Option<Idle>,
+    told: Told,
+}
+
+/// Watermarks of a drive that is told when to collect.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    report: u32,
+    start: u32,
+    last_resort: u32,
 }
 
 impl Policy {
@@ -284,7 +325,15 @@ impl Policy {
             Count::Pages => blocks * geometry.pages_per_block,
         };
         let watermark = |blocks: u32| of_plane(blocks.div_ceil(blocks_in_row));
+        let told = Told {
+            report: watermark(params.report.unwrap_or(params.soft).of(blocks)),
+            start: watermark(soft_blocks),
+            last_resort: watermark(
+                params.last_resort.unwrap_or(ShareOrCount::Blocks(GC_RESERVE_BLOCKS + 1)).of(blocks),
+            ),
+        };
         Self {
+            told,
             scope: params.scope,
             count: params.count,
             collections: params.collections,
@@ -354,6 +403,28 @@ impl TriggerPolicy for Policy {
     fn idle(&self) -> Option<Idle> {
         self.idle
     }
+
+    fn obey(&mut self) {
+        self.soft_watermark = self.told.report.max(self.told.last_resort);
+    }
+
+    fn level_of(&self, free: u32) -> Level {
+        // The lowest that holds.
+        let levels = [(self.told.last_resort, Level::LastResort), (self.told.start, Level::Start)];
+        let low = levels.into_iter().find(|(watermark, _)| free < *watermark).map(|(_, level)| level);
+        low.unwrap_or(if free < self.told.report { Level::Report } else { Level::High })
+    }
+
+    fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32) {
+        let planes = match self.scope {
+            Scope::Plane => 1,
+            Scope::Die => geometry.planes_per_die,
+            Scope::Device => geometry.planes,
+        };
+        let per_block = if self.count == Count::Pages { geometry.pages_per_block } else { 1 };
+        let blocks = |watermark: u32| watermark.div_ceil(planes * per_block);
+        (blocks(self.told.report), blocks(self.told.start), blocks(self.stop_watermark))
+    }
 }
 
 #[cfg(test)]
@@ -373,6 +444,7 @@ mod tests {
             hard_watermark: 0,
             stagger: 2,
             idle: None,
+            told: Told::default(),
         };
         for soft in [0, 1, 3] {
             for plane in 0..4 {

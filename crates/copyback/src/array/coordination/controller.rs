@@ -1,0 +1,182 @@
+//! The controller of an array: messages between drives and a policy, and rounds.
+
+use super::{Common, CoordinationPolicy, Drives, Force, Levels, Message, Order, View};
+use crate::ssd::told::{OnRequest, Report};
+use std::collections::VecDeque;
+
+/// What a drive is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// To collect.
+    Force(Force),
+    /// To pause.
+    Pause(OnRequest),
+}
+
+/// A message on its way.
+#[derive(Clone, Copy, Debug)]
+enum Letter {
+    FromDrive(u32, Report),
+    ToDrive(u32, Told),
+}
+
+/// What a controller did, counted over a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct RoundTotals {
+    /// Rounds that have ended.
+    pub rounds: u64,
+    /// Drives that were forced in those.
+    pub drives_forced: u64,
+    /// From the order to the last drive that was done, summed over rounds.
+    pub rounds_ns: u64,
+    /// The longest round.
+    pub round_max_ns: u64,
+    /// Messages of drives to the controller, and back.
+    pub messages: u64,
+}
+
+impl RoundTotals {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            rounds: self.rounds + other.rounds,
+            drives_forced: self.drives_forced + other.drives_forced,
+            rounds_ns: self.rounds_ns + other.rounds_ns,
+            round_max_ns: self.round_max_ns.max(other.round_max_ns),
+            messages: self.messages + other.messages,
+        }
+    }
+}
+
+/// What a controller sees of the array beside what it is told.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    /// Simulated time.
+    pub now_ns: u64,
+    /// How low drives are.
+    pub levels: &'a dyn Levels,
+    /// Since when no request is under way.
+    pub idle_since_ns: Option<u64>,
+}
+
+/// See the module's page.
+pub struct Controller {
+    policy: Box<dyn CoordinationPolicy + Send>,
+    latency_ns: u64,
+    drives: Drives,
+    /// Drives that have not done what they were forced to, and since when the round lasts.
+    in_round: Drives,
+    began_ns: u64,
+    /// What drives said during the round.
+    kept: Vec<Message>,
+    on_their_way: VecDeque<(u64, Letter)>,
+    totals: RoundTotals,
+}
+
+impl Controller {
+    /// A controller of these drives.
+    pub fn new(policy: Box<dyn CoordinationPolicy + Send>, common: &Common, drives: Drives) -> Self {
+        let latency_ns = common.message_latency_ns;
+        let (kept, on_their_way, totals) = Default::default();
+        Self { policy, latency_ns, drives, in_round: 0, began_ns: 0, kept, on_their_way, totals }
+    }
+
+    /// Whether a drive is one of its.
+    pub fn has(&self, drive: u32) -> bool {
+        self.drives >> drive & 1 == 1
+    }
+
+    /// What it did.
+    pub fn totals(&self) -> RoundTotals {
+        self.totals
+    }
+
+    /// Time between two polls.
+    pub fn poll_every_ns(&self) -> Option<u64> {
+        self.policy.poll_every_ns()
+    }
+
+    /// A drive says something.
+    pub fn post(&mut self, drive: u32, report: Report, now_ns: u64) {
+        self.send(Letter::FromDrive(drive, report), now_ns);
+    }
+
+    fn send(&mut self, letter: Letter, now_ns: u64) {
+        self.totals.messages += 1;
+        self.on_their_way.push_back((now_ns + self.latency_ns, letter));
+    }
+
+    /// When the next message arrives.
+    pub fn next_arrival_ns(&self) -> Option<u64> {
+        self.on_their_way.front().map(|(due_ns, _)| *due_ns)
+    }
+
+    /// The next drive that is told something now, and what. What the caller's drives say of it is posted before it asks
+    /// again.
+    pub fn next_told(&mut self, seen: Seen<'_>) -> Option<(u32, Told)> {
+        while self.next_arrival_ns().is_some_and(|due_ns| due_ns <= seen.now_ns) {
+            match self.on_their_way.pop_front().expect("there is one").1 {
+                Letter::ToDrive(drive, told) => return Some((drive, told)),
+                Letter::FromDrive(drive, Report::Done) => self.on_done(drive, seen),
+                Letter::FromDrive(drive, Report::Low(level)) => {
+                    let message = Message::Low(drive, level);
+                    if self.in_round != 0 {
+                        self.kept.push(message);
+                    } else {
+                        self.hear(message, seen);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// A drive has done what it was forced to.
+    fn on_done(&mut self, drive: u32, seen: Seen<'_>) {
+        let was_last = self.in_round == 1 << drive;
+        self.in_round &= !(1 << drive);
+        if !was_last {
+            return;
+        }
+        let lasted_ns = seen.now_ns - self.began_ns;
+        self.totals.rounds += 1;
+        self.totals.rounds_ns += lasted_ns;
+        self.totals.round_max_ns = self.totals.round_max_ns.max(lasted_ns);
+        self.hear(Message::RoundEnd, seen);
+        // In order, until one of them begins the next round, which keeps the others.
+        let mut kept = std::mem::take(&mut self.kept).into_iter();
+        while self.in_round == 0 {
+            let Some(message) = kept.next() else { break };
+            self.hear(message, seen);
+        }
+        self.kept.extend(kept);
+    }
+
+    /// The policy hears a message of the controller's own, or of a drive.
+    pub fn hear(&mut self, message: Message, seen: Seen<'_>) {
+        let view = View {
+            now_ns: seen.now_ns,
+            drives: self.drives,
+            levels: seen.levels,
+            idle_since_ns: seen.idle_since_ns,
+            in_round: self.in_round != 0,
+        };
+        match self.policy.hear(message, &view) {
+            None => {}
+            Some(Order::Force(drives, force)) => {
+                assert!(self.in_round == 0 && drives != 0, "a round of {drives:b} in one of {:b}", self.in_round);
+                (self.in_round, self.began_ns) = (drives, seen.now_ns);
+                self.totals.drives_forced += u64::from(drives.count_ones());
+                self.tell(drives, Told::Force(force), seen.now_ns);
+            }
+            Some(Order::Pause(drives, on_request)) => self.tell(drives, Told::Pause(on_request), seen.now_ns),
+        }
+    }
+
+    fn tell(&mut self, drives: Drives, told: Told, now_ns: u64) {
+        for drive in (0..Drives::BITS).filter(|drive| drives >> drive & 1 == 1) {
+            self.send(Letter::ToDrive(drive, told), now_ns);
+        }
+    }
+}

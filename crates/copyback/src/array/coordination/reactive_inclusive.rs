@@ -1,0 +1,31 @@
+//! The first drive that would start a collection has all drives collect: Reactive inclusive.
+//!
+//! Source: tc12 Section 4.3.1: "all SSDs in the array have to participate in GC coordination irrespective of their
+//! internal status".
+//!
+//! A drive that falls below `trigger.soft` asks, and every drive is forced: each plane collects `force_collections`
+//! times, then those below `force_stop` go on.
+
+use super::{CoordinationPolicy, Force, Message, Order, View, params};
+use crate::tasks::gc::trigger::Level;
+
+params! {}
+
+/// See the page above.
+pub struct Policy {
+    force: Force,
+}
+
+impl Policy {
+    /// With these parameters.
+    pub fn new(params: &Params) -> Self {
+        Self { force: params.common().force }
+    }
+}
+
+impl CoordinationPolicy for Policy {
+    fn hear(&mut self, message: Message, view: &View<'_>) -> Option<Order> {
+        let asks = matches!(message, Message::Low(_, Level::Start));
+        asks.then_some(Order::Force(view.drives, self.force))
+    }
+}

@@ -1,0 +1,54 @@
+//! The first drive that would start a collection has those collect that will soon need it: Reactive selective.
+//!
+//! Source: tc12 Section 4.3.1. A drive that falls below T_soft (`trigger.report`) registers (PARTICIPATE GGC); the
+//! first below T_hard (`trigger.soft`) is the coordinator, and all registered drives are forced, as under
+//! `ggc-reactive-inclusive`. Then the list is empty, and a drive that is still below T_soft registers again at once.
+
+use super::{CoordinationPolicy, Drives, Force, Message, Order, View, params};
+use crate::tasks::gc::trigger::Level;
+
+params! {}
+
+/// Drives that have registered.
+#[derive(Default)]
+pub(super) struct Registered {
+    drives: Drives,
+}
+
+impl Registered {
+    /// A drive registers, or asks for a round of those that have.
+    pub fn hear(&mut self, message: Message, force: Force) -> Option<Order> {
+        let Message::Low(drive, level) = message else { return None };
+        self.drives |= 1 << drive;
+        (level == Level::Start).then(|| self.order(force))
+    }
+
+    /// Those that have registered collect, and the list is empty.
+    pub fn order(&mut self, force: Force) -> Order {
+        Order::Force(std::mem::take(&mut self.drives), force)
+    }
+
+    /// Who has registered.
+    pub fn drives(&self) -> Drives {
+        self.drives
+    }
+}
+
+/// See the page above.
+pub struct Policy {
+    force: Force,
+    registered: Registered,
+}
+
+impl Policy {
+    /// With these parameters.
+    pub fn new(params: &Params) -> Self {
+        Self { force: params.common().force, registered: Registered::default() }
+    }
+}
+
+impl CoordinationPolicy for Policy {
+    fn hear(&mut self, message: Message, _: &View<'_>) -> Option<Order> {
+        self.registered.hear(message, self.force)
+    }
+}

@@ -1,0 +1,11 @@
+//! Nobody says when a drive collects: each element does by itself.
+//!
+//! Source: tc12 Section 5 (the baseline: "there is no GC coordination among SSDs in the array"). With
+//! `preemption.policy = "ideal"` beside it, it is the paper's ideal: the same blocks are collected, and nobody waits.
+
+use serde::{Deserialize, Serialize};
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}

@@ -1,0 +1,278 @@
+//! A drive that is told when to collect: it reports how low it is, collects all its dies when it is forced to, and
+//! pauses
+//! when it is told to.
+//!
+//! Its trigger is asked as ever, and what it answers is reported instead of done (`starts_unasked`), until it is at its
+//! last resort: nobody's silence stops a drive. A forced drive collects on each of its dies one plane after the other,
+//! the one with the fewest free blocks first: each as often as it is told to, then those below the level at which it
+//! stops. When no die has anything left to do it says so, and reports anew how low it is.
+//!
+//! A collection that pauses keeps its victim and stands between two of its steps, with no page in hand; its die takes
+//! work of the host as if it were free, until somebody forces the drive again, a plane is at its last resort or the
+//! host is done.
+
+use super::drive::Drive;
+use crate::sim::index::{DieId, JobId, PlaneId};
+use crate::sim::queue::EventQueue;
+use crate::tasks::gc::trigger::{Level, Start, TriggerPolicy, Wanted};
+
+/// At which level a forced drive stops to collect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Where its own collection would stop.
+    Own,
+    /// Where it no longer reports.
+    Report,
+    /// Where all is free that can be: the reserve.
+    Reserve,
+}
+
+/// What becomes of a collection that is under way when a drive is told to pause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnRequest {
+    /// It pauses before its next step with no page in hand.
+    #[default]
+    Pause,
+    /// It ends, and none follows.
+    FinishCollection,
+}
+
+/// What a drive says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// It has fallen to a level.
+    Low(Level),
+    /// What it was forced to do is done, or was told to pause.
+    Done,
+}
+
+/// What a told drive did, counted over a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ToldTotals {
+    /// Times that it was forced to collect.
+    pub forced: u64,
+    /// Collections that it began for that.
+    pub forced_collections: u64,
+    /// Collections that it began unasked, at its last resort.
+    pub last_resort_collections: u64,
+    /// Times that it was told to pause with collections under way.
+    pub pauses: u64,
+}
+
+/// What a drive keeps of what it was told.
+pub(super) struct Told {
+    /// The lowest level that was reported since it last had all done.
+    reported: Level,
+    reports: Vec<Report>,
+    /// Free blocks at which a plane stops.
+    stop_blocks: u32,
+    /// Of each plane the collections that it has to begin, whatever it has free.
+    owed: Vec<u32>,
+    /// Planes on which no victim was found, since the drive was forced.
+    is_given_up: Vec<bool>,
+    is_forced: Vec<bool>,
+    dies_forced: u32,
+    pub is_paused: bool,
+    pub totals: ToldTotals,
+}
+
+impl Drive {
+    /// From now on the drive is told when to collect. Before the run starts. `may_pause`: it may be told to pause.
+    pub(crate) fn obey(&mut self, may_pause: bool) {
+        self.trigger.obey();
+        // Steps of a collection that may pause do not follow each other unseen.
+        self.settings.is_undisturbed &= !may_pause;
+        let (planes, dies) = (self.geometry.planes as usize, self.geometry.dies as usize);
+        self.told = Some(Box::new(Told {
+            reported: Level::High,
+            reports: Vec::with_capacity(4),
+            stop_blocks: 0,
+            owed: vec![0; planes],
+            is_given_up: vec![false; planes],
+            is_forced: vec![false; dies],
+            dies_forced: 0,
+            is_paused: false,
+            totals: ToldTotals::default(),
+        }));
+        self.report_lowest();
+    }
+
+    /// Free blocks of the plane that has fewest, as a share of a plane's blocks.
+    pub fn free_share(&self) -> f64 {
+        f64::from(self.lowest_free_blocks()) / f64::from(self.geometry.blocks_per_plane)
+    }
+
+    /// The shares of a plane's blocks below which it reports, and below which it would start.
+    pub fn report_and_start_shares(&self) -> (f64, f64) {
+        let blocks = f64::from(self.geometry.blocks_per_plane);
+        let (report, start, _) = self.trigger.told_blocks(&self.geometry);
+        (f64::from(report) / blocks, f64::from(start) / blocks)
+    }
+
+    /// What it says of itself, in order.
+    pub(crate) fn take_report(&mut self) -> Option<Report> {
+        let told = self.told.as_mut()?;
+        (!told.reports.is_empty()).then(|| told.reports.remove(0))
+    }
+
+    /// What it was told, and did.
+    pub fn told_totals(&self) -> Option<ToldTotals> {
+        self.told.as_ref().map(|told| told.totals)
+    }
+
+    /// Whether somebody says when it collects, and it was told to pause.
+    #[inline]
+    pub fn is_paused(&self) -> bool {
+        self.told.as_ref().is_some_and(|told| told.is_paused)
+    }
+
+    /// A plane wants to be collected: whether that starts although nobody has asked for it. Otherwise the drive reports
+    /// how low it is.
+    #[inline(never)]
+    pub(super) fn starts_unasked(&mut self, plane: PlaneId, request_waits: bool) -> bool {
+        let level = self.trigger.level_of(self.free_of_scope(plane));
+        if level == Level::LastResort {
+            self.told_mut().totals.last_resort_collections += 1;
+            // Whoever waits for space waits for a collection that pauses, too.
+            self.resume();
+            return true;
+        }
+        self.report(level.min(Level::Report));
+        if level == Level::Start {
+            if self.trigger.starts_now(Wanted { start: Start::Watermark, request_waits }) {
+                self.report(Level::Start);
+            } else {
+                let die = self.geometry.die_of(plane);
+                self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
+            }
+        }
+        false
+    }
+
+    fn told_mut(&mut self) -> &mut Told {
+        self.told.as_mut().expect("the drive is told when to collect")
+    }
+
+    /// Reports a level once.
+    fn report(&mut self, level: Level) {
+        let told = self.told_mut();
+        if level > told.reported {
+            told.reported = level;
+            told.reports.push(Report::Low(level));
+        }
+    }
+
+    /// Reports how low its lowest plane is. That it would start says who next comes to it.
+    fn report_lowest(&mut self) {
+        let level = self.trigger.level_of(self.lowest_of_scope());
+        self.report(level.min(Level::Report));
+    }
+
+    /// Collects on all dies: each plane so often, and until so much of it is free.
+    pub(crate) fn force(&mut self, stop: Stop, collections_min: u32, events: &mut EventQueue) {
+        let (report_blocks, _, own_blocks) = self.trigger.told_blocks(&self.geometry);
+        let g = &self.geometry;
+        let reserve =
+            g.blocks_per_plane - g.logical_units.div_ceil(g.units_per_block * g.planes).min(g.blocks_per_plane);
+        let stop_blocks = match stop {
+            Stop::Own => own_blocks,
+            Stop::Report => report_blocks,
+            Stop::Reserve => reserve,
+        };
+        let is_collecting: Vec<bool> = self.job_of_plane.iter().map(|job| job.is_some()).collect();
+        let dies = self.geometry.dies;
+        let told = self.told_mut();
+        told.stop_blocks = stop_blocks;
+        // A collection that is under way is one of those that are asked for.
+        let owed = |is_collecting: bool| collections_min.saturating_sub(u32::from(is_collecting));
+        told.owed.iter_mut().zip(is_collecting).for_each(|(plane, is_collecting)| *plane = owed(is_collecting));
+        told.is_given_up.fill(false);
+        told.is_forced.fill(true);
+        told.dies_forced = dies;
+        told.totals.forced += 1;
+        self.resume();
+        (0..dies).for_each(|die| self.go_on_forced(DieId(die), events));
+    }
+
+    /// Starts no more of what it was forced to; what is under way pauses, or ends.
+    pub(crate) fn pause(&mut self, on_request: OnRequest) {
+        let has_jobs = self.has_jobs();
+        let told = self.told_mut();
+        if told.dies_forced == 0 {
+            return;
+        }
+        told.is_forced.fill(false);
+        told.dies_forced = 0;
+        told.totals.pauses += u64::from(has_jobs);
+        told.is_paused = has_jobs && on_request == OnRequest::Pause;
+        self.end_force();
+    }
+
+    /// Collections that pause go on.
+    pub(super) fn resume(&mut self) {
+        if std::mem::take(&mut self.told_mut().is_paused) {
+            for die in (0..self.geometry.dies).map(DieId) {
+                if self.dies[die.at()].is_reserved() {
+                    self.mark_ready(die);
+                }
+            }
+        }
+    }
+
+    /// The next collection that a forced die owes, if it has none under way.
+    pub(super) fn go_on_forced(&mut self, die: DieId, events: &mut EventQueue) {
+        while self.told.as_ref().is_some_and(|told| told.is_forced[die.at()]) && !self.has_job(die) {
+            let Some(plane) = self.next_forced(die) else {
+                let told = self.told_mut();
+                told.is_forced[die.at()] = false;
+                told.dies_forced -= 1;
+                if told.dies_forced == 0 {
+                    self.end_force();
+                }
+                return;
+            };
+            let told = self.told_mut();
+            told.owed[plane.at()] = told.owed[plane.at()].saturating_sub(1);
+            told.totals.forced_collections += 1;
+            self.start_collection(plane, Start::Told, events);
+        }
+    }
+
+    /// The plane of a die that is collected next: of those that owe collections the lowest, then of those that are not
+    /// yet where they stop.
+    fn next_forced(&self, die: DieId) -> Option<PlaneId> {
+        let told = self.told.as_ref()?;
+        let can = |p: &PlaneId| !told.is_given_up[p.at()] && self.is_reclaimable(*p);
+        let lowest = |wants: &dyn Fn(&PlaneId) -> bool| {
+            let planes = self.geometry.planes_of(die).filter(|p| wants(p) && can(p));
+            planes.min_by_key(|&p| self.ftl.free_blocks_of(p))
+        };
+        lowest(&|p| told.owed[p.at()] > 0).or_else(|| lowest(&|&p| self.ftl.free_blocks_of(p) < told.stop_blocks))
+    }
+
+    /// What it was forced to do is done.
+    fn end_force(&mut self) {
+        let told = self.told_mut();
+        told.reported = Level::High;
+        told.reports.push(Report::Done);
+        self.report_lowest();
+    }
+
+    /// A collection found no victim on a plane: forced dies leave it alone.
+    pub(super) fn give_up(&mut self, plane: PlaneId) {
+        if let Some(told) = &mut self.told {
+            told.is_given_up[plane.at()] = true;
+        }
+    }
+
+    /// Whether the collection that has a die stands still, so that the die is the host's.
+    #[inline]
+    pub(super) fn stands_still(&self, id: JobId) -> bool {
+        if !self.is_paused() {
+            return false;
+        }
+        let job = &self.jobs[id.at()];
+        !job.is_stepping() && job.held().is_empty()
+    }
+}
