@@ -106,6 +106,10 @@ pub struct Common {
     /// Device: a preset's name or a TOML file [default: small]
     #[arg(long, short = 'd', value_name = "DEVICE")]
     pub device: Option<String>,
+    /// Array of such drives behind one volume: a preset's name (raid-0, raid-1, raid-10, raid-5, raid-6) or a TOML file
+    /// with a table `[array]` [default: one drive]
+    #[arg(long, short = 'a', value_name = "ARRAY")]
+    pub array: Option<String>,
     /// Workload: a preset's name or a TOML file [default: oltp]
     #[arg(long, short = 'w', value_name = "WORKLOAD", conflicts_with = "trace")]
     pub workload: Option<String>,

@@ -5,7 +5,6 @@ use crate::plan::{Plan, Planned};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::Bars;
 use crate::workloads::{self, Opened};
-use copyback::flash::geometry::Geometry;
 use copyback::host::config::HostMode;
 use copyback::observe::commands::CommandFilter;
 use copyback::observe::matched::{Matched, Responses};
@@ -85,20 +84,26 @@ pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
 
 /// The same, from drives that several plans share.
 pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
-    if let Some(Planned { resolved, .. }) = plan.runs.first() {
-        let capacity_bytes = Geometry::new(&resolved.run.device()).logical_bytes();
-        workloads::try_trace(&resolved.workload, plan.seed, capacity_bytes, plan.requests_in_all())?;
+    if let Some(planned) = plan.runs.first() {
+        let requests = plan.requests_in_all();
+        workloads::try_trace(&planned.resolved.workload, plan.seed, planned.capacity_bytes(), requests)?;
     }
-    let mut users: BTreeMap<String, &Planned> = BTreeMap::new();
-    for (key, planned) in preconditioned::keys(plan).into_iter().zip(&plan.runs) {
-        users.entry(key).or_insert(planned);
+    let mut users: BTreeMap<String, (&Planned, usize)> = BTreeMap::new();
+    for planned in &plan.runs {
+        for (at, member) in planned.members.iter().enumerate() {
+            users.entry(preconditioned::key(member)).or_insert((planned, at));
+        }
     }
     let bars = Bars::new(how.is_quiet, plan.runs.iter().map(|planned| planned.scheme.as_str()));
-    let firsts: Vec<&Planned> = users.into_values().collect();
+    let firsts: Vec<(&Planned, usize)> = users.into_values().collect();
     in_parallel(how.jobs, firsts.len(), |at| {
-        let bar = bars.add(&firsts[at].scheme, None);
-        bar.say("making and preconditioning the drive");
-        preconditioned.make(plan, firsts[at])
+        let (planned, member) = firsts[at];
+        let bar = bars.add(&planned.scheme, None);
+        bar.say(match planned.members.len() {
+            1 => "making and preconditioning the drive",
+            _ => "making and preconditioning a drive of the array",
+        });
+        preconditioned.make(&planned.members[member])
     })?;
     let warmup = common_warmup(plan, how, preconditioned, &bars)?;
     let mut finished =
@@ -131,8 +136,8 @@ fn common_warmup(
         bar.say("looking for the end of its warm-up");
         let options = Options { keep_commands: None, ..options(plan, plan.warmup, how) };
         let opened = open(plan, planned)?;
-        let image = preconditioned.copy(plan, planned);
-        let end = run::warmup_end(&planned.resolved.run, image, opened.source, &options, &mut |_| {});
+        let drives = preconditioned.copy(planned);
+        let end = run::warmup_end(&planned.resolved.run, drives, opened.source, &options, &mut |_| {});
         end.map_err(|error| failed(error, planned).of_run(&planned.scheme))
     })?;
     Ok(ends.into_iter().max().map(Warmup::Requests))
@@ -170,8 +175,7 @@ fn failed(error: RunError, planned: &Planned) -> Failure {
 
 /// The requests of a run.
 fn open(plan: &Plan, planned: &Planned) -> Result<Opened, Failure> {
-    let capacity_bytes = Geometry::new(&planned.resolved.run.device()).logical_bytes();
-    workloads::open_source(&planned.resolved.workload, plan.seed, capacity_bytes)
+    workloads::open_source(&planned.resolved.workload, plan.seed, planned.capacity_bytes())
 }
 
 /// A note where a generator makes fewer requests than are asked for.
@@ -200,7 +204,7 @@ fn one(
     let opened = open(plan, planned)?;
     let expected = workloads::expected_requests(&planned.resolved.workload, plan.requests_in_all());
     let mut bar = bars.add(&planned.scheme, expected);
-    let (image, precondition_s) = preconditioned.take(plan, planned);
+    let (drives, precondition_s) = preconditioned.take(planned);
     bar.restart();
     let started = Instant::now();
     let mut last = None;
@@ -208,7 +212,7 @@ fn one(
         bar.update(progress);
         last = Some(progress);
     };
-    let outcome = run::simulate(&planned.resolved.run, image, opened.source, &options, &mut progress)
+    let outcome = run::simulate_drives(&planned.resolved.run, drives, opened.source, &options, &mut progress)
         .map_err(|error| failed(error, planned))?;
     let mut outcome = outcome;
     outcome.notes.extend(too_few_requests(&planned.resolved.workload, plan.requests_in_all()));

@@ -5,11 +5,11 @@ use crate::failure::{self, Failure};
 use crate::{files, workloads};
 use copyback::config::Axis;
 use copyback::config::layers::{Layer, LayerError, Located, Place, suggestion};
-use copyback::config::presets::{self, DEVICES, Preset, SCHEMES};
+use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
 use copyback::host::config::HostMode;
 use copyback::run::Warmup;
-use copyback::run::config::AXES;
-use copyback::run::config::{Resolved, Stack};
+use copyback::run::arrays::Member;
+use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,8 @@ pub struct Planned {
     pub scheme: String,
     /// Its configuration.
     pub resolved: Resolved,
+    /// Its drives: one, or those of its array.
+    pub members: Vec<Member>,
     /// What the scheme chose, and something that goes over it has otherwise.
     pub overridden: Vec<String>,
     /// Who chose the host's mode, if anybody did.
@@ -53,6 +55,11 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// Bytes that its requests can address.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.resolved.run.capacity_bytes(&self.members)
+    }
+
     /// The whole configuration as an experiment that can be run again.
     pub fn config_text(&self, plan: &Plan) -> String {
         let mut text = format!("# Scheme {}, every default filled in: `copyback run` takes this file.\n", self.scheme);
@@ -120,12 +127,14 @@ struct Kind {
 
 const DEVICE: Kind = Kind { role: "device", flag: "--device", presets: DEVICES };
 const SCHEME: Kind = Kind { role: "scheme", flag: "--scheme", presets: SCHEMES };
+const ARRAY: Kind = Kind { role: "array", flag: "--array", presets: ARRAYS };
 
 /// An experiment file, taken apart.
 #[derive(Default)]
 struct Experiment {
     name: Option<String>,
     device: Option<Located>,
+    array: Option<Located>,
     schemes: Option<Vec<Located>>,
     workload: Option<Located>,
     seed: Option<u64>,
@@ -142,11 +151,19 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         Some(path) => Experiment::read(path, &mut inputs)?,
         None => Experiment::default(),
     };
-    let mut base = Stack::new();
+    let mut below = Vec::new();
     if let Some(device) = chosen_device(common, &experiment) {
         let folder = if common.device.is_some() { Path::new("") } else { &experiment.folder };
-        base.push(load(&DEVICE, &device, folder, &mut inputs)?);
+        below.push(load(&DEVICE, &device, folder, &mut inputs)?);
     }
+    let array = match &common.array {
+        Some(name) => Some((argument(name), Path::new(""))),
+        None => experiment.array.clone().map(|name| (name, experiment.folder.as_path())),
+    };
+    let array_layer = match array {
+        Some((name, folder)) => Some(load(&ARRAY, &name, folder, &mut inputs)?),
+        None => None,
+    };
     let named = match (schemes.is_empty(), &experiment.schemes) {
         (false, _) => schemes.iter().map(|name| argument(name)).collect(),
         (true, Some(list)) => list.clone(),
@@ -160,26 +177,27 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         loaded.push((label(&scheme.value), load(&SCHEME, scheme, scheme_folder, &mut inputs)?));
     }
     let (over, proposed) = upper_layers(common, &experiment, &mut inputs)?;
+    let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let mut runs = Vec::new();
     let is_alone = loaded.len() == 1;
     for (scheme, layer) in loaded {
         let overridden = overridden(&layer, &over);
-        let mut stack = base.clone();
-        stack.push(layer);
-        over.iter().cloned().for_each(|layer| stack.push(layer));
+        let above = array_layer.iter().chain(&over).cloned().collect();
+        let layers = Layers { device: below.first().cloned(), scheme: layer, above };
+        let stack = layers.stack(None, None);
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &scheme, is_alone))?;
+        let members = layers.members(&resolved.run, seed, &mut inputs)?;
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
-        runs.push(Planned { scheme, resolved, overridden, mode_from });
+        runs.push(Planned { scheme, resolved, members, overridden, mode_from });
     }
     refuse_without_effect(&Layer::of_sets(&common.sets)?, &runs)?;
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
         let hash = workloads::hash_trace(&trace)?;
         inputs.push(Input::trace(trace, hash));
     }
-    let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let requests = common.requests.or(experiment.requests);
     // What a workload proposes belongs to the whole of it.
     let warmup = common.warmup.or(experiment.warmup).or(proposed.filter(|_| requests.is_none()));
@@ -278,8 +296,7 @@ fn of_scheme(mut error: LayerError, scheme: &str, is_alone: bool) -> LayerError 
 /// Makes the plan of one choice.
 pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan, Failure> {
     let mut inputs = Vec::new();
-    let mut base = Stack::new();
-    base.push(load(&DEVICE, choice.device, choice.folder, &mut inputs)?);
+    let device = load(&DEVICE, choice.device, choice.folder, &mut inputs)?;
     refuse_twice(choice.schemes.iter().map(|chosen| (chosen.label.as_str(), chosen.scheme)))?;
     let (workload, proposed) = match choice.workload {
         ChosenWorkload::Named(name) => {
@@ -293,20 +310,19 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
     let warmup = choice.warmup.or(proposed.filter(|_| is_whole));
     let mut runs = Vec::new();
     for chosen in &choice.schemes {
-        let mut stack = base.clone();
         let layer = load(&SCHEME, chosen.scheme, choice.folder, &mut inputs)?;
         let overridden = overridden(&layer, std::slice::from_ref(&sets));
-        stack.push(layer);
-        stack.push(workload.clone());
-        stack.push(sets.clone());
-        stack.push(Layer::of_sets(&chosen.sets)?);
+        let above = vec![workload.clone(), sets.clone(), Layer::of_sets(&chosen.sets)?];
+        let layers = Layers { device: Some(device.clone()), scheme: layer, above };
+        let stack = layers.stack(None, None);
         let is_alone = choice.schemes.len() == 1;
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &chosen.label, is_alone))?;
+        let members = layers.members(&resolved.run, choice.seed, &mut inputs)?;
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
-        runs.push(Planned { scheme: chosen.label.clone(), resolved, overridden, mode_from });
+        runs.push(Planned { scheme: chosen.label.clone(), resolved, members, overridden, mode_from });
     }
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
         let hash = match hashes.get(&trace) {
@@ -406,6 +422,7 @@ impl Experiment {
         let experiment = Self {
             name: layer.take_text("name")?.map(|name| name.value),
             device: layer.take_text("device")?,
+            array: if layer.is_text("array") { layer.take_text("array")? } else { None },
             schemes: schemes.or(scheme),
             workload: workload.or(preset),
             seed: layer.take_number("seed")?,
@@ -422,6 +439,46 @@ impl Experiment {
             layer.take_text(about)?;
         }
         Ok(Self { layer: Some(layer), ..experiment })
+    }
+}
+
+/// The layers of a run.
+struct Layers {
+    device: Option<Layer>,
+    scheme: Layer,
+    above: Vec<Layer>,
+}
+
+impl Layers {
+    /// All of them, with another device or scheme where one is given.
+    fn stack(&self, device: Option<Layer>, scheme: Option<Layer>) -> Stack {
+        let mut stack = Stack::new();
+        device.or_else(|| self.device.clone()).into_iter().for_each(|layer| stack.push(layer));
+        stack.push(scheme.unwrap_or_else(|| self.scheme.clone()));
+        self.above.iter().cloned().for_each(|layer| stack.push(layer));
+        stack
+    }
+
+    /// The drives of a run: those that an override of its array names have a device or a scheme of their own.
+    fn members(&self, run: &RunConfig, seed: u64, inputs: &mut Vec<Input>) -> Result<Vec<Member>, Failure> {
+        let overrides = run.array.as_ref().map(|array| array.overrides.as_slice()).unwrap_or_default();
+        run.members(seed, |at| -> Result<Option<RunConfig>, Failure> {
+            let named = &overrides[at];
+            if named.device.is_none() && named.scheme.is_none() {
+                return Ok(None);
+            }
+            let mut layer = |kind: &Kind, name: &Option<String>| match name {
+                Some(name) => load(kind, &argument(name), Path::new(""), inputs).map(Some),
+                None => Ok(None),
+            };
+            let (device, scheme) = (layer(&DEVICE, &named.device)?, layer(&SCHEME, &named.scheme)?);
+            let drives: Vec<String> = named.drives.iter().map(u32::to_string).collect();
+            let resolved = self.stack(device, scheme).resolve().map_err(|mut error| {
+                error.message = format!("with drive {}: {}", drives.join(", "), error.message);
+                error
+            })?;
+            Ok(Some(resolved.run))
+        })
     }
 }
 

@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::plan::{Plan, Planned};
-use copyback::run::{self, Image};
+use copyback::run::arrays::Member;
+use copyback::run::{self, Drives, Image};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// The preconditioned drives of one plan or of many.
@@ -25,48 +26,58 @@ impl Preconditioned {
     /// Those of all runs of the plans. Nothing is made yet.
     pub fn of<'a>(plans: impl IntoIterator<Item = &'a Plan>) -> Self {
         let mut entries: BTreeMap<String, Mutex<Entry>> = BTreeMap::new();
-        for plan in plans {
-            for planned in &plan.runs {
-                let entry = entries.entry(key(plan, planned)).or_default();
-                entry.get_mut().unwrap_or_else(PoisonError::into_inner).runs_left += 1;
-            }
+        for member in plans.into_iter().flat_map(|plan| &plan.runs).flat_map(|planned| &planned.members) {
+            let entry = entries.entry(key(member)).or_default();
+            entry.get_mut().unwrap_or_else(PoisonError::into_inner).runs_left += 1;
         }
         Self { entries }
     }
 
-    /// Makes the drive that a run starts from, unless that was done. Whoever comes meanwhile waits.
-    pub fn make(&self, plan: &Plan, planned: &Planned) -> Result<(), Failure> {
-        let mut entry = self.entries[&key(plan, planned)].lock().unwrap_or_else(PoisonError::into_inner);
+    fn entry(&self, member: &Member) -> MutexGuard<'_, Entry> {
+        self.entries[&key(member)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a drive that runs start from, unless that was done. Whoever comes meanwhile waits.
+    pub fn make(&self, member: &Member) -> Result<(), Failure> {
+        let mut entry = self.entry(member);
         if entry.image.is_none() {
             let started = Instant::now();
-            entry.image = Some(run::precondition(&planned.resolved.run, plan.seed)?);
+            entry.image = Some(run::precondition(&member.config, member.seed)?);
             entry.seconds = started.elapsed().as_secs_f64();
         }
         Ok(())
     }
 
-    /// Another copy of the drive of a run, which will take its own all the same.
-    pub fn copy(&self, plan: &Plan, planned: &Planned) -> Image {
-        let entry = self.entries[&key(plan, planned)].lock().unwrap_or_else(PoisonError::into_inner);
-        entry.image.clone().expect("a drive is made before its runs")
+    /// Other copies of the drives of a run, which will take its own all the same.
+    pub fn copy<'a>(&self, planned: &'a Planned) -> Drives<'a> {
+        let copy = |member: &'a Member| {
+            (&member.config, self.entry(member).image.clone().expect("a drive is made before its runs"))
+        };
+        planned.members.iter().map(copy).collect()
     }
 
-    /// The drive of one run, and the real time that its preconditioning took: a copy, or the drive itself for the last
-    /// run.
-    pub fn take(&self, plan: &Plan, planned: &Planned) -> (Image, f64) {
-        let mut entry = self.entries[&key(plan, planned)].lock().unwrap_or_else(PoisonError::into_inner);
-        entry.runs_left -= 1;
-        let image = if entry.runs_left == 0 { entry.image.take() } else { entry.image.clone() };
-        (image.expect("a drive is made before its runs, and taken once by each"), entry.seconds)
+    /// The drives of one run, and the real time that their preconditioning took: copies, or a drive itself for the last
+    /// run that wants it.
+    pub fn take<'a>(&self, planned: &'a Planned) -> (Drives<'a>, f64) {
+        let mut seconds = 0.0;
+        let take = |member: &'a Member| {
+            let mut entry = self.entry(member);
+            entry.runs_left -= 1;
+            seconds += entry.seconds;
+            let image = if entry.runs_left == 0 { entry.image.take() } else { entry.image.clone() };
+            (&member.config, image.expect("a drive is made before its runs, and taken once by each"))
+        };
+        let drives = planned.members.iter().map(take).collect();
+        (drives, seconds)
     }
 }
 
 /// What a preconditioning depends on.
-fn key(plan: &Plan, planned: &Planned) -> String {
-    format!("{} {}", plan.seed, run::image_key(&planned.resolved.run))
+pub fn key(member: &Member) -> String {
+    format!("{} {}", member.seed, run::image_key(&member.config))
 }
 
 /// The keys of a plan's drives: plans with equal ones want the same.
 pub fn keys(plan: &Plan) -> Vec<String> {
-    plan.runs.iter().map(|planned| key(plan, planned)).collect()
+    plan.runs.iter().flat_map(|planned| &planned.members).map(key).collect()
 }

@@ -234,7 +234,7 @@ fn it_ends_with_a_round_when_the_rule_holds() {
         let end = |warmup| {
             let options = Options { warmup: Some(warmup), ..Options::default() };
             let source = Box::new(script.clone().into_iter());
-            warmup_end(&config, precondition(&config, 1).unwrap(), source, &options, &mut |_| {})
+            warmup_end(&config, vec![(&config, precondition(&config, 1).unwrap())], source, &options, &mut |_| {})
         };
         let index = end(Warmup::Steady).unwrap();
         let written: u64 =

@@ -74,6 +74,11 @@ impl Layout {
         if self.level == Level::Raid10 { u64::from(self.drives / 2) } else { 1 }
     }
 
+    /// Its RAID level.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
     /// How many drives.
     pub fn drives(&self) -> u32 {
         self.drives

@@ -19,4 +19,4 @@ pub mod volume;
 
 pub use config::{ArrayConfig, Level};
 pub use layout::Layout;
-pub use volume::{Part, Totals, Volume};
+pub use volume::{Part, Volume};

@@ -52,7 +52,9 @@ impl Volume {
         let rebuild = self.rebuild.as_mut().expect("it was asked");
         (rebuild.stripe, rebuild.began_ns, rebuild.is_under_way) = (stripe, now_ns, !is_over);
         if is_over {
-            self.totals.rebuilt_at_ns.get_or_insert(now_ns);
+            if self.totals.rebuilt_at_ns == 0 {
+                self.totals.rebuilt_at_ns = now_ns;
+            }
             return;
         }
         let id = self.operation(RequestId::NONE, Kind::Rebuild, stripe, [0, 0], [0; CAUSES]);
@@ -69,7 +71,7 @@ impl Volume {
         rebuild.is_under_way = false;
         rebuild.due_ns = Some(now_ns.max(rebuild.began_ns + rebuild.every_ns));
         if rebuild.stripe == self.layout.stripes() {
-            self.totals.rebuilt_at_ns = Some(now_ns);
+            self.totals.rebuilt_at_ns = now_ns;
         }
     }
 }

@@ -18,6 +18,7 @@ pub use super::parts::Part;
 use super::parts::Parts;
 use super::rebuild::Rebuild;
 use crate::host::HostRequest;
+use crate::observe::array_report::VolumeTotals;
 use crate::observe::report::{CAUSES, Cause};
 use crate::redundancy::planner::{Members, Partial};
 use crate::sim::index::RequestId;
@@ -34,37 +35,6 @@ pub struct Ended {
     pub gc_affected: bool,
     /// Where the time went, along what ended last of it.
     pub breakdown_ns: [u64; CAUSES],
-}
-
-/// What a volume did, counted over a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Totals {
-    /// Requests of drives.
-    pub parts: u64,
-    /// Writes of stripes: all of its data, after reading old data and parity, after reading other data, and from what
-    /// any members give.
-    pub full_stripe_writes: u64,
-    /// See there.
-    pub read_modify_writes: u64,
-    /// See there.
-    pub reconstruct_writes: u64,
-    /// Reads before those.
-    pub reads_before_writes: u64,
-    /// Writes of parity, or of copies beside the first.
-    pub redundant_writes: u64,
-    /// Reads of stripes that were rebuilt because a drive has failed.
-    pub degraded_reads: u64,
-    /// Reads that went elsewhere because their drive collected, and those that could not, for what they would have read
-    /// collected, too.
-    pub gc_aware_reads: u64,
-    /// See there.
-    pub gc_aware_waits: u64,
-    /// Operations that waited for their stripe.
-    pub stripe_waits: u64,
-    /// Stripe units that were rebuilt, and when the last was.
-    pub units_rebuilt: u64,
-    /// See there; none while some are left.
-    pub rebuilt_at_ns: Option<u64>,
 }
 
 /// What is known of a request under way.
@@ -99,7 +69,7 @@ pub struct Volume {
     pub(super) rebuild: Option<Rebuild>,
     /// What the drives hold, under `--check`.
     pub(super) contents: Option<Contents>,
-    pub(super) totals: Totals,
+    pub(super) totals: VolumeTotals,
 }
 
 impl Volume {
@@ -123,7 +93,7 @@ impl Volume {
             failed,
             rebuild: config.rebuild.map(|rate| Rebuild::new(rate.transfer_ns(config.stripe_unit.0))),
             contents: (check && layout.is_protected()).then(|| Contents::new(layout, grain_bytes)),
-            totals: Totals::default(),
+            totals: VolumeTotals::default(),
         }
     }
 
@@ -133,7 +103,7 @@ impl Volume {
     }
 
     /// What it did.
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> VolumeTotals {
         self.totals
     }
 

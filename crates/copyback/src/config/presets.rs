@@ -1,4 +1,4 @@
-//! Devices and schemes that are compiled in. A new one is a TOML file and a line here.
+//! Devices, arrays and schemes that are compiled in. A new one is a TOML file and a line here.
 
 /// A preset: a layer of a configuration.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,9 @@ pub const DEVICES: &[Preset] = presets!(
     "bench-64g",
 );
 
+/// Arrays.
+pub const ARRAYS: &[Preset] = presets!("arrays": "raid-0", "raid-1", "raid-10", "raid-5", "raid-6");
+
 /// Schemes, the default first.
 pub const SCHEMES: &[Preset] = presets!(
     "schemes":
@@ -61,6 +64,11 @@ pub const SCHEMES: &[Preset] = presets!(
     "qosfc",
     "autossd-static",
     "autossd",
+    "uncoordinated",
+    "ggc-reactive-inclusive",
+    "ggc-reactive-selective",
+    "ggc-proactive-idle",
+    "ggc-proactive-soft-limit",
     "dynamic-allocation",
     "greedy-split",
     "cost-benefit",

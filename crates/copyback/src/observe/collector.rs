@@ -1,5 +1,7 @@
 //! Measurements while a run goes on.
 
+use super::array_report::BandwidthReport;
+use super::bandwidth::Bandwidth;
 use super::config::MeasureConfig;
 use super::latencies::Latencies;
 use super::matched::Responses;
@@ -64,7 +66,9 @@ pub struct Collector {
     left_out: Ends,
     /// The window, where one is asked for.
     window: Option<Window>,
-    /// When the next sample is due, or the next look of the window: whatever is earlier.
+    /// Bytes by intervals, where they are asked for.
+    bandwidth: Option<Bandwidth>,
+    /// When the next sample is due, or the next look of the window or of bandwidth: whatever is earliest.
     next_look_ns: u64,
     /// Records of requests, where they are kept.
     pub records: Option<Vec<RequestRecord>>,
@@ -91,6 +95,7 @@ impl Collector {
             sampled: (0, 0),
             left_out: Ends::default(),
             window: None,
+            bandwidth: None,
             next_look_ns: 0,
             records: keep_requests.then(Vec::new),
             responses: None,
@@ -101,6 +106,7 @@ impl Collector {
     pub fn measure(&mut self, config: &MeasureConfig) {
         self.small_read_max_bytes = config.small_read_max.0;
         self.window = config.span().map(Window::new);
+        self.bandwidth = config.bandwidth.map(|every| Bandwidth::new(every.0));
         self.plan_look();
     }
 
@@ -116,6 +122,8 @@ impl Collector {
         self.sampled = (self.measured(), self.response_sum_ns);
         self.sample_every_ns = SAMPLE_NS;
         self.next_sample_ns = (now_ns / SAMPLE_NS + 1) * SAMPLE_NS;
+        let bytes = self.bytes.iter().sum();
+        self.bandwidth.iter_mut().for_each(|bandwidth| bandwidth.begin(now_ns, bytes));
         self.plan_look();
     }
 
@@ -212,7 +220,8 @@ impl Collector {
 
     fn plan_look(&mut self) {
         let window_ns = self.window.as_ref().map_or(u64::MAX, Window::next_ns);
-        self.next_look_ns = self.next_sample_ns.min(window_ns);
+        let bandwidth_ns = self.bandwidth.as_ref().map_or(u64::MAX, Bandwidth::next_ns);
+        self.next_look_ns = self.next_sample_ns.min(window_ns).min(bandwidth_ns);
     }
 
     /// Looks at the drives before what happens now; `state` has everything but the requests that ended, `free_blocks`
@@ -226,7 +235,14 @@ impl Collector {
             let ends = self.ends();
             self.window.as_mut().expect("there is one").look(now_ns, &ends, state, free_blocks);
         }
+        let bytes = self.bytes.iter().sum();
+        self.bandwidth.iter_mut().for_each(|bandwidth| bandwidth.look(now_ns, bytes));
         self.plan_look();
+    }
+
+    /// The run has ended: its bandwidth, where that is measured.
+    pub fn end_bandwidth(&mut self) -> Option<BandwidthReport> {
+        self.bandwidth.take().map(Bandwidth::report)
     }
 
     /// The run has ended: the bins of its window, where there is one.

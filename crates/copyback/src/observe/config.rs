@@ -24,6 +24,10 @@ pub struct MeasureConfig {
     pub bin: Nanos,
     /// Whether the report tells where the time of the host's flash requests goes (default `false`).
     pub flash_requests: bool,
+    /// Length of the intervals in which bandwidth is measured (default: it is not), such as "1 s": mean, deviation and
+    /// the bytes of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Nanos>,
 }
 
 impl Default for MeasureConfig {
@@ -34,6 +38,7 @@ impl Default for MeasureConfig {
             window: None,
             bin: Nanos(100_000_000),
             flash_requests: false,
+            bandwidth: None,
         }
     }
 }

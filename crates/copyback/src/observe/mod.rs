@@ -4,6 +4,8 @@
 //! [`shadow`] knows what every place in flash holds, [`protocol`] what the flash may be told; both watch under
 //! `--check`, and know nothing of the code which they watch.
 
+pub mod array_report;
+pub mod bandwidth;
 pub mod clocks;
 pub mod collector;
 pub mod commands;

@@ -1,5 +1,6 @@
 //! What a run reports: plain data, the same bytes for the same inputs. Times are nanoseconds of simulated time.
 
+use super::array_report::{ArrayReport, BandwidthReport};
 use super::commands::CommandRecord;
 use super::flash_requests::FlashRequestReport;
 pub use super::flash_work::FlashWork;
@@ -357,6 +358,12 @@ pub struct Report {
     /// each erase of a block in which nothing is valid: see [`GcReport`] for their work and times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merges: Option<MergeTotals>,
+    /// The array and each of its drives, where there is one; all else is of the volume, or of all drives together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayReport>,
+    /// Bandwidth by intervals, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<BandwidthReport>,
     /// Utilization: shares of time.
     pub utilization: Utilization,
     /// Wear.

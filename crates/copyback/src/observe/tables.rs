@@ -58,6 +58,8 @@ pub struct Bin {
 /// One collection.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GcEvent {
+    /// The drive, where there are several.
+    pub drive: u32,
     /// When its die was reserved for it, or its first command began.
     pub start_ns: u64,
     /// When its block was erased.

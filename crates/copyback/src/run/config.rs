@@ -2,6 +2,8 @@
 //! fit together stands in `combinations`.
 
 use super::precondition::PreconditionConfig;
+use crate::array::ArrayConfig;
+use crate::array::coordination::{self, CoordinationConfig};
 use crate::buffer;
 use crate::config::{Axis, CapacityConfig, CommandsConfig, Device, GeometryConfig, KeyError, TimingConfig, layers};
 use crate::dispatch::{admit, compose, order};
@@ -65,9 +67,15 @@ pub struct RunConfig {
     /// Can a blocked read be rebuilt?
     #[serde(default)]
     pub redundancy: RedundancyConfig,
+    /// Do the drives of an array agree on when they collect?
+    #[serde(default, skip_serializing_if = "is_uncoordinated")]
+    pub coordination: CoordinationConfig,
     /// What else uses the flash?
     #[serde(default)]
     pub tasks: background::TasksConfig,
+    /// The array of which the drive is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayConfig>,
     /// How the host hands requests over.
     #[serde(default)]
     pub host: HostConfig,
@@ -77,6 +85,10 @@ pub struct RunConfig {
     /// What is measured of a run.
     #[serde(default)]
     pub measure: MeasureConfig,
+}
+
+fn is_uncoordinated(coordination: &CoordinationConfig) -> bool {
+    *coordination == CoordinationConfig::default()
 }
 
 /// Layers of such configurations.
@@ -98,6 +110,7 @@ pub const AXES: &[Axis] = &[
     admit::AXIS,
     order::AXIS,
     redundancy::AXIS,
+    coordination::AXIS,
 ];
 
 /// What else a configuration may switch on: tables of `[tasks]`, of which a scheme may have several or none.
@@ -134,6 +147,7 @@ impl RunConfig {
         self.compose.check(&self.commands)?;
         self.check_moves()?;
         self.admit.check()?;
+        self.check_array()?;
         self.check_spare()?;
         self.check_preconditioning()
     }

@@ -9,13 +9,13 @@ use crate::config::{Axis, KeyError};
 use crate::dispatch::admit;
 use crate::flash::geometry::Geometry;
 use crate::ftl::{frontier, mapping};
-use crate::host::config::HostMode;
+use crate::host::config::{HostMode, Target};
 
 impl Configuration for RunConfig {
     const AXES: &'static [Axis] = AXES;
     const KEPT: &'static [Kept] = &[mapping::KEPT, mapping::KEPT_LOG, buffer::KEPT, frontier::KEPT, admit::KEPT];
     const OTHER_TABLES: &'static [&'static str] =
-        &["geometry", "timing", "capacity", "commands", "tasks", "host", "precondition", "measure"];
+        &["geometry", "timing", "capacity", "commands", "tasks", "array", "host", "precondition", "measure"];
 
     fn check(&self) -> Result<(), KeyError> {
         RunConfig::check(self)
@@ -27,6 +27,12 @@ impl Configuration for RunConfig {
 
     fn close_loop(&mut self) {
         self.host.mode = HostMode::Closed;
+    }
+
+    fn name_drives(&mut self) {
+        if self.array.is_some() {
+            self.host.target = Target::Drive;
+        }
     }
 
     /// It does not depend on the scheme, so that all schemes of a comparison are asked for the same addresses; where a

@@ -1,5 +1,6 @@
 //! One run from configuration to report.
 
+pub mod arrays;
 mod combinations;
 pub mod config;
 mod layered;
@@ -190,6 +191,9 @@ pub fn image_key(config: &RunConfig) -> String {
     format!("{of_ftl:?} {trigger:?} {:?}", config.precondition)
 }
 
+/// Drives of a run with their pasts, as [`RunConfig::members`] lists them.
+pub type Drives<'a> = Vec<(&'a RunConfig, Image)>;
+
 /// Runs a workload on a drive. `progress` is called now and then, a few times a second.
 ///
 /// # Errors
@@ -201,12 +205,30 @@ pub fn image_key(config: &RunConfig) -> String {
 pub fn simulate(
     config: &RunConfig,
     image: Image,
+    source: Box<dyn RequestSource + Send>,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Outcome, RunError> {
+    simulate_drives(config, vec![(config, image)], source, options, progress)
+}
+
+/// The same on all drives of an array, or on the one that there is. What `config` says of the host, the array and the
+/// measurement counts, and of each drive what its own says.
+///
+/// # Errors
+/// As those of [`simulate`].
+///
+/// # Panics
+/// As [`simulate`], and where the drives are not those of the array.
+pub fn simulate_drives(
+    config: &RunConfig,
+    drives: Drives<'_>,
     mut source: Box<dyn RequestSource + Send>,
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, RunError> {
-    let preconditioning = image.preconditioning;
-    let mut simulation = begun(config, image, &mut *source, options)?;
+    let preconditioning = drives.iter().fold(Counts::default(), |sum, (_, image)| sum.and(&image.preconditioning));
+    let mut simulation = begun(config, drives, &mut *source, options)?;
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let end_ns = simulation.now_ns();
@@ -226,24 +248,27 @@ pub fn simulate(
 /// As those of [`simulate`].
 pub fn warmup_end(
     config: &RunConfig,
-    image: Image,
+    drives: Drives<'_>,
     mut source: Box<dyn RequestSource + Send>,
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, RunError> {
-    let mut simulation = begun(config, image, &mut *source, options)?;
+    let mut simulation = begun(config, drives, &mut *source, options)?;
     let ran = guarded(|| simulation.run_warmup(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))?
 }
 
 fn begun<'a>(
     config: &RunConfig,
-    image: Image,
+    drives: Drives<'_>,
     source: &'a mut dyn RequestSource,
     options: &Options,
 ) -> Result<Simulation<'a>, RunError> {
     config.check()?;
-    assert_eq!(image.key, image_key(config), "the image is that of another drive");
+    for (number, (drive, image)) in (0..).zip(&drives) {
+        assert_eq!(image.key, image_key(drive), "the image is that of another drive");
+        config.array.iter().try_for_each(|array| array.check_against(number, &drive.geometry))?;
+    }
     let setup = Setup {
         host: config.host.clone(),
         source,
@@ -252,7 +277,11 @@ fn begun<'a>(
         keep_gc_events: options.keep_gc_events,
         keep_requests: options.keep_requests,
     };
-    let mut simulation = Simulation::new(vec![(config, image.ftl)], setup);
+    let ftls = drives.into_iter().map(|(drive, image)| (drive, image.ftl)).collect();
+    let mut simulation = Simulation::new(ftls, setup);
+    if let Some(array) = &config.array {
+        simulation.join(array, &config.coordination);
+    }
     if let Some(filter) = options.keep_commands {
         simulation.keep_commands(filter);
     }

@@ -7,7 +7,7 @@ use crate::ftl::log_blocks::MergeTotals;
 use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
 use crate::observe::flash_requests::FlashRequestReport;
 use crate::observe::report::{
-    EvictionReport, FlashWork, GcReport, Latencies, MapReport, Outcome, ParityTotals, Report, Utilization,
+    EvictionReport, FlashWork, GcEvent, GcReport, Latencies, MapReport, Outcome, ParityTotals, Report, Utilization,
     WarmupReport, Wear, WriteAmplification,
 };
 use crate::observe::window_report::WindowReport;
@@ -31,6 +31,8 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         gc_affected_write: summary("gc_affected_write"),
     };
     let flash = flash_work(&simulation);
+    let array = simulation.array_report();
+    let bandwidth = simulation.collector.end_bandwidth();
     let window = simulation.end_window();
     let start = simulation.start_of_measures();
     let span_ns = simulation.span_ns();
@@ -67,6 +69,8 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         window: window.as_deref().map(WindowReport::of),
         merges: merge_report(&simulation),
         flash_requests: flash_request_report(&simulation),
+        array,
+        bandwidth,
         utilization: utilization(&simulation),
         wear: wear(&simulation),
         min_free_blocks: simulation.drives().map(Drive::min_free_blocks).min().unwrap_or(0),
@@ -78,7 +82,13 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         flash,
     };
     let histograms = classes.iter().map(|(name, class)| (*name, class.histogram().clone())).collect();
-    let gc_events = simulation.drives().flat_map(|d| d.counters().gc_events().iter().copied()).collect();
+    let of_drive = |(number, drive): (u32, &Drive)| {
+        let events = drive.counters().gc_events().iter();
+        events.map(|event| GcEvent { drive: number, ..*event }).collect::<Vec<_>>()
+    };
+    let mut gc_events: Vec<GcEvent> = (0..).zip(simulation.drives()).flat_map(of_drive).collect();
+    // Those of one drive are in this order.
+    gc_events.sort_by_key(|event| (event.end_ns, event.drive));
     let series = std::mem::take(&mut simulation.collector.series);
     let requests = simulation.collector.records.take().unwrap_or_default();
     let commands = simulation.take_commands();

@@ -2,6 +2,7 @@
 //! what is measured of them; what becomes of them in between is a matter of `ssd`.
 
 mod array;
+mod array_measures;
 mod ends;
 mod measures;
 mod requests;

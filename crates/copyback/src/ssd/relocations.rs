@@ -320,7 +320,8 @@ impl Drive {
             }
             self.count_fruitless_collections(plane, pages_bound, 1);
             let (die, plane, block) = (die.0, plane.0, block.0);
-            let event = GcEvent { start_ns, end_ns: events.now_ns(), die, plane, block, units_valid, free_blocks };
+            let event =
+                GcEvent { drive: 0, start_ns, end_ns: events.now_ns(), die, plane, block, units_valid, free_blocks };
             self.counters.on_collection(event);
         } else {
             self.counters.on_relocated(source, 1);

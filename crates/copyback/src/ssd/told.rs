@@ -12,6 +12,7 @@
 //! host is done.
 
 use super::drive::Drive;
+use crate::observe::array_report::ToldTotals;
 use crate::sim::index::{DieId, JobId, PlaneId};
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::trigger::{Level, Start, TriggerPolicy, Wanted};
@@ -45,19 +46,6 @@ pub enum Report {
     Low(Level),
     /// What it was forced to do is done, or was told to pause.
     Done,
-}
-
-/// What a told drive did, counted over a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct ToldTotals {
-    /// Times that it was forced to collect.
-    pub forced: u64,
-    /// Collections that it began for that.
-    pub forced_collections: u64,
-    /// Collections that it began unasked, at its last resort.
-    pub last_resort_collections: u64,
-    /// Times that it was told to pause with collections under way.
-    pub pauses: u64,
 }
 
 /// What a drive keeps of what it was told.

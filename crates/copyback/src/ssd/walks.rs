@@ -270,7 +270,7 @@ impl Drive {
             self.counters.on_die_reserved(self.dies[die.at()].collecting_for_ns(now_ns));
             let g = &self.geometry;
             let (die, plane, block) = (die.0, g.flash_plane_of(plane, 0).0, g.flash_block_of(block, 0).0);
-            let event = GcEvent { start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks };
+            let event = GcEvent { drive: 0, start_ns, end_ns: now_ns, die, plane, block, units_valid, free_blocks };
             self.counters.on_collection(event);
         } else {
             let blocks = self.jobs[id.at()].footprint().blocks().count() as u64;

@@ -2,12 +2,12 @@
 
 use copyback::array::coordination::CoordinationConfig;
 use copyback::array::{ArrayConfig, Volume};
+use copyback::observe::array_report::{ToldTotals, VolumeTotals};
 use copyback::observe::report::RequestRecord;
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::scene::{Block, Contents};
 use copyback::sim::index::PlaneId;
-use copyback::ssd::told::ToldTotals;
 use copyback::workload::{Op, Priority, Request};
 
 /// One die of one plane with the times of tc12's Table 7: 4 KiB at 25 ns/B. Nothing is collected unless it is told.
@@ -46,7 +46,7 @@ pub struct Stage {
 pub struct Played {
     /// Requests in the order of arrival.
     pub requests: Vec<RequestRecord>,
-    pub totals: copyback::array::Totals,
+    pub totals: VolumeTotals,
     /// Page reads and programs of each drive for the host.
     pub reads: Vec<u64>,
     pub programs: Vec<u64>,

@@ -1,6 +1,7 @@
 //! The controller of an array: messages between drives and a policy, and rounds.
 
 use super::{Common, CoordinationPolicy, Drives, Force, Levels, Message, Order, View};
+use crate::observe::array_report::RoundTotals;
 use crate::ssd::told::{OnRequest, Report};
 use std::collections::VecDeque;
 
@@ -18,35 +19,6 @@ pub enum Told {
 enum Letter {
     FromDrive(u32, Report),
     ToDrive(u32, Told),
-}
-
-/// What a controller did, counted over a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct RoundTotals {
-    /// Rounds that have ended.
-    pub rounds: u64,
-    /// Drives that were forced in those.
-    pub drives_forced: u64,
-    /// From the order to the last drive that was done, summed over rounds.
-    pub rounds_ns: u64,
-    /// The longest round.
-    pub round_max_ns: u64,
-    /// Messages of drives to the controller, and back.
-    pub messages: u64,
-}
-
-impl RoundTotals {
-    /// Both together.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            rounds: self.rounds + other.rounds,
-            drives_forced: self.drives_forced + other.drives_forced,
-            rounds_ns: self.rounds_ns + other.rounds_ns,
-            round_max_ns: self.round_max_ns.max(other.round_max_ns),
-            messages: self.messages + other.messages,
-        }
-    }
 }
 
 /// What a controller sees of the array beside what it is told.
@@ -142,7 +114,6 @@ impl Controller {
         let lasted_ns = seen.now_ns - self.began_ns;
         self.totals.rounds += 1;
         self.totals.rounds_ns += lasted_ns;
-        self.totals.round_max_ns = self.totals.round_max_ns.max(lasted_ns);
         self.hear(Message::RoundEnd, seen);
         // In order, until one of them begins the next round, which keeps the others.
         let mut kept = std::mem::take(&mut self.kept).into_iter();

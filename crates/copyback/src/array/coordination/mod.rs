@@ -30,7 +30,7 @@ pub mod reactive_inclusive;
 pub mod reactive_selective;
 pub mod uncoordinated;
 
-pub use controller::{Controller, RoundTotals, Seen, Told};
+pub use controller::{Controller, Seen, Told};
 
 use crate::config::{KeyError, axis};
 use crate::ssd::told::{OnRequest, Stop};

@@ -10,7 +10,8 @@
 //! - a layer's `[capacity]` replaces the earlier table whole, because its keys exclude each other;
 //! - a layer that brings a trace drops an earlier generator's settings, and the other way round.
 //!
-//! One default depends on the rest: the host's loop is closed where a generator has no arrival times, else open.
+//! Two defaults depend on the rest: the host's loop is closed where a generator has no arrival times, else open; and
+//! requests to an array name drives where their addresses are those of a drive, else its volume.
 
 mod decode;
 mod merge;
@@ -116,6 +117,8 @@ pub trait Configuration: DeserializeOwned + Serialize {
     fn has_closed_loop(&self) -> bool;
     /// Lets the next request arrive when one ends.
     fn close_loop(&mut self);
+    /// Requests name drives of an array, where there is one: their addresses are those of a drive.
+    fn name_drives(&mut self);
     /// The share of the logical capacity, from its start, whose every unit holds data before the run; 0 where nothing
     /// is known to be mapped. Asked once the configuration was checked.
     fn mapped_share(&self) -> f64;
@@ -302,6 +305,10 @@ impl<C: Configuration> Stack<C> {
     pub fn resolve(&self) -> Result<Resolved<C>, LayerError> {
         let mut resolved = self.resolve_parts()?;
         self.check_loop(&mut resolved)?;
+        let names_drives = resolved.workload.addresses.as_ref().and_then(|addresses| addresses.per_drive);
+        if names_drives == Some(true) && self.place_of_leaf("host.target").is_none() {
+            resolved.run.name_drives();
+        }
         resolved.run.check().map_err(|error| {
             let place = decode::place_of(&self.root, &error.key);
             LayerError { message: format!("`{}`: {}", error.key, error.message), help: error.help, place }

@@ -24,6 +24,19 @@ impl Counts {
         (self.host_units > 0).then(|| flash as f64 / self.host_units as f64)
     }
 
+    /// What was done here and there.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self {
+            host_units: self.host_units + other.host_units,
+            moved_units: self.moved_units + other.moved_units,
+            dropped_moves: self.dropped_moves + other.dropped_moves,
+            padding_units: self.padding_units + other.padding_units,
+            erases: self.erases + other.erases,
+            unwritten_units: self.unwritten_units + other.unwritten_units,
+        }
+    }
+
     /// What was done since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {

@@ -1,13 +1,13 @@
 //! What stands between the host and the drives of an array: a volume, whose parts are handed to their drives and end
 //! there, and its timers.
 
+use super::array_measures::Measures;
 use super::{DELAY, MESSAGE, Member, POLL, REBUILD, Simulation};
-use crate::array::coordination::{
-    Controller, CoordinationConfig, Force, Levels, Message, RoundTotals, Scope, Seen, Told,
-};
+use crate::array::coordination::{Controller, CoordinationConfig, Force, Levels, Message, Scope, Seen, Told};
 use crate::array::{ArrayConfig, Volume};
 use crate::host::config::Target;
 use crate::host::splitter::Splitter;
+use crate::observe::array_report::RoundTotals;
 use crate::run::RunError;
 use crate::sim::index::RequestId;
 use crate::sim::queue::Timer;
@@ -23,6 +23,8 @@ pub(super) struct Array {
     pub controllers: Vec<Controller>,
     /// Since when no request is under way.
     idle_since_ns: Option<u64>,
+    /// What is measured of it.
+    pub measures: Measures,
 }
 
 /// How low drives are.
@@ -68,14 +70,15 @@ impl Simulation<'_> {
             self.events.schedule(POLL, 0);
         }
         let idle_since_ns = Some(0);
-        self.array = Some(Box::new(Array { volume, names_drives, controllers, idle_since_ns }));
+        let measures = Measures::new(config.drives as usize);
+        self.array = Some(Box::new(Array { volume, names_drives, controllers, idle_since_ns, measures }));
         (0..self.members.len()).for_each(|member| self.post_reports(member));
     }
 
     /// What controllers did.
     pub fn rounds(&self) -> Option<RoundTotals> {
         let controllers = &self.array.as_ref()?.controllers;
-        controllers.iter().map(Controller::totals).reduce(RoundTotals::and)
+        controllers.iter().map(Controller::totals).reduce(|a, b| a.zip(&b, |a, b| a + b))
     }
 
     /// Puts the drives that can be told under controllers.
@@ -200,8 +203,13 @@ impl Simulation<'_> {
     /// What the drives that were just dispatched say goes to their controllers.
     #[inline(never)]
     pub(super) fn hear_reports(&mut self) {
+        let now_ns = self.events.now_ns();
         for at in 0..self.dispatching.len() {
-            self.post_reports(self.dispatching[at] as usize);
+            let member = self.dispatching[at] as usize;
+            self.post_reports(member);
+            let drive = self.members[member].ssd.drive();
+            let collects = drive.dies_reserved() > 0 && !drive.is_paused();
+            self.array_mut().measures.note_collecting(member, collects, now_ns);
         }
     }
 
@@ -270,7 +278,8 @@ impl Simulation<'_> {
     #[inline(never)]
     pub(super) fn end_part(&mut self, completion: &Completion) {
         let now_ns = self.events.now_ns();
-        let volume = &mut self.array_mut().volume;
+        let Array { volume, measures, .. } = self.array_mut();
+        measures.note_part(volume.part(completion.request), now_ns);
         let ended = volume.on_part_end(completion.request, completion.gc_affected, &completion.breakdown_ns, now_ns);
         let (has_parts, rebuild_due_ns) = (volume.has_parts(), volume.take_rebuild_due());
         self.has_to_hand_over |= has_parts;

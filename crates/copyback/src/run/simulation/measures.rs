@@ -65,6 +65,7 @@ impl Simulation<'_> {
         self.collector.begin(index, now_ns);
         self.track = Track::starting_at(self.mark());
         self.peak_outstanding = 0;
+        self.restart_array();
         self.fetch_max = index.saturating_add(self.requests_max);
     }
 

@@ -1,0 +1,101 @@
+//! The drives of a run: one alone, or those of an array; and whether a configuration makes an array.
+
+use super::config::RunConfig;
+use super::precondition::PreconditionConfig;
+use crate::array::{ArrayConfig, Layout};
+use crate::config::KeyError;
+use crate::flash::geometry::Geometry;
+use crate::host::config::Target;
+
+/// A drive of a run.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its configuration; what it says of the host, the array and the measurement is not asked.
+    pub config: RunConfig,
+    /// The seed of its streams.
+    pub seed: u64,
+}
+
+impl RunConfig {
+    /// The drives of a run. `of_override`: what a drive is that an override of this number names, and none for the
+    /// others, which are as this configuration says.
+    ///
+    /// # Errors
+    /// Those of `of_override`.
+    pub fn members<E>(
+        &self,
+        seed: u64,
+        mut of_override: impl FnMut(usize) -> Result<Option<RunConfig>, E>,
+    ) -> Result<Vec<Member>, E> {
+        let Some(array) = &self.array else { return Ok(vec![Member { config: self.clone(), seed }]) };
+        let own: Vec<Option<RunConfig>> = (0..array.overrides.len()).map(&mut of_override).collect::<Result<_, _>>()?;
+        let config = |drive: u32| {
+            let named = array.overrides.iter().zip(&own).rev().find(|(named, _)| named.drives.contains(&drive));
+            let mut config = named.and_then(|(_, own)| own.clone()).unwrap_or_else(|| self.clone());
+            if array.failed.contains(&drive) {
+                // What failed is not there; the drive that it is rebuilt onto is empty.
+                config.precondition = PreconditionConfig::Empty {};
+            }
+            config
+        };
+        let member = |drive| Member { config: config(drive), seed: array.seed_of(drive, seed) };
+        Ok((0..array.drives).map(member).collect())
+    }
+
+    /// Bytes that the host can address: those of the volume, or of the one drive.
+    pub fn capacity_bytes(&self, members: &[Member]) -> u64 {
+        let bytes = members.iter().map(|member| Geometry::new(&member.config.device()).logical_bytes());
+        let least = bytes.min().unwrap_or(0);
+        match &self.array {
+            Some(array) => Layout::new(array.level, array.drives, array.stripe_unit.0, least).capacity_bytes(),
+            None => least,
+        }
+    }
+
+    /// Whether the array is one, and whether drives that are to be coordinated can be.
+    pub(super) fn check_array(&self) -> Result<(), KeyError> {
+        self.coordination.check()?;
+        let Some(array) = &self.array else {
+            return match (self.coordination.common(), self.host.target) {
+                (None, Target::Volume) => Ok(()),
+                (None, Target::Drive) => {
+                    Err(KeyError::new("host.target", "there is no array whose drives requests name")
+                        .with_help("leave it out, or describe an array: --array raid-0"))
+                }
+                (Some(_), _) => Err(KeyError::new(
+                    "coordination.policy",
+                    "there is no array whose drives could agree on when they collect",
+                )
+                .with_help("describe one: --array raid-0, or `array.drives = 1` for the elements of one drive")),
+            };
+        };
+        array.check()?;
+        array.check_against(0, &self.geometry)?;
+        if self.host.target == Target::Drive && array.level != crate::array::Level::Raid0 {
+            let message = format!("requests past the volume would leave {} behind", array.level.name());
+            return Err(KeyError::new("host.target", message).with_help("use `array.level = \"raid-0\"`"));
+        }
+        self.check_told(array)
+    }
+
+    /// A drive can be told to collect where planes or dies collect for themselves.
+    fn check_told(&self, array: &ArrayConfig) -> Result<(), KeyError> {
+        if self.coordination.common().is_none() || (0..array.drives).all(|drive| !array.is_coordinated(drive)) {
+            return Ok(());
+        }
+        let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
+        if self.preemption.is_timeless() {
+            let why = "collections that take no time need not be coordinated";
+            return refuse("coordination.policy", why, "use \"uncoordinated\", or another `preemption.policy`");
+        }
+        if self.preemption.as_task().is_some() {
+            let why = "collections that reserve no die (`preemption.policy = \"always\"`) are not told to begin";
+            return refuse("coordination.policy", why, "use \"uncoordinated\", or another `preemption.policy`");
+        }
+        if self.mapping.log_blocks().is_some() {
+            let why = "merges of log blocks (`mapping.policy`) begin when a log block is needed, and at no level";
+            return refuse("coordination.policy", why, "use \"uncoordinated\", or `mapping.policy = \"page\"`");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! What is measured of an array beside its volume's requests: what drives take for their parts, when they collect, and
+//! what was done since the measurement began.
+
+use super::Simulation;
+use crate::array::Part;
+use crate::observe::array_report::{ArrayReport, DriveReport, RoundTotals, ToldTotals, VolumeTotals};
+use crate::observe::latencies::Latencies;
+use crate::ssd::drive::Drive;
+use copyback_workload::Op;
+
+/// See the module's page.
+pub(super) struct Measures {
+    /// Of each drive the response times of its parts: reads, writes.
+    parts: Vec<[Latencies; 2]>,
+    collecting: Collecting,
+    /// What the counters showed when the measurement began.
+    volume: VolumeTotals,
+    rounds: RoundTotals,
+    told: Vec<ToldTotals>,
+}
+
+/// How many drives collect, over time.
+struct Collecting {
+    collects: Vec<bool>,
+    count: usize,
+    since_ns: u64,
+    /// Time in which so many did.
+    time_ns: Vec<u64>,
+    windows: u64,
+}
+
+impl Collecting {
+    fn settle(&mut self, now_ns: u64) {
+        self.time_ns[self.count] += now_ns - std::mem::replace(&mut self.since_ns, now_ns);
+    }
+}
+
+impl Measures {
+    pub fn new(drives: usize) -> Self {
+        let collecting = Collecting {
+            collects: vec![false; drives],
+            count: 0,
+            since_ns: 0,
+            time_ns: vec![0; drives + 1],
+            windows: 0,
+        };
+        Self {
+            parts: (0..drives).map(|_| Default::default()).collect(),
+            collecting,
+            volume: VolumeTotals::default(),
+            rounds: RoundTotals::default(),
+            told: vec![ToldTotals::default(); drives],
+        }
+    }
+
+    /// A part ends.
+    pub fn note_part(&mut self, part: &Part, now_ns: u64) {
+        if part.asked.op != Op::Trim {
+            self.parts[part.drive as usize][part.asked.op as usize].record(now_ns - part.arrival_ns);
+        }
+    }
+
+    /// Whether a drive collects from now on.
+    #[inline]
+    pub fn note_collecting(&mut self, drive: usize, collects: bool, now_ns: u64) {
+        let all = &mut self.collecting;
+        if all.collects[drive] == collects {
+            return;
+        }
+        all.settle(now_ns);
+        all.collects[drive] = collects;
+        if collects {
+            all.windows += u64::from(all.count == 0);
+            all.count += 1;
+        } else {
+            all.count -= 1;
+        }
+    }
+}
+
+impl Simulation<'_> {
+    /// What is measured of the array begins now.
+    pub(super) fn restart_array(&mut self) {
+        let now_ns = self.events.now_ns();
+        let rounds = self.rounds().unwrap_or_default();
+        let told = self.drives().map(|drive| drive.told_totals().unwrap_or_default()).collect();
+        let Some(array) = &mut self.array else { return };
+        let measures = &mut array.measures;
+        measures.parts.iter_mut().for_each(|of_drive| *of_drive = Default::default());
+        measures.collecting.settle(now_ns);
+        measures.collecting.time_ns.fill(0);
+        measures.collecting.windows = 0;
+        (measures.volume, measures.rounds, measures.told) = (array.volume.totals(), rounds, told);
+    }
+
+    /// The array and its drives, at the end of the run.
+    pub fn array_report(&mut self) -> Option<ArrayReport> {
+        let now_ns = self.events.now_ns();
+        self.array.as_mut()?.measures.collecting.settle(now_ns);
+        let array = self.array.as_ref()?;
+        let measures = &array.measures;
+        let passed_ns = (now_ns - self.start.now_ns).max(1) as f64;
+        let drives = self.drives().zip(self.readings()).enumerate().map(|(at, (drive, did))| {
+            let [read, write] = measures.parts[at].each_ref().map(Latencies::summary);
+            let dies_ns = passed_ns * f64::from(drive.geometry().dies);
+            DriveReport {
+                drive: at as u32,
+                seed: drive.ftl().seed(),
+                read,
+                write,
+                units_written: did.work.host_units,
+                collections: did.gc.collections,
+                units_moved: did.gc.units,
+                erases: did.work.block_erases,
+                gc_share: did.held_by_gc_ns as f64 / dies_ns,
+                busy_share: did.die_busy_ns as f64 / dies_ns,
+                min_free_blocks: drive.min_free_blocks(),
+                told: Drive::told_totals(drive).map(|now| now.zip(&measures.told[at], |now, then| now - then)),
+            }
+        });
+        let drives: Vec<DriveReport> = drives.collect();
+        let dies = |at: usize| f64::from(self.members[at].ssd.drive().geometry().dies);
+        let held: f64 = drives.iter().enumerate().map(|(at, drive)| drive.gc_share * dies(at)).sum();
+        let all_dies: f64 = (0..drives.len()).map(dies).sum();
+        let gc_shares = || drives.iter().map(|drive| drive.gc_share);
+        let volume = array.volume.totals();
+        let mut since = volume.zip(&measures.volume, |now, then| now - then);
+        since.rebuilt_at_ns = volume.rebuilt_at_ns;
+        Some(ArrayReport {
+            level: array.volume.layout().level().name(),
+            volume: since,
+            rounds: self.rounds().map(|now| now.zip(&measures.rounds, |now, then| now - then)),
+            collecting_shares: measures.collecting.time_ns.iter().map(|&ns| ns as f64 / passed_ns).collect(),
+            degraded_share: 1.0 - measures.collecting.time_ns[0] as f64 / passed_ns,
+            gc_share: held / all_dies,
+            gc_share_min: gc_shares().fold(f64::INFINITY, f64::min),
+            gc_share_max: gc_shares().fold(0.0, f64::max),
+            told: drives.iter().filter_map(|drive| drive.told).reduce(|a, b| a.zip(&b, |a, b| a + b)),
+            degraded_windows: measures.collecting.windows,
+            drives,
+        })
+    }
+}
