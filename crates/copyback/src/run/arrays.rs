@@ -6,6 +6,7 @@ use crate::array::{ArrayConfig, Layout};
 use crate::config::KeyError;
 use crate::flash::geometry::Geometry;
 use crate::host::config::Target;
+use copyback_workload::units::Bytes;
 
 /// A drive of a run.
 #[derive(Clone, Debug)]
@@ -42,6 +43,13 @@ impl RunConfig {
         Ok((0..array.drives).map(member).collect())
     }
 
+    /// The array of a run. A drive alone whose collections are coordinated is an array of one: its elements agree.
+    pub fn array_or_alone(&self) -> Option<ArrayConfig> {
+        let alone =
+            || ArrayConfig { drives: 1, stripe_unit: Bytes(self.geometry.unit_bytes()), ..ArrayConfig::default() };
+        self.array.clone().or_else(|| self.coordination.common().map(|_| alone()))
+    }
+
     /// Bytes that the host can address: those of the volume, or of the one drive.
     pub fn capacity_bytes(&self, members: &[Member]) -> u64 {
         let bytes = members.iter().map(|member| Geometry::new(&member.config.device()).logical_bytes());
@@ -55,27 +63,18 @@ impl RunConfig {
     /// Whether the array is one, and whether drives that are to be coordinated can be.
     pub(super) fn check_array(&self) -> Result<(), KeyError> {
         self.coordination.check()?;
-        let Some(array) = &self.array else {
-            return match (self.coordination.common(), self.host.target) {
-                (None, Target::Volume) => Ok(()),
-                (None, Target::Drive) => {
-                    Err(KeyError::new("host.target", "there is no array whose drives requests name")
-                        .with_help("leave it out, or describe an array: --array raid-0"))
-                }
-                (Some(_), _) => Err(KeyError::new(
-                    "coordination.policy",
-                    "there is no array whose drives could agree on when they collect",
-                )
-                .with_help("describe one: --array raid-0, or `array.drives = 1` for the elements of one drive")),
-            };
-        };
+        if self.array.is_none() && self.host.target == Target::Drive {
+            return Err(KeyError::new("host.target", "there is no array whose drives requests name")
+                .with_help("leave it out, or describe an array: --array raid-0"));
+        }
+        let Some(array) = self.array_or_alone() else { return Ok(()) };
         array.check()?;
         array.check_against(0, &self.geometry)?;
         if self.host.target == Target::Drive && array.level != crate::array::Level::Raid0 {
             let message = format!("requests past the volume would leave {} behind", array.level.name());
             return Err(KeyError::new("host.target", message).with_help("use `array.level = \"raid-0\"`"));
         }
-        self.check_told(array)
+        self.check_told(&array)
     }
 
     /// A drive can be told to collect where planes or dies collect for themselves.

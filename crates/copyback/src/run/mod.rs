@@ -279,8 +279,8 @@ fn begun<'a>(
     };
     let ftls = drives.into_iter().map(|(drive, image)| (drive, image.ftl)).collect();
     let mut simulation = Simulation::new(ftls, setup);
-    if let Some(array) = &config.array {
-        simulation.join(array, &config.coordination);
+    if let Some(array) = config.array_or_alone() {
+        simulation.join(&array, &config.coordination);
     }
     if let Some(filter) = options.keep_commands {
         simulation.keep_commands(filter);

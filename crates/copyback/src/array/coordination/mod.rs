@@ -21,6 +21,8 @@
 //! everybody's collection would be that of the drives that are low. A drive that is at its last resort
 //! (`trigger.last_resort`) collects unasked.
 //!
+//! A drive alone is an array of one: its elements agree on when they collect.
+//!
 //! A policy is a file of this folder and a row of the registry below.
 
 mod controller;
