@@ -177,7 +177,7 @@ pub struct SweepArgs {
 /// `copyback reproduce`
 #[derive(Debug, Args)]
 pub struct ReproduceArgs {
-    /// The paper (ispass11, hpdc18, atc18, tpds20), or a sweep file with `claim` tables
+    /// The paper (ispass11, tc12, hpdc18, atc18, tpds20), or a sweep file with `claim` tables
     pub paper: String,
     /// Only this figure, table or section, as the list of claims or an experiment's file names it (repeatable)
     #[arg(long = "figure", short = 'f', value_name = "FIGURE")]

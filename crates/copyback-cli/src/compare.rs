@@ -12,6 +12,9 @@ use copyback::observe::report::{Latency, Report};
 
 /// The comparison where nobody asks for another: blocking GC, what lets the host in between, and how well it could go.
 const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
+/// When the drives of an array collect.
+const SCHEMES_OF_ARRAYS: &[&str] =
+    &["uncoordinated", "ggc-reactive-inclusive", "ggc-reactive-selective", "ggc-proactive-idle", "ideal-no-gc"];
 /// Schemes that leave merges of log blocks what those decide.
 const SCHEMES_THAT_MERGE: &[&str] = &["baseline", "pgc", "baseline-d", "spd"];
 
@@ -44,7 +47,7 @@ fn heading(plan: &Plan, finished: &[Finished]) -> String {
     let workload = output::workload_name(&plan.runs[0].resolved.workload);
     let requests = format::count(first.reads + first.writes + first.trims);
     let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let device = output::device_line(&plan.runs[0].resolved.run);
+    let device = output::target_line(&plan.runs[0]);
     let warmup = output::warmup_text(first);
     let warmup = if warmup.is_empty() { warmup } else { format!("after a warm-up of {warmup}\n") };
     format!("{title}{requests} requests of {workload}, {device}\n{warmup}\n")
@@ -228,7 +231,11 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
     let is_default = chosen.is_empty();
     let has = |scheme: &str| plan.runs.iter().any(|planned| planned.scheme == scheme);
     let mut steps = Vec::new();
-    if !has("pgc") {
+    let is_array = plan.runs.iter().any(|planned| planned.members.len() > 1);
+    if is_array && !has(SCHEMES_OF_ARRAYS[1]) {
+        let command = format!("compare{chosen}{limits} --schemes {}", SCHEMES_OF_ARRAYS.join(","));
+        steps.push((command, "drives that agree on when they collect"));
+    } else if !is_array && !has("pgc") {
         let merges = plan.runs.iter().any(|planned| planned.resolved.run.mapping.log_blocks().is_some());
         let schemes = if merges { SCHEMES_THAT_MERGE } else { DEFAULT_SCHEMES };
         let command = format!("compare{chosen}{limits} --schemes {}", schemes.join(","));
@@ -256,6 +263,7 @@ fn chosen(common: &Common) -> String {
     let path = |path: &std::path::PathBuf| path.display().to_string();
     let mut text = argument("", common.experiment.as_ref().map(path));
     text += &argument("--device", common.device.as_ref());
+    text += &argument("--array", common.array.as_ref());
     text += &argument("--workload", common.workload.as_ref());
     text += &argument("--trace", common.trace.as_ref().map(path));
     text += &argument("--format", common.format.as_ref());

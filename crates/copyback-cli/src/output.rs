@@ -300,18 +300,32 @@ pub fn warmup_text(report: &Report) -> String {
     format!("{} requests, {} of simulated time", format::count(warmup.requests), format::time(warmup.end_ns as f64))
 }
 
-/// A drive in a line.
-pub fn device_line(run: &RunConfig) -> String {
+/// The flash of a drive in a few words.
+fn flash_of(run: &RunConfig) -> String {
     let geometry = Geometry::new(&run.device());
     let physical = f64::from(geometry.physical_units) * f64::from(geometry.unit_bytes);
     format!(
-        "a drive of {} ({} of flash: {} channels, {} dies, {} planes)",
-        format::size(geometry.logical_bytes() as f64),
+        "{} of flash: {} channels, {} dies, {} planes",
         format::size(physical),
         geometry.channels,
         geometry.dies,
         geometry.planes
     )
+}
+
+/// A drive in a line.
+pub fn device_line(run: &RunConfig) -> String {
+    let holds = format::size(Geometry::new(&run.device()).logical_bytes() as f64);
+    format!("a drive of {holds} ({})", flash_of(run))
+}
+
+/// What requests are for, in a line: a drive, or the volume of an array.
+pub fn target_line(planned: &Planned) -> String {
+    let run = &planned.resolved.run;
+    let Some(array) = &run.array else { return device_line(run) };
+    let holds = format::size(planned.capacity_bytes() as f64);
+    let alike = if array.overrides.is_empty() { "each of " } else { "most of " };
+    format!("{} of {holds} over {} drives ({alike}{})", array.level.name(), array.drives, flash_of(run))
 }
 
 /// What a workload is called.

@@ -1,5 +1,6 @@
 //! `copyback run`: one scheme in depth.
 
+mod arrays;
 mod tasks;
 
 use crate::args::RunArgs;
@@ -70,6 +71,13 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
     if let Some(merges) = &report.merges {
         parts.insert(6, ("Merges of log blocks", merges_of_logs(merges)));
     }
+    match (&report.array, &report.bandwidth) {
+        (Some(array), bandwidth) => parts.insert(2, ("Array", arrays::section(array, bandwidth.as_ref()))),
+        (None, Some(bandwidth)) => {
+            parts.insert(2, ("Bandwidth", facts(vec![("each", arrays::per_interval(bandwidth))])))
+        }
+        (None, None) => {}
+    }
     for (title, body) in parts {
         text.push_str(&format!("\n{}{title}{}\n{body}", BOLD.render(), BOLD.render_reset()));
     }
@@ -87,7 +95,7 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
 fn heading(plan: &Plan, scheme: &str, resolved: &Resolved) -> String {
     let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
     let workload = output::workload_name(&resolved.workload);
-    format!("{title}scheme `{scheme}`, workload {workload}, {}\n", output::device_line(&resolved.run))
+    format!("{title}scheme `{scheme}`, workload {workload}, {}\n", output::target_line(&plan.runs[0]))
 }
 
 /// Rows of a name and a text.

@@ -13,11 +13,14 @@ use marker::Marker;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-const TABLES: &[&str] = &["summary", "latency_histograms", "time_series", "window", "gc_events", "requests"];
+const TABLES: &[&str] =
+    &["summary", "latency_histograms", "time_series", "window", "drives", "bandwidth", "gc_events", "requests"];
 const JSON: &str = "results.json";
 /// The tables that are written where one asks for them.
 const REQUESTS: &str = "requests.parquet";
 const WINDOW: &str = "window.parquet";
+const DRIVES: &str = "drives.parquet";
+const BANDWIDTH: &str = "bandwidth.parquet";
 
 /// Bytes of a file's name, on the file systems that are in use.
 const NAME_BYTES_MAX: usize = 255;
@@ -40,6 +43,8 @@ fn names(plan: &Plan, with_requests: bool) -> BTreeSet<String> {
     let is_written = |table: &&&str| match **table {
         "requests" => with_requests,
         "window" => with_window,
+        "drives" => plan.runs.iter().any(|planned| planned.resolved.run.array_or_alone().is_some()),
+        "bandwidth" => plan.runs.iter().any(|planned| planned.resolved.run.measure.bandwidth.is_some()),
         _ => true,
     };
     let tables = TABLES.iter().filter(is_written);
@@ -190,6 +195,12 @@ fn write_tables(folder: &Path, results: &Results<'_>, own: &BTreeSet<String>) ->
     if own.contains(WINDOW) {
         table("window", window(results))?;
     }
+    if own.contains(DRIVES) {
+        table("drives", drives(results)?)?;
+    }
+    if own.contains(BANDWIDTH) {
+        table("bandwidth", bandwidth(results))?;
+    }
     if own.contains(REQUESTS) { table("requests", requests(results)) } else { Ok(()) }
 }
 
@@ -306,12 +317,46 @@ fn window(results: &Results<'_>) -> Vec<Column> {
     ]
 }
 
+/// Every number of each drive of an array, a row a number: names are paths in the JSON document, below a drive.
+fn drives(results: &Results<'_>) -> Result<Vec<Column>, Failure> {
+    let (mut schemes, mut drives) = (Vec::new(), Vec::new());
+    let (mut names, mut values) = (Vec::new(), Vec::new());
+    for (planned, done) in results.plan.runs.iter().zip(results.finished) {
+        for drive in done.outcome.report.array.iter().flat_map(|array| &array.drives) {
+            for (name, number) in flat::numbers(drive)? {
+                let Some(value) = number.as_f64() else { continue };
+                schemes.push(planned.scheme.clone());
+                drives.push(drive.drive.into());
+                names.push(name);
+                values.push(value);
+            }
+        }
+    }
+    let (scheme, metric) = (Column::text("scheme", schemes), Column::text("metric", names));
+    Ok(vec![scheme, Column::U64("drive", drives), metric, Column::F64("value", values)])
+}
+
+/// The bytes of each interval.
+fn bandwidth(results: &Results<'_>) -> Vec<Column> {
+    let (mut schemes, mut from, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+    for (planned, done) in results.plan.runs.iter().zip(results.finished) {
+        let Some(bandwidth) = &done.outcome.report.bandwidth else { continue };
+        for (at, of) in (0..).zip(&bandwidth.bytes) {
+            schemes.push(planned.scheme.clone());
+            from.push(at * bandwidth.every_ns);
+            bytes.push(*of);
+        }
+    }
+    vec![Column::text("scheme", schemes), Column::U64("from_ns", from), Column::U64("bytes", bytes)]
+}
+
 fn gc_events(results: &Results<'_>) -> Vec<Column> {
     let rows = Rows::new(results, |outcome| &outcome.gc_events);
     vec![
         rows.schemes(),
         rows.u64("start_ns", |e| e.start_ns),
         rows.u64("end_ns", |e| e.end_ns),
+        rows.u64("drive", |e| e.drive.into()),
         rows.u64("die", |e| e.die.into()),
         rows.u64("plane", |e| e.plane.into()),
         rows.u64("block", |e| e.block.into()),
