@@ -118,6 +118,59 @@ fn a_request_costs_no_more_than_it_did() {
     assert!(alone <= 7_080, "{alone} instructions a request; at most 7,080 were agreed on");
 }
 
+/// Such requests for each of `drives` equal drives in turn, so many for each.
+fn work_of_all(drives: u64, requests_each: u64) {
+    let config: RunConfig = toml::from_str(DRIVE).expect("a configuration");
+    let units = u64::from(Geometry::new(&config.device()).logical_units);
+    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
+    let of_drive: Vec<Request> = mix(units, requests_each, 900_000).collect();
+    // A moment apart, so that each is an event of its own.
+    let for_drive = |request: &Request, drive: u64| Request {
+        arrival_ns: request.arrival_ns + drive * 7,
+        device: drive as u32,
+        ..*request
+    };
+    let all = of_drive.iter().flat_map(|request| (0..drives).map(move |drive| for_drive(request, drive)));
+    let mut source = all.collect::<Vec<_>>().into_iter();
+    let setup = Setup {
+        host: HostConfig::default(),
+        source: &mut source,
+        requests: None,
+        check: false,
+        keep_gc_events: false,
+        keep_requests: false,
+    };
+    let members = (0..drives).map(|_| (&config, ftl.clone())).collect();
+    let mut simulation = Simulation::new(members, setup);
+    simulation.run(&mut |_| {}).expect("the run ends well");
+    assert!(simulation.drives().all(|drive| drive.counters().work().block_erases > 0), "nothing was collected");
+}
+
+#[test]
+#[ignore = "the other tests run it under valgrind"]
+fn work_of_all_of_the_environment() {
+    let number = |name| std::env::var(name).ok().and_then(|n: String| n.parse().ok());
+    if let (Some(drives), Some(requests)) = (number("DRIVES"), number("REQUESTS")) {
+        work_of_all(drives, requests);
+    }
+}
+
+/// The loop costs the same for 1 and for 64 drives that are all at work. More events are pending, and the earliest of
+/// them is looked for in a heap where it does not stand in a ring: a few instructions more for each doubling.
+#[test]
+fn a_request_costs_the_same_among_busy_drives() {
+    let of_a_request = |drives: u64| {
+        let count = |requests: u64| {
+            let told = [("DRIVES", drives.to_string()), ("REQUESTS", requests.to_string())];
+            counted("work_of_all_of_the_environment", told)
+        };
+        Some((count(900)? - count(500)?) / (400 * drives))
+    };
+    let Some((alone, among)) = of_a_request(1).zip(of_a_request(64)) else { return };
+    println!("{alone} instructions a request of one drive, {among} with 63 others that are as busy");
+    assert!(among <= alone + alone / 20, "{among} instructions a request among 63 busy drives, {alone} alone");
+}
+
 /// A drive of so many dies on which tasks share the flash.
 fn tasks(admit: &str, redundancy: &str, dies: u32) -> RunConfig {
     let text = format!(

@@ -5,6 +5,9 @@ use crate::redundancy::planner::Partial;
 use copyback_workload::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
+/// Bytes of a stripe unit where nobody says otherwise.
+const STRIPE_UNIT_BYTES: u64 = 4096;
+
 /// The most drives of an array: a set of them is a word.
 pub const DRIVES_MAX: u32 = 64;
 
@@ -16,8 +19,9 @@ pub struct ArrayConfig {
     pub level: Level,
     /// How many drives (default 8, at most 64).
     pub drives: u32,
-    /// Bytes of one drive that follow each other in the volume (default 4 KiB).
-    pub stripe_unit: Bytes,
+    /// Bytes of one drive that follow each other in the volume (default: 4 KiB, or a mapping unit where that is larger).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stripe_unit: Option<Bytes>,
     /// What is read before a part of a stripe is written: `least` (default: whichever of the two reads less, a tie to
     /// the former), `read-modify-write` (the old data and the parity) or `reconstruct` (the rest of the data).
     pub partial: Partial,
@@ -137,7 +141,7 @@ impl Default for ArrayConfig {
         Self {
             level: Level::Raid0,
             drives: 8,
-            stripe_unit: Bytes(4096),
+            stripe_unit: None,
             partial: Partial::default(),
             write_after: WriteAfter::Reads,
             delay: Nanos(0),
@@ -160,7 +164,7 @@ impl ArrayConfig {
             return Err(KeyError::new("array.drives", format!("{drives} drives make no {level}"))
                 .with_help(format!("use {even}from {least} to {DRIVES_MAX}")));
         }
-        if self.stripe_unit.0 == 0 {
+        if self.stripe_unit == Some(Bytes(0)) {
             return Err(KeyError::new("array.stripe_unit", "a stripe unit of no bytes holds no data")
                 .with_help("use a size such as \"4 KiB\" or \"256 KiB\""));
         }
@@ -218,12 +222,16 @@ impl ArrayConfig {
     /// Checks that stripe units are whole mapping units of a drive.
     pub fn check_against(&self, drive: u32, geometry: &GeometryConfig) -> Result<(), KeyError> {
         let unit = geometry.unit_bytes();
-        if self.stripe_unit.0.is_multiple_of(unit) {
+        let Some(stripe_unit) = self.stripe_unit.filter(|stripe_unit| !stripe_unit.0.is_multiple_of(unit)) else {
             return Ok(());
-        }
-        let message =
-            format!("{} bytes are no whole mapping units of drive {drive}: {unit} bytes each", self.stripe_unit.0);
+        };
+        let message = format!("{} bytes are no whole mapping units of drive {drive}: {unit} bytes each", stripe_unit.0);
         Err(KeyError::new("array.stripe_unit", message).with_help(format!("use a multiple of {unit} bytes")))
+    }
+
+    /// Bytes of a stripe unit over drives whose largest mapping unit has so many.
+    pub fn stripe_unit_bytes(&self, grain_bytes: u64) -> u64 {
+        self.stripe_unit.map_or(STRIPE_UNIT_BYTES.next_multiple_of(grain_bytes), |stripe_unit| stripe_unit.0)
     }
 
     /// The seed of a drive: that of the run for the first one, which so lives as it would alone.

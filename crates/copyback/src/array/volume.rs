@@ -75,7 +75,8 @@ pub struct Volume {
 impl Volume {
     /// A volume over drives, of which the smallest holds so many bytes, with mapping units of so many at most.
     pub fn new(config: &ArrayConfig, drive_bytes: u64, grain_bytes: u64, check: bool) -> Self {
-        let layout = Layout::new(config.level, config.drives, config.stripe_unit.0, drive_bytes);
+        let unit_bytes = config.stripe_unit_bytes(grain_bytes);
+        let layout = Layout::new(config.level, config.drives, unit_bytes, drive_bytes);
         let failed = config.failed.iter().fold(0, |set, drive| set | 1 << drive);
         Self {
             layout,
@@ -91,7 +92,7 @@ impl Volume {
             begun: VecDeque::with_capacity(64),
             delayed: VecDeque::new(),
             failed,
-            rebuild: config.rebuild.map(|rate| Rebuild::new(rate.transfer_ns(config.stripe_unit.0))),
+            rebuild: config.rebuild.map(|rate| Rebuild::new(rate.transfer_ns(unit_bytes))),
             contents: (check && layout.is_protected()).then(|| Contents::new(layout, grain_bytes)),
             totals: VolumeTotals::default(),
         }

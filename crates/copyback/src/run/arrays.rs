@@ -6,7 +6,6 @@ use crate::array::{ArrayConfig, Layout};
 use crate::config::KeyError;
 use crate::flash::geometry::Geometry;
 use crate::host::config::Target;
-use copyback_workload::units::Bytes;
 
 /// A drive of a run.
 #[derive(Clone, Debug)]
@@ -45,19 +44,17 @@ impl RunConfig {
 
     /// The array of a run. A drive alone whose collections are coordinated is an array of one: its elements agree.
     pub fn array_or_alone(&self) -> Option<ArrayConfig> {
-        let alone =
-            || ArrayConfig { drives: 1, stripe_unit: Bytes(self.geometry.unit_bytes()), ..ArrayConfig::default() };
+        let alone = || ArrayConfig { drives: 1, ..ArrayConfig::default() };
         self.array.clone().or_else(|| self.coordination.common().map(|_| alone()))
     }
 
     /// Bytes that the host can address: those of the volume, or of the one drive.
     pub fn capacity_bytes(&self, members: &[Member]) -> u64 {
-        let bytes = members.iter().map(|member| Geometry::new(&member.config.device()).logical_bytes());
-        let least = bytes.min().unwrap_or(0);
-        match &self.array {
-            Some(array) => Layout::new(array.level, array.drives, array.stripe_unit.0, least).capacity_bytes(),
-            None => least,
-        }
+        let shapes = || members.iter().map(|member| Geometry::new(&member.config.device()));
+        let least = shapes().map(|shape| shape.logical_bytes()).min().unwrap_or(0);
+        let grain_bytes = shapes().map(|shape| u64::from(shape.unit_bytes)).max().unwrap_or(1);
+        let Some(array) = &self.array else { return least };
+        Layout::new(array.level, array.drives, array.stripe_unit_bytes(grain_bytes), least).capacity_bytes()
     }
 
     /// Whether the array is one, and whether drives that are to be coordinated can be.

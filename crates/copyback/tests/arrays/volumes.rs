@@ -183,3 +183,32 @@ fn stripes_keep_their_parity() {
     }
     assert!(degraded > 30, "{degraded} arrays with failed drives");
 }
+
+/// Drives of one past that are asked for the same collect at once, whether or not anybody coordinates them: nothing is
+/// left to be coordinated. With pasts of their own they collect by turns.
+#[test]
+fn drives_of_one_past_collect_at_once() {
+    let config = drive("");
+    let shares = |seeds: &str| {
+        let array = array(&format!("level = \"raid-0\"\ndrives = 4\nseeds = \"{seeds}\""));
+        let ftls = ftls(&config, &array, 3);
+        let stripes = ftls[0].geometry.logical_bytes() / 4096;
+        // Whole stripes: each drive writes the same units.
+        let write = |at: u64| Request {
+            arrival_ns: at * 4_000_000,
+            offset_bytes: at * 7_919 % stripes * 4 * 4096,
+            len_bytes: 4 * 4096,
+            device: 0,
+            op: Op::Write,
+            priority: Priority::Normal,
+        };
+        let outcome = run(&config, ftls, Some(&array), &(0..2_000).map(write).collect::<Vec<_>>());
+        let report = outcome.report.array.expect("it is an array");
+        assert!(report.gc_share > 0.02, "{}", report.gc_share);
+        report.collecting_shares
+    };
+    let same = shares("same");
+    assert_eq!(same[1..4], [0.0; 3], "some collect and others do not: {same:?}");
+    let own = shares("own");
+    assert!(own[1] > own[4], "mostly one collects at a time: {own:?}");
+}
