@@ -16,7 +16,7 @@
 //!   open, or `"pages"` that can still be programmed, those of open blocks among them (tpds20 Section 5.1), a watermark
 //!   of n blocks being all pages of n blocks. Where planes open blocks together (`second-active`), counted blocks bring
 //!   both below the watermark at once.
-//! - `report` (default: `soft`): a drive of an array whose collections are coordinated (`coordination`) reports below
+//! - `report` (default: half as many again as `soft`): a drive of an array whose collections are coordinated (`coordination`) reports below
 //!   this watermark, and starts nothing: T_soft of tc12, where `soft` is its T_hard. Nobody hears of it otherwise.
 //! - `last_resort` (default 2): such a drive collects unasked below this watermark, whatever it is told: as many blocks
 //!   as are kept for moves, and one. It stops as soon as it is no longer below.
@@ -167,6 +167,13 @@ impl Params {
             Scope::Device => g.planes_per_die * dies,
         };
         (planes * g.blocks_per_plane, planes)
+    }
+
+    /// Below how many free blocks a drive reports that is told when to collect. By default tc12's T_soft is to its T_hard
+    /// as 7.5 to 5.
+    fn report_blocks(&self, scope_blocks: u32) -> u32 {
+        let soft = self.soft.of(scope_blocks);
+        self.report.map_or((soft + soft.div_ceil(2)).min(scope_blocks - 1), |report| report.of(scope_blocks))
     }
 
     /// Collection would never stop at a watermark that all blocks of the scope do not exceed.
@@ -326,7 +333,7 @@ impl Policy {
         };
         let watermark = |blocks: u32| of_plane(blocks.div_ceil(blocks_in_row));
         let told = Told {
-            report: watermark(params.report.unwrap_or(params.soft).of(blocks)),
+            report: watermark(params.report_blocks(blocks)),
             start: watermark(soft_blocks),
             last_resort: watermark(
                 params.last_resort.unwrap_or(ShareOrCount::Blocks(GC_RESERVE_BLOCKS + 1)).of(blocks),
