@@ -182,9 +182,11 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     let is_alone = loaded.len() == 1;
     for (scheme, layer) in loaded {
         let overridden = overridden(&layer, &over);
-        let above = array_layer.iter().chain(&over).cloned().collect();
-        let layers = Layers { device: below.first().cloned(), scheme: layer, above };
-        let stack = layers.stack(None, None);
+        let is_set = usize::from(!common.sets.is_empty());
+        let (above, sets) = over.split_at(over.len() - is_set);
+        let above = array_layer.iter().chain(above).cloned().collect();
+        let layers = Layers { device: below.first().cloned(), scheme: layer, above, sets: sets.to_vec() };
+        let stack = layers.stack([]);
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &scheme, is_alone))?;
         let members = layers.members(&resolved.run, seed, &mut inputs)?;
         if let Some(trace) = &resolved.workload.trace {
@@ -312,9 +314,9 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
     for chosen in &choice.schemes {
         let layer = load(&SCHEME, chosen.scheme, choice.folder, &mut inputs)?;
         let overridden = overridden(&layer, std::slice::from_ref(&sets));
-        let above = vec![workload.clone(), sets.clone(), Layer::of_sets(&chosen.sets)?];
-        let layers = Layers { device: Some(device.clone()), scheme: layer, above };
-        let stack = layers.stack(None, None);
+        let sets = vec![sets.clone(), Layer::of_sets(&chosen.sets)?];
+        let layers = Layers { device: Some(device.clone()), scheme: layer, above: vec![workload.clone()], sets };
+        let stack = layers.stack([]);
         let is_alone = choice.schemes.len() == 1;
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &chosen.label, is_alone))?;
         let members = layers.members(&resolved.run, choice.seed, &mut inputs)?;
@@ -447,15 +449,18 @@ struct Layers {
     device: Option<Layer>,
     scheme: Layer,
     above: Vec<Layer>,
+    /// What goes over everything, also over what a drive of an array has otherwise.
+    sets: Vec<Layer>,
 }
 
 impl Layers {
-    /// All of them, with another device or scheme where one is given.
-    fn stack(&self, device: Option<Layer>, scheme: Option<Layer>) -> Stack {
+    /// All of them; `otherwise`: what a drive has otherwise, which goes over all that is said of the others, so that a
+    /// configuration that says everything leaves it its own.
+    fn stack(&self, otherwise: impl IntoIterator<Item = Layer>) -> Stack {
         let mut stack = Stack::new();
-        device.or_else(|| self.device.clone()).into_iter().for_each(|layer| stack.push(layer));
-        stack.push(scheme.unwrap_or_else(|| self.scheme.clone()));
-        self.above.iter().cloned().for_each(|layer| stack.push(layer));
+        let below = self.device.iter().chain([&self.scheme]).chain(&self.above).cloned();
+        let all = below.chain(otherwise).chain(self.sets.iter().cloned());
+        all.for_each(|layer| stack.push(layer));
         stack
     }
 
@@ -473,7 +478,7 @@ impl Layers {
             };
             let (device, scheme) = (layer(&DEVICE, &named.device)?, layer(&SCHEME, &named.scheme)?);
             let drives: Vec<String> = named.drives.iter().map(u32::to_string).collect();
-            let resolved = self.stack(device, scheme).resolve().map_err(|mut error| {
+            let resolved = self.stack(device.into_iter().chain(scheme)).resolve().map_err(|mut error| {
                 error.message = format!("with drive {}: {}", drives.join(", "), error.message);
                 error
             })?;
