@@ -232,12 +232,10 @@ impl Volume {
         let operation = self.operation(id, Kind::Host(op), 0, bytes, before_ns);
         let first = bytes[0] / unit_bytes;
         let last = (bytes[1] - 1) / unit_bytes;
-        for drive in 0..drives {
-            let own_first = first + (drive + drives - first % drives) % drives;
-            if own_first > last {
-                continue;
-            }
-            let own_last = last - (last % drives + drives - drive) % drives;
+        // The drives that it touches, each from the first of its units.
+        for own_first in first..=last.min(first + drives - 1) {
+            let drive = own_first % drives;
+            let own_last = last - (last - own_first) % drives;
             // The byte of the drive that a byte of the volume is nearest to, within a unit.
             let inside = |unit: u64, byte: u64| {
                 let [start, end] = [unit * unit_bytes, (unit + 1) * unit_bytes];

@@ -113,10 +113,13 @@ impl Drive {
 
     /// The plane of a die with the fewest free of those that gain by collection, unless a plane of it collects already.
     fn lowest_reclaimable(&self, die: DieId) -> Option<PlaneId> {
-        if self.has_job(die) {
-            return None;
-        }
-        self.geometry.planes_of(die).filter(|&p| self.is_reclaimable(p)).min_by_key(|&p| self.free_of(p))
+        if self.has_job(die) { None } else { self.lowest_that(die, |_| true) }
+    }
+
+    /// The plane of a die with the fewest free of those that somebody wants collected and that gain by it.
+    pub(super) fn lowest_that(&self, die: DieId, wants: impl Fn(PlaneId) -> bool) -> Option<PlaneId> {
+        let planes = self.geometry.planes_of(die).filter(|&p| wants(p) && self.is_reclaimable(p));
+        planes.min_by_key(|&p| self.free_of(p))
     }
 
     pub(super) fn has_job(&self, die: DieId) -> bool {

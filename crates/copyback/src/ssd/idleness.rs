@@ -5,7 +5,7 @@
 //! the watermark is reached or a request arrives. The collection under way then goes on as it would at any other time.
 
 use super::drive::Drive;
-use crate::sim::index::{DieId, PlaneId};
+use crate::sim::index::DieId;
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::trigger::idle::Idle;
 use crate::tasks::gc::trigger::{Start, TriggerPolicy};
@@ -50,10 +50,8 @@ impl Drive {
     /// nothing.
     pub(super) fn collect_while_idle(&mut self, die: DieId, events: &mut EventQueue) {
         let Some(idle) = self.trigger.idle().filter(|&idle| self.is_idle(idle, events.now_ns())) else { return };
-        let wants = |drive: &Self, p: PlaneId| idle.wants_plane(drive.free_of(p)) && drive.is_reclaimable(p);
         while !self.has_job(die) {
-            let planes = self.geometry.planes_of(die).filter(|&p| wants(self, p));
-            let Some(lowest) = planes.min_by_key(|&p| self.free_of(p)) else { return };
+            let Some(lowest) = self.lowest_that(die, |p| idle.wants_plane(self.free_of(p))) else { return };
             let free = self.free_of(lowest);
             self.start_collection(lowest, Start::Idle, events);
             // Collection without time is done already, and goes on while it frees blocks.

@@ -231,12 +231,10 @@ impl Drive {
     /// yet where they stop.
     fn next_forced(&self, die: DieId) -> Option<PlaneId> {
         let told = self.told.as_ref()?;
-        let can = |p: &PlaneId| !told.is_given_up[p.at()] && self.is_reclaimable(*p);
-        let lowest = |wants: &dyn Fn(&PlaneId) -> bool| {
-            let planes = self.geometry.planes_of(die).filter(|p| wants(p) && can(p));
-            planes.min_by_key(|&p| self.ftl.free_blocks_of(p))
-        };
-        lowest(&|p| told.owed[p.at()] > 0).or_else(|| lowest(&|&p| self.ftl.free_blocks_of(p) < told.stop_blocks))
+        let is_worth_it = |p: PlaneId| !told.is_given_up[p.at()];
+        let owes = |p: PlaneId| told.owed[p.at()] > 0 && is_worth_it(p);
+        let is_low = |p: PlaneId| self.ftl.free_blocks_of(p) < told.stop_blocks && is_worth_it(p);
+        self.lowest_that(die, owes).or_else(|| self.lowest_that(die, is_low))
     }
 
     /// What it was forced to do is done.

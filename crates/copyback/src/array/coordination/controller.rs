@@ -3,6 +3,7 @@
 use super::{Common, CoordinationPolicy, Drives, Force, Levels, Message, Order, View};
 use crate::observe::array_report::RoundTotals;
 use crate::ssd::told::{OnRequest, Report};
+use crate::tasks::gc::trigger::Level;
 use std::collections::VecDeque;
 
 /// What a drive is told.
@@ -40,8 +41,8 @@ pub struct Controller {
     /// Drives that have not done what they were forced to, and since when the round lasts.
     in_round: Drives,
     began_ns: u64,
-    /// What drives said during the round.
-    kept: Vec<Message>,
+    /// Which drives said during the round how low they are.
+    kept: Vec<(u32, Level)>,
     on_their_way: VecDeque<(u64, Letter)>,
     totals: RoundTotals,
 }
@@ -92,11 +93,10 @@ impl Controller {
                 Letter::ToDrive(drive, told) => return Some((drive, told)),
                 Letter::FromDrive(drive, Report::Done) => self.on_done(drive, seen),
                 Letter::FromDrive(drive, Report::Low(level)) => {
-                    let message = Message::Low(drive, level);
                     if self.in_round != 0 {
-                        self.kept.push(message);
+                        self.kept.push((drive, level));
                     } else {
-                        self.hear(message, seen);
+                        self.hear(Message::Low(drive, level), seen);
                     }
                 }
             }
@@ -115,13 +115,20 @@ impl Controller {
         self.totals.rounds += 1;
         self.totals.rounds_ns += lasted_ns;
         self.hear(Message::RoundEnd, seen);
-        // In order, until one of them begins the next round, which keeps the others.
-        let mut kept = std::mem::take(&mut self.kept).into_iter();
-        while self.in_round == 0 {
-            let Some(message) = kept.next() else { break };
-            self.hear(message, seen);
+        // All that was said during the round counts for the next: first who takes part, then who asks for it, in order,
+        // until one of them begins it, which keeps the others.
+        let kept = std::mem::take(&mut self.kept);
+        for &(drive, level) in &kept {
+            self.hear(Message::Low(drive, level.min(Level::Report)), seen);
         }
-        self.kept.extend(kept);
+        let mut asking = kept.into_iter().filter(|(_, level)| *level > Level::Report);
+        while self.in_round == 0 {
+            let Some((drive, level)) = asking.next() else { break };
+            self.hear(Message::Low(drive, level), seen);
+        }
+        // Whoever takes part in it has what it asked for.
+        let in_round = self.in_round;
+        self.kept.extend(asking.filter(|(drive, _)| in_round >> drive & 1 == 0));
     }
 
     /// The policy hears a message of the controller's own, or of a drive.
@@ -149,5 +156,53 @@ impl Controller {
         for drive in (0..Drives::BITS).filter(|drive| drives >> drive & 1 == 1) {
             self.send(Letter::ToDrive(drive, told), now_ns);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CoordinationConfig;
+    use super::*;
+
+    struct NoLevels;
+
+    impl Levels for NoLevels {
+        fn free_share(&self, _: u32) -> f64 {
+            unreachable!("nobody asks")
+        }
+        fn report_and_start_shares(&self, _: u32) -> (f64, f64) {
+            unreachable!("nobody asks")
+        }
+    }
+
+    /// Which drives are told to collect when these messages arrive, one after the other.
+    fn forced(controller: &mut Controller, reports: &[(u32, Report)]) -> Vec<u32> {
+        reports.iter().for_each(|&(drive, report)| controller.post(drive, report, 0));
+        let seen = Seen { now_ns: 0, levels: &NoLevels, idle_since_ns: None };
+        std::iter::from_fn(|| controller.next_told(seen)).map(|(drive, _)| drive).collect()
+    }
+
+    fn controller(policy: &str) -> Controller {
+        let config: CoordinationConfig = toml::from_str(&format!("policy = \"{policy}\"")).expect("a policy");
+        Controller::new(config.build().expect("it coordinates"), &config.common().expect("as all do"), 0b1111)
+    }
+
+    /// What drives say during a round counts for the next one, whoever spoke first: all that registered take part in
+    /// it, and none has a round of its own afterwards.
+    #[test]
+    fn what_is_said_during_a_round_counts_for_the_next() {
+        let (low, start) = (Report::Low(Level::Report), Report::Low(Level::Start));
+        let mut selective = controller("ggc-reactive-selective");
+        assert_eq!(forced(&mut selective, &[(0, low), (2, low), (0, start)]), [0, 2]);
+        // Drive 1 asks before drives 0 and 3 register, drive 3 asks, too.
+        let during = [(1, low), (1, start), (0, Report::Done), (0, low), (3, low), (3, start)];
+        assert_eq!(forced(&mut selective, &during), Vec::<u32>::new());
+        assert_eq!(forced(&mut selective, &[(2, Report::Done)]), [0, 1, 3]);
+        assert_eq!(forced(&mut selective, &[0, 1, 3].map(|drive| (drive, Report::Done))), Vec::<u32>::new());
+        let mut inclusive = controller("ggc-reactive-inclusive");
+        assert_eq!(forced(&mut inclusive, &[(1, start), (2, start)]), [0, 1, 2, 3]);
+        let all_done = [0, 1, 2, 3].map(|drive| (drive, Report::Done));
+        assert_eq!(forced(&mut inclusive, &all_done), Vec::<u32>::new(), "drive 2 took part");
+        assert_eq!(inclusive.totals().rounds, 1);
     }
 }

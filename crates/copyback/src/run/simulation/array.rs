@@ -144,7 +144,8 @@ impl Simulation<'_> {
         if self.array_mut().idle_since_ns.take().is_some() {
             self.tell_controllers(Message::Request);
         }
-        let was_held = self.members.iter().all(|member| arrival_ns < member.held_until_ns);
+        let has_held = self.held_requests > 0;
+        let was_held = has_held && self.members.iter().all(|member| arrival_ns < member.held_until_ns);
         let id = self.add(asked, arrival_ns, was_held);
         let (collecting, now_ns) = (self.collecting(), self.events.now_ns());
         let volume = &mut self.array.as_mut().expect("there is an array").volume;
