@@ -93,11 +93,12 @@ impl Controller {
                 Letter::ToDrive(drive, told) => return Some((drive, told)),
                 Letter::FromDrive(drive, Report::Done) => self.on_done(drive, seen),
                 Letter::FromDrive(drive, Report::Low(level)) => {
-                    if self.in_round != 0 {
-                        self.kept.push((drive, level));
-                    } else {
+                    if self.in_round == 0 {
                         self.hear(Message::Low(drive, level), seen);
+                    } else if self.in_round >> drive & 1 == 0 {
+                        self.kept.push((drive, level));
                     }
+                    // Whoever takes part in the round said it before, and says anew how low it is when it is done.
                 }
             }
         }
