@@ -444,6 +444,13 @@ impl Drive {
         self.dies_reserved
     }
 
+    /// Dies that are collected: those that collections have to themselves, if they do not stand still, or of which they
+    /// move blocks beside the host's work.
+    pub fn dies_collecting(&self) -> u32 {
+        let reserved = if self.is_paused() { 0 } else { self.dies_reserved };
+        reserved + self.relocations.dies_collecting()
+    }
+
     /// Free blocks of the plane that has fewest.
     pub(super) fn lowest_free_blocks(&self) -> u32 {
         (0..self.geometry.planes).map(|p| self.ftl.free_blocks_of(PlaneId(p))).min().unwrap_or(0)

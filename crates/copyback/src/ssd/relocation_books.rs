@@ -22,6 +22,8 @@ pub(super) struct Relocations {
     of_source: [u32; Source::ALL.len()],
     on_plane: Vec<u32>,
     collecting_on_die: Vec<u32>,
+    /// Dies of which a block is collected.
+    dies_collecting: u32,
     turns: Option<Turns>,
     /// Some of them have a page to program which no plane takes.
     are_held_up: bool,
@@ -55,6 +57,7 @@ impl Relocations {
             of_source: [0; Source::ALL.len()],
             on_plane: vec![0; geometry.planes as usize],
             collecting_on_die: vec![0; geometry.dies as usize],
+            dies_collecting: 0,
             turns: turns.map(|group| Turns::new(group, geometry)),
             are_held_up: false,
             room: goes_anywhere.map(|task| Room::new(ftl, task.victims)),
@@ -118,6 +121,11 @@ impl Relocations {
     /// Whether a block of a die is collected.
     pub fn collect_on(&self, die: DieId) -> bool {
         self.collecting_on_die[die.at()] > 0
+    }
+
+    /// Dies of which a block is collected.
+    pub fn dies_collecting(&self) -> u32 {
+        self.dies_collecting
     }
 
     /// Whether a block of a plane is relocated.
@@ -226,7 +234,12 @@ impl Relocations {
         change(&mut self.of_source[source as usize]);
         change(&mut self.on_plane[plane.at()]);
         if source == Source::Gc {
-            change(&mut self.collecting_on_die[(plane.0 / self.planes_per_die) as usize]);
+            let on_die = &mut self.collecting_on_die[(plane.0 / self.planes_per_die) as usize];
+            change(on_die);
+            // The first of a die has begun, or its last has ended.
+            if *on_die == u32::from(begins) {
+                change(&mut self.dies_collecting);
+            }
         }
         if let Some(turns) = &mut self.turns {
             change(&mut turns.at_work[turns.group_of[plane.at()] as usize]);

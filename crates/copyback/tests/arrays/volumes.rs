@@ -212,3 +212,22 @@ fn drives_of_one_past_collect_at_once() {
     let own = shares("own");
     assert!(own[1] > own[4], "mostly one collects at a time: {own:?}");
 }
+
+/// Collections that are tasks among others reserve no die, and their drive collects all the same: as long as its own
+/// clock says.
+#[test]
+fn a_drive_whose_collections_reserve_no_die_collects() {
+    let task = "preemption = { policy = \"always\", victims = 2 }\nallocation = { policy = \"dynamic\" }\n\
+                admit = { policy = \"strict\" }\norder = { policy = \"fifo\" }";
+    let config = drive(task);
+    let array = array("level = \"raid-0\"\ndrives = 1");
+    let ftls = ftls(&config, &array, 3);
+    let capacity = ftls[0].geometry.logical_bytes();
+    let report = run(&config, ftls, Some(&array), &mix(capacity, 1_000, 2_000_000, 3)).report;
+    let collecting_share = report.array.expect("it is an array").collecting_shares[1];
+    // From the start of the run to its end, which may be later than the last request.
+    let end_ns = report.gc.under_way_ns as f64 / collecting_share;
+    assert!(report.gc.under_way_ns > 0 && collecting_share > 0.01, "{collecting_share}");
+    let past_last_ns = end_ns - report.simulated_ns as f64;
+    assert!((-1e6..100e6).contains(&past_last_ns), "{collecting_share} of {end_ns} ns, {} ns", report.simulated_ns);
+}

@@ -208,8 +208,7 @@ impl Simulation<'_> {
         for at in 0..self.dispatching.len() {
             let member = self.dispatching[at] as usize;
             self.post_reports(member);
-            let drive = self.members[member].ssd.drive();
-            let collects = drive.dies_reserved() > 0 && !drive.is_paused();
+            let collects = self.members[member].ssd.drive().dies_collecting() > 0;
             self.array_mut().measures.note_collecting(member, collects, now_ns);
         }
     }
