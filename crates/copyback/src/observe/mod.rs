@@ -15,6 +15,7 @@ pub mod flash_requests;
 pub mod flash_work;
 pub mod latencies;
 pub mod matched;
+pub mod microscope;
 pub mod observers;
 pub mod protocol;
 #[cfg(test)]

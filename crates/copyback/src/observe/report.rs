@@ -5,6 +5,7 @@ use super::commands::CommandRecord;
 use super::flash_requests::FlashRequestReport;
 pub use super::flash_work::FlashWork;
 use super::matched::Responses;
+use super::microscope::View;
 use super::steady::Steady;
 pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample};
 use super::window_report::WindowReport;
@@ -404,6 +405,8 @@ pub struct Outcome {
     pub commands: Vec<CommandRecord>,
     /// Response times by request, to be matched with those of another run; empty unless asked for.
     pub responses: Responses,
+    /// What the microscope saw of an array; none unless asked for.
+    pub microscope: Option<View>,
     /// What the user should know: folded addresses, skipped lines, and the like.
     pub notes: Vec<String>,
 }

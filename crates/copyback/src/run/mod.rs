@@ -17,6 +17,7 @@ use crate::config::{Device, KeyError};
 use crate::ftl::FtlConfig;
 use crate::ftl::core::{Counts, Ftl};
 use crate::observe::commands::CommandFilter;
+use crate::observe::microscope::Focus;
 use crate::observe::report::Outcome;
 use crate::run::config::RunConfig;
 use crate::run::precondition::PreconditionConfig;
@@ -47,6 +48,8 @@ pub struct Options {
     pub keep_commands: Option<CommandFilter>,
     /// Keep the response time of every request, to match it with another run's; eight bytes each.
     pub keep_responses: bool,
+    /// Look closely at an array for a while; nothing is seen where there is none.
+    pub microscope: Option<Focus>,
 }
 
 impl Default for Options {
@@ -60,6 +63,7 @@ impl Default for Options {
             keep_requests: false,
             keep_commands: None,
             keep_responses: false,
+            microscope: None,
         }
     }
 }
@@ -234,7 +238,7 @@ pub fn simulate_drives(
     let end_ns = simulation.now_ns();
     let warmup_end_ns = simulation.start_of_measures().now_ns;
     let mut outcome = outcome::of(simulation, preconditioning);
-    outcome.notes = source.notes();
+    outcome.notes.splice(0..0, source.notes());
     outcome.notes.extend(config.notes_of_merges());
     outcome.notes.extend(config.note_of_shares(&outcome.series));
     outcome.notes.extend(config.measure.notes(end_ns, warmup_end_ns));
@@ -288,6 +292,7 @@ fn begun<'a>(
     simulation.measure(&config.measure);
     simulation.collector.responses = options.keep_responses.then(Default::default);
     options.warmup.iter().for_each(|warmup| simulation.warm_up(*warmup));
+    options.microscope.iter().for_each(|focus| simulation.look_closely(*focus));
     Ok(simulation)
 }
 

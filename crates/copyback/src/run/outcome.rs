@@ -6,6 +6,7 @@ use crate::ftl::core::Counts;
 use crate::ftl::log_blocks::MergeTotals;
 use crate::observe::counters::{EvictionTotals, MapTotals, WriteCase};
 use crate::observe::flash_requests::FlashRequestReport;
+use crate::observe::microscope::View;
 use crate::observe::report::{
     EvictionReport, FlashWork, GcEvent, GcReport, Latencies, MapReport, Outcome, ParityTotals, Report, Utilization,
     WarmupReport, Wear, WriteAmplification,
@@ -93,6 +94,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let requests = simulation.collector.records.take().unwrap_or_default();
     let commands = simulation.take_commands();
     let responses = simulation.collector.responses.take().unwrap_or_default();
+    let microscope = simulation.take_microscope();
     let arrivals = simulation.arrivals();
     Outcome {
         report,
@@ -104,7 +106,8 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         requests,
         commands,
         responses,
-        notes: Vec::new(),
+        notes: microscope.iter().flat_map(View::notes).collect(),
+        microscope,
     }
 }
 

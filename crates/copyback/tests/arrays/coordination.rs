@@ -4,28 +4,31 @@ use crate::stage::{Asked, DRIVE, PROGRAM, Played, READ, Stage, round};
 use copyback::scene::Block::{self, Free, Holds, Open};
 use copyback::workload::Op::{Read, Write};
 
-const INCLUSIVE: &str = "policy = \"ggc-reactive-inclusive\"";
-const SELECTIVE: &str = "policy = \"ggc-reactive-selective\"";
-const IDLE: &str = "policy = \"ggc-proactive-idle\"";
-const MS: u64 = 1_000_000;
+pub(crate) const INCLUSIVE: &str = "policy = \"ggc-reactive-inclusive\"";
+pub(crate) const SELECTIVE: &str = "policy = \"ggc-reactive-selective\"";
+pub(crate) const IDLE: &str = "policy = \"ggc-proactive-idle\"";
+pub(crate) const MS: u64 = 1_000_000;
 
 fn drives(trigger: &str) -> String {
     DRIVE.replace("soft = 0", trigger).replace("64 KiB", "128 KiB")
 }
 
-fn play(trigger: &str, coordination: &str, planes: &[Vec<Block>], asked: &[Asked]) -> Played {
-    let stage = Stage {
+pub(crate) fn stage(trigger: &str, coordination: &str, planes: &[Vec<Block>]) -> Stage {
+    Stage {
         drive: drives(trigger),
         array: format!("drives = {}", planes.len()),
         coordination: coordination.to_owned(),
         planes: planes.to_vec(),
         collecting: Vec::new(),
-    };
-    stage.play(asked)
+    }
+}
+
+fn play(trigger: &str, coordination: &str, planes: &[Vec<Block>], asked: &[Asked]) -> Played {
+    stage(trigger, coordination, planes).play(asked)
 }
 
 /// A plane: so many pages of its open block are written, so many blocks are free, and the others hold so much.
-fn plane(open: Option<u32>, free: usize, held: &'static [u32]) -> Vec<Block> {
+pub(crate) fn plane(open: Option<u32>, free: usize, held: &'static [u32]) -> Vec<Block> {
     let mut blocks = vec![Holds(held); 10 - free - usize::from(open.is_some())];
     blocks.extend(open.map(Open));
     blocks.extend(vec![Free; free]);
@@ -50,20 +53,20 @@ fn the_first_request_behind_a_global_round_is_worse_off() {
 }
 
 /// Figure 5 in small: T_soft 4 free blocks, T_hard 3, stop 4; each victim has one valid page.
-const LEVELS: &str = "soft = 3, stop = 4, report = 4, last_resort = 1";
+pub(crate) const LEVELS: &str = "soft = 3, stop = 4, report = 4, last_resort = 1";
 
 /// Open blocks have 1, 3, 4 and 4 pages left; free are 4, 4, 4 and 5. A block of which nothing is written counts as
 /// free still.
-fn figure_5(held: &'static [u32]) -> Vec<Vec<Block>> {
+pub(crate) fn figure_5(held: &'static [u32]) -> Vec<Vec<Block>> {
     vec![plane(Some(3), 4, held), plane(Some(1), 4, held), plane(None, 5, held), plane(None, 6, held)]
 }
 
 /// Full-stripe writes every 10 ms, the first of so many at 0.
-fn writes(count: u64) -> Vec<Asked> {
+pub(crate) fn writes(count: u64) -> Vec<Asked> {
     (0..count).map(|at| (at * 10 * MS, Write, 4 * (20 + at), 4)).collect()
 }
 
-fn with_read(mut asked: Vec<Asked>, arrival_ns: u64, unit: u64, units: u64) -> (Vec<Asked>, usize) {
+pub(crate) fn with_read(mut asked: Vec<Asked>, arrival_ns: u64, unit: u64, units: u64) -> (Vec<Asked>, usize) {
     let at = asked.iter().position(|request| request.0 > arrival_ns).unwrap_or(asked.len());
     asked.insert(at, (arrival_ns, Read, unit, units));
     (asked, at)

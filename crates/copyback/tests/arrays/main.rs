@@ -1,6 +1,7 @@
 //! Arrays: do volumes make of a request what their RAID level says, and do drives collect when they are told?
 
 mod coordination;
+mod microscope;
 mod stage;
 mod timelines;
 mod volumes;

@@ -3,7 +3,9 @@
 use copyback::array::coordination::CoordinationConfig;
 use copyback::array::{ArrayConfig, Volume};
 use copyback::observe::array_report::{ToldTotals, VolumeTotals};
+use copyback::observe::microscope::{Focus, View};
 use copyback::observe::report::RequestRecord;
+use copyback::run::Warmup;
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::scene::{Block, Contents};
@@ -43,6 +45,7 @@ pub struct Stage {
     pub collecting: Vec<usize>,
 }
 
+#[derive(Debug, PartialEq)]
 pub struct Played {
     /// Requests in the order of arrival.
     pub requests: Vec<RequestRecord>,
@@ -53,6 +56,8 @@ pub struct Played {
     /// Rounds of collection of each drive: start and end.
     pub rounds: Vec<Vec<(u64, u64)>>,
     pub told: Vec<Option<ToldTotals>>,
+    /// What was looked at.
+    pub seen: Option<View>,
 }
 
 impl Played {
@@ -93,6 +98,10 @@ impl Stage {
     }
 
     pub fn play(&self, asked: &[Asked]) -> Played {
+        self.play_under(None, Warmup::Requests(0), asked)
+    }
+
+    pub fn play_under(&self, focus: Option<Focus>, warmup: Warmup, asked: &[Asked]) -> Played {
         let config = self.config();
         let array = self.array_config();
         array.check().expect("an array");
@@ -108,6 +117,8 @@ impl Stage {
         };
         let mut simulation = Simulation::new(drives, setup);
         simulation.join(&array, &self.coordination_config());
+        simulation.warm_up(warmup);
+        focus.iter().for_each(|focus| simulation.look_closely(*focus));
         for &drive in &self.collecting {
             let (drive, events) = simulation.drive_and_events(drive);
             assert!(drive.collect_once(PlaneId(0), events), "there is something to collect");
@@ -126,6 +137,7 @@ impl Stage {
                 .map(|d| d.counters().gc_events().iter().map(|e| (e.start_ns, e.end_ns)).collect())
                 .collect(),
             told: simulation.drives().map(|d| d.told_totals()).collect(),
+            seen: simulation.take_microscope(),
         }
     }
 }

@@ -522,6 +522,7 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
             keep_requests: true,
             keep_commands: None,
             keep_responses: true,
+            microscope: None,
         };
         let source = Box::new(case.requests.clone().into_iter());
         let whole = caught(|| simulate(&case.config, image.clone(), source, &options, &mut comes_to_an_end()))?;

@@ -22,6 +22,15 @@ enum Letter {
     ToDrive(u32, Told),
 }
 
+/// A round of coordinated collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// The drives that it forces.
+    pub drives: Drives,
+    /// When they were ordered to collect.
+    pub began_ns: u64,
+}
+
 /// What a controller sees of the array beside what it is told.
 #[derive(Clone, Copy)]
 pub struct Seen<'a> {
@@ -38,9 +47,11 @@ pub struct Controller {
     policy: Box<dyn CoordinationPolicy + Send>,
     latency_ns: u64,
     drives: Drives,
-    /// Drives that have not done what they were forced to, and since when the round lasts.
+    /// The last round that began, and the drives of it that have not done what they were forced to.
+    round: Round,
     in_round: Drives,
-    began_ns: u64,
+    /// The last one that ended, if nobody asked for it.
+    ended: Option<Round>,
     /// Which drives said during the round how low they are.
     kept: Vec<(u32, Level)>,
     on_their_way: VecDeque<(u64, Letter)>,
@@ -52,7 +63,8 @@ impl Controller {
     pub fn new(policy: Box<dyn CoordinationPolicy + Send>, common: &Common, drives: Drives) -> Self {
         let latency_ns = common.message_latency_ns;
         let (kept, on_their_way, totals) = Default::default();
-        Self { policy, latency_ns, drives, in_round: 0, began_ns: 0, kept, on_their_way, totals }
+        let round = Round { drives: 0, began_ns: 0 };
+        Self { policy, latency_ns, drives, round, in_round: 0, ended: None, kept, on_their_way, totals }
     }
 
     /// Whether a drive is one of its.
@@ -63,6 +75,16 @@ impl Controller {
     /// What it did.
     pub fn totals(&self) -> RoundTotals {
         self.totals
+    }
+
+    /// The round under way.
+    pub fn round(&self) -> Option<Round> {
+        (self.in_round != 0).then_some(self.round)
+    }
+
+    /// The round that ended now, after [`Self::next_told`] was asked: no two end before a drive is told something.
+    pub fn take_ended_round(&mut self) -> Option<Round> {
+        self.ended.take()
     }
 
     /// Time between two polls.
@@ -112,7 +134,8 @@ impl Controller {
         if !was_last {
             return;
         }
-        let lasted_ns = seen.now_ns - self.began_ns;
+        let lasted_ns = seen.now_ns - self.round.began_ns;
+        self.ended = Some(self.round);
         self.totals.rounds += 1;
         self.totals.rounds_ns += lasted_ns;
         self.hear(Message::RoundEnd, seen);
@@ -145,7 +168,7 @@ impl Controller {
             None => {}
             Some(Order::Force(drives, force)) => {
                 assert!(self.in_round == 0 && drives != 0, "a round of {drives:b} in one of {:b}", self.in_round);
-                (self.in_round, self.began_ns) = (drives, seen.now_ns);
+                (self.in_round, self.round) = (drives, Round { drives, began_ns: seen.now_ns });
                 self.totals.drives_forced += u64::from(drives.count_ones());
                 self.tell(drives, Told::Force(force), seen.now_ns);
             }

@@ -32,7 +32,7 @@ pub mod reactive_inclusive;
 pub mod reactive_selective;
 pub mod uncoordinated;
 
-pub use controller::{Controller, Seen, Told};
+pub use controller::{Controller, Round, Seen, Told};
 
 use crate::config::{KeyError, axis};
 use crate::ssd::told::{OnRequest, Stop};

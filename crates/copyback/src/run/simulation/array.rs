@@ -208,8 +208,8 @@ impl Simulation<'_> {
         for at in 0..self.dispatching.len() {
             let member = self.dispatching[at] as usize;
             self.post_reports(member);
-            let collects = self.members[member].ssd.drive().dies_collecting() > 0;
-            self.array_mut().measures.note_collecting(member, collects, now_ns);
+            let dies = self.members[member].ssd.drive().dies_collecting();
+            self.array_mut().measures.note_collecting(member, dies, now_ns);
         }
     }
 
@@ -230,9 +230,12 @@ impl Simulation<'_> {
         for at in 0..self.array_mut().controllers.len() {
             loop {
                 let Self { array, members, .. } = self;
-                let Array { controllers, idle_since_ns, .. } = &mut **array.as_mut().expect("there is an array");
+                let Array { controllers, idle_since_ns, measures, .. } =
+                    &mut **array.as_mut().expect("there is an array");
                 let seen = Seen { now_ns, levels: &Drives(members), idle_since_ns: *idle_since_ns };
-                let Some((drive, told)) = controllers[at].next_told(seen) else { break };
+                let next = controllers[at].next_told(seen);
+                controllers[at].take_ended_round().iter().for_each(|round| measures.note_round(round, now_ns));
+                let Some((drive, told)) = next else { break };
                 let (member, events) = (drive as usize, &mut self.events);
                 let drive = self.members[member].ssd.drive_mut();
                 match told {
@@ -284,6 +287,9 @@ impl Simulation<'_> {
         let (has_parts, rebuild_due_ns) = (volume.has_parts(), volume.take_rebuild_due());
         self.has_to_hand_over |= has_parts;
         if let Some(ended) = ended {
+            let Self { array, requests, .. } = self;
+            let measures = &mut array.as_mut().expect("there is an array").measures;
+            measures.note_request(&requests[ended.request], now_ns);
             self.end_request(ended.request, ended.gc_affected, &ended.breakdown_ns);
             if self.requests.live() == 0 {
                 self.note_quiet();

@@ -1,10 +1,13 @@
 //! What is measured of an array beside its volume's requests: what drives take for their parts, when they collect, and
-//! what was done since the measurement began.
+//! what was done since the measurement began. Where it is asked for, a while of that is kept in full.
 
 use super::Simulation;
 use crate::array::Part;
+use crate::array::coordination::{Controller, Round};
+use crate::host::HostRequest;
 use crate::observe::array_report::{ArrayReport, DriveReport, RoundTotals, ToldTotals, VolumeTotals};
 use crate::observe::latencies::Latencies;
+use crate::observe::microscope::{Focus, Recorder, View};
 use crate::ssd::drive::Drive;
 use copyback_workload::Op;
 
@@ -17,6 +20,8 @@ pub(super) struct Measures {
     volume: VolumeTotals,
     rounds: RoundTotals,
     told: Vec<ToldTotals>,
+    /// What keeps a while in full, where it is asked for.
+    microscope: Option<Box<Recorder>>,
 }
 
 /// How many drives collect, over time.
@@ -50,6 +55,7 @@ impl Measures {
             volume: VolumeTotals::default(),
             rounds: RoundTotals::default(),
             told: vec![ToldTotals::default(); drives],
+            microscope: None,
         }
     }
 
@@ -58,12 +64,32 @@ impl Measures {
         if part.asked.op != Op::Trim {
             self.parts[part.drive as usize][part.asked.op as usize].record(now_ns - part.arrival_ns);
         }
+        if let Some(microscope) = &mut self.microscope {
+            microscope.note_response(Some(part.drive), part.asked.op, part.arrival_ns, now_ns);
+        }
     }
 
-    /// Whether a drive collects from now on.
+    /// A request of the volume ends.
+    pub fn note_request(&mut self, request: &HostRequest, now_ns: u64) {
+        if let Some(microscope) = &mut self.microscope {
+            microscope.note_response(None, request.asked.op, request.arrival_ns, now_ns);
+        }
+    }
+
+    /// A round of coordinated collection ends.
+    pub fn note_round(&mut self, round: &Round, now_ns: u64) {
+        if let Some(microscope) = &mut self.microscope {
+            microscope.note_round(round.drives, round.began_ns, now_ns);
+        }
+    }
+
+    /// On so many of its dies a drive collects from now on.
     #[inline]
-    pub fn note_collecting(&mut self, drive: usize, collects: bool, now_ns: u64) {
-        let all = &mut self.collecting;
+    pub fn note_collecting(&mut self, drive: usize, dies: u32, now_ns: u64) {
+        if let Some(microscope) = &mut self.microscope {
+            microscope.note_collecting(drive as u32, dies, now_ns);
+        }
+        let (collects, all) = (dies > 0, &mut self.collecting);
         if all.collects[drive] == collects {
             return;
         }
@@ -79,6 +105,30 @@ impl Measures {
 }
 
 impl Simulation<'_> {
+    /// Keeps all that drives and volume do in a window; nothing where there is no array. Before the run starts, and
+    /// after all else that was asked for: a window that nobody has placed begins where the warm-up ends.
+    pub fn look_closely(&mut self, focus: Focus) {
+        let dies: Vec<u32> = self.drives().map(|drive| drive.geometry().dies).collect();
+        let warms_up = self.watch.is_some();
+        let Some(array) = &mut self.array else { return };
+        let mut recorder = Recorder::new(focus, dies);
+        if !warms_up {
+            recorder.begin(0);
+        }
+        array.measures.microscope = Some(Box::new(recorder));
+    }
+
+    /// What was seen, at the end of the run; none where nobody looked.
+    pub fn take_microscope(&mut self) -> Option<View> {
+        let now_ns = self.events.now_ns();
+        let array = self.array.as_mut()?;
+        let mut recorder = array.measures.microscope.take()?;
+        for round in array.controllers.iter().filter_map(Controller::round) {
+            recorder.note_round(round.drives, round.began_ns, now_ns);
+        }
+        Some(recorder.end(!array.controllers.is_empty(), now_ns))
+    }
+
     /// What is measured of the array begins now.
     pub(super) fn restart_array(&mut self) {
         let now_ns = self.events.now_ns();
@@ -91,6 +141,7 @@ impl Simulation<'_> {
         measures.collecting.time_ns.fill(0);
         measures.collecting.windows = 0;
         (measures.volume, measures.rounds, measures.told) = (array.volume.totals(), rounds, told);
+        measures.microscope.iter_mut().for_each(|microscope| microscope.begin(now_ns));
     }
 
     /// The array and its drives, at the end of the run.

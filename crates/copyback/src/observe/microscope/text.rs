@@ -1,0 +1,56 @@
+//! A view in characters: a line for each panel, a column for each hundredth of the window. A response is as high as it
+//! took long, of those of one column the longest shows; what goes on is as high as its mean over the column.
+
+use super::View;
+use super::panels::panels;
+use copyback_workload::units::format_duration_ns;
+
+const COLUMNS: usize = 100;
+/// Columns between two marks of the axis.
+const MARK_COLUMNS: usize = 20;
+const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Draws a view with this heading: the volume, and so many of its drives.
+pub fn draw(view: &View, heading: &str, drives: u32) -> String {
+    let panels = panels(view, drives);
+    let names: Vec<String> = panels.iter().map(|panel| format!("{} {}", panel.of(), panel.shows.name())).collect();
+    let width = names.iter().map(String::len).max().unwrap_or(0);
+    let (from, to) = (format_duration_ns(view.from_ns), format_duration_ns(view.to_ns));
+    let column_ns = (view.to_ns - view.from_ns) / COLUMNS as u64;
+    let mut text = format!("{heading}\n{from} to {to}, a column is {}\n\n", format_duration_ns(column_ns));
+    for line in axis(view) {
+        text.push_str(&format!("{:width$}  {line}\n", ""));
+    }
+    for (at, (panel, name)) in panels.iter().zip(&names).enumerate() {
+        if at > 0 && panels[at - 1].drive != panel.drive {
+            text.push('\n');
+        }
+        let line: String = panel.heights(view, COLUMNS).into_iter().map(letter).collect();
+        let scale = match panel.shows.has_responses() {
+            true => format!("  {}", format_duration_ns(panel.scale)),
+            false if panel.scale > 1 => format!("  {} dies", panel.scale),
+            false => String::new(),
+        };
+        text.push_str(&format!("{name:width$}  {line}{scale}"));
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text + "\nheights are of the time, or of the dies, at the end of a line; responses stand where they arrive\n"
+}
+
+/// Times, and the marks below them.
+fn axis(view: &View) -> [String; 2] {
+    let (mut times, mut marks) = (String::new(), String::new());
+    for mark in (0..=COLUMNS).step_by(MARK_COLUMNS) {
+        let after_ns = u128::from(view.to_ns - view.from_ns) * mark as u128 / COLUMNS as u128;
+        times = format!("{times:mark$}{}", format_duration_ns(view.from_ns + after_ns as u64));
+        marks = format!("{marks:-<mark$}|");
+    }
+    [times, marks]
+}
+
+/// The character of a height, of 1; any height at all shows.
+fn letter(height: f64) -> char {
+    let eighths = (height * 8.0 - 1e-9).ceil().clamp(0.0, 8.0) as usize;
+    if eighths == 0 { ' ' } else { HEIGHTS[eighths - 1] }
+}
