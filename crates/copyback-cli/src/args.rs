@@ -65,6 +65,9 @@ pub struct RunArgs {
     /// What is drawn
     #[command(flatten)]
     pub timeline: TimelineArgs,
+    /// What is drawn of an array
+    #[command(flatten)]
+    pub microscope: MicroscopeArgs,
     /// What both commands share
     #[command(flatten)]
     pub common: Common,
@@ -85,6 +88,24 @@ pub struct TimelineArgs {
     /// The die that is drawn, counted over the drive
     #[arg(long, value_name = "N", requires = "timeline", default_value_t = 0)]
     pub timeline_die: u32,
+}
+
+/// The drawing of an array of `copyback run`.
+#[derive(Debug, Args)]
+pub struct MicroscopeArgs {
+    /// Draw a while of an array: response times of its volume and of its drives, and when these collect, into a file
+    /// .svg or .txt (`-`: text on standard output, instead of the summary); with --out also as a table
+    #[arg(long, value_name = "FILE")]
+    pub microscope: Option<PathBuf>,
+    /// Where that while begins, in simulated time [default: at the end of the warm-up, else at the start]
+    #[arg(long, value_name = "TIME", requires = "microscope", value_parser = parse_duration_ns)]
+    pub microscope_from: Option<u64>,
+    /// How long it is
+    #[arg(long, value_name = "TIME", requires = "microscope", default_value = "300 ms", value_parser = parse_duration_ns)]
+    pub microscope_for: u64,
+    /// How many drives are drawn, from drive 0 on [default: 2]
+    #[arg(long, value_name = "N", requires = "microscope")]
+    pub microscope_drives: Option<u32>,
 }
 
 /// `copyback compare`

@@ -4,6 +4,7 @@ use crate::args::{Common, CompareArgs};
 use crate::execute::{self, Finished};
 use crate::failure::Failure;
 use crate::format;
+use crate::out_dir::Asked;
 use crate::output::{self, Results};
 use crate::plan::{self, Plan};
 use crate::table::{self, BOLD, Cell, DIM};
@@ -22,11 +23,12 @@ const SCHEMES_THAT_MERGE: &[&str] = &["baseline", "pgc", "baseline-d", "spd"];
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let common = &args.common;
     let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
-    output::check(common, &plan, None)?;
-    let folder = output::begin(common, &plan)?;
+    let tables = Asked { requests: common.out_requests, microscope: false };
+    output::check(common, &plan, &[], tables)?;
+    let folder = output::begin(common, &plan, tables)?;
     let finished = execute::execute(&plan, &output::how(common))?;
     let results = Results { command: "compare", plan: &plan, finished: &finished };
-    if output::write(common, folder, &results, None)? {
+    if output::write(common, folder, &results, &[])? {
         return Ok(());
     }
     print(&plan, &finished, common)

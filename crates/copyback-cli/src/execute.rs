@@ -8,6 +8,7 @@ use crate::workloads::{self, Opened};
 use copyback::host::config::HostMode;
 use copyback::observe::commands::CommandFilter;
 use copyback::observe::matched::{Matched, Responses};
+use copyback::observe::microscope::Focus;
 use copyback::observe::report::Outcome;
 use copyback::run::{self, Options, Progress, RunError, Warmup};
 use copyback::workload::spec::WorkloadSpec;
@@ -70,6 +71,8 @@ pub struct How {
     pub keep_requests: bool,
     /// Keep flash commands.
     pub keep_commands: Option<CommandFilter>,
+    /// Look closely at an array for a while.
+    pub microscope: Option<Focus>,
 }
 
 /// Cores of this machine: how many runs go side by side where nobody says.
@@ -134,7 +137,7 @@ fn common_warmup(
         let planned = &plan.runs[at];
         let bar = bars.add(&planned.scheme, None);
         bar.say("looking for the end of its warm-up");
-        let options = Options { keep_commands: None, ..options(plan, plan.warmup, how) };
+        let options = Options { keep_commands: None, microscope: None, ..options(plan, plan.warmup, how) };
         let opened = open(plan, planned)?;
         let drives = preconditioned.copy(planned);
         let end = run::warmup_end(&planned.resolved.run, drives, opened.source, &options, &mut |_| {});
@@ -165,6 +168,7 @@ fn options(plan: &Plan, warmup: Option<Warmup>, how: &How) -> Options {
         keep_requests: how.keep_requests,
         keep_commands: how.keep_commands,
         keep_responses: plan.runs.len() > 1,
+        microscope: how.microscope,
     }
 }
 

@@ -5,9 +5,8 @@ use crate::execute::{self, Finished, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format;
-use crate::out_dir::{self, OutDir};
+use crate::out_dir::{self, Asked, OutDir};
 use crate::plan::{Input, Plan, Planned};
-use crate::timeline::Drawing;
 use crate::workloads;
 use copyback::buffer::BufferConfig;
 use copyback::flash::geometry::Geometry;
@@ -34,13 +33,11 @@ pub struct Results<'a> {
 
 /// Refuses outputs that cannot be written, or that would destroy something, before time is spent on what they would
 /// hold.
-pub fn check(common: &Common, plan: &Plan, timeline: Option<&Path>) -> Result<(), Failure> {
-    let single: Vec<Output> = [("--timeline", timeline), ("--json", common.json.as_deref())]
-        .into_iter()
-        .filter_map(|(what, path)| Some(Output::new(what, path?)))
-        .collect();
+pub fn check(common: &Common, plan: &Plan, drawings: &[Output], tables: Asked) -> Result<(), Failure> {
+    let json = common.json.as_deref().map(|path| Output::new("--json", path));
+    let single: Vec<Output> = drawings.iter().cloned().chain(json).collect();
     let folder = common.out.as_deref();
-    let inside = folder.map(|folder| out_dir::outputs(folder, plan, common.out_requests));
+    let inside = folder.map(|folder| out_dir::outputs(folder, plan, tables));
     let all: Vec<Output> = single.iter().cloned().chain(inside.into_iter().flatten()).collect();
     files::refuse_clashes(&all, &plan.inputs)?;
     single.iter().try_for_each(|output| files::check_output(&output.path))?;
@@ -58,12 +55,13 @@ pub fn how(common: &Common) -> How {
         keep_gc_events: common.out.is_some(),
         keep_requests: common.out_requests,
         keep_commands: None,
+        microscope: None,
     }
 }
 
 /// Takes the folder of `--out` for this program alone, right before the run.
-pub fn begin<'a>(common: &'a Common, plan: &Plan) -> Result<Option<OutDir<'a>>, Failure> {
-    common.out.as_deref().map(|folder| OutDir::begin(folder, plan, common.out_requests)).transpose()
+pub fn begin<'a>(common: &'a Common, plan: &Plan, tables: Asked) -> Result<Option<OutDir<'a>>, Failure> {
+    common.out.as_deref().map(|folder| OutDir::begin(folder, plan, tables)).transpose()
 }
 
 /// Writes what was asked for; true where standard output is taken by it. That comes last: whoever reads it may go away.
@@ -71,13 +69,12 @@ pub fn write(
     common: &Common,
     folder: Option<OutDir<'_>>,
     results: &Results<'_>,
-    drawing: Option<&Drawing<'_>>,
+    drawn: &[(&Path, String)],
 ) -> Result<bool, Failure> {
     let json = if common.json.is_some() || folder.is_some() { json(results)? } else { String::new() };
     folder.map_or(Ok(()), |folder| folder.write(results, &json))?;
-    let drawn = drawing.map(|drawing| (drawing.path(), drawing.draw(&results.finished[0].outcome.commands)));
     let mut texts: Vec<(&Path, &str)> = common.json.as_deref().map(|path| (path, json.as_str())).into_iter().collect();
-    texts.extend(drawn.as_ref().map(|(path, text)| (*path, text.as_str())));
+    texts.extend(drawn.iter().map(|(path, text)| (*path, text.as_str())));
     texts.sort_by_key(|(path, _)| files::is_standard_output(path));
     let mut is_taken = false;
     for (path, text) in texts {

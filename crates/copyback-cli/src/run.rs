@@ -6,8 +6,10 @@ mod tasks;
 use crate::args::RunArgs;
 use crate::execute::{self, Finished, How};
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, Output};
 use crate::format::{are_too_few, count, large, percent, size, three_digits, time};
+use crate::microscope::Microscope;
+use crate::out_dir::Asked;
 use crate::output::{self, Results};
 use crate::plan::{self, Plan};
 use crate::steady;
@@ -31,13 +33,26 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if args.print_config {
         return files::print(&plan.runs[0].config_text(&plan));
     }
-    output::check(common, &plan, args.timeline.timeline.as_deref())?;
-    let drawing = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
-    let how = How { keep_commands: drawing.as_ref().map(Drawing::filter), ..output::how(common) };
-    let folder = output::begin(common, &plan)?;
+    let drawings = [("--timeline", &args.timeline.timeline), ("--microscope", &args.microscope.microscope)];
+    let drawings: Vec<Output> =
+        drawings.into_iter().filter_map(|(what, path)| Some(Output::new(what, path.as_deref()?))).collect();
+    let tables = Asked { requests: common.out_requests, microscope: args.microscope.microscope.is_some() };
+    output::check(common, &plan, &drawings, tables)?;
+    let timeline = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
+    let microscope = Microscope::new(&args.microscope, &plan)?;
+    let how = How {
+        keep_commands: timeline.as_ref().map(Drawing::filter),
+        microscope: microscope.as_ref().map(Microscope::focus),
+        ..output::how(common)
+    };
+    let folder = output::begin(common, &plan, tables)?;
     let finished = execute::execute(&plan, &how)?;
     let results = Results { command: "run", plan: &plan, finished: &finished };
-    if output::write(common, folder, &results, drawing.as_ref())? {
+    let outcome = &finished[0].outcome;
+    let timeline = timeline.map(|timeline| (timeline.path(), timeline.draw(&outcome.commands)));
+    let microscope = microscope.zip(outcome.microscope.as_ref()).map(|(drawing, view)| drawing.drawn(view));
+    let drawn: Vec<_> = timeline.into_iter().chain(microscope).collect();
+    if output::write(common, folder, &results, &drawn)? {
         return Ok(());
     }
     files::print(&text(&plan, &finished[0], table::terminal_columns(table::WIDE)))

@@ -12,6 +12,17 @@ use std::path::Path;
 /// The end of a drawing where the user names none.
 const WINDOW_NS: u64 = 10_000_000;
 
+/// Whether a drawing is one in pixels, and not in characters, by the name of its file.
+pub fn is_svg(option: &str, path: &Path) -> Result<bool, Failure> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        _ if files::is_standard_output(path) => Ok(false),
+        Some("svg") => Ok(true),
+        Some("txt") => Ok(false),
+        _ => Err(Failure::input(format!("{option} {}: the name does not say what to draw", path.display()))
+            .with_help("end it in .svg or .txt, or write - for text on standard output")),
+    }
+}
+
 /// A drawing that was asked for.
 pub struct Drawing<'a> {
     path: &'a Path,
@@ -26,18 +37,7 @@ impl<'a> Drawing<'a> {
     /// The drawing of the command line, if it asks for one; refused where the file or the drive has no place for it.
     pub fn new(args: &'a TimelineArgs, config: &RunConfig) -> Result<Option<Self>, Failure> {
         let Some(path) = args.timeline.as_deref() else { return Ok(None) };
-        let is_svg = match path.extension().and_then(|extension| extension.to_str()) {
-            _ if files::is_standard_output(path) => false,
-            Some("svg") => true,
-            Some("txt") => false,
-            _ => {
-                return Err(Failure::input(format!(
-                    "--timeline {}: the name does not say what to draw",
-                    path.display()
-                ))
-                .with_help("end it in .svg or .txt, or write - for text on standard output"));
-            }
-        };
+        let is_svg = is_svg("--timeline", path)?;
         let geometry = Geometry::new(&config.device());
         if args.timeline_die >= geometry.dies {
             let (die, dies) = (args.timeline_die, geometry.dies);

@@ -8,19 +8,39 @@ use crate::files::{self, Output};
 use crate::flat;
 use crate::output::Results;
 use crate::plan::{Plan, Planned};
+use copyback::observe::microscope::{Kind, Row};
 use copyback::observe::report::ALL_CAUSES;
 use marker::Marker;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-const TABLES: &[&str] =
-    &["summary", "latency_histograms", "time_series", "window", "drives", "bandwidth", "gc_events", "requests"];
+const TABLES: &[&str] = &[
+    "summary",
+    "latency_histograms",
+    "time_series",
+    "window",
+    "drives",
+    "bandwidth",
+    "gc_events",
+    "requests",
+    "microscope",
+];
 const JSON: &str = "results.json";
 /// The tables that are written where one asks for them.
 const REQUESTS: &str = "requests.parquet";
 const WINDOW: &str = "window.parquet";
 const DRIVES: &str = "drives.parquet";
 const BANDWIDTH: &str = "bandwidth.parquet";
+const MICROSCOPE: &str = "microscope.parquet";
+
+/// Tables that the command line asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Of every request.
+    pub requests: bool,
+    /// Of what the microscope saw.
+    pub microscope: bool,
+}
 
 /// Bytes of a file's name, on the file systems that are in use.
 const NAME_BYTES_MAX: usize = 255;
@@ -38,10 +58,11 @@ fn is_result(name: &str) -> bool {
 }
 
 /// Names of the files of a plan.
-fn names(plan: &Plan, with_requests: bool) -> BTreeSet<String> {
+fn names(plan: &Plan, asked: Asked) -> BTreeSet<String> {
     let with_window = plan.runs.iter().any(|planned| planned.resolved.run.measure.window.is_some());
     let is_written = |table: &&&str| match **table {
-        "requests" => with_requests,
+        "requests" => asked.requests,
+        "microscope" => asked.microscope,
         "window" => with_window,
         "drives" => plan.runs.iter().any(|planned| planned.resolved.run.array_or_alone().is_some()),
         "bandwidth" => plan.runs.iter().any(|planned| planned.resolved.run.measure.bandwidth.is_some()),
@@ -53,8 +74,8 @@ fn names(plan: &Plan, with_requests: bool) -> BTreeSet<String> {
 }
 
 /// All that is written, and what an earlier run left there, which is removed.
-pub fn outputs(folder: &Path, plan: &Plan, with_requests: bool) -> Vec<Output> {
-    let names = &names(plan, with_requests) | &marker::files_of_earlier_run(folder);
+pub fn outputs(folder: &Path, plan: &Plan, asked: Asked) -> Vec<Output> {
+    let names = &names(plan, asked) | &marker::files_of_earlier_run(folder);
     names.iter().map(|name| Output::new("--out", folder.join(name))).collect()
 }
 
@@ -78,7 +99,7 @@ pub fn check(folder: &Path, plan: &Plan) -> Result<(), Failure> {
     }
     files::check_writable(standing)?;
     marker::foreign_file(folder).map_or(Ok(()), |name| Err(foreign(folder, &name)))?;
-    let names = &names(plan, true) | &marker::files_of_earlier_run(folder);
+    let names = &names(plan, Asked { requests: true, microscope: true }) | &marker::files_of_earlier_run(folder);
     names.iter().map(|name| folder.join(name)).try_for_each(|path| match std::fs::symlink_metadata(&path) {
         Ok(data) if data.is_file() => files::check_output(&path),
         Ok(data) => Err(no_file(&path, &data)),
@@ -126,13 +147,13 @@ pub struct OutDir<'a> {
 impl<'a> OutDir<'a> {
     /// Makes the folder, and what it is known by, before time is spent on results. What came into it since it was
     /// checked is seen now; what comes later under a result's name is in a folder that says so.
-    pub fn begin(folder: &'a Path, plan: &Plan, with_requests: bool) -> Result<Self, Failure> {
+    pub fn begin(folder: &'a Path, plan: &Plan, asked: Asked) -> Result<Self, Failure> {
         std::fs::create_dir_all(folder).map_err(|error| {
             Failure::input(format!("cannot make the folder {}: {error}", folder.display()))
                 .with_help("name one that can be made: --out")
         })?;
         check(folder, plan)?;
-        let own = names(plan, with_requests);
+        let own = names(plan, asked);
         let marker = Self::mark(folder, &own)?;
         Ok(Self { folder, own, marker })
     }
@@ -200,6 +221,9 @@ fn write_tables(folder: &Path, results: &Results<'_>, own: &BTreeSet<String>) ->
     }
     if own.contains(BANDWIDTH) {
         table("bandwidth", bandwidth(results))?;
+    }
+    if own.contains(MICROSCOPE) {
+        table("microscope", microscope(results))?;
     }
     if own.contains(REQUESTS) { table("requests", requests(results)) } else { Ok(()) }
 }
@@ -382,6 +406,21 @@ fn requests(results: &Results<'_>) -> Vec<Column> {
         columns.push(Column::Named(format!("{}_ns", cause.name()), values));
     }
     columns
+}
+
+fn microscope(results: &Results<'_>) -> Vec<Column> {
+    let rows = Rows::new(results, |outcome| outcome.microscope.as_ref().map(|view| &*view.rows).unwrap_or_default());
+    let op = |row: &Row| row.op.map_or("gc", |op| op_name(op as u8)).to_owned();
+    vec![
+        rows.schemes(),
+        Column::text("kind", rows.rows.iter().map(|(_, r)| r.kind.name().to_owned()).collect()),
+        rows.maybe_u64("drive", |r| r.drive.map(u64::from)),
+        Column::text("op", rows.rows.iter().map(|(_, r)| op(r)).collect()),
+        rows.maybe_u64("dies", |r| (r.kind == Kind::Collecting).then_some(r.dies.into())),
+        rows.u64("start_ns", |r| r.start_ns),
+        rows.u64("end_ns", |r| r.end_ns),
+        rows.u64("value_ns", Row::time_ns),
+    ]
 }
 
 fn op_name(op: u8) -> &'static str {

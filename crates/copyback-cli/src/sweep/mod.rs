@@ -217,8 +217,15 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
 
 /// Runs one cell: all schemes from the same preconditioned drive.
 fn one(plan: &Plan, jobs: usize, drives: &Preconditioned) -> Result<CellResult, Failure> {
-    let how =
-        How { jobs, is_quiet: true, check: false, keep_gc_events: false, keep_requests: false, keep_commands: None };
+    let how = How {
+        jobs,
+        is_quiet: true,
+        check: false,
+        keep_gc_events: false,
+        keep_requests: false,
+        keep_commands: None,
+        microscope: None,
+    };
     let finished = execute::execute_from(drives, plan, &how)?;
     let mut runs = Vec::new();
     for (at, (planned, done)) in plan.runs.iter().zip(&finished).enumerate() {

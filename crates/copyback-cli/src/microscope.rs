@@ -1,0 +1,62 @@
+//! `--microscope FILE`: a while of an array, drawn.
+
+use crate::args::MicroscopeArgs;
+use crate::failure::Failure;
+use crate::output;
+use crate::plan::Plan;
+use crate::timeline::is_svg;
+use copyback::observe::microscope::{Focus, View, svg, text};
+use std::path::Path;
+
+/// Drives that are drawn where the user does not say how many: as many as tc12 shows.
+const DRIVES: u32 = 2;
+
+/// A drawing that was asked for.
+pub struct Microscope<'a> {
+    path: &'a Path,
+    is_svg: bool,
+    heading: String,
+    focus: Focus,
+    drives: u32,
+}
+
+impl<'a> Microscope<'a> {
+    /// The drawing of the command line, if it asks for one; refused where there is no array, or nothing to be seen.
+    pub fn new(args: &'a MicroscopeArgs, plan: &Plan) -> Result<Option<Self>, Failure> {
+        let Some(path) = args.microscope.as_deref() else { return Ok(None) };
+        let is_svg = is_svg("--microscope", path)?;
+        let planned = &plan.runs[0];
+        let Some(array) = planned.resolved.run.array_or_alone() else {
+            return Err(Failure::input("--microscope: the run is of one drive, and not of an array")
+                .with_help("describe an array: --array raid-0; --timeline draws a die of one drive"));
+        };
+        let drives = args.microscope_drives.unwrap_or(DRIVES.min(array.drives));
+        if drives > array.drives {
+            let message = format!("--microscope-drives {drives}: the array has {} drives", array.drives);
+            return Err(Failure::input(message).with_help(format!("name a number from 0 to {}", array.drives)));
+        }
+        if args.microscope_for == 0 {
+            return Err(Failure::input("--microscope-for: nothing happens in no time")
+                .with_help("name a time such as \"300 ms\""));
+        }
+        let workload = output::workload_name(&planned.resolved.workload);
+        let drives_of = match array.drives {
+            1 => "one drive".to_owned(),
+            many => format!("{} of {many} drives", array.level.name()),
+        };
+        let heading = format!("{}, {}, {drives_of}", planned.scheme, workload.replace('`', ""));
+        let focus = Focus { from_ns: args.microscope_from, for_ns: args.microscope_for };
+        Ok(Some(Self { path, is_svg, heading, focus, drives }))
+    }
+
+    /// The time that is drawn.
+    pub fn focus(&self) -> Focus {
+        self.focus
+    }
+
+    /// Where it goes, and the drawing.
+    pub fn drawn(&self, view: &View) -> (&'a Path, String) {
+        let draw = if self.is_svg { svg::draw } else { text::draw };
+        (self.path, draw(view, &self.heading, self.drives))
+    }
+}
