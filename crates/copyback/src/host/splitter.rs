@@ -41,6 +41,8 @@ impl Splitter {
         let (offset_bytes, end_bytes) = (request.offset_bytes, request.offset_bytes + request.len_bytes);
         let (next_unit, end_unit) = match request.op {
             Op::Trim => (offset_bytes.div_ceil(unit_bytes), end_bytes / unit_bytes),
+            // Nothing at all is asked for.
+            _ if request.len_bytes == 0 => (offset_bytes / unit_bytes, 0),
             Op::Read | Op::Write => (offset_bytes / unit_bytes, end_bytes.div_ceil(unit_bytes)),
         };
         Self {
@@ -108,6 +110,14 @@ mod tests {
         assert_eq!(split(Op::Write, 2048, 8192), [(0, 3, true, true)]);
         assert_eq!(split(Op::Write, 12_288, 8192), [(3, 1, false, false), (4, 1, false, false)]);
         assert_eq!(split(Op::Read, 8192, 40_960), [(2, 2, false, false), (4, 4, false, false), (8, 4, false, false)]);
+    }
+
+    #[test]
+    fn nothing_touches_no_unit() {
+        for op in [Op::Read, Op::Write, Op::Trim] {
+            assert_eq!(split(op, 1, 0), []);
+            assert_eq!(split(op, 8192, 0), []);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
+use crate::array::coordination::CoordinationConfig;
 use crate::array::{ArrayConfig, Layout};
 use crate::config::KeyError;
 use crate::flash::geometry::Geometry;
@@ -71,12 +72,29 @@ impl RunConfig {
             let message = format!("requests past the volume would leave {} behind", array.level.name());
             return Err(KeyError::new("host.target", message).with_help("use `array.level = \"raid-0\"`"));
         }
-        self.check_told(&array)
+        match (0..array.drives).any(|drive| array.is_coordinated(drive)) {
+            true => self.check_told(&self.coordination),
+            false => Ok(()),
+        }
     }
 
-    /// A drive can be told to collect where planes or dies collect for themselves.
-    fn check_told(&self, array: &ArrayConfig) -> Result<(), KeyError> {
-        if self.coordination.common().is_none() || (0..array.drives).all(|drive| !array.is_coordinated(drive)) {
+    /// Whether a drive that an override may have made another one fits into this run's array.
+    pub(super) fn check_member(&self, number: u32, drive: &RunConfig) -> Result<(), KeyError> {
+        let Some(array) = self.array_or_alone() else { return Ok(()) };
+        array.check_against(number, &drive.geometry)?;
+        if !array.is_coordinated(number) {
+            return Ok(());
+        }
+        let named = |mut error: KeyError| {
+            error.message = format!("drive {number}: {}", error.message);
+            error.with_help("leave the drive out of it, with `coordinated = false` in its `[[array.override]]`")
+        };
+        drive.check_told(&self.coordination).map_err(named)
+    }
+
+    /// A drive can be told to collect where planes or dies collect for themselves, and at no time of their own.
+    fn check_told(&self, coordination: &CoordinationConfig) -> Result<(), KeyError> {
+        if coordination.common().is_none() {
             return Ok(());
         }
         let refuse = |key: &str, why: &str, help: &str| Err(KeyError::new(key, why).with_help(help));
@@ -91,6 +109,21 @@ impl RunConfig {
         if self.mapping.log_blocks().is_some() {
             let why = "merges of log blocks (`mapping.policy`) begin when a log block is needed, and at no level";
             return refuse("coordination.policy", why, "use \"uncoordinated\", or `mapping.policy = \"page\"`");
+        }
+        if let Some(key) = self.trigger.starts_by_itself() {
+            let why = "a drive whose collections are coordinated starts none by itself";
+            let help = format!("leave `{key}` out: `coordination.policy` says when it collects in idle time");
+            return refuse(key, why, &help);
+        }
+        if self.trigger.stagger_blocks() > 0 {
+            let why = "watermarks that lie apart keep planes from collecting together, as they do where collections are \
+                       coordinated";
+            return refuse("trigger.stagger", why, "leave it out, or use `coordination.policy = \"uncoordinated\"`");
+        }
+        if coordination.may_pause() && self.admit.slots() == 1 {
+            let why = "a collection that pauses keeps the only slot of its die's window, so that no request comes in";
+            let help = "use 2 or more slots, or set `coordination.on_request` to \"finish-collection\"";
+            return refuse("admit.slots", why, help);
         }
         Ok(())
     }

@@ -271,7 +271,7 @@ fn begun<'a>(
     config.check()?;
     for (number, (drive, image)) in (0..).zip(&drives) {
         assert_eq!(image.key, image_key(drive), "the image is that of another drive");
-        config.array.iter().try_for_each(|array| array.check_against(number, &drive.geometry))?;
+        config.check_member(number, drive)?;
     }
     let setup = Setup {
         host: config.host.clone(),

@@ -129,6 +129,11 @@ impl EventQueue {
         self.time_ns[timer.0 as usize] != NEVER
     }
 
+    /// Whether anything may come yet: an event that was taken back counts until it is passed over.
+    pub fn has_events(&self) -> bool {
+        self.heads.iter().any(|&head| head != NONE) || !self.far.is_empty()
+    }
+
     /// When the timer comes up, if it waits for something.
     pub fn time_of(&self, timer: Timer) -> Option<u64> {
         Some(self.time_ns[timer.0 as usize]).filter(|&time_ns| time_ns != NEVER)

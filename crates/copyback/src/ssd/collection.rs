@@ -53,7 +53,7 @@ impl Drive {
                 return;
             }
             for die in (0..self.geometry.dies).map(DieId) {
-                self.collect_lowest_of(die, events);
+                self.collect_lowest_of(die, Start::Watermark, events);
             }
             if !self.preemption.is_timeless() || self.ftl.free_blocks() <= free_blocks {
                 return;
@@ -66,7 +66,7 @@ impl Drive {
         let wants = self.trigger.wants_collection(free, self.is_collecting_die[die.at()]);
         self.is_collecting_die[die.at()] = wants;
         if wants {
-            self.collect_lowest_of(die, events);
+            self.collect_lowest_of(die, Start::Watermark, events);
         }
     }
 
@@ -103,10 +103,10 @@ impl Drive {
 
     /// Starts collection on the plane of a die with the fewest free of those that are reclaimable, unless a plane
     /// of it collects already; whether the die collects.
-    fn collect_lowest_of(&mut self, die: DieId, events: &mut EventQueue) -> bool {
+    fn collect_lowest_of(&mut self, die: DieId, start: Start, events: &mut EventQueue) -> bool {
         let lowest = self.lowest_reclaimable(die);
         if let Some(lowest) = lowest {
-            self.start_collection(lowest, Start::Watermark, events);
+            self.start_collection(lowest, start, events);
         }
         lowest.is_some() || self.has_job(die)
     }
@@ -168,19 +168,19 @@ impl Drive {
             return;
         }
         if plane.is_none() {
-            if !self.collect_lowest_of(die, events) && self.ftl.allocation().chooses_die() {
+            if !self.collect_lowest_of(die, Start::Space, events) && self.ftl.allocation().chooses_die() {
                 self.send_waiters_elsewhere(die, events);
             }
         } else if self.job_of_plane[plane.at()].is_none() {
             if self.is_reclaimable(plane) || self.can_leave(plane) {
-                self.start_collection(plane, Start::Watermark, events);
+                self.start_collection(plane, Start::Space, events);
             } else if self.settings.turn.is_some() {
                 // Its data may leave when another plane of the die has made room.
-                self.collect_lowest_of(die, events);
+                self.collect_lowest_of(die, Start::Space, events);
             } else if self.granularity.leaves_plane() && self.job_of_plane.iter().all(|j| j.is_none()) {
                 // None is reclaimable where pages are reserved that were not bound yet; who binds them comes back here.
                 if let Some(reclaimable) = (0..self.geometry.planes).map(PlaneId).find(|&p| self.is_reclaimable(p)) {
-                    self.start_collection(reclaimable, Start::Watermark, events);
+                    self.start_collection(reclaimable, Start::Space, events);
                 }
             }
         }
@@ -214,8 +214,8 @@ impl Drive {
         // A write that waits for space waits at its die; where data goes to other dies, it may wait for any of them.
         let waits_anywhere = self.granularity.leaves_plane() && self.waiting_for_space > 0;
         let request_waits = self.dies[die.at()].waiting() > 0 || waits_anywhere;
-        if self.told.is_some() && start == Start::Watermark {
-            if !self.starts_unasked(plane, request_waits) {
+        if self.told.is_some() && matches!(start, Start::Watermark | Start::Space) {
+            if !self.starts_unasked(plane, Wanted { start, request_waits }) {
                 return;
             }
         } else if !self.trigger.starts_now(Wanted { start, request_waits }) {

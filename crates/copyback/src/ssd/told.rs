@@ -11,6 +11,7 @@
 //! work of the host as if it were free, until somebody forces the drive again, a plane is at its last resort or the
 //! host is done.
 
+use super::die::Die;
 use super::drive::Drive;
 use crate::observe::array_report::ToldTotals;
 use crate::sim::index::{DieId, JobId, PlaneId};
@@ -48,6 +49,18 @@ pub enum Report {
     Done,
 }
 
+/// Why the collection of a plane was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Why {
+    /// Somebody asked for this one.
+    #[default]
+    Hand,
+    /// The drive was forced to collect.
+    Forced,
+    /// Nobody asked for it.
+    LastResort,
+}
+
 /// What a drive keeps of what it was told.
 pub(super) struct Told {
     /// The lowest level that was reported since it last had all done.
@@ -57,6 +70,8 @@ pub(super) struct Told {
     stop_blocks: u32,
     /// Of each plane the collections that it has to begin, whatever it has free.
     owed: Vec<u32>,
+    /// Of each plane why its collection was started.
+    why: Vec<Why>,
     /// Planes on which no victim was found, since the drive was forced.
     is_given_up: Vec<bool>,
     is_forced: Vec<bool>,
@@ -77,6 +92,7 @@ impl Drive {
             reports: Vec::with_capacity(4),
             stop_blocks: 0,
             owed: vec![0; planes],
+            why: vec![Why::default(); planes],
             is_given_up: vec![false; planes],
             is_forced: vec![false; dies],
             dies_forced: 0,
@@ -115,20 +131,26 @@ impl Drive {
         self.told.as_ref().is_some_and(|told| told.is_paused)
     }
 
+    /// Whether a collection, or another job, has a die which the host does not get meanwhile.
+    pub fn collects(&self) -> bool {
+        let keeps_die = |die: &Die| die.is_reserved() && !self.stands_still(die.reserved_by());
+        self.dies_reserved > 0 && (!self.is_paused() || self.dies.iter().any(keeps_die))
+    }
+
     /// A plane wants to be collected: whether that starts although nobody has asked for it. Otherwise the drive reports
     /// how low it is.
     #[inline(never)]
-    pub(super) fn starts_unasked(&mut self, plane: PlaneId, request_waits: bool) -> bool {
+    pub(super) fn starts_unasked(&mut self, plane: PlaneId, wanted: Wanted) -> bool {
         let level = self.trigger.level_of(self.free_of_scope(plane));
-        if level == Level::LastResort {
-            self.told_mut().totals.last_resort_collections += 1;
+        if level == Level::LastResort || wanted.start == Start::Space {
+            self.told_mut().why[plane.at()] = Why::LastResort;
             // Whoever waits for space waits for a collection that pauses, too.
             self.resume();
             return true;
         }
         self.report(level.min(Level::Report));
         if level == Level::Start {
-            if self.trigger.starts_now(Wanted { start: Start::Watermark, request_waits }) {
+            if self.trigger.starts_now(wanted) {
                 self.report(Level::Start);
             } else {
                 let die = self.geometry.die_of(plane);
@@ -186,6 +208,8 @@ impl Drive {
     /// Starts no more of what it was forced to; what is under way pauses, or ends.
     pub(crate) fn pause(&mut self, on_request: OnRequest) {
         let has_jobs = self.has_jobs();
+        // Whoever waits for what a collection brings would wait for good.
+        let is_needed = self.waits_for_gc() || self.trigger.level_of(self.lowest_of_scope()) == Level::LastResort;
         let told = self.told_mut();
         if told.dies_forced == 0 {
             return;
@@ -193,7 +217,7 @@ impl Drive {
         told.is_forced.fill(false);
         told.dies_forced = 0;
         told.totals.pauses += u64::from(has_jobs);
-        told.is_paused = has_jobs && on_request == OnRequest::Pause;
+        told.is_paused = has_jobs && !is_needed && on_request == OnRequest::Pause;
         self.end_force();
     }
 
@@ -222,7 +246,7 @@ impl Drive {
             };
             let told = self.told_mut();
             told.owed[plane.at()] = told.owed[plane.at()].saturating_sub(1);
-            told.totals.forced_collections += 1;
+            told.why[plane.at()] = Why::Forced;
             self.start_collection(plane, Start::Told, events);
         }
     }
@@ -245,10 +269,21 @@ impl Drive {
         self.report_lowest();
     }
 
+    /// A collection of a plane begins: it has a victim.
+    pub(super) fn count_collection(&mut self, plane: PlaneId) {
+        let Some(told) = &mut self.told else { return };
+        match std::mem::take(&mut told.why[plane.at()]) {
+            Why::Hand => {}
+            Why::Forced => told.totals.forced_collections += 1,
+            Why::LastResort => told.totals.last_resort_collections += 1,
+        }
+    }
+
     /// A collection found no victim on a plane: forced dies leave it alone.
     pub(super) fn give_up(&mut self, plane: PlaneId) {
         if let Some(told) = &mut self.told {
             told.is_given_up[plane.at()] = true;
+            told.why[plane.at()] = Why::default();
         }
     }
 

@@ -56,6 +56,7 @@ impl Clock for AsJob<'_> {
         if self.drive.settings.turn.is_some() && !self.drive.jobs[self.id.at()].has_to_leave {
             self.drive.take_companions(self.id, plane, block);
         }
+        self.drive.count_collection(plane);
         self.drive.begin_collection(self.id, block, self.events);
         Fate::UnderWay
     }

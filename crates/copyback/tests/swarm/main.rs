@@ -5,8 +5,10 @@
 //! for as long as it is told. A failure prints the command that replays it, shrinks the case, and keeps the rest as a
 //! configuration and a trace.
 //!
-//! `SWARM_SEED`: number of the first case; `SWARM_CASES`: how many; `SWARM_SECONDS`: or for how long.
+//! `SWARM_SEED`: number of the first case; `SWARM_CASES`: how many; `SWARM_SECONDS`: or for how long; `SWARM_KIND`: only
+//! those of this kind.
 
+mod arrays;
 mod ftl_oracle;
 mod keep;
 mod kept;
@@ -19,6 +21,7 @@ mod times;
 mod timing_oracle;
 mod traces;
 
+use copyback::observe::array_report::ToldTotals;
 use knobs::{Coverage, Mark};
 use proptest::prelude::*;
 use proptest::strategy::BoxedStrategy;
@@ -44,6 +47,8 @@ enum Kind {
     Several,
     /// A trace that is damaged.
     Trace,
+    /// An array of drives.
+    Array,
 }
 
 const KINDS: &[(&str, Kind)] = &[
@@ -53,18 +58,20 @@ const KINDS: &[(&str, Kind)] = &[
     ("ftl", Kind::Ftl),
     ("several", Kind::Several),
     ("trace", Kind::Trace),
+    ("array", Kind::Array),
 ];
 
 impl Kind {
     /// The kind of a case, by its number.
     fn of(number: u64) -> Self {
-        match number % 16 {
+        match number % 18 {
             0..=7 => Self::Run,
             8 => Self::Timing,
             9..=10 => Self::Sharing,
             11..=12 => Self::Ftl,
             13 => Self::Several,
-            _ => Self::Trace,
+            14..=15 => Self::Trace,
+            _ => Self::Array,
         }
     }
 
@@ -82,14 +89,18 @@ struct Tally {
     timed: Timed,
     erases: u64,
     dropped_moves: u64,
+    /// What drives of arrays were told.
+    told: ToldTotals,
     coverage: Coverage,
 }
 
 impl Tally {
     fn new() -> Self {
         let kinds: Vec<&str> = KINDS.iter().map(|(name, _)| *name).collect();
-        let more: Vec<_> = runs::FAULTS.iter().chain(traces::KNOBS).copied().chain([("kind", &kinds[..])]).collect();
-        Self { drawn: 0, ran: 0, timed: Timed::default(), erases: 0, dropped_moves: 0, coverage: Coverage::new(&more) }
+        let files = runs::FAULTS.iter().chain(traces::KNOBS).chain(arrays::KNOBS).copied();
+        let more: Vec<_> = files.chain([("kind", &kinds[..])]).collect();
+        let (timed, told, coverage) = (Timed::default(), ToldTotals::default(), Coverage::new(&more));
+        Self { drawn: 0, ran: 0, timed, erases: 0, dropped_moves: 0, told, coverage }
     }
 
     fn note(&mut self, kind: Kind, ran: bool, marks: &[Mark]) {
@@ -109,6 +120,7 @@ struct Strategies {
     ftl: BoxedStrategy<ftl_oracle::Case>,
     several: BoxedStrategy<several::Case>,
     trace: BoxedStrategy<traces::Case>,
+    array: BoxedStrategy<arrays::Case>,
 }
 
 impl Strategies {
@@ -120,6 +132,7 @@ impl Strategies {
             ftl: ftl_oracle::case().boxed(),
             several: several::case().boxed(),
             trace: traces::case().boxed(),
+            array: arrays::case().boxed(),
         }
     }
 }
@@ -212,6 +225,16 @@ fn run_case(number: u64, strategies: &Strategies, tally: &RefCell<Tally>) -> Res
             };
             ask(number, &strategies.several, of_several, |_| String::new())
         }
+        Kind::Array => {
+            let of_array = |case: &arrays::Case| {
+                let told = arrays::holds(case)?;
+                let mut tally = tally.borrow_mut();
+                tally.told = tally.told.zip(&told.unwrap_or_default(), |sum, of_case| sum + of_case);
+                tally.note(kind, told.is_some(), &case.marks);
+                Ok(())
+            };
+            ask(number, &strategies.array, of_array, |_| String::new())
+        }
         Kind::Trace => {
             let path = keep::scratch(number);
             let of_trace = |case: &traces::Case| {
@@ -232,6 +255,8 @@ struct Budget {
     first: u64,
     cases: u64,
     time: Option<Duration>,
+    /// Cases of other kinds are passed over.
+    kind: Option<Kind>,
 }
 
 /// Shrinking ends then with what it has.
@@ -259,6 +284,9 @@ fn swarm(budget: Budget, is_talking: bool) -> Result<Tally, Failure> {
                 break;
             }
             let number = budget.first.wrapping_add(at);
+            if budget.kind.is_some_and(|kind| kind != Kind::of(number)) {
+                continue;
+            }
             *doing[worker].lock().expect("no worker panics") = Some((number, Instant::now()));
             let tally = RefCell::new(results[worker].lock().expect("no worker panics").0.clone());
             let result = run_case(number, &strategies, &tally);
@@ -282,6 +310,7 @@ fn swarm(budget: Budget, is_talking: bool) -> Result<Tally, Failure> {
             sum.timed.merge(&tally.timed);
             sum.erases += tally.erases;
             sum.dropped_moves += tally.dropped_moves;
+            sum.told = sum.told.zip(&tally.told, |a, b| a + b);
             sum.coverage.merge(&tally.coverage);
         }
         sum
@@ -317,8 +346,13 @@ fn watch(doing: &[Doing]) {
 
 /// One line of progress.
 fn told(tally: &Tally) -> String {
-    let Tally { drawn, ran, timed, .. } = tally;
-    format!("{drawn} cases, {ran} ran, {} refused; {timed}", drawn - ran)
+    let Tally { drawn, ran, timed, told, .. } = tally;
+    let ToldTotals { forced, forced_collections, last_resort_collections, pauses } = told;
+    let told = format!(
+        "drives forced {forced} times, to {forced_collections} collections, {last_resort_collections} at the last \
+         resort, {pauses} pauses"
+    );
+    format!("{drawn} cases, {ran} ran, {} refused; {timed}; {told}", drawn - ran)
 }
 
 /// The engine reports broken invariants by panics, which are caught; what they print would drown the rest.
@@ -362,7 +396,7 @@ fn run(budget: Budget, is_talking: bool) -> Tally {
 /// The same short swarm each time, as part of all tests.
 #[test]
 fn a_short_swarm_finds_nothing() {
-    let budget = Budget { first: 0, cases: 3_500, time: None };
+    let budget = Budget { first: 0, cases: 4_000, time: None, kind: None };
     let tally = run(budget, false);
     println!("{}", told(&tally));
     // Knobs that do not go together are refused, as they should be; the rest must be enough, and mixed.
@@ -397,9 +431,11 @@ fn a_long_swarm_finds_nothing() {
     let first = setting("SWARM_SEED").unwrap_or(1_000_000);
     println!("cases from {first} on");
     let time = seconds.map(Duration::from_secs);
-    let tally = run(Budget { first, cases: cases.unwrap_or(u64::MAX), time }, true);
+    let kind = std::env::var("SWARM_KIND").ok().filter(|name| !name.is_empty());
+    let kind = kind.map(|name| KINDS.iter().find(|(known, _)| *known == name).expect("there is such a kind").1);
+    let tally = run(Budget { first, cases: cases.unwrap_or(u64::MAX), time, kind }, true);
     println!("{}\nhow often each setting ran:\n{}", told(&tally), tally.coverage);
-    if tally.drawn >= 10_000 {
+    if tally.drawn >= 10_000 && kind.is_none() {
         assert_eq!(tally.coverage.never_ran(), [], "settings that no case ran with");
     }
 }

@@ -37,17 +37,17 @@ pub const FAULTS: &[(&str, &[&str])] =
 
 /// A request before the drive is known: operation, place, alignment, length and the time since the one before.
 #[derive(Clone, Copy, Debug)]
-struct Wish {
-    op: Op,
-    place: u32,
-    hot: bool,
-    high_priority: bool,
-    alignment: u8,
-    length: u8,
-    gap_ns: u64,
+pub struct Wish {
+    pub op: Op,
+    pub place: u32,
+    pub hot: bool,
+    pub high_priority: bool,
+    pub alignment: u8,
+    pub length: u8,
+    pub gap_ns: u64,
 }
 
-fn wish() -> impl Strategy<Value = Wish> {
+pub fn wish() -> impl Strategy<Value = Wish> {
     let op = prop_oneof![6 => Just(Op::Write), 3 => Just(Op::Read), 1 => Just(Op::Trim)];
     let gap = prop_oneof![3 => Just(0), 2 => 0..2_000u64, 4 => 0..1_000_000u64, 1 => 0..20_000_000u64];
     let high_priority = prop::bool::weighted(0.1);
@@ -66,7 +66,7 @@ fn wish() -> impl Strategy<Value = Wish> {
 
 impl Wish {
     /// What becomes of the wish in the hands of a host.
-    fn of_host(mut self, host: &str, number: usize, count: usize) -> Self {
+    pub fn of_host(mut self, host: &str, number: usize, count: usize) -> Self {
         match host {
             "sequential" => self.place = ((number as u64) << 32).div_euclid(count as u64) as u32,
             "burst" => self.gap_ns = 0,
@@ -290,7 +290,7 @@ fn run_disturbed(case: &Case, ftl: Ftl, check: bool, keep: bool) -> Result<(Outc
 }
 
 /// Which units hold data.
-fn held(ftl: &Ftl) -> Vec<bool> {
+pub fn held(ftl: &Ftl) -> Vec<bool> {
     (0..ftl.geometry.logical_units).map(|unit| ftl.lookup(LogicalUnit(unit)).is_some()).collect()
 }
 
@@ -462,7 +462,7 @@ fn check_records(case: &Case, records: &[RequestRecord]) -> Result<(), TestCaseE
     Ok(())
 }
 
-fn json(outcome: &Outcome) -> String {
+pub fn json(outcome: &Outcome) -> String {
     serde_json::to_string(&outcome.report).expect("a report is plain data")
 }
 

@@ -230,9 +230,9 @@ impl CoordinationConfig {
         }
     }
 
-    /// Whether drives may be told to pause.
+    /// Whether collections may be told to stand still.
     pub fn may_pause(&self) -> bool {
-        matches!(self, Self::ProactiveIdle(_))
+        matches!(self, Self::ProactiveIdle(p) if p.on_request == OnRequest::Pause)
     }
 
     /// Checks the parameters.

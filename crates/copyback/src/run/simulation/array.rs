@@ -127,7 +127,12 @@ impl Simulation<'_> {
         if !self.array.as_ref().is_some_and(|array| array.volume.is_gc_aware()) {
             return 0;
         }
-        let collects = |(at, member): (usize, &Member)| u64::from(member.ssd.drive().has_jobs()) << at;
+        let collects = |(at, member): (usize, &Member)| {
+            let drive = member.ssd.drive();
+            // Collections that stand still keep nobody waiting, those that wait for their dies soon will.
+            let is_near = if drive.is_paused() { drive.collects() } else { drive.has_jobs() };
+            u64::from(is_near) << at
+        };
         self.members.iter().enumerate().map(collects).sum()
     }
 
@@ -183,11 +188,16 @@ impl Simulation<'_> {
         self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
     }
 
-    /// Controllers look at their drives, as long as the host is there.
+    /// Controllers look at their drives, as long as the host is there and something may still happen: a run in which
+    /// requests wait for nothing has to end, so that somebody hears of it.
     fn poll(&mut self, now_ns: u64) {
         self.tell_controllers(Message::Poll);
-        let every_ns = self.array_mut().controllers.iter().filter_map(Controller::poll_every_ns).min();
-        if let Some(every_ns) = every_ns.filter(|_| self.next.is_some() || self.requests.live() > 0) {
+        let controllers = &self.array_mut().controllers;
+        let every_ns = controllers.iter().filter_map(Controller::poll_every_ns).min();
+        let has_letters = controllers.iter().any(|controller| controller.next_arrival_ns().is_some());
+        let is_host_there = self.next.is_some() || self.requests.live() > 0;
+        let may_go_on = is_host_there && (has_letters || self.events.has_events());
+        if let Some(every_ns) = every_ns.filter(|_| may_go_on) {
             self.events.schedule(POLL, (now_ns / every_ns + 1) * every_ns);
         }
     }
@@ -204,13 +214,18 @@ impl Simulation<'_> {
     /// What the drives that were just dispatched say goes to their controllers.
     #[inline(never)]
     pub(super) fn hear_reports(&mut self) {
-        let now_ns = self.events.now_ns();
         for at in 0..self.dispatching.len() {
             let member = self.dispatching[at] as usize;
             self.post_reports(member);
-            let dies = self.members[member].ssd.drive().dies_collecting();
-            self.array_mut().measures.note_collecting(member, dies, now_ns);
+            self.note_collecting(member);
         }
+    }
+
+    /// Whether a drive collects may have changed.
+    fn note_collecting(&mut self, member: usize) {
+        let now_ns = self.events.now_ns();
+        let dies = self.members[member].ssd.drive().dies_collecting();
+        self.array_mut().measures.note_collecting(member, dies, now_ns);
     }
 
     fn post_reports(&mut self, member: usize) {
@@ -244,6 +259,7 @@ impl Simulation<'_> {
                 }
                 has_told = true;
                 self.post_reports(member);
+                self.note_collecting(member);
                 self.list_if_marked(member);
             }
         }

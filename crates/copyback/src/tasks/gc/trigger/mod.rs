@@ -33,8 +33,10 @@ pub enum Scope {
 /// Why a collection starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// The trigger's scope is below its watermark, or writes wait for space.
+    /// The trigger's scope is below its watermark.
     Watermark,
+    /// Writes wait for space, and nothing else will make some.
+    Space,
     /// The drive has been idle for long enough.
     Idle,
     /// Somebody outside the drive asks for it.
@@ -121,6 +123,10 @@ pub trait Parameters {
     fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32;
     /// A key that is set and means something only where collections wait for their dies.
     fn needs_dies(&self) -> Option<&'static str> {
+        None
+    }
+    /// A key that is set and has a drive collect at a time of its own choice.
+    fn starts_by_itself(&self) -> Option<&'static str> {
         None
     }
 }
@@ -223,6 +229,11 @@ impl TriggerConfig {
     /// See [`Parameters::needs_dies`].
     pub fn needs_dies(&self) -> Option<&'static str> {
         self.parameters().needs_dies()
+    }
+
+    /// See [`Parameters::starts_by_itself`].
+    pub fn starts_by_itself(&self) -> Option<&'static str> {
+        self.parameters().starts_by_itself()
     }
 
     /// The most free blocks that a plane has when collection stops.

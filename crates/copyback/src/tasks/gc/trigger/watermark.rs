@@ -289,6 +289,10 @@ impl Parameters for Params {
         ];
         set.into_iter().find_map(|(is_set, key)| is_set.then_some(key))
     }
+
+    fn starts_by_itself(&self) -> Option<&'static str> {
+        self.idle.is_some().then_some("trigger.idle")
+    }
 }
 
 /// The watermarks, in the counted quantity.
@@ -478,7 +482,7 @@ mod tests {
         let starts = |when, start, request_waits| {
             Policy::new(&Params { when, ..Params::default() }, &geometry).starts_now(Wanted { start, request_waits })
         };
-        for start in [Start::Watermark, Start::Idle, Start::Told] {
+        for start in [Start::Watermark, Start::Space, Start::Idle, Start::Told] {
             assert!(starts(When::Below, start, false) && starts(When::Waiting, start, true), "{start:?}");
             assert_eq!(starts(When::Waiting, start, false), start != Start::Watermark, "{start:?}");
         }

@@ -1,0 +1,316 @@
+//! Does any array that the configuration allows do what it is asked for, and come to an end?
+//!
+//! Up to eight drives, alike or of up to three kinds, stand behind a volume or are named by requests; nobody or a policy
+//! says when they collect, and some cannot be told. What holds of every run, whatever is combined, is asked in
+//! `checks`.
+
+mod checks;
+
+pub use checks::holds;
+
+use crate::knobs::{Choice, Mark, choice};
+use crate::runs::{HOSTS, Wish, wish};
+use crate::support::Setting;
+use copyback::array::coordination::CoordinationConfig;
+use copyback::array::{ArrayConfig, Layout, Level};
+use copyback::config::ShareOrCount;
+use copyback::flash::geometry::Geometry;
+use copyback::host::config::Target;
+use copyback::run::config::RunConfig;
+use copyback::tasks::gc::trigger::TriggerConfig;
+use copyback::workload::units::Bytes;
+use copyback::workload::{Priority, Request};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const UNCOORDINATED: Setting = "policy = \"uncoordinated\"";
+const PROACTIVE_IDLE: Setting = "policy = \"ggc-proactive-idle\"";
+const SOFT_LIMIT: Setting = "policy = \"ggc-proactive-soft-limit\"";
+const NOT_TOLD: &[(Setting, &[u32])] = &[("none", &[]), ("first", &[0]), ("some", &[1, 2, 6])];
+
+/// What an array adds to the knobs of its drives, the plainest first. The first word of a row is its name, and says
+/// which table a setting belongs to.
+pub const KNOBS: &[(&str, &[Setting])] = &[
+    (
+        "array.level",
+        &[
+            "level = \"raid-0\"",
+            "level = \"raid-0\"",
+            "level = \"raid-1\"",
+            "level = \"raid-10\"",
+            "level = \"raid-5\"",
+            "level = \"raid-5\"",
+            "level = \"raid-6\"",
+        ],
+    ),
+    ("array.partial", &["", "", "partial = \"read-modify-write\"", "partial = \"reconstruct\""]),
+    ("array.write_after", &["", "write_after = \"own\""]),
+    ("array.delay", &["", "", "delay = \"1 us\"", "delay = \"3 ms\""]),
+    ("array.gc_aware_reads", &["", "gc_aware_reads = true"]),
+    ("array.seeds", &["", "", "seeds = \"same\""]),
+    ("array.rebuild", &["", "rebuild = \"1 MB/s\"", "rebuild = \"9 GB/s\""]),
+    (
+        "coordination.policy",
+        &[
+            UNCOORDINATED,
+            "policy = \"ggc-reactive-inclusive\"",
+            "policy = \"ggc-reactive-selective\"",
+            PROACTIVE_IDLE,
+            PROACTIVE_IDLE,
+            SOFT_LIMIT,
+        ],
+    ),
+    ("coordination.scope", &["", "", "scope = \"drive\""]),
+    (
+        "coordination.message_latency",
+        &["", "", "message_latency = \"10 us\"", "message_latency = \"2 ms\"", "message_latency = \"1 s\""],
+    ),
+    (
+        "coordination.force_collections",
+        &["", "force_collections = 0", "force_collections = 2", "force_collections = 3"],
+    ),
+    ("coordination.force_stop", &["", "force_stop = \"report\"", "force_stop = \"reserve\""]),
+    ("idle.idle_poll", &["", "idle_poll = \"100 us\"", "idle_poll = \"20 ms\""]),
+    ("idle.idle_after", &["idle_after = \"0 ns\"", "idle_after = \"1 ms\"", "", "idle_after = \"300 ms\""]),
+    ("idle.on_request", &["", "", "on_request = \"finish-collection\""]),
+    ("idle.idle_stop", &["", "idle_stop = \"own\"", "idle_stop = \"report\""]),
+    ("soft-limit.report_every", &["report_every = \"1 ms\"", "", "report_every = \"1 s\""]),
+    ("trigger.report", &["", "4", "6", "0.3"]),
+    ("trigger.last_resort", &["", "", "0", "1", "3"]),
+    ("array.coordinated", &["none", "none", "first", "some"]),
+    ("host.target", &["volume", "volume", "volume", "drive"]),
+];
+
+/// One setting of every knob of an array, and its drives.
+#[derive(Clone, Debug)]
+struct Plan {
+    settings: Vec<Setting>,
+    drives: u32,
+    /// Stripe units are so many times the largest mapping unit.
+    stripe_factor: u64,
+    failed: Vec<u32>,
+    /// Which of the kinds each drive is.
+    kind_of: Vec<u8>,
+    kinds: Vec<Choice>,
+    seed: u64,
+}
+
+impl Plan {
+    fn of(&self, knob: &str) -> Setting {
+        let at = KNOBS.iter().position(|(name, _)| *name == knob).expect("a knob");
+        self.settings[at]
+    }
+
+    /// Lines of the knobs of a table.
+    fn lines(&self, table: &str) -> String {
+        let of_table = KNOBS.iter().zip(&self.settings).filter(|((name, _), setting)| {
+            name.strip_prefix(table).is_some_and(|rest| rest.starts_with('.')) && setting.contains(" = ")
+        });
+        of_table.map(|(_, setting)| format!("{setting}\n")).collect()
+    }
+
+    /// As many drives as the level takes, and failures that it survives.
+    fn array(&self) -> ArrayConfig {
+        let mut array: ArrayConfig = toml::from_str(&self.lines("array")).expect("an array");
+        array.drives = match array.level {
+            Level::Raid0 => self.drives,
+            Level::Raid1 => self.drives.max(2),
+            Level::Raid10 => (self.drives / 2 * 2).max(2),
+            Level::Raid5 => self.drives.max(3),
+            Level::Raid6 => self.drives.max(4),
+        };
+        for &drive in &self.failed {
+            array.failed.push(drive % array.drives);
+            // Without a drive that failed nothing is rebuilt: that is looked at below.
+            if (ArrayConfig { rebuild: None, ..array.clone() }).check().is_err() {
+                array.failed.pop();
+            }
+        }
+        array.rebuild = array.rebuild.filter(|_| !array.failed.is_empty());
+        array
+    }
+
+    fn coordination(&self) -> CoordinationConfig {
+        let policy = self.of("coordination.policy");
+        if policy == UNCOORDINATED {
+            return CoordinationConfig::default();
+        }
+        let mut text = self.lines("coordination");
+        match policy {
+            PROACTIVE_IDLE => text += &self.lines("idle"),
+            SOFT_LIMIT => text += &self.lines("soft-limit"),
+            _ => {}
+        }
+        toml::from_str(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    }
+
+    /// A kind of drive with what a drive of an array has beside others.
+    fn drive(&self, choice: &Choice) -> (RunConfig, String, Vec<Mark>) {
+        let (mut config, text, marks) = choice.configuration();
+        let watermark = |knob| match self.of(knob) {
+            "" => None,
+            text if text.contains('.') => text.parse().ok().map(ShareOrCount::Share),
+            text => text.parse().ok().map(ShareOrCount::Blocks),
+        };
+        let TriggerConfig::Watermark(params) = &mut config.trigger;
+        (params.report, params.last_resort) = (watermark("trigger.report"), watermark("trigger.last_resort"));
+        (config, text, marks)
+    }
+}
+
+/// An array, its drives, and what the host asks of them. Its `Debug` form is what a failure shows.
+#[derive(Clone)]
+pub struct Case {
+    /// What the host, the array and those who coordinate are like; drives are `drives`.
+    pub config: RunConfig,
+    pub drives: Vec<RunConfig>,
+    pub array: ArrayConfig,
+    pub seed: u64,
+    pub requests: Vec<Request>,
+    pub marks: Vec<Mark>,
+    text: String,
+}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const SHOWN: usize = 60;
+        writeln!(f, "seed {} and the configuration\n{}", self.seed, self.text)?;
+        writeln!(f, "{:?}\n{:?}", self.array, self.config.coordination)?;
+        for r in self.requests.iter().take(SHOWN) {
+            let (op, from, len) = (r.op, r.offset_bytes, r.len_bytes);
+            writeln!(f, "{} ns: {op:?} {from} + {len} bytes, device {}", r.arrival_ns, r.device)?;
+        }
+        writeln!(f, "{} requests in all", self.requests.len())
+    }
+}
+
+/// Arrays of small drives.
+pub fn case() -> impl Strategy<Value = Case> {
+    let settings: Vec<_> = KNOBS.iter().map(|(_, settings)| select(*settings)).collect();
+    let shape = (1..9u32, select(&[1u64, 1, 2, 4][..]), prop::collection::vec(0..8u32, 0..3));
+    // Most arrays are of one kind.
+    let kind_of = prop_oneof![1 => Just(vec![0u8; 8]), 1 => prop::collection::vec(0..3u8, 8)];
+    let kinds = prop::collection::vec(choice(is_quick), 3..7);
+    let plan = (settings, shape, kind_of, kinds, 0..4u64).prop_map(
+        |(settings, (drives, stripe_factor, failed), kind_of, kinds, seed)| Plan {
+            settings,
+            drives,
+            stripe_factor,
+            failed,
+            kind_of,
+            kinds,
+            seed,
+        },
+    );
+    let host = prop_oneof![1 => Just(HOSTS[0]), 2 => select(HOSTS)];
+    let workload = prop::collection::vec(wish(), 1..400);
+    (plan, workload, host).prop_map(|(plan, wishes, host)| assembled(&plan, &wishes, host))
+}
+
+/// Settings with which a run of many drives takes milliseconds, and which say nothing of parity inside a drive.
+fn is_quick(setting: Setting) -> bool {
+    ["\"1 s\"", "2 KB/s", "\"3 ms\"\n", "redundancy", "blocks_per_plane = 40"]
+        .iter()
+        .all(|slow| !setting.contains(slow))
+}
+
+/// Whether a drive can be told when to collect.
+fn can_be_told(config: &RunConfig, coordination: &CoordinationConfig) -> bool {
+    let alone = RunConfig { coordination: coordination.clone(), ..config.clone() };
+    alone.check().is_ok()
+}
+
+fn assembled(plan: &Plan, wishes: &[Wish], host: &'static str) -> Case {
+    let (mut array, coordination) = (plan.array(), plan.coordination());
+    // Kinds whose configuration is possible; where none is, the case is refused.
+    let all: Vec<_> = plan.kinds.iter().map(|kind| plan.drive(kind)).collect();
+    let mut kinds: Vec<_> = all.iter().filter(|(config, ..)| config.check().is_ok()).take(3).collect();
+    if kinds.is_empty() {
+        kinds.push(&all[0]);
+    }
+    let of_drive = |drive: u32| kinds[usize::from(plan.kind_of[drive as usize]) % kinds.len()];
+    let drives: Vec<RunConfig> = (0..array.drives).map(|drive| of_drive(drive).0.clone()).collect();
+    let largest = drives.iter().map(|drive| drive.geometry.unit_bytes()).max().expect("there are drives");
+    array.stripe_unit = Bytes(largest * plan.stripe_factor);
+    let named = NOT_TOLD.iter().find(|(name, _)| *name == plan.of("array.coordinated")).expect("it is one of them").1;
+    let is_told = |drive: u32| !named.contains(&drive) && can_be_told(&drives[drive as usize], &coordination);
+    let not_told: Vec<u32> = (0..array.drives).filter(|&drive| !is_told(drive)).collect();
+    let first_told = (0..array.drives).find(|&drive| is_told(drive)).unwrap_or(0);
+    if !not_told.is_empty() {
+        let text = format!("drives = {not_told:?}\ncoordinated = false");
+        array.overrides.push(toml::from_str(&text).expect("an override"));
+    }
+    let mut config = drives[first_told as usize].clone();
+    config.coordination = coordination;
+    if plan.of("host.target") == "drive" && array.level == Level::Raid0 {
+        config.host.target = Target::Drive;
+    }
+    config.array = Some(array.clone());
+    let requests = requests(&config, &drives, &array, wishes, host);
+    let mut marks: Vec<Mark> = KNOBS.iter().zip(&plan.settings).map(|(&(name, _), &setting)| (name, setting)).collect();
+    marks.push(("host", host));
+    let kinds_used: Vec<u32> = (0..array.drives).map(|d| u32::from(plan.kind_of[d as usize])).collect();
+    let texts: String = kinds.iter().enumerate().map(|(at, (_, text, _))| format!("-- kind {at}\n{text}")).collect();
+    let text = format!("{texts}-- kinds of drives (modulo {}): {kinds_used:?}", kinds.len());
+    Case { config, drives, array, seed: plan.seed, requests, marks, text }
+}
+
+/// What the wishes become on the volume, or on the drives.
+fn requests(
+    config: &RunConfig,
+    drives: &[RunConfig],
+    array: &ArrayConfig,
+    wishes: &[Wish],
+    host: &'static str,
+) -> Vec<Request> {
+    let of_drives: Vec<u64> = drives.iter().map(|drive| Geometry::new(&drive.device()).logical_bytes()).collect();
+    let least = *of_drives.iter().min().expect("there are drives");
+    let volume = Layout::new(array.level, array.drives, array.stripe_unit.0, least).capacity_bytes();
+    let grain = drives[0].geometry.unit_bytes();
+    // Who polls does so all the time: no hours of silence.
+    let polls =
+        matches!(config.coordination, CoordinationConfig::ProactiveIdle(_) | CoordinationConfig::ProactiveSoftLimit(_));
+    let pause_max_ns = if polls { 300_000_000 } else { u64::MAX };
+    let mut arrival_ns = 0;
+    let request = |(number, wish): (usize, &Wish)| {
+        let wish = wish.of_host(host, number, wishes.len());
+        arrival_ns += wish.gap_ns.min(pause_max_ns);
+        let device = (wish.place % 1_009) % array.drives;
+        let (device, capacity) = match config.host.target {
+            Target::Drive => (device, of_drives[device as usize]),
+            Target::Volume => (0, volume),
+        };
+        Request { device, ..in_bytes(&wish, capacity, [grain, array.stripe_unit.0], arrival_ns) }
+    };
+    wishes.iter().enumerate().map(request).collect()
+}
+
+/// A wish on so many bytes; nothing at all is asked for now and then.
+fn in_bytes(wish: &Wish, capacity: u64, [unit, stripe_unit]: [u64; 2], arrival_ns: u64) -> Request {
+    let lengths = [
+        unit,
+        stripe_unit,
+        512,
+        1,
+        unit + 1,
+        2 * stripe_unit,
+        stripe_unit + unit,
+        3 * stripe_unit,
+        0,
+        7 * stripe_unit,
+        20 * stripe_unit,
+        unit / 2,
+    ];
+    let granularity = [unit, stripe_unit, 512, 1][usize::from(wish.alignment)];
+    let len_bytes = lengths[usize::from(wish.length)].min(capacity);
+    let place = if wish.hot { wish.place / 16 } else { wish.place };
+    let offset = (u128::from(place) * u128::from((capacity - len_bytes) / granularity + 1)) >> 32;
+    Request {
+        arrival_ns,
+        offset_bytes: offset as u64 * granularity,
+        len_bytes,
+        device: 0,
+        op: wish.op,
+        priority: if wish.high_priority { Priority::High } else { Priority::Normal },
+    }
+}
