@@ -236,7 +236,9 @@ impl ArrayConfig {
 
     /// The seed of a drive: that of the run for the first one, which so lives as it would alone.
     pub fn seed_of(&self, drive: u32, seed: u64) -> u64 {
-        let own = self.overrides.iter().rev().find(|named| named.drives.contains(&drive)).and_then(|named| named.seed);
+        // The last that says anything of it.
+        let own =
+            self.overrides.iter().rev().filter(|named| named.drives.contains(&drive)).find_map(|named| named.seed);
         match (own, self.seeds) {
             (Some(own), _) => own,
             (None, Seeds::Same) => seed,

@@ -7,6 +7,17 @@
 
 use super::config::Level;
 
+/// The bytes that are whole mapping units of all drives: the least common multiple of theirs.
+pub fn grain_bytes(units: impl Iterator<Item = u64>) -> u64 {
+    units.fold(1, |all, unit| {
+        let (mut a, mut b) = (all, unit);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        all / a * unit
+    })
+}
+
 /// A place in a volume: member of a stripe, and byte in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {

@@ -18,5 +18,5 @@ mod stripes;
 pub mod volume;
 
 pub use config::{ArrayConfig, Level};
-pub use layout::Layout;
+pub use layout::{Layout, grain_bytes};
 pub use volume::{Part, Volume};

@@ -73,7 +73,7 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// A volume over drives, of which the smallest holds so many bytes, with mapping units of so many at most.
+    /// A volume over drives, of which the smallest holds so many bytes; so many are whole mapping units of all of them.
     pub fn new(config: &ArrayConfig, drive_bytes: u64, grain_bytes: u64, check: bool) -> Self {
         let unit_bytes = config.stripe_unit_bytes(grain_bytes);
         let layout = Layout::new(config.level, config.drives, unit_bytes, drive_bytes);
@@ -263,7 +263,13 @@ impl Volume {
             true => (self.given[operation.request.at()].number, self.given[operation.request.at()].priority),
             false => (u64::MAX, Priority::Normal),
         };
-        let asked = Request { arrival_ns: now_ns, offset_bytes, len_bytes, device: drive, op, priority };
+        // Where it has only waited in front of the volume so far, it waits since then for its drive, too, which may count
+        // a deadline from there.
+        let waited_ns = operation.breakdown_ns[Cause::Scheduler as usize];
+        let has_begun = operation.breakdown_ns.iter().sum::<u64>() > waited_ns;
+        let (arrival_ns, before_ns) =
+            if has_begun { (now_ns, operation.breakdown_ns) } else { (now_ns - waited_ns, [0; CAUSES]) };
+        let asked = Request { arrival_ns, offset_bytes, len_bytes, device: drive, op, priority };
         let part = Part {
             asked,
             drive,
@@ -273,7 +279,7 @@ impl Volume {
             operation: id,
             member,
             is_read_first,
-            before_ns: operation.breakdown_ns,
+            before_ns,
         };
         self.totals.parts += 1;
         self.begun.push_back(self.parts.add(part));

@@ -3,7 +3,7 @@
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
 use crate::array::coordination::CoordinationConfig;
-use crate::array::{ArrayConfig, Layout};
+use crate::array::{ArrayConfig, Layout, grain_bytes};
 use crate::config::KeyError;
 use crate::flash::geometry::Geometry;
 use crate::host::config::Target;
@@ -31,8 +31,9 @@ impl RunConfig {
         let Some(array) = &self.array else { return Ok(vec![Member { config: self.clone(), seed }]) };
         let own: Vec<Option<RunConfig>> = (0..array.overrides.len()).map(&mut of_override).collect::<Result<_, _>>()?;
         let config = |drive: u32| {
-            let named = array.overrides.iter().zip(&own).rev().find(|(named, _)| named.drives.contains(&drive));
-            let mut config = named.and_then(|(_, own)| own.clone()).unwrap_or_else(|| self.clone());
+            // The last that says what the drive is: one that says something else of it leaves that as it is.
+            let mut named = array.overrides.iter().zip(&own).rev().filter(|(named, _)| named.drives.contains(&drive));
+            let mut config = named.find_map(|(_, own)| own.clone()).unwrap_or_else(|| self.clone());
             if array.failed.contains(&drive) {
                 // What failed is not there; the drive that it is rebuilt onto is empty.
                 config.precondition = PreconditionConfig::Empty {};
@@ -53,7 +54,7 @@ impl RunConfig {
     pub fn capacity_bytes(&self, members: &[Member]) -> u64 {
         let shapes = || members.iter().map(|member| Geometry::new(&member.config.device()));
         let least = shapes().map(|shape| shape.logical_bytes()).min().unwrap_or(0);
-        let grain_bytes = shapes().map(|shape| u64::from(shape.unit_bytes)).max().unwrap_or(1);
+        let grain_bytes = grain_bytes(shapes().map(|shape| u64::from(shape.unit_bytes)));
         let Some(array) = &self.array else { return least };
         Layout::new(array.level, array.drives, array.stripe_unit_bytes(grain_bytes), least).capacity_bytes()
     }
@@ -82,6 +83,11 @@ impl RunConfig {
     pub(super) fn check_member(&self, number: u32, drive: &RunConfig) -> Result<(), KeyError> {
         let Some(array) = self.array_or_alone() else { return Ok(()) };
         array.check_against(number, &drive.geometry)?;
+        let (bytes, stripe_unit) = (Geometry::new(&drive.device()).logical_bytes(), array.stripe_unit);
+        if let Some(stripe_unit) = stripe_unit.filter(|stripe_unit| stripe_unit.0 > bytes) {
+            let message = format!("{} bytes are more than the {bytes} of drive {number}", stripe_unit.0);
+            return Err(KeyError::new("array.stripe_unit", message).with_help(format!("use at most {bytes} bytes")));
+        }
         if !array.is_coordinated(number) {
             return Ok(());
         }

@@ -49,6 +49,9 @@ impl Drive {
             let was_collecting = self.is_collecting_device;
             let free_blocks = self.ftl.free_blocks();
             self.is_collecting_device = self.trigger.wants_collection(free_blocks as u32, was_collecting);
+            if self.is_collecting_device && self.told.is_some() {
+                return self.heed_device(events);
+            }
             if !self.is_collecting_device || (was_collecting && !self.preemption.is_timeless()) {
                 return;
             }
@@ -103,7 +106,7 @@ impl Drive {
 
     /// Starts collection on the plane of a die with the fewest free of those that are reclaimable, unless a plane
     /// of it collects already; whether the die collects.
-    fn collect_lowest_of(&mut self, die: DieId, start: Start, events: &mut EventQueue) -> bool {
+    pub(super) fn collect_lowest_of(&mut self, die: DieId, start: Start, events: &mut EventQueue) -> bool {
         let lowest = self.lowest_reclaimable(die);
         if let Some(lowest) = lowest {
             self.start_collection(lowest, start, events);

@@ -14,6 +14,15 @@ use crate::sim::queue::EventQueue;
 impl Drive {
     /// Sends a command on its way.
     pub(super) fn issue(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
+        let reserved_by = self.dies[die.at()].reserved_by();
+        if reserved_by.is_some() && command.job != reserved_by {
+            self.check_between_steps(die, command);
+        }
+        self.issue_in_parts(die, command, events);
+    }
+
+    /// The same of one that may go, as far as the device takes it at once.
+    pub(super) fn issue_in_parts(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         if !self.rests.is_empty() {
             let first = self.keep_rest(die, command);
             return self.issue_whole(die, &first, events);
@@ -22,11 +31,7 @@ impl Drive {
     }
 
     /// Sends a command on its way that the device takes as it is.
-    pub(super) fn issue_whole(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
-        let reserved_by = self.dies[die.at()].reserved_by();
-        if reserved_by.is_some() && command.job != reserved_by {
-            self.check_between_steps(die, command);
-        }
+    fn issue_whole(&mut self, die: DieId, command: &Command, events: &mut EventQueue) {
         if self.flash.is_observed() {
             self.show_command(die, command, events.now_ns());
         }

@@ -102,18 +102,16 @@ impl Drive {
 
     fn take_what_is_ready(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
         let reserved_by = self.dies[die.at()].reserved_by();
-        let stands_still = reserved_by.is_some() && self.stands_still(reserved_by);
-        if reserved_by.is_some() && !stands_still {
-            return self.share(die, reserved_by, readiness, events);
+        if reserved_by.is_some() {
+            return match self.stands_still(reserved_by) {
+                false => self.share(die, reserved_by, readiness, events),
+                true => self.take_beside_paused(die, readiness, events),
+            };
         }
         if self.dies[die.at()].defers_to_high_priority && self.serve_high_priority(die, readiness, events) {
             return true;
         }
-        let mut heads = self.heads(die);
-        if stands_still {
-            // Another job waits for the one that pauses.
-            heads.came[Class::Gc as usize] = u64::MAX;
-        }
+        let heads = self.heads(die);
         match (self.pick_class(die, heads, events.now_ns()), readiness) {
             (Some(Class::Gc), Readiness::Ready) => self.take_background(die, events),
             (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => {
@@ -145,7 +143,7 @@ impl Drive {
     }
 
     #[inline]
-    fn heads(&self, die: DieId) -> Heads {
+    pub(super) fn heads(&self, die: DieId) -> Heads {
         let by_entry = self.settings.tells_tasks_apart;
         let turn = |txn: &Txn| if by_entry { txn.entered } else { txn.sequence };
         let came = |queue| self.head(die, queue).map_or(u64::MAX, |id| turn(&self.txns[id]));

@@ -310,6 +310,7 @@ impl Drive {
             }
             id = self.txns[id].chain;
         }
-        self.issue(die, &rest, events);
+        // It goes as its first part went, whoever may go before the die's collection now.
+        self.issue_in_parts(die, &rest, events);
     }
 }

@@ -244,13 +244,12 @@ impl Drive {
         let job = &self.jobs[d.reserved_by().at()];
         let may_go = match command.source {
             Source::Host | Source::Map => {
-                let pauses = self.stands_still(d.reserved_by());
-                pauses
-                    || self.preemption.is_preemptive()
-                        && (job.is_stepping() || matches!(d.point, PreemptionPoint::Open { .. }))
+                self.preemption.is_preemptive()
+                    && (job.is_stepping() || matches!(d.point, PreemptionPoint::Open { .. }))
             }
             _ => job.is_stepping(),
         };
+        let may_go = may_go || self.stands_still(d.reserved_by());
         let (op, source) = (command.op, command.source);
         hold!(may_go, DieReservation, "{op:?} of {source:?} on {die:?}, which {:?} has", d.reserved_by());
         let is_excluded = self.settings.excludes_at_register[usize::from(op != FlashOp::Read)] && self.holds_page(job);

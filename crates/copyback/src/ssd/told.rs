@@ -12,7 +12,11 @@
 //! host is done.
 
 use super::die::Die;
-use super::drive::Drive;
+use super::drive::{Drive, Queue};
+use super::issue::Readiness;
+use super::sharing::PreemptionPoint;
+use crate::dispatch::order::Class;
+use crate::flash::command::Source;
 use crate::observe::array_report::ToldTotals;
 use crate::sim::index::{DieId, JobId, PlaneId};
 use crate::sim::queue::EventQueue;
@@ -148,16 +152,83 @@ impl Drive {
             self.resume();
             return true;
         }
-        self.report(level.min(Level::Report));
-        if level == Level::Start {
-            if self.trigger.starts_now(wanted) {
-                self.report(Level::Start);
-            } else {
-                let die = self.geometry.die_of(plane);
-                self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
-            }
+        if !self.heed(level, wanted.request_waits) {
+            let die = self.geometry.die_of(plane);
+            self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
         }
         false
+    }
+
+    /// Reports that something is as low as this. Whether all is said: that it would start is put off until a request
+    /// comes, where the trigger waits for one.
+    fn heed(&mut self, level: Level, request_waits: bool) -> bool {
+        self.report(level.min(Level::Report));
+        let says_all =
+            level < Level::Start || self.trigger.starts_now(Wanted { start: Start::Watermark, request_waits });
+        if says_all {
+            self.report(level.min(Level::Start));
+        }
+        says_all
+    }
+
+    /// A device is below its watermark: as that of a plane, and said once for all of them.
+    #[inline(never)]
+    pub(super) fn heed_device(&mut self, events: &mut EventQueue) {
+        let level = self.trigger.level_of(self.ftl.free_blocks() as u32);
+        if level == Level::LastResort {
+            for die in (0..self.geometry.dies).map(DieId) {
+                self.collect_lowest_of(die, Start::Watermark, events);
+            }
+        } else if level > self.told_mut().reported {
+            let request_waits = self.dies.iter().any(|die| die.waiting() > 0);
+            if !self.heed(level, request_waits) {
+                let all = u8::MAX >> (u8::BITS - self.geometry.planes_per_die);
+                self.dies.iter_mut().for_each(|die| die.planes_below = all);
+            }
+        }
+    }
+
+    /// What a die takes whose collection stands still: work of the host, and moves of other dies' collections, as if it
+    /// were free. Other jobs of the die wait for the one that has it.
+    #[inline(never)]
+    pub(super) fn take_beside_paused(&mut self, die: DieId, readiness: Readiness, events: &mut EventQueue) -> bool {
+        if self.dies[die.at()].point == PreemptionPoint::Polling {
+            // The controller is busy with the queue until it has polled it.
+            return false;
+        }
+        let mut heads = self.heads(die);
+        let first_move = self.head(die, Queue::Move).map(|id| self.txn(id).sequence);
+        heads.came[Class::Gc as usize] = first_move.unwrap_or(u64::MAX);
+        match (self.pick_class(die, heads, events.now_ns()), readiness) {
+            (Some(Class::Gc), Readiness::Ready) => self.take_move(die, events),
+            (Some(Class::Read), Readiness::Ready | Readiness::CachedRead) => {
+                let lead = self.head(die, Queue::Read).expect("a read is queued");
+                self.take_read(die, lead, events);
+            }
+            (Some(Class::Write), Readiness::Ready | Readiness::CachedProgram) => {
+                let lead = self.head(die, Queue::Write).expect("a write is queued");
+                self.take_write(die, lead, events);
+            }
+            _ => return false,
+        }
+        self.heed_paused(die);
+        true
+    }
+
+    /// Nobody asks for another collection of a plane that has one, so here is said how low planes have fallen while
+    /// theirs stand still; at the last resort these go on.
+    fn heed_paused(&mut self, die: DieId) {
+        let request_waits = self.dies[die.at()].waiting() > 0;
+        for plane in self.geometry.planes_of(die) {
+            if self.job_of_plane[plane.at()].is_none() {
+                continue;
+            }
+            let level = self.trigger.level_of(self.free_of_scope(plane));
+            if level == Level::LastResort {
+                return self.resume();
+            }
+            self.heed(level, request_waits);
+        }
     }
 
     fn told_mut(&mut self) -> &mut Told {
@@ -207,7 +278,8 @@ impl Drive {
 
     /// Starts no more of what it was forced to; what is under way pauses, or ends.
     pub(crate) fn pause(&mut self, on_request: OnRequest) {
-        let has_jobs = self.has_jobs();
+        let collects = |job: &JobId| job.is_some() && self.jobs[job.at()].source() == Source::Gc;
+        let has_jobs = self.job_of_plane.iter().any(collects);
         // Whoever waits for what a collection brings would wait for good.
         let is_needed = self.waits_for_gc() || self.trigger.level_of(self.lowest_of_scope()) == Level::LastResort;
         let told = self.told_mut();
@@ -294,6 +366,6 @@ impl Drive {
             return false;
         }
         let job = &self.jobs[id.at()];
-        !job.is_stepping() && job.held().is_empty()
+        job.source() == Source::Gc && !job.is_stepping() && job.held().is_empty()
     }
 }

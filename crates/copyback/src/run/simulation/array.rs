@@ -4,7 +4,7 @@
 use super::array_measures::Measures;
 use super::{DELAY, MESSAGE, Member, POLL, REBUILD, Simulation};
 use crate::array::coordination::{Controller, CoordinationConfig, Force, Levels, Message, Scope, Seen, Told};
-use crate::array::{ArrayConfig, Volume};
+use crate::array::{ArrayConfig, Volume, grain_bytes};
 use crate::host::config::Target;
 use crate::host::splitter::Splitter;
 use crate::observe::array_report::RoundTotals;
@@ -57,7 +57,7 @@ impl Simulation<'_> {
         assert_eq!(self.members.len(), config.drives as usize, "drives of the array");
         let geometries = || self.drives().map(|drive| drive.geometry());
         let drive_bytes = geometries().map(|geometry| geometry.logical_bytes()).min().unwrap_or(0);
-        let grain_bytes = geometries().map(|geometry| u64::from(geometry.unit_bytes)).max().unwrap_or(1);
+        let grain_bytes = grain_bytes(geometries().map(|geometry| u64::from(geometry.unit_bytes)));
         let volume = Volume::new(config, drive_bytes, grain_bytes, self.check);
         // Drives write parity and copies, too, which the host did not.
         self.counts_submitted |= volume.layout().is_protected();
@@ -286,7 +286,7 @@ impl Simulation<'_> {
             let member = &mut self.members[part.drive as usize];
             let geometry = member.ssd.drive().geometry();
             let splitter = Splitter::new(&part.asked, geometry.unit_bytes, geometry.units_per_logical_page);
-            member.ssd.begin(id, part.arrival_ns, part.asked.priority, part.number);
+            member.ssd.begin(id, part.asked.arrival_ns, part.asked.priority, part.number);
             self.line_up(part.drive as usize, id, splitter);
         }
         self.has_to_hand_over = !self.held.is_empty();

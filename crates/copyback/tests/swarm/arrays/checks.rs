@@ -39,7 +39,7 @@ impl Case {
 
     fn layout(&self, ftls: &[Ftl]) -> Layout {
         let least = ftls.iter().map(|ftl| ftl.geometry.logical_bytes()).min().expect("there are drives");
-        Layout::new(self.array.level, self.array.drives, self.array.stripe_unit.0, least)
+        Layout::new(self.array.level, self.array.drives, self.stripe_bytes, least)
     }
 
     fn is_coordinated(&self) -> bool {
@@ -82,6 +82,9 @@ pub fn holds(case: &Case) -> Result<Option<ToldTotals>, TestCaseError> {
     }
     let aged = |(drive, seed): &(RunConfig, u64)| preconditioning::preconditioned(drive, *seed).ok();
     let Some(ftls) = members.iter().map(aged).collect::<Option<Vec<Ftl>>>() else { return Ok(None) };
+    if case.layout(&ftls).stripes() == 0 {
+        return Ok(None);
+    }
     let drives: Vec<RunConfig> = members.into_iter().map(|(drive, _)| drive).collect();
     let held_before: Vec<Vec<bool>> = ftls.iter().map(held).collect();
     let join = |simulation: &mut Simulation<'_>| simulation.join(&case.array, &case.config.coordination);
@@ -164,7 +167,9 @@ fn check_contents(
 ) -> Result<(), TestCaseError> {
     let layout = case.layout(ftls);
     // Trims are of whole units of all drives.
-    let grain = ftls.iter().map(|ftl| u64::from(ftl.geometry.unit_bytes)).fold(1, least_common_multiple);
+    let units = || ftls.iter().map(|ftl| u64::from(ftl.geometry.unit_bytes));
+    let grain =
+        (1u64..).find(|bytes| units().all(|unit| (bytes * 512).is_multiple_of(unit))).expect("there is one") * 512;
     let mut change = |drive: usize, op: Op, [from, to]: [u64; 2]| {
         let unit = u64::from(ftls[drive].geometry.unit_bytes);
         let units = match op {
@@ -212,10 +217,6 @@ fn check_contents(
         }
     }
     Ok(())
-}
-
-fn least_common_multiple(a: u64, b: u64) -> u64 {
-    (1..).map(|times| a * times).find(|multiple| multiple.is_multiple_of(b)).expect("there is one")
 }
 
 /// Whether a unit of a drive is of a stripe's parity, or behind all stripes.

@@ -12,12 +12,12 @@ use crate::knobs::{Choice, Mark, choice};
 use crate::runs::{HOSTS, Wish, wish};
 use crate::support::Setting;
 use copyback::array::coordination::CoordinationConfig;
-use copyback::array::{ArrayConfig, Layout, Level};
+use copyback::array::{ArrayConfig, Layout, Level, grain_bytes};
 use copyback::config::ShareOrCount;
 use copyback::flash::geometry::Geometry;
 use copyback::host::config::Target;
 use copyback::run::config::RunConfig;
-use copyback::tasks::gc::trigger::TriggerConfig;
+use copyback::tasks::gc::trigger::{TriggerConfig, watermark};
 use copyback::workload::units::Bytes;
 use copyback::workload::{Priority, Request};
 use proptest::prelude::*;
@@ -75,6 +75,7 @@ pub const KNOBS: &[(&str, &[Setting])] = &[
     ("idle.on_request", &["", "", "on_request = \"finish-collection\""]),
     ("idle.idle_stop", &["", "idle_stop = \"own\"", "idle_stop = \"report\""]),
     ("soft-limit.report_every", &["report_every = \"1 ms\"", "", "report_every = \"1 s\""]),
+    ("trigger.soft", &["", "3", "4", "0.25"]),
     ("trigger.report", &["", "4", "6", "0.3"]),
     ("trigger.last_resort", &["", "", "0", "1", "3"]),
     ("array.coordinated", &["none", "none", "first", "some"]),
@@ -86,7 +87,7 @@ pub const KNOBS: &[(&str, &[Setting])] = &[
 struct Plan {
     settings: Vec<Setting>,
     drives: u32,
-    /// Stripe units are so many times the largest mapping unit.
+    /// Stripe units are so many times what is whole mapping units of all drives; none where nobody says.
     stripe_factor: u64,
     failed: Vec<u32>,
     /// Which of the kinds each drive is.
@@ -148,12 +149,25 @@ impl Plan {
     fn drive(&self, choice: &Choice) -> (RunConfig, String, Vec<Mark>) {
         let (mut config, text, marks) = choice.configuration();
         let watermark = |knob| match self.of(knob) {
-            "" => None,
             text if text.contains('.') => text.parse().ok().map(ShareOrCount::Share),
             text => text.parse().ok().map(ShareOrCount::Blocks),
         };
-        let TriggerConfig::Watermark(params) = &mut config.trigger;
-        (params.report, params.last_resort) = (watermark("trigger.report"), watermark("trigger.last_resort"));
+        // A watermark that the drive cannot have is left as it was.
+        let mut set = |knob, set: fn(&mut watermark::Params, ShareOrCount)| {
+            let Some(value) = watermark(knob) else { return };
+            let mut other = config.clone();
+            let TriggerConfig::Watermark(params) = &mut other.trigger;
+            set(params, value);
+            if other.check().is_ok() {
+                config = other;
+            }
+        };
+        set("trigger.soft", |params, value| (params.soft, params.stop) = (value, None));
+        set("trigger.report", |params, value| params.report = Some(value));
+        set("trigger.last_resort", |params, value| params.last_resort = Some(value));
+        let TriggerConfig::Watermark(params) = &config.trigger;
+        let (soft, report, last) = (params.soft, params.report, params.last_resort);
+        let text = format!("{text}# soft {soft:?}, report {report:?}, last_resort {last:?}\n");
         (config, text, marks)
     }
 }
@@ -165,6 +179,7 @@ pub struct Case {
     pub config: RunConfig,
     pub drives: Vec<RunConfig>,
     pub array: ArrayConfig,
+    pub stripe_bytes: u64,
     pub seed: u64,
     pub requests: Vec<Request>,
     pub marks: Vec<Mark>,
@@ -187,7 +202,7 @@ impl std::fmt::Debug for Case {
 /// Arrays of small drives.
 pub fn case() -> impl Strategy<Value = Case> {
     let settings: Vec<_> = KNOBS.iter().map(|(_, settings)| select(*settings)).collect();
-    let shape = (1..9u32, select(&[1u64, 1, 2, 4][..]), prop::collection::vec(0..8u32, 0..3));
+    let shape = (1..9u32, select(&[1u64, 0, 2, 4][..]), prop::collection::vec(0..8u32, 0..3));
     // Most arrays are of one kind.
     let kind_of = prop_oneof![1 => Just(vec![0u8; 8]), 1 => prop::collection::vec(0..3u8, 8)];
     let kinds = prop::collection::vec(choice(is_quick), 3..7);
@@ -230,8 +245,9 @@ fn assembled(plan: &Plan, wishes: &[Wish], host: &'static str) -> Case {
     }
     let of_drive = |drive: u32| kinds[usize::from(plan.kind_of[drive as usize]) % kinds.len()];
     let drives: Vec<RunConfig> = (0..array.drives).map(|drive| of_drive(drive).0.clone()).collect();
-    let largest = drives.iter().map(|drive| drive.geometry.unit_bytes()).max().expect("there are drives");
-    array.stripe_unit = Bytes(largest * plan.stripe_factor);
+    let grain = grain_bytes(drives.iter().map(|drive| drive.geometry.unit_bytes()));
+    array.stripe_unit = (plan.stripe_factor > 0).then_some(Bytes(grain * plan.stripe_factor));
+    let stripe_bytes = array.stripe_unit_bytes(grain);
     let named = NOT_TOLD.iter().find(|(name, _)| *name == plan.of("array.coordinated")).expect("it is one of them").1;
     let is_told = |drive: u32| !named.contains(&drive) && can_be_told(&drives[drive as usize], &coordination);
     let not_told: Vec<u32> = (0..array.drives).filter(|&drive| !is_told(drive)).collect();
@@ -246,26 +262,27 @@ fn assembled(plan: &Plan, wishes: &[Wish], host: &'static str) -> Case {
         config.host.target = Target::Drive;
     }
     config.array = Some(array.clone());
-    let requests = requests(&config, &drives, &array, wishes, host);
+    let requests = requests(&config, &drives, stripe_bytes, wishes, host);
     let mut marks: Vec<Mark> = KNOBS.iter().zip(&plan.settings).map(|(&(name, _), &setting)| (name, setting)).collect();
     marks.push(("host", host));
     let kinds_used: Vec<u32> = (0..array.drives).map(|d| u32::from(plan.kind_of[d as usize])).collect();
     let texts: String = kinds.iter().enumerate().map(|(at, (_, text, _))| format!("-- kind {at}\n{text}")).collect();
     let text = format!("{texts}-- kinds of drives (modulo {}): {kinds_used:?}", kinds.len());
-    Case { config, drives, array, seed: plan.seed, requests, marks, text }
+    Case { config, drives, array, stripe_bytes, seed: plan.seed, requests, marks, text }
 }
 
 /// What the wishes become on the volume, or on the drives.
 fn requests(
     config: &RunConfig,
     drives: &[RunConfig],
-    array: &ArrayConfig,
+    stripe_bytes: u64,
     wishes: &[Wish],
     host: &'static str,
 ) -> Vec<Request> {
     let of_drives: Vec<u64> = drives.iter().map(|drive| Geometry::new(&drive.device()).logical_bytes()).collect();
     let least = *of_drives.iter().min().expect("there are drives");
-    let volume = Layout::new(array.level, array.drives, array.stripe_unit.0, least).capacity_bytes();
+    let array = config.array.as_ref().expect("there is an array");
+    let volume = Layout::new(array.level, array.drives, stripe_bytes, least).capacity_bytes();
     let grain = drives[0].geometry.unit_bytes();
     // Who polls does so all the time: no hours of silence.
     let polls =
@@ -280,7 +297,7 @@ fn requests(
             Target::Drive => (device, of_drives[device as usize]),
             Target::Volume => (0, volume),
         };
-        Request { device, ..in_bytes(&wish, capacity, [grain, array.stripe_unit.0], arrival_ns) }
+        Request { device, ..in_bytes(&wish, capacity, [grain, stripe_bytes], arrival_ns) }
     };
     wishes.iter().enumerate().map(request).collect()
 }

@@ -18,8 +18,9 @@
 //!   both below the watermark at once.
 //! - `report` (default: half as many again as `soft`): a drive of an array whose collections are coordinated (`coordination`) reports below
 //!   this watermark, and starts nothing: T_soft of tc12, where `soft` is its T_hard. Nobody hears of it otherwise.
-//! - `last_resort` (default 2): such a drive collects unasked below this watermark, whatever it is told: as many blocks
-//!   as are kept for moves, and one. It stops as soon as it is no longer below.
+//! - `last_resort` (default 2, of a die or a device one more than it has planes): such a drive collects unasked below
+//!   this watermark, whatever it is told: as many blocks as are kept for moves, and one. It stops as soon as it is no
+//!   longer below. A plane on which writes wait for a page is collected all the same.
 //! - `stop` (default: `soft`): collection goes on until this watermark is reached.
 //! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`: the next
 //!   one, or with `"one"` nothing until another page of the scope is written, each of which starts at most one
@@ -340,7 +341,7 @@ impl Policy {
             report: watermark(params.report_blocks(blocks)),
             start: watermark(soft_blocks),
             last_resort: watermark(
-                params.last_resort.unwrap_or(ShareOrCount::Blocks(GC_RESERVE_BLOCKS + 1)).of(blocks),
+                params.last_resort.unwrap_or(ShareOrCount::Blocks(planes * GC_RESERVE_BLOCKS + 1)).of(blocks),
             ),
         };
         Self {
