@@ -19,7 +19,8 @@ pub struct ArrayConfig {
     pub level: Level,
     /// How many drives (default 8, at most 64).
     pub drives: u32,
-    /// Bytes of one drive that follow each other in the volume (default: 4 KiB, or a mapping unit where that is larger).
+    /// Bytes of one drive that follow each other in the volume (default: 4 KiB, or a mapping unit where that is
+    /// larger).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_unit: Option<Bytes>,
     /// What is read before a part of a stripe is written: `least` (default: whichever of the two reads less, a tie to

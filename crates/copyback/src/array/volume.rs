@@ -263,8 +263,8 @@ impl Volume {
             true => (self.given[operation.request.at()].number, self.given[operation.request.at()].priority),
             false => (u64::MAX, Priority::Normal),
         };
-        // Where it has only waited in front of the volume so far, it waits since then for its drive, too, which may count
-        // a deadline from there.
+        // Where it has only waited in front of the volume so far, it waits since then for its drive, too, which may
+        // count a deadline from there.
         let waited_ns = operation.breakdown_ns[Cause::Scheduler as usize];
         let has_begun = operation.breakdown_ns.iter().sum::<u64>() > waited_ns;
         let (arrival_ns, before_ns) =

@@ -447,7 +447,11 @@ impl Drive {
     /// Dies that are collected: those that collections have to themselves, if they do not stand still, or of which they
     /// move blocks beside the host's work.
     pub fn dies_collecting(&self) -> u32 {
-        let reserved = if self.is_paused() { 0 } else { self.dies_reserved };
+        let keeps_die = |die: &&Die| die.is_reserved() && !self.stands_still(die.reserved_by());
+        let reserved = match self.is_paused() {
+            true => self.dies.iter().filter(keeps_die).count() as u32,
+            false => self.dies_reserved,
+        };
         reserved + self.relocations.dies_collecting()
     }
 

@@ -99,7 +99,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Of an array of drives of so many dies. A window that begins with the measurement begins when [`Self::begin`] says so.
+    /// Of an array of drives of so many dies. A window that begins with the measurement begins when
+    /// [`Self::begin`] says so.
     pub fn new(focus: Focus, dies: Vec<u32>) -> Self {
         let mut recorder = Self {
             focus,
