@@ -130,6 +130,8 @@ impl Simulation<'_> {
     }
 
     /// What is measured of the array begins now.
+    #[cold]
+    #[inline(never)]
     pub(super) fn restart_array(&mut self) {
         let now_ns = self.events.now_ns();
         let rounds = self.rounds().unwrap_or_default();
