@@ -5,7 +5,8 @@
 //! for as long as it is told. A failure prints the command that replays it, shrinks the case, and keeps the rest as a
 //! configuration and a trace.
 //!
-//! `SWARM_SEED`: number of the first case; `SWARM_CASES`: how many; `SWARM_SECONDS`: or for how long; `SWARM_KIND`: only
+//! `SWARM_SEED`: number of the first case; `SWARM_CASES`: how many; `SWARM_SECONDS`: or for how long; `SWARM_KIND`:
+//! only
 //! those of this kind.
 
 mod arrays;

@@ -1,6 +1,7 @@
 //! Does any array that the configuration allows do what it is asked for, and come to an end?
 //!
-//! Up to eight drives, alike or of up to three kinds, stand behind a volume or are named by requests; nobody or a policy
+//! Up to eight drives, alike or of up to three kinds, stand behind a volume or are named by requests; nobody or a
+//! policy
 //! says when they collect, and some cannot be told. What holds of every run, whatever is combined, is asked in
 //! `checks`.
 

@@ -16,8 +16,9 @@
 //!   open, or `"pages"` that can still be programmed, those of open blocks among them (tpds20 Section 5.1), a watermark
 //!   of n blocks being all pages of n blocks. Where planes open blocks together (`second-active`), counted blocks bring
 //!   both below the watermark at once.
-//! - `report` (default: half as many again as `soft`): a drive of an array whose collections are coordinated (`coordination`) reports below
-//!   this watermark, and starts nothing: T_soft of tc12, where `soft` is its T_hard. Nobody hears of it otherwise.
+//! - `report` (default: half as many again as `soft`): a drive of an array whose collections are coordinated
+//!   (`coordination`) reports below this watermark, and starts nothing: T_soft of tc12, where `soft` is its T_hard.
+//!   Nobody hears of it otherwise.
 //! - `last_resort` (default 2, of a die or a device one more than it has planes): such a drive collects unasked below
 //!   this watermark, whatever it is told: as many blocks as are kept for moves, and one. It stops as soon as it is no
 //!   longer below. A plane on which writes wait for a page is collected all the same.
@@ -170,7 +171,8 @@ impl Params {
         (planes * g.blocks_per_plane, planes)
     }
 
-    /// Below how many free blocks a drive reports that is told when to collect. By default tc12's T_soft is to its T_hard
+    /// Below how many free blocks a drive reports that is told when to collect. By default tc12's T_soft is to its
+    /// T_hard
     /// as 7.5 to 5.
     fn report_blocks(&self, scope_blocks: u32) -> u32 {
         let soft = self.soft.of(scope_blocks);
