@@ -29,7 +29,7 @@ fn run_with_seed(seed: u64, lines: &[Setting], requests: &[Request]) -> Outcome 
     let (config, text) = configuration(lines, 0);
     config.check().unwrap_or_else(|e| panic!("{e}\n{text}"));
     let image = precondition(&config, seed).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let options = Options { seed, check: true, keep_requests: true, ..Options::default() };
+    let options = Options { seed, check: true, keep_requests: true, keep_gc_events: true, ..Options::default() };
     let mut calls = 0;
     let mut progress = |p: Progress| {
         calls += 1;
@@ -376,4 +376,22 @@ fn a_buffer_holds_a_page_or_is_refused() {
     assert_eq!(error.key, "buffer.size");
     assert!(error.message.contains("12288") && error.message.contains("16384"), "{error}");
     assert!(error.help.expect("there is a remedy").contains("16 KiB"));
+}
+
+/// A drive is idle from the end of its last transaction, also where that ends without a command: its data was trimmed
+/// while it waited.
+#[test]
+fn a_read_of_nothing_leaves_the_drive_idle() {
+    let mut lines = PLANE.to_vec();
+    lines.push("geometry.blocks_per_plane = 12\ngeometry.pages_per_block = 4\ngeometry.page_size = \"4 KiB\"");
+    lines.push("trigger.idle.after = \"7 ms\"\ntrigger.idle.stop = 5");
+    // Two blocks hold nothing valid, and less is free than idle time makes.
+    let write = |at: u64| request(at * 1_000_000, Op::Write, at % 24 * 4096, 4096, 0);
+    let mut requests: Vec<Request> = (0..33).map(write).collect();
+    let last_ns = 32_000_000;
+    requests.push(request(last_ns + 1, Op::Read, 20 * 4096, 4096, 0));
+    requests.push(request(last_ns + 2, Op::Trim, 20 * 4096, 4096, 0));
+    requests.push(request(1_000_000_000, Op::Read, 0, 4096, 0));
+    let outcome = run(&lines, &requests);
+    assert_eq!(outcome.gc_events[0].start_ns, last_ns + 510_240 + 7_000_000);
 }

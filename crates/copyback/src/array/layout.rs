@@ -157,6 +157,13 @@ mod tests {
         Layout::new(level, drives, 4096, 40 * 4096)
     }
 
+    #[test]
+    fn whole_units_of_all_drives() {
+        for (units, whole) in [(&[4096, 4096][..], 4096), (&[512, 4096], 4096), (&[1536, 1024], 3072), (&[], 1)] {
+            assert_eq!(grain_bytes(units.iter().copied()), whole, "{units:?}");
+        }
+    }
+
     /// The table that md's left-symmetric layout is drawn as: rows of drives, data by its number, P and Q.
     fn drawn(level: Level, drives: u32, rows: u64) -> Vec<String> {
         let layout = layout(level, drives);

@@ -134,3 +134,24 @@ impl RunConfig {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A drive stays what an override says it is where a later one says only whether it can be told.
+    #[test]
+    fn a_drive_keeps_what_an_override_says_it_is() {
+        let table = "geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, \
+                     blocks_per_plane = 16, pages_per_block = 8, page_size = 4096 }\ncapacity = { reserved = 0.2 }\n\
+                     timing = { read = \"1 us\", program = \"1 us\", erase = \"1 us\", channel = \"1 MB/s\" }\n\
+                     [array]\ndrives = 2\n[[array.override]]\ndrives = [1]\ndevice = \"other\"\n\
+                     [[array.override]]\ndrives = [1]\ncoordinated = false\n";
+        let config: RunConfig = toml::from_str(table).expect("a configuration");
+        let mut other = config.clone();
+        other.geometry.blocks_per_plane = 24;
+        let own = |at: usize| Ok::<_, KeyError>((at == 0).then(|| other.clone()));
+        let members = config.members(1, own).expect("nothing fails");
+        assert_eq!(members.iter().map(|m| m.config.geometry.blocks_per_plane).collect::<Vec<_>>(), [16, 24]);
+    }
+}

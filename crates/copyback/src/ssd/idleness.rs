@@ -15,7 +15,8 @@ impl Drive {
     pub(super) fn time_idleness(&mut self, events: &mut EventQueue) {
         let Some(idle) = self.trigger.idle() else { return };
         let timer = self.idle_timer();
-        if self.txns.live() > 0 {
+        // A read whose data was trimmed ends while dies are looked at, and nobody looks again.
+        if self.txns.live() > self.done.len() {
             if self.idle_since_ns.take().is_some() && events.is_pending(timer) {
                 events.cancel(timer);
             }

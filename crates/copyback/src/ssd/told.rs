@@ -11,7 +11,6 @@
 //! work of the host as if it were free, until somebody forces the drive again, a plane is at its last resort or the
 //! host is done.
 
-use super::die::Die;
 use super::drive::{Drive, Queue};
 use super::issue::Readiness;
 use super::sharing::PreemptionPoint;
@@ -133,12 +132,6 @@ impl Drive {
     #[inline]
     pub fn is_paused(&self) -> bool {
         self.told.as_ref().is_some_and(|told| told.is_paused)
-    }
-
-    /// Whether a collection, or another job, has a die which the host does not get meanwhile.
-    pub fn collects(&self) -> bool {
-        let keeps_die = |die: &Die| die.is_reserved() && !self.stands_still(die.reserved_by());
-        self.dies_reserved > 0 && (!self.is_paused() || self.dies.iter().any(keeps_die))
     }
 
     /// A plane wants to be collected: whether that starts although nobody has asked for it. Otherwise the drive reports

@@ -4,4 +4,5 @@ mod coordination;
 mod microscope;
 mod stage;
 mod timelines;
+mod told;
 mod volumes;

@@ -7,7 +7,7 @@ use copyback::ftl::core::{Counts, Ftl};
 use copyback::observe::report::{Outcome, Report, RequestRecord};
 use copyback::run::config::RunConfig;
 use copyback::run::simulation::{Setup, Simulation};
-use copyback::run::{outcome_of, preconditioning};
+use copyback::run::{Options, RunError, outcome_of, precondition, preconditioning, simulate};
 use copyback::workload::{Op, Priority, Request, rng};
 use rand::RngExt;
 
@@ -87,17 +87,23 @@ fn are_the_same(a: &Outcome, b: &Outcome, what: &str) {
 /// An array of one drive is that drive, whatever its host is like; also where it has all transactions that it takes.
 #[test]
 fn an_array_of_one_drive_is_that_drive() {
-    let hosts = ["", "host.mode = \"closed\"\nhost.queue_depth = 17", "host.outstanding_max = 3"];
-    for host in hosts.map(str::to_owned).into_iter().chain(["buffer = { policy = \"lru\", size = \"64 KiB\" }".into()])
-    {
-        let config = drive(&host);
+    let hosts = [
+        "",
+        "host.mode = \"closed\"\nhost.queue_depth = 17",
+        "host.outstanding_max = 3",
+        "buffer = { policy = \"lru\", size = \"64 KiB\" }",
+        // A deadline counts from the arrival, however long the request then waits in front of the volume.
+        "host.outstanding_max = 3\npreemption = { policy = \"deadline\", read_deadline = \"20 ms\" }",
+    ];
+    for host in hosts {
+        let config = drive(host);
         let one = array("level = \"raid-0\"\ndrives = 1");
         let ftls = ftls(&config, &one, 3);
         let capacity = Geometry::new(&config.device()).logical_bytes();
         let requests = mix(capacity, 3_000, 900_000, 5);
         let alone = run(&config, ftls.clone(), None, &requests);
         assert!(alone.report.gc.collections > 100, "{host}: {} collections", alone.report.gc.collections);
-        are_the_same(&run(&config, ftls, Some(&one), &requests), &alone, &host);
+        are_the_same(&run(&config, ftls, Some(&one), &requests), &alone, host);
     }
 }
 
@@ -230,4 +236,22 @@ fn a_drive_whose_collections_reserve_no_die_collects() {
     assert!(report.gc.under_way_ns > 0 && collecting_share > 0.01, "{collecting_share}");
     let past_last_ns = end_ns - report.simulated_ns as f64;
     assert!((-1e6..100e6).contains(&past_last_ns), "{collecting_share} of {end_ns} ns, {} ns", report.simulated_ns);
+}
+
+/// A stripe unit that is larger than a drive would leave no volume at all.
+#[test]
+fn a_stripe_unit_fits_on_each_drive() {
+    let mut config = drive("");
+    let bytes = Geometry::new(&config.device()).logical_bytes();
+    for (stripe_unit, is_refused) in [(bytes / 4096 * 4096, false), (bytes / 4096 * 4096 + 4096, true)] {
+        config.array = Some(array(&format!("drives = 1\nstripe_unit = {stripe_unit}")));
+        let image = precondition(&config, 1).expect("a drive");
+        let source = Box::new(mix(4096, 3, 900_000, 1).into_iter());
+        let ran = simulate(&config, image, source, &Options::default(), &mut |_| {});
+        let refused = ran.err().map(|error| match error {
+            RunError::Config(error) => error.key,
+            error => panic!("{error}"),
+        });
+        assert_eq!(refused, is_refused.then(|| "array.stripe_unit".into()), "{stripe_unit} of {bytes}");
+    }
 }

@@ -309,7 +309,8 @@ pub struct Choice {
     spare_units: u64,
 }
 
-/// Schemes of drives that nobody tells when to collect; `arrays` has those that somebody does.
+/// Schemes of drives that nobody tells when to collect: the timing oracle starts a collection below `trigger.soft`, and
+/// knows no last resort. `arrays` has those that somebody does tell.
 fn schemes_of_drives() -> Vec<Preset> {
     SCHEMES.iter().copied().filter(|scheme| !scheme.name.starts_with("ggc-")).collect()
 }

@@ -130,7 +130,7 @@ impl Simulation<'_> {
         let collects = |(at, member): (usize, &Member)| {
             let drive = member.ssd.drive();
             // Collections that stand still keep nobody waiting, those that wait for their dies soon will.
-            let is_near = if drive.is_paused() { drive.collects() } else { drive.has_jobs() };
+            let is_near = if drive.is_paused() { drive.dies_collecting() > 0 } else { drive.has_jobs() };
             u64::from(is_near) << at
         };
         self.members.iter().enumerate().map(collects).sum()
@@ -260,6 +260,7 @@ impl Simulation<'_> {
                 has_told = true;
                 self.post_reports(member);
                 self.note_collecting(member);
+                self.totals.note(member);
                 self.list_if_marked(member);
             }
         }
