@@ -70,6 +70,7 @@ fn one(done: &Done<'_>, claim: &Claim, measured: &Measured) -> Value {
         "all_effect": measured.all,
         "pages_moved_change": measured.pages_moved,
         "erases_change": measured.erases,
+        "gc_time_change": measured.gc_time,
         "cells": cells,
     })
 }

@@ -35,6 +35,8 @@ pub struct Measured {
     pub pages_moved: Option<Work>,
     /// Change of erased blocks.
     pub erases: Option<Work>,
+    /// Change of the share of their time that the dies of an array are in collection.
+    pub gc_time: Option<Work>,
 }
 
 /// The change of an amount of work over a claim's cells, in per cent.
@@ -103,6 +105,7 @@ impl Measured {
             all: None,
             pages_moved: None,
             erases: None,
+            gc_time: None,
         }
     }
 }
@@ -152,6 +155,7 @@ impl<'a> Bench<'a> {
             all: change(test.metric.renamed(of_all)),
             pages_moved: self.work("flash.gc_page_programs"),
             erases: self.work("flash.block_erases"),
+            gc_time: self.work("array.gc_share"),
             cells,
         }
     }

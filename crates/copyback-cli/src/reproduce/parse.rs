@@ -35,7 +35,15 @@ impl Claim {
         for scheme in &file.null {
             label_of(scheme.clone(), file)?;
         }
-        file.claims.iter().map(|table| Self::read(table.clone(), file)).collect()
+        let mut claims = Vec::new();
+        for table in &file.claims {
+            let mut table = table.clone();
+            match table.take_text("for_each")? {
+                None => claims.push(Self::read(table, file)?),
+                Some(key) => claims.extend(for_each(&key, Self::read(table, file)?, file)?),
+            }
+        }
+        Ok(claims)
     }
 
     fn read(mut table: Table, file: &SweepFile) -> Result<Self, LayerError> {
@@ -50,6 +58,31 @@ impl Claim {
         let test = test(table, file, kind)?;
         Ok(Self { figure, text, source, kind, test: Ok(test) })
     }
+}
+
+/// The same claim asked apart for each value of a key that the file varies.
+fn for_each(key: &Located, claim: Claim, file: &SweepFile) -> Result<Vec<Claim>, LayerError> {
+    let wrong = |error: LayerError| error.at(key.place.clone());
+    let name = &key.value;
+    let Some(values) = known_values(file, name) else {
+        let keys = ["case", "device"].into_iter().chain(file.vary.iter().map(|vary| vary.key.as_str()));
+        let error = LayerError::new(format!("no cell is told from others by `{name}`"));
+        return Err(wrong(error.with_help(suggestion(name, "keys", keys))));
+    };
+    if claim.test.as_ref().is_ok_and(|test| test.cells.iter().chain(&test.base_cells).any(|(key, _)| key == name)) {
+        let error = LayerError::new(format!("the claim is asked for each `{name}`, and names values of it"));
+        return Err(wrong(error.with_help("leave one of the two out")));
+    }
+    let of_value = |value: toml::Value| {
+        let mut claim = claim.clone();
+        let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        claim.text = format!("{}; {name} = {shown}", claim.text);
+        if let Ok(test) = &mut claim.test {
+            test.cells.push((name.clone(), vec![value]));
+        }
+        claim
+    };
+    Ok(values.into_iter().map(of_value).collect())
 }
 
 fn needed(table: &mut Table, key: &'static str) -> Result<Located, LayerError> {

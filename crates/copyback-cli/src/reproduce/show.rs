@@ -63,7 +63,8 @@ fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
     for (name, effect) in [("own", measured.own), ("all", measured.all)] {
         parts.extend(effect.map(|effect| format!("{name} {}", test.shown(effect))));
     }
-    for (name, change) in [("pages moved", measured.pages_moved), ("erases", measured.erases)] {
+    let work = [("pages moved", measured.pages_moved), ("erases", measured.erases), ("time in GC", measured.gc_time)];
+    for (name, change) in work {
         parts.extend(change.map(|change| format!("{name} {}", shown_work(change))));
     }
     for null in &measured.null {

@@ -33,6 +33,7 @@ fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, M
         "response.read.mean_ns",
         "flash.gc_page_programs",
         "flash.block_erases",
+        "array.gc_share",
         "flash.merged_reads",
         "unwritten_units_read",
         "units_read",
@@ -136,6 +137,7 @@ fn whose_requests_and_how_much_work_stand_beside_a_matched_effect() {
         ("response.read.mean_ns", "gc-par") => 121.0,
         ("flash.gc_page_programs", "gc-par") => 91.0,
         ("flash.block_erases", "gc-par") => 98.0,
+        ("array.gc_share", "gc-par") => 95.0,
         (_, "gc-par") => 44.0,
         _ => 100.0,
     });
@@ -145,10 +147,14 @@ fn whose_requests_and_how_much_work_stand_beside_a_matched_effect() {
     near(measured.all, 21.0);
     near(measured.pages_moved.map(|work| work.mean), -9.0);
     near(measured.erases.map(|work| work.mean), -2.0);
+    near(measured.gc_time.map(|work| work.mean), -5.0);
     // A number of all requests has no other sets.
     let plain = text.replace("matched.read", "response.read");
     let measured = one(&plain, with_control(50.0));
     assert_eq!((measured.own, measured.all), (None, None));
+    // A drive alone counts no share of its dies' time.
+    let alone = one(&text, |_, _, name| if name == "array.gc_share" { f64::NAN } else { 100.0 });
+    assert_eq!(alone.gc_time.map(|work| work.mean), None);
 }
 
 #[test]
@@ -199,6 +205,56 @@ fn a_trend_may_compare_one_set_of_cells_with_another() {
     });
     assert!((measured.effect.unwrap() + 30.0).abs() < 1e-9, "{:?}", measured.effect);
     assert_eq!((measured.cells.len(), measured.outcome), (2, Ok(Verdict::Met)));
+}
+
+/// Two loads under two triggers: gc-par takes 60 % off with the one, 20 % with the other, and 10 points less at half of
+/// the rate.
+#[test]
+fn a_claim_may_be_asked_for_each_value_of_a_key() {
+    let file = format!("{SCHEMES}[vary]\ntrigger.when = [\"waiting\", \"below\"]\nworkload.time_scale = [1.0, 0.5]\n");
+    let value = |cell: &Cell, scheme: &str, name: &str| {
+        let is_waiting = cell.varied[0].as_str() == Some("waiting");
+        let less = if cell.varied[1].as_float() == Some(0.5) { 10.0 } else { 0.0 };
+        match (name, scheme) {
+            ("unwritten_units_read", _) => 0.0,
+            (_, "gc-par") if is_waiting => 40.0 + less,
+            (_, "gc-par") => 80.0 + less,
+            _ => 100.0,
+        }
+    };
+    let asked = |more: &str| {
+        let claim = halved(&format!("for_each = \"trigger.when\"\nnull = []\n{more}"));
+        let judged = judged(&format!("{file}{claim}"), value);
+        judged.into_iter().map(|(claim, measured)| (claim.text, measured.effect.unwrap().round())).collect::<Vec<_>>()
+    };
+    let with = |waiting: f64, below: f64| {
+        vec![("t; trigger.when = waiting".to_owned(), waiting), ("t; trigger.when = below".to_owned(), below)]
+    };
+    assert_eq!(asked("cells.workload.time_scale = 1.0\npublished = -60"), with(-60.0, -20.0));
+    // Both are means of two loads.
+    assert_eq!(asked("published = -60"), with(-55.0, -15.0));
+    // What it is compared with has the same value.
+    let trend = "measure = \"trend\"\ncells.workload.time_scale = 0.5\nbase_cells.workload.time_scale = 1.0";
+    assert_eq!(asked(&format!("{trend}\ndirection = \"higher\"")), with(10.0, 10.0));
+}
+
+#[test]
+fn what_a_claim_cannot_be_asked_for_is_refused() {
+    let refusal = |key: &str, more: &str| {
+        let claim = halved(&format!("for_each = \"{key}\"\npublished = -60\n{more}"));
+        let text = format!("{SCHEMES}[vary]\ntrigger.when = [\"waiting\", \"below\"]\n{claim}");
+        let text = Arc::new(Text { name: "test.toml".into(), text });
+        let file = SweepFile::parse(&text, "test", Path::new(""), &|_| unreachable!("no grid is named")).unwrap();
+        format!("{:?}", Claim::of_file(&file).err().expect("it is refused"))
+    };
+    let unknown = refusal("trigger.whem", "");
+    assert!(unknown.contains("no cell is told from others by `trigger.whem`"), "{unknown}");
+    assert!(unknown.contains("did you mean `trigger.when`?"), "{unknown}");
+    let twice = "is asked for each `trigger.when`, and names values of it";
+    for cells in ["cells", "base_cells"] {
+        let named = refusal("trigger.when", &format!("{cells}.trigger.when = \"below\""));
+        assert!(named.contains(twice), "{named}");
+    }
 }
 
 #[test]
