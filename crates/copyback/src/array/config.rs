@@ -11,6 +11,17 @@ const STRIPE_UNIT_BYTES: u64 = 4096;
 /// The most drives of an array: a set of them is a word.
 pub const DRIVES_MAX: u32 = 64;
 
+/// The longest time that can be set: with those of all requests before it, it fits into 64 bits. 146 years.
+const TIME_MAX_NS: u64 = 1 << 62;
+
+/// Checks that a time can be added to any moment of a run.
+pub(super) fn check_time(key: &str, time: Nanos) -> Result<(), KeyError> {
+    match time.0 {
+        0..=TIME_MAX_NS => Ok(()),
+        _ => Err(KeyError::new(key, format!("{time} go beyond any run")).with_help("use at most 146 years")),
+    }
+}
+
 /// Several drives behind one volume. `[array]`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -169,6 +180,7 @@ impl ArrayConfig {
             return Err(KeyError::new("array.stripe_unit", "a stripe unit of no bytes holds no data")
                 .with_help("use a size such as \"4 KiB\" or \"256 KiB\""));
         }
+        check_time("array.delay", self.delay)?;
         self.check_failures()?;
         self.check_overrides()
     }
@@ -197,6 +209,12 @@ impl ArrayConfig {
         if self.rebuild.is_some() && self.failed.is_empty() {
             return Err(KeyError::new("array.rebuild", "no drive has failed that could be rebuilt")
                 .with_help("name the drive in `array.failed`, or remove `array.rebuild`"));
+        }
+        let unit_bytes = self.stripe_unit_bytes(1);
+        let unit_ns = self.rebuild.map(|rate| rate.checked_transfer_ns(unit_bytes).unwrap_or(u64::MAX));
+        if unit_ns.is_some_and(|ns| ns > TIME_MAX_NS) {
+            let message = format!("a stripe unit of {unit_bytes} bytes takes more than 146 years");
+            return Err(KeyError::new("array.rebuild", message).with_help("use a higher rate, or smaller units"));
         }
         Ok(())
     }

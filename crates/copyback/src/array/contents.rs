@@ -4,7 +4,8 @@
 //! value by an amount, and parity is a sum of the data, each member by a factor of its own, over the numbers modulo a
 //! prime: as parity over bytes, and any members as many as there are of data give all others. New parity is made of
 //! what the operation has read, and of nothing else, so that a plan that reads too little is found out; after each
-//! write every member of its stripe that is there must be what the volume's data says.
+//! write every member of its stripe that is there must be what the volume's data says. What a read that has its stripe
+//! gives the host must be that data, too, whether it was read or is made of other members.
 
 use super::layout::Layout;
 use super::operations::{Kind, Operation, OperationId};
@@ -258,6 +259,9 @@ impl Contents {
         let (stripe, data) = (operation.stripe, self.layout.data());
         let Some(known) = self.known.remove(&id.0) else { return };
         let cells: Vec<u64> = self.cells(operation).collect();
+        if operation.only_reads() {
+            return self.check_read(operation, &known, &cells);
+        }
         for (&member, changes) in &known.written {
             let unit = stripe * u64::from(data) + u64::from(member);
             for (&cell, change) in cells.iter().zip(changes) {
@@ -284,6 +288,25 @@ impl Contents {
                             "{what} of member {member} in stripe {stripe} is not that of the data after {:?}",
                             operation.kind
                         ),
+                    );
+                }
+            }
+        }
+    }
+
+    /// What a read gives the host is the data.
+    fn check_read(&self, operation: &Operation, known: &Known, cells: &[u64]) {
+        let stripe = operation.stripe;
+        for (at, &cell) in cells.iter().enumerate() {
+            let decoded = self.decoded(known, at);
+            for member in operation.wanted.iter() {
+                let read = known.read.get(&member).map(|values| values[at]);
+                let value = read.or_else(|| decoded.as_ref().map(|all| all[member as usize]));
+                if value != Some(self.datum(stripe, member, cell)) {
+                    let reads = operation.reads;
+                    broken(
+                        Invariant::StripeParity,
+                        format_args!("data of member {member} in stripe {stripe} is not what {reads:?} give"),
                     );
                 }
             }

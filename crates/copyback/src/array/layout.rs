@@ -7,14 +7,15 @@
 
 use super::config::Level;
 
-/// The bytes that are whole mapping units of all drives: the least common multiple of theirs.
+/// The bytes that are whole mapping units of all drives: the least common multiple of theirs, or the most that 64 bits
+/// hold where that is more.
 pub fn grain_bytes(units: impl Iterator<Item = u64>) -> u64 {
     units.fold(1, |all, unit| {
         let (mut a, mut b) = (all, unit);
         while b > 0 {
             (a, b) = (b, a % b);
         }
-        all / a * unit
+        (all / a).checked_mul(unit).unwrap_or(u64::MAX)
     })
 }
 

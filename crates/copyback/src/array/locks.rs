@@ -1,53 +1,117 @@
-//! Which operation has a stripe, and who waits for it, in order of arrival.
+//! Who has a stripe, and who waits for it, in order of arrival: one operation that changes it, or any number that read.
 
 use super::operations::{OperationId, Operations};
 use crate::sim::invariant::hold;
 
+/// A stripe that somebody has.
+#[derive(Clone, Copy, Debug)]
+struct Gate {
+    /// Operations that read it; none while one has it alone.
+    readers: u32,
+    alone: OperationId,
+    first_waiting: OperationId,
+    last_waiting: OperationId,
+}
+
 /// The locks of all stripes: four bytes each, and nothing where no stripe is protected.
 pub(super) struct Locks {
-    /// Who has each stripe.
-    holder: Vec<OperationId>,
+    /// The gate of each stripe; [`NO_GATE`] where nobody has it.
+    gate_of: Vec<u32>,
+    gates: Vec<Gate>,
+    unused: Vec<u32>,
 }
+
+const NO_GATE: u32 = u32::MAX;
 
 impl Locks {
     pub(super) fn new(stripes: u64) -> Self {
-        Self { holder: vec![OperationId::NONE; stripes as usize] }
+        Self { gate_of: vec![NO_GATE; stripes as usize], gates: Vec::new(), unused: Vec::new() }
     }
 
-    /// Whether somebody has a stripe.
-    pub(super) fn is_held(&self, stripe: u64) -> bool {
-        self.holder[stripe as usize].is_some()
+    fn gate(&mut self, stripe: u64) -> Option<&mut Gate> {
+        self.gates.get_mut(self.gate_of[stripe as usize] as usize)
+    }
+
+    /// Whether a read of a stripe has to wait: somebody changes it, or waits to.
+    pub(super) fn bars_reads(&mut self, stripe: u64) -> bool {
+        self.gate(stripe).is_some_and(|gate| gate.alone.is_some() || gate.first_waiting.is_some())
     }
 
     /// Takes a stripe, or waits for it behind the others; whether it is had.
     pub(super) fn take(&mut self, id: OperationId, operations: &mut Operations) -> bool {
-        let holder = &mut self.holder[operations[id].stripe as usize];
-        if holder.is_none() {
-            *holder = id;
+        let (stripe, only_reads) = (operations[id].stripe, operations[id].only_reads());
+        let Some(gate) = self.gate(stripe) else {
+            self.open(stripe, if only_reads { OperationId::NONE } else { id });
+            return true;
+        };
+        if only_reads && gate.readers > 0 && gate.first_waiting.is_none() {
+            gate.readers += 1;
             return true;
         }
-        let holder = *holder;
-        let last = std::mem::replace(&mut operations[holder].last_waiting, id);
-        let before = if last.is_some() { last } else { holder };
-        operations[before].next_waiting = id;
+        let last = std::mem::replace(&mut gate.last_waiting, id);
+        if last.is_some() {
+            operations[last].next_waiting = id;
+        } else {
+            gate.first_waiting = id;
+        }
         false
     }
 
-    /// Gives a stripe back; who has it now, if anybody waited.
-    pub(super) fn give_back(&mut self, id: OperationId, operations: &mut Operations) -> OperationId {
-        let (stripe, next) = (operations[id].stripe, operations[id].next_waiting);
-        let holder = self.holder[stripe as usize];
-        hold!(holder == id, StripeLock, "stripe {stripe} is given back by {id:?}, and {holder:?} has it");
-        self.holder[stripe as usize] = next;
-        if next.is_some() {
-            let last = operations[id].last_waiting;
-            operations[next].last_waiting = if last == next { OperationId::NONE } else { last };
+    fn open(&mut self, stripe: u64, alone: OperationId) {
+        let none = OperationId::NONE;
+        let gate = Gate { readers: u32::from(alone.is_none()), alone, first_waiting: none, last_waiting: none };
+        let at = self.unused.pop().unwrap_or_else(|| {
+            self.gates.push(gate);
+            self.gates.len() as u32 - 1
+        });
+        self.gates[at as usize] = gate;
+        self.gate_of[stripe as usize] = at;
+    }
+
+    /// Gives a stripe back; who has it then is asked with [`Self::admit`], until nobody does.
+    pub(super) fn give_back(&mut self, id: OperationId, operations: &Operations) {
+        let (stripe, only_reads) = (operations[id].stripe, operations[id].only_reads());
+        let gate = self.gate(stripe).expect("a stripe that is given back was had");
+        let is_its = if only_reads { gate.readers > 0 && gate.alone.is_none() } else { gate.alone == id };
+        hold!(is_its, StripeLock, "stripe {stripe} is given back by {id:?}, and it is had so: {gate:?}");
+        if only_reads {
+            gate.readers -= 1;
+        } else {
+            gate.alone = OperationId::NONE;
         }
-        next
+    }
+
+    /// The next operation that has waited for a stripe and has it from now on.
+    pub(super) fn admit(&mut self, stripe: u64, operations: &Operations) -> Option<OperationId> {
+        let gate = self.gate(stripe)?;
+        let (next, readers) = (gate.first_waiting, gate.readers);
+        if gate.alone.is_some() {
+            return None;
+        }
+        if next.is_none() {
+            if readers == 0 {
+                self.unused.push(std::mem::replace(&mut self.gate_of[stripe as usize], NO_GATE));
+            }
+            return None;
+        }
+        let only_reads = operations[next].only_reads();
+        if readers > 0 && !only_reads {
+            return None;
+        }
+        gate.first_waiting = operations[next].next_waiting;
+        if gate.first_waiting.is_none() {
+            gate.last_waiting = OperationId::NONE;
+        }
+        if only_reads {
+            gate.readers += 1;
+        } else {
+            gate.alone = next;
+        }
+        Some(next)
     }
 
     /// Whether nobody has any.
     pub(super) fn are_free(&self) -> bool {
-        self.holder.iter().all(|holder| holder.is_none())
+        self.gate_of.iter().all(|&gate| gate == NO_GATE)
     }
 }

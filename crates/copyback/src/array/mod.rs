@@ -17,6 +17,6 @@ mod rebuild;
 mod stripes;
 pub mod volume;
 
-pub use config::{ArrayConfig, Level};
+pub use config::{ArrayConfig, Level, Override};
 pub use layout::{Layout, grain_bytes};
 pub use volume::{Part, Volume};

@@ -51,15 +51,21 @@ pub(super) struct Operation {
     /// Parts under way that are read before something is written, and all.
     pub reads_open: u32,
     pub open: u32,
-    /// Whether it has its stripe to itself.
+    /// Whether it has its stripe: alone, or with others that only read.
     pub has_lock: bool,
     /// Since when it waits for its stripe.
     pub waits_since_ns: u64,
     pub next_waiting: OperationId,
-    pub last_waiting: OperationId,
     pub gc_affected: bool,
     /// Where its request's time went, up to what ended last.
     pub breakdown_ns: [u64; CAUSES],
+}
+
+impl Operation {
+    /// Whether others may read its stripe beside it.
+    pub fn only_reads(&self) -> bool {
+        self.kind == Kind::Host(Op::Read)
+    }
 }
 
 /// Operations under way.

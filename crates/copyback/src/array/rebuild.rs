@@ -8,10 +8,11 @@ use crate::sim::index::RequestId;
 /// How far a rebuild is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rebuild {
-    /// From the beginning of one stripe to that of the next, at least.
+    /// From the beginning of one row to that of the next, at least: each failed drive has a unit in it.
     every_ns: u64,
     /// The stripe under way, or the next.
     stripe: u64,
+    /// When its row began.
     began_ns: u64,
     is_under_way: bool,
     /// When the next may begin, once it is known.
@@ -42,15 +43,15 @@ impl Volume {
 
     /// The next stripe of which a drive has failed is rebuilt.
     pub fn on_rebuild_due(&mut self, now_ns: u64) {
-        let Some(mut stripe) = self.rebuild.as_ref().filter(|r| !r.is_under_way).map(|r| r.stripe) else { return };
-        let members = self.layout.data() + self.layout.parity();
-        let is_whole = |stripe| (0..members).all(|m| self.failed >> self.layout.drive(stripe, m) & 1 == 0);
-        while stripe < self.layout.stripes() && is_whole(stripe) {
-            stripe += 1;
-        }
+        let Some(first) = self.rebuild.as_ref().filter(|r| !r.is_under_way).map(|r| r.stripe) else { return };
+        let is_new_row = first == 0 || !self.goes_on_in_row(first);
+        let stripe = self.next_to_rebuild(first);
         let is_over = stripe == self.layout.stripes();
         let rebuild = self.rebuild.as_mut().expect("it was asked");
-        (rebuild.stripe, rebuild.began_ns, rebuild.is_under_way) = (stripe, now_ns, !is_over);
+        (rebuild.stripe, rebuild.is_under_way) = (stripe, !is_over);
+        if is_new_row {
+            rebuild.began_ns = now_ns;
+        }
         if is_over {
             if self.totals.rebuilt_at_ns == 0 {
                 self.totals.rebuilt_at_ns = now_ns;
@@ -64,12 +65,26 @@ impl Volume {
         }
     }
 
+    /// The next stripe of which a drive has failed, from this one on; as many as there are if none is left.
+    fn next_to_rebuild(&self, stripe: u64) -> u64 {
+        let members = self.layout.data() + self.layout.parity();
+        let has_lost = |&stripe: &u64| (0..members).any(|m| self.failed >> self.layout.drive(stripe, m) & 1 == 1);
+        (stripe..self.layout.stripes()).find(has_lost).unwrap_or(self.layout.stripes())
+    }
+
+    /// Whether what is rebuilt next, from this stripe on, is in the row of the stripe before.
+    fn goes_on_in_row(&self, stripe: u64) -> bool {
+        let next = self.next_to_rebuild(stripe);
+        next < self.layout.stripes() && self.layout.row(next) == self.layout.row(stripe - 1)
+    }
+
     /// A stripe is rebuilt.
     pub(super) fn on_rebuilt(&mut self, now_ns: u64) {
+        let goes_on = self.rebuild.is_some_and(|rebuild| self.goes_on_in_row(rebuild.stripe + 1));
         let rebuild = self.rebuild.as_mut().expect("a stripe was rebuilt");
         rebuild.stripe += 1;
         rebuild.is_under_way = false;
-        rebuild.due_ns = Some(now_ns.max(rebuild.began_ns + rebuild.every_ns));
+        rebuild.due_ns = Some(if goes_on { now_ns } else { now_ns.max(rebuild.began_ns + rebuild.every_ns) });
         if rebuild.stripe == self.layout.stripes() {
             self.totals.rebuilt_at_ns = now_ns;
         }

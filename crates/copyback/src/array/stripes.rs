@@ -36,8 +36,8 @@ impl Volume {
     pub(super) fn begin_in_stripe(&mut self, id: OperationId, collecting: u64, now_ns: u64) {
         self.set_wanted(id);
         let (stripe, kind) = (self.operations[id].stripe, self.operations[id].kind);
-        let is_held = self.locks.as_ref().is_some_and(|locks| locks.is_held(stripe));
-        if kind == Kind::Host(Op::Read) && !is_held {
+        let is_barred = self.locks.as_mut().is_some_and(|locks| locks.bars_reads(stripe));
+        if kind == Kind::Host(Op::Read) && !is_barred {
             let planned = self.plan_read(id, collecting);
             if !self.rebuilds(id, planned.0) {
                 return self.begin_reads(id, planned, now_ns);
@@ -58,18 +58,24 @@ impl Volume {
         is_had
     }
 
-    /// Who has waited longest for the stripe of an operation that ended has it now.
-    pub(super) fn unlock(&mut self, id: OperationId, now_ns: u64) {
-        let locks = self.locks.as_mut().expect("stripes are protected");
-        let next = locks.give_back(id, &mut self.operations);
-        if next.is_none() {
-            return;
+    /// Who has waited longest for the stripe of an operation that ended has it now, and all that may have it beside.
+    pub(super) fn unlock(&mut self, id: OperationId, collecting: u64, now_ns: u64) {
+        let stripe = self.operations[id].stripe;
+        self.locks.as_mut().expect("stripes are protected").give_back(id, &self.operations);
+        let had = self.operations[id];
+        while let Some(next) = self.locks.as_mut().and_then(|locks| locks.admit(stripe, &self.operations)) {
+            let operation = &mut self.operations[next];
+            operation.has_lock = true;
+            // Whoever had it was another request of the host, or the rebuild; what that one waited for of collection,
+            // this one has waited for, too.
+            let waited_ns = now_ns - operation.waits_since_ns;
+            let had_ns = had.breakdown_ns.iter().sum::<u64>().max(1);
+            let for_gc = u128::from(waited_ns) * u128::from(had.breakdown_ns[Cause::Gc as usize]) / u128::from(had_ns);
+            operation.breakdown_ns[Cause::Gc as usize] += for_gc as u64;
+            operation.breakdown_ns[Cause::HostIo as usize] += waited_ns - for_gc as u64;
+            operation.gc_affected |= had.gc_affected;
+            self.begin_locked(next, collecting, now_ns);
         }
-        let operation = &mut self.operations[next];
-        operation.has_lock = true;
-        // Whoever had it was another request of the host, or the rebuild.
-        operation.breakdown_ns[Cause::HostIo as usize] += now_ns - operation.waits_since_ns;
-        self.begin_locked(next, 0, now_ns);
     }
 
     /// An operation has its stripe.
@@ -117,8 +123,7 @@ impl Volume {
         let (stripe, wanted) = (self.operations[id].stripe, self.operations[id].wanted);
         let lost = self.lost(stripe);
         // Copies are read in turn, by the place of their unit.
-        let copies = u64::from(1 + self.layout.parity());
-        let turn = (self.layout.row(stripe) % copies) as u32;
+        let turn = self.layout.row(stripe);
         let plain = self.stripe(stripe, lost).read_from(wanted, turn).expect("a volume is refused that has lost data");
         let collects = plain.iter().any(|member| collecting >> self.layout.drive(stripe, member) & 1 == 1);
         if !collects {
@@ -145,7 +150,8 @@ impl Volume {
         for member in reads.iter() {
             let range = if self.layout.is_mirror() {
                 Self::of_member(bytes, stripe, 0, &self.layout)
-            } else if is_rebuilt && !wanted.has(member) {
+            } else if is_rebuilt {
+                // What is rebuilt is made of the same bytes of all others, whatever is wanted of these.
                 hull
             } else {
                 Self::of_member(bytes, stripe, member, &self.layout)
@@ -170,6 +176,13 @@ impl Volume {
         let plan = self.stripe(stripe, self.lost(stripe)).write(write).expect("a volume is refused that has lost data");
         let operation = &mut self.operations[id];
         (operation.reads, operation.writes) = (plan.reads, plan.writes);
+        if operation.kind == Kind::Host(Op::Write) {
+            let (bytes, grain) = (operation.bytes, self.grain_bytes);
+            let whole_units = |[from, to]: [u64; 2]| to.next_multiple_of(grain) - from / grain * grain;
+            let unplaced = wanted.without(plan.writes).iter();
+            self.unplaced_bytes +=
+                unplaced.map(|member| whole_units(Self::of_member(bytes, stripe, member, &self.layout))).sum::<u64>();
+        }
         let totals = &mut self.totals;
         totals.reads_before_writes += u64::from(plan.reads.count());
         if plan.reads.count() == 0 {
@@ -212,7 +225,7 @@ impl Volume {
     pub(super) fn on_stripe_part_end(&mut self, part: &Part, now_ns: u64) {
         let id = part.operation;
         if let Some(contents) = &mut self.contents {
-            contents.on_part_end(&self.operations[id], id, part.member, part.is_read_first);
+            contents.on_part_end(&self.operations[id], id, part.member, part.asked.op == Op::Read);
         }
         if !part.is_read_first {
             return;

@@ -2,9 +2,9 @@
 //!
 //! Where stripes are not protected, a request is one operation with a part for each drive that it touches: units of a
 //! drive that follow each other there are one part. Where they are, it is an operation for each stripe, side by side. A
-//! write of one has its stripe to itself from its first read to its last write, and so has a read that rebuilds
-//! something; whoever comes to a stripe that somebody has waits in the order of arrival. A read of what is there waits
-//! for nobody but these.
+//! write of one has its stripe to itself from its first read to its last write, and so has a rebuild. Reads that
+//! rebuild something share it with others that read. Whoever comes to a stripe that is not to be had waits in the order
+//! of arrival; a read of what is there waits only for those that change it or wait to.
 //!
 //! The volume is told of each part that ends ([`Volume::on_part_end`]) and of its timers; it puts parts that begin into
 //! a line ([`Volume::next_part`]), which its caller hands to their drives.
@@ -67,6 +67,9 @@ pub struct Volume {
     /// Drives that have failed.
     pub(super) failed: u64,
     pub(super) rebuild: Option<Rebuild>,
+    /// Bytes of the host's writes that no drive was given, for theirs has failed: what is written of them is parity, or
+    /// a copy. In whole mapping units.
+    pub(super) unplaced_bytes: u64,
     /// What the drives hold, under `--check`.
     pub(super) contents: Option<Contents>,
     pub(super) totals: VolumeTotals,
@@ -92,6 +95,7 @@ impl Volume {
             begun: VecDeque::with_capacity(64),
             delayed: VecDeque::new(),
             failed,
+            unplaced_bytes: 0,
             rebuild: config.rebuild.map(|rate| Rebuild::new(rate.transfer_ns(unit_bytes))),
             contents: (check && layout.is_protected()).then(|| Contents::new(layout, grain_bytes)),
             totals: VolumeTotals::default(),
@@ -106,6 +110,11 @@ impl Volume {
     /// What it did.
     pub fn totals(&self) -> VolumeTotals {
         self.totals
+    }
+
+    /// Whether a drive has failed and is not rebuilt.
+    pub fn is_missing(&self, drive: u32) -> bool {
+        self.failed >> drive & 1 == 1 && self.rebuild.is_none()
     }
 
     /// Whether reads ask which drives collect.
@@ -220,7 +229,6 @@ impl Volume {
             has_lock: false,
             waits_since_ns: 0,
             next_waiting: OperationId::NONE,
-            last_waiting: OperationId::NONE,
             gc_affected: false,
             breakdown_ns,
         })
@@ -296,6 +304,11 @@ impl Volume {
         !self.begun.is_empty()
     }
 
+    /// Bytes that the host wrote, in whole mapping units, and no part has as data, since it was asked before.
+    pub fn take_unplaced_bytes(&mut self) -> u64 {
+        std::mem::take(&mut self.unplaced_bytes)
+    }
+
     /// A part under way.
     pub fn part(&self, id: RequestId) -> &Part {
         self.parts.get(id)
@@ -306,12 +319,14 @@ impl Volume {
         self.operations[self.parts.get(part).operation].request
     }
 
-    /// A part ended: what follows from it begins. Its request, where that is done with it.
+    /// A part ended: what follows from it begins. Its request, where that is done with it. `collecting`: the drives
+    /// that collect now, a bit each.
     pub fn on_part_end(
         &mut self,
         id: RequestId,
         gc_affected: bool,
         breakdown_ns: &[u64; CAUSES],
+        collecting: u64,
         now_ns: u64,
     ) -> Option<Ended> {
         let part = self.parts.remove(id);
@@ -323,16 +338,16 @@ impl Volume {
         for ((sum, before), own) in operation.breakdown_ns.iter_mut().zip(&part.before_ns).zip(breakdown_ns) {
             *sum = before + own;
         }
-        if operation.has_lock && operation.kind != Kind::Host(Op::Read) {
+        if operation.has_lock {
             self.on_stripe_part_end(&part, now_ns);
         }
         if self.operations[part.operation].open > 0 {
             return None;
         }
-        self.end_operation(part.operation, now_ns)
+        self.end_operation(part.operation, collecting, now_ns)
     }
 
-    fn end_operation(&mut self, id: OperationId, now_ns: u64) -> Option<Ended> {
+    fn end_operation(&mut self, id: OperationId, collecting: u64, now_ns: u64) -> Option<Ended> {
         let Operation { request, kind, gc_affected, breakdown_ns, has_lock, .. } = self.operations[id];
         if let Some(contents) = self.contents.as_mut().filter(|_| has_lock) {
             contents.end(&self.operations[id], id, self.failed, self.rebuild.as_ref());
@@ -342,7 +357,7 @@ impl Volume {
             self.on_rebuilt(now_ns);
         }
         if has_lock {
-            self.unlock(id, now_ns);
+            self.unlock(id, collecting, now_ns);
         }
         self.operations.remove(id);
         if kind == Kind::Rebuild {

@@ -208,13 +208,18 @@ impl Stripe {
         fewest([self.all_of(wanted), self.decoding()])
     }
 
-    /// What is read for these members of data; of a mirror this copy, where it can be read: any of them will do, and
-    /// only the caller knows whose turn it is. Stripes of more data do not look at it: what a member of theirs holds,
-    /// no other does.
-    pub fn read_from(&self, wanted: Members, copy: u32) -> Option<Members> {
+    /// What is read for these members of data; of a mirror the copy whose turn it is, for any of them will do, and the
+    /// turns of one that cannot be read go round the others. Stripes of more data do not look at it: what a member of
+    /// theirs holds, no other does.
+    pub fn read_from(&self, wanted: Members, turn: u64) -> Option<Members> {
         let reads = self.read(wanted)?;
-        let copy = Members::one(copy).both(self.available());
-        Some(if self.is_mirror() && !reads.is_empty() && !copy.is_empty() { copy } else { reads })
+        if !self.is_mirror() || reads.is_empty() {
+            return Some(reads);
+        }
+        let (copies, there) = (self.all(), self.all().without(self.unavailable));
+        let nth = |of: Members, at: u64| of.iter().nth((at % u64::from(of.count())) as usize);
+        let own = nth(copies, turn).filter(|&copy| there.has(copy));
+        own.or_else(|| nth(there, turn / u64::from(copies.count()))).map(Members::one)
     }
 }
 

@@ -3,10 +3,11 @@
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
 use crate::array::coordination::CoordinationConfig;
-use crate::array::{ArrayConfig, Layout, grain_bytes};
+use crate::array::{ArrayConfig, Layout, Override, grain_bytes};
 use crate::config::KeyError;
 use crate::flash::geometry::Geometry;
 use crate::host::config::Target;
+use copyback_workload::units::Bytes;
 
 /// A drive of a run.
 #[derive(Clone, Debug)]
@@ -46,7 +47,9 @@ impl RunConfig {
 
     /// The array of a run. A drive alone whose collections are coordinated is an array of one: its elements agree.
     pub fn array_or_alone(&self) -> Option<ArrayConfig> {
-        let alone = || ArrayConfig { drives: 1, ..ArrayConfig::default() };
+        // Its units are those of the drive, of which so none is left over.
+        let unit_bytes = self.geometry.unit_bytes();
+        let alone = || ArrayConfig { drives: 1, stripe_unit: Some(Bytes(unit_bytes)), ..ArrayConfig::default() };
         self.array.clone().or_else(|| self.coordination.common().map(|_| alone()))
     }
 
@@ -68,25 +71,38 @@ impl RunConfig {
         }
         let Some(array) = self.array_or_alone() else { return Ok(()) };
         array.check()?;
-        array.check_against(0, &self.geometry)?;
+        let is_overridden = |named: &Override, drive| {
+            (named.device.is_some() || named.scheme.is_some()) && named.drives.contains(&drive)
+        };
+        // Drives that are as this configuration says; the others are looked at one by one.
+        let own = || (0..array.drives).filter(|&drive| !array.overrides.iter().any(|n| is_overridden(n, drive)));
+        if let Some(first) = own().next() {
+            array.check_against(first, &self.geometry)?;
+        }
         if self.host.target == Target::Drive && array.level != crate::array::Level::Raid0 {
             let message = format!("requests past the volume would leave {} behind", array.level.name());
             return Err(KeyError::new("host.target", message).with_help("use `array.level = \"raid-0\"`"));
         }
-        match (0..array.drives).any(|drive| array.is_coordinated(drive)) {
+        match own().any(|drive| array.is_coordinated(drive)) {
             true => self.check_told(&self.coordination),
             false => Ok(()),
         }
     }
 
     /// Whether a drive that an override may have made another one fits into this run's array.
-    pub(super) fn check_member(&self, number: u32, drive: &RunConfig) -> Result<(), KeyError> {
+    /// `grain_bytes`: what is whole mapping units of all drives.
+    pub(super) fn check_member(&self, number: u32, drive: &RunConfig, grain_bytes: u64) -> Result<(), KeyError> {
         let Some(array) = self.array_or_alone() else { return Ok(()) };
+        let stripe_unit_bytes = array.stripe_unit_bytes(grain_bytes);
         array.check_against(number, &drive.geometry)?;
-        let (bytes, stripe_unit) = (Geometry::new(&drive.device()).logical_bytes(), array.stripe_unit);
-        if let Some(stripe_unit) = stripe_unit.filter(|stripe_unit| stripe_unit.0 > bytes) {
-            let message = format!("{} bytes are more than the {bytes} of drive {number}", stripe_unit.0);
-            return Err(KeyError::new("array.stripe_unit", message).with_help(format!("use at most {bytes} bytes")));
+        let bytes = Geometry::new(&drive.device()).logical_bytes();
+        if stripe_unit_bytes > bytes {
+            let message = format!("{stripe_unit_bytes} bytes are more than the {bytes} of drive {number}");
+            let help = format!(
+                "use at most {bytes} bytes, in whole mapping units of all drives ({grain_bytes} bytes), or drives of \
+                 other pages"
+            );
+            return Err(KeyError::new("array.stripe_unit", message).with_help(help));
         }
         if !array.is_coordinated(number) {
             return Ok(());
@@ -153,5 +169,62 @@ mod tests {
         let own = |at: usize| Ok::<_, KeyError>((at == 0).then(|| other.clone()));
         let members = config.members(1, own).expect("nothing fails");
         assert_eq!(members.iter().map(|m| m.config.geometry.blocks_per_plane).collect::<Vec<_>>(), [16, 24]);
+    }
+
+    fn config(more: &str) -> RunConfig {
+        let table = "geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, \
+                     blocks_per_plane = 16, pages_per_block = 8, page_size = 2048 }\ncapacity = { reserved = 0.21 }\n\
+                     timing = { read = \"1 us\", program = \"1 us\", erase = \"1 us\", channel = \"1 MB/s\" }\n";
+        toml::from_str(&format!("{table}{more}")).unwrap_or_else(|e| panic!("{e}\n{more}"))
+    }
+
+    /// A drive alone whose elements agree holds all that it says it holds.
+    #[test]
+    fn an_array_of_one_leaves_nothing_over() {
+        let config = config("coordination = { policy = \"ggc-reactive-inclusive\" }");
+        let bytes = Geometry::new(&config.device()).logical_bytes();
+        assert!(!bytes.is_multiple_of(4096), "{bytes}");
+        let array = config.array_or_alone().expect("it is one");
+        let layout = Layout::new(array.level, array.drives, array.stripe_unit_bytes(2048), bytes);
+        assert_eq!(layout.capacity_bytes(), bytes);
+    }
+
+    /// What is refused is what the drives of a run are, not what none of them is.
+    #[test]
+    fn a_configuration_that_no_drive_has_is_not_looked_at() {
+        let stripe_unit = "[array]\ndrives = 2\nstripe_unit = \"3 KiB\"\n";
+        let of = |more: &str| config(&format!("{stripe_unit}{more}")).check_array().map_err(|error| error.key);
+        let other = |drives: &str| format!("[[array.override]]\ndrives = {drives}\ndevice = \"other\"");
+        assert_eq!(of(""), Err("array.stripe_unit".into()));
+        assert_eq!(of(&other("[0]")), Err("array.stripe_unit".into()));
+        assert_eq!(of(&other("[0, 1]")), Ok(()));
+    }
+
+    #[test]
+    fn times_beyond_any_run_are_refused() {
+        let refused = |more: &str| config(more).check_array().map_err(|error| error.key).err();
+        let century = "\"18446744073 s\"";
+        assert_eq!(refused(&format!("[array]\ndelay = {century}")).as_deref(), Some("array.delay"));
+        for (policy, key) in [
+            ("ggc-reactive-inclusive", "message_latency"),
+            ("ggc-proactive-idle", "idle_poll"),
+            ("ggc-proactive-idle", "idle_after"),
+            ("ggc-proactive-soft-limit", "report_every"),
+        ] {
+            let text = format!("coordination = {{ policy = \"{policy}\", {key} = {century} }}");
+            assert_eq!(refused(&text), Some(format!("coordination.{key}")));
+        }
+        let slow = "[array]\nlevel = \"raid-5\"\nfailed = [0]\nrebuild = \"1 B/s\"\nstripe_unit = \"8 GB\"";
+        assert_eq!(refused(slow).as_deref(), Some("array.rebuild"));
+    }
+
+    /// After it, drives would register again at once.
+    #[test]
+    fn idle_time_collects_further_than_need_does() {
+        let of = |stop: &str| {
+            let text = format!("coordination = {{ policy = \"ggc-proactive-idle\", idle_stop = \"{stop}\" }}");
+            config(&text).check_array().map_err(|error| error.key).err()
+        };
+        assert_eq!(["own", "report", "reserve"].map(of), [Some("coordination.idle_stop".into()), None, None]);
     }
 }

@@ -252,7 +252,11 @@ impl Drive {
         let below = std::mem::take(&mut self.dies[die.at()].planes_below);
         for plane in self.geometry.planes_of(die) {
             let was_put_off = below & (1 << self.geometry.plane_offset(plane)) != 0;
-            if !was_put_off || self.job_of_plane[plane.at()].is_some() {
+            if !was_put_off {
+                continue;
+            }
+            if self.job_of_plane[plane.at()].is_some() {
+                self.heed_awaited(plane);
                 continue;
             }
             if let Some(next) = self.plane_after(plane) {

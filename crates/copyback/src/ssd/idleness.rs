@@ -11,12 +11,18 @@ use crate::tasks::gc::trigger::idle::Idle;
 use crate::tasks::gc::trigger::{Start, TriggerPolicy};
 
 impl Drive {
+    /// Whether it serves or queues anything.
+    pub(crate) fn serves(&self) -> bool {
+        // What ends while dies are looked at is done, and nobody has taken it yet.
+        self.txns.live() > self.done.len()
+    }
+
     /// Something changed: the drive may have fallen idle, or have been woken.
     pub(super) fn time_idleness(&mut self, events: &mut EventQueue) {
         let Some(idle) = self.trigger.idle() else { return };
         let timer = self.idle_timer();
         // A read whose data was trimmed ends while dies are looked at, and nobody looks again.
-        if self.txns.live() > self.done.len() {
+        if self.serves() {
             if self.idle_since_ns.take().is_some() && events.is_pending(timer) {
                 events.cancel(timer);
             }

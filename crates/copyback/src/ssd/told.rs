@@ -22,14 +22,25 @@ use crate::sim::queue::EventQueue;
 use crate::tasks::gc::trigger::{Level, Start, TriggerPolicy, Wanted};
 
 /// At which level a forced drive stops to collect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Stop {
     /// Where its own collection would stop.
+    #[default]
     Own,
     /// Where it no longer reports.
     Report,
     /// Where all is free that can be: the reserve.
     Reserve,
+}
+
+/// What a forced drive collects before it looks where it stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owed {
+    /// Each plane so often, whatever it has free.
+    AtLeast(u32),
+    /// What it still owed when it was told to pause.
+    Rest,
 }
 
 /// What becomes of a collection that is under way when a drive is told to pause.
@@ -44,10 +55,13 @@ pub enum OnRequest {
 }
 
 /// What a drive says of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Report {
     /// It has fallen to a level.
     Low(Level),
+    /// By which share of a plane's blocks its lowest plane is above the middle between where it reports and where it
+    /// would start.
+    AboveMiddle(f64),
     /// What it was forced to do is done, or was told to pause.
     Done,
 }
@@ -105,16 +119,11 @@ impl Drive {
         self.report_lowest();
     }
 
-    /// Free blocks of the plane that has fewest, as a share of a plane's blocks.
-    pub fn free_share(&self) -> f64 {
-        f64::from(self.lowest_free_blocks()) / f64::from(self.geometry.blocks_per_plane)
-    }
-
-    /// The shares of a plane's blocks below which it reports, and below which it would start.
-    pub fn report_and_start_shares(&self) -> (f64, f64) {
-        let blocks = f64::from(self.geometry.blocks_per_plane);
+    /// What it says of itself when it is asked how low it is.
+    pub(crate) fn above_middle(&self) -> Report {
         let (report, start, _) = self.trigger.told_blocks(&self.geometry);
-        (f64::from(report) / blocks, f64::from(start) / blocks)
+        let blocks = f64::from(self.lowest_free_blocks()) - f64::from(report + start) / 2.0;
+        Report::AboveMiddle(blocks / f64::from(self.geometry.blocks_per_plane))
     }
 
     /// What it says of itself, in order.
@@ -220,7 +229,17 @@ impl Drive {
             if level == Level::LastResort {
                 return self.resume();
             }
-            self.heed(level, request_waits);
+            if !self.heed(level, request_waits) {
+                self.dies[die.at()].planes_below |= 1 << self.geometry.plane_offset(plane);
+            }
+        }
+    }
+
+    /// A request has come to wait at a die on which a plane's collection stands still, and it was put off until then to
+    /// say how low that plane is.
+    pub(super) fn heed_awaited(&mut self, plane: PlaneId) {
+        if self.stands_still(self.job_of_plane[plane.at()]) {
+            self.heed(self.trigger.level_of(self.free_of_scope(plane)), true);
         }
     }
 
@@ -243,8 +262,8 @@ impl Drive {
         self.report(level.min(Level::Report));
     }
 
-    /// Collects on all dies: each plane so often, and until so much of it is free.
-    pub(crate) fn force(&mut self, stop: Stop, collections_min: u32, events: &mut EventQueue) {
+    /// Collects on all dies: each plane what it owes, and until so much of it is free.
+    pub(crate) fn force(&mut self, stop: Stop, owed: Owed, events: &mut EventQueue) {
         let (report_blocks, _, own_blocks) = self.trigger.told_blocks(&self.geometry);
         let g = &self.geometry;
         let reserve =
@@ -258,9 +277,11 @@ impl Drive {
         let dies = self.geometry.dies;
         let told = self.told_mut();
         told.stop_blocks = stop_blocks;
-        // A collection that is under way is one of those that are asked for.
-        let owed = |is_collecting: bool| collections_min.saturating_sub(u32::from(is_collecting));
-        told.owed.iter_mut().zip(is_collecting).for_each(|(plane, is_collecting)| *plane = owed(is_collecting));
+        if let Owed::AtLeast(collections) = owed {
+            // A collection that is under way is one of those that are asked for.
+            let owed = |is_collecting: bool| collections.saturating_sub(u32::from(is_collecting));
+            told.owed.iter_mut().zip(is_collecting).for_each(|(plane, is_collecting)| *plane = owed(is_collecting));
+        }
         told.is_given_up.fill(false);
         told.is_forced.fill(true);
         told.dies_forced = dies;

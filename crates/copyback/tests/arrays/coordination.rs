@@ -161,3 +161,27 @@ fn a_request_in_idle_time_waits_for_a_step_or_for_a_collection() {
     let (_, end) = idle("on_request = \"finish-collection\"", &three, 51_600_000);
     assert_eq!(end, 53_916_800);
 }
+
+/// The round goes on when the array is idle again: from the end of the read at 51,987,000 on, which the poll at 62 ms
+/// finds out. One move and the erase are left.
+#[test]
+fn a_round_that_a_request_interrupted_goes_on_in_the_next_idle_time() {
+    let three = [vec![plane(None, 5, &[0, 1, 2]); 3], vec![plane(None, 6, &[0, 1, 2])]].concat();
+    let (asked, _) = with_read(writes(5), 51_600_000, 80, 1);
+    let (asked, _) = with_read(asked, 90 * MS, 80, 1);
+    let played = play(LEVELS, IDLE, &three, &asked);
+    assert_eq!(played.rounds[0][0], (51 * MS, 62 * MS + READ + PROGRAM + 1_500_000));
+    assert_eq!(played.rounds[0][0].1, 63_929_800);
+}
+
+/// What was begun before a request came is not owed once more: a drive that has its stop behind it does nothing in the
+/// next idle time.
+#[test]
+fn an_interrupted_drive_owes_no_more_than_it_did() {
+    let one = vec![plane(None, 5, &[0]); 4];
+    let (asked, _) = with_read(writes(5), 51_600_000, 80, 1);
+    let (asked, _) = with_read(asked, 90 * MS, 80, 1);
+    let stops = format!("{IDLE}\nidle_stop = \"report\"\non_request = \"finish-collection\"");
+    let played = play(LEVELS, &stops, &one, &asked);
+    assert_eq!(played.rounds[0], [(51 * MS, 51 * MS + round(1))]);
+}

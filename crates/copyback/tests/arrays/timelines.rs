@@ -79,7 +79,8 @@ fn a_read_goes_round_a_drive_that_collects() {
 
 #[test]
 fn a_mirrored_read_goes_to_the_copy_that_does_not_collect() {
-    for (level, unit, reads) in [("raid-1", 4, [0, 1, 0, 0]), ("raid-10", 8, [0, 1, 0, 0])] {
+    // It is the turn of drive 0; of a mirror of four it is the second time that somebody stands in for it.
+    for (level, unit, reads) in [("raid-1", 4, [0, 0, 1, 0]), ("raid-10", 8, [0, 1, 0, 0])] {
         let read = [(0, Read, unit, 1)];
         let plain = format!("level = \"{level}\"");
         assert_eq!(four(&plain, &[0], &read).responses(), [2_487_000], "{level}");

@@ -255,3 +255,54 @@ fn a_stripe_unit_fits_on_each_drive() {
         assert_eq!(refused, is_refused.then(|| "array.stripe_unit".into()), "{stripe_unit} of {bytes}");
     }
 }
+
+/// What the host writes is the host's, whichever drive has failed: a copy stands in for the lost one, or the parity.
+#[test]
+fn writes_to_a_failed_drive_are_of_the_host() {
+    let config = drive("");
+    let units = |array: &ArrayConfig| {
+        let ftls = ftls(&config, array, 3);
+        let capacity = Volume::new(array, ftls[0].geometry.logical_bytes(), 4096, false).layout().capacity_bytes();
+        run(&config, ftls, Some(array), &mix(capacity, 500, 3_000_000, 7)).report.units_written
+    };
+    for level in ["level = \"raid-1\"\ndrives = 2", "level = \"raid-5\"\ndrives = 3", "level = \"raid-6\"\ndrives = 5"]
+    {
+        let whole = units(&array(level));
+        assert!(whole > 500, "{level}: {whole}");
+        for failed in 0..2 {
+            assert_eq!(units(&array(&format!("{level}\nfailed = [{failed}]"))), whole, "{level}, drive {failed}");
+        }
+    }
+}
+
+/// A drive that is not there does not lower what the others are said to collect.
+#[test]
+fn a_failed_drive_is_left_out_of_shares() {
+    let config = drive("");
+    let array = array("level = \"raid-1\"\ndrives = 3\nfailed = [1]");
+    let ftls = ftls(&config, &array, 3);
+    let capacity = ftls[0].geometry.logical_bytes();
+    let report = run(&config, ftls, Some(&array), &mix(capacity, 2_000, 3_000_000, 3)).report;
+    let report = report.array.expect("it is an array");
+    let [first, failed, last] = [0, 1, 2].map(|drive: usize| report.drives[drive].gc_share);
+    assert!(failed == 0.0 && first > 0.01 && last > 0.01, "{first} {failed} {last}");
+    assert!((report.gc_share - (first + last) / 2.0).abs() < 1e-12);
+    assert!(report.gc_share_min == first.min(last));
+}
+
+/// What an array does once its host is done serves nobody, and lowers no share of the time that passed.
+#[test]
+fn nothing_goes_on_when_the_host_is_done() {
+    let config = drive("");
+    let end_ns = |more: &str| {
+        let array = array(&format!("level = \"raid-5\"\ndrives = 3\nfailed = [0]\n{more}"));
+        let ftls = ftls(&config, &array, 3);
+        let capacity = Volume::new(&array, ftls[0].geometry.logical_bytes(), 4096, false).layout().capacity_bytes();
+        let report = run(&config, ftls, Some(&array), &mix(capacity, 300, 3_000_000, 3)).report;
+        let of_array = report.array.as_ref().expect("it is an array");
+        of_array.drives[1].gc_share * report.simulated_ns as f64 / report.gc.under_way_ns.max(1) as f64
+    };
+    // One unit is rebuilt in two minutes: the next is due long after the last request.
+    let (without, with) = (end_ns(""), end_ns("rebuild = \"34 B/s\""));
+    assert!((with / without - 1.0).abs() < 0.05, "{with} against {without}");
+}

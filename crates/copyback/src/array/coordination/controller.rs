@@ -1,8 +1,8 @@
 //! The controller of an array: messages between drives and a policy, and rounds.
 
-use super::{Common, CoordinationPolicy, Drives, Force, Levels, Message, Order, View};
+use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, View};
 use crate::observe::array_report::RoundTotals;
-use crate::ssd::told::{OnRequest, Report};
+use crate::ssd::told::{OnRequest, Owed, Report};
 use crate::tasks::gc::trigger::Level;
 use std::collections::VecDeque;
 
@@ -32,12 +32,10 @@ pub struct Round {
 }
 
 /// What a controller sees of the array beside what it is told.
-#[derive(Clone, Copy)]
-pub struct Seen<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
     /// Simulated time.
     pub now_ns: u64,
-    /// How low drives are.
-    pub levels: &'a dyn Levels,
     /// Since when no request is under way.
     pub idle_since_ns: Option<u64>,
 }
@@ -55,6 +53,8 @@ pub struct Controller {
     /// Which drives said during the round how low they are.
     kept: Vec<(u32, Level)>,
     on_their_way: VecDeque<(u64, Letter)>,
+    /// Whether the host is done.
+    is_over: bool,
     totals: RoundTotals,
 }
 
@@ -64,7 +64,7 @@ impl Controller {
         let latency_ns = common.message_latency_ns;
         let (kept, on_their_way, totals) = Default::default();
         let round = Round { drives: 0, began_ns: 0 };
-        Self { policy, latency_ns, drives, round, in_round: 0, ended: None, kept, on_their_way, totals }
+        Self { policy, latency_ns, drives, round, in_round: 0, ended: None, kept, on_their_way, is_over: false, totals }
     }
 
     /// Whether a drive is one of its.
@@ -92,12 +92,28 @@ impl Controller {
         self.policy.poll_every_ns()
     }
 
+    /// Whether drives say at each poll how low they are.
+    pub fn asks_levels(&self) -> bool {
+        self.policy.asks_levels()
+    }
+
+    /// The host is done: what is still said moves nobody.
+    pub fn end(&mut self) {
+        self.is_over = true;
+        // A drive that was not told yet was not forced.
+        let is_order = |(_, letter): &(u64, Letter)| matches!(letter, Letter::ToDrive(_, Told::Force(_)));
+        self.totals.drives_forced -= self.on_their_way.drain(..).filter(is_order).count() as u64;
+    }
+
     /// A drive says something.
     pub fn post(&mut self, drive: u32, report: Report, now_ns: u64) {
         self.send(Letter::FromDrive(drive, report), now_ns);
     }
 
     fn send(&mut self, letter: Letter, now_ns: u64) {
+        if self.is_over {
+            return;
+        }
         self.totals.messages += 1;
         self.on_their_way.push_back((now_ns + self.latency_ns, letter));
     }
@@ -109,11 +125,14 @@ impl Controller {
 
     /// The next drive that is told something now, and what. What the caller's drives say of it is posted before it asks
     /// again.
-    pub fn next_told(&mut self, seen: Seen<'_>) -> Option<(u32, Told)> {
+    pub fn next_told(&mut self, seen: Seen) -> Option<(u32, Told)> {
         while self.next_arrival_ns().is_some_and(|due_ns| due_ns <= seen.now_ns) {
             match self.on_their_way.pop_front().expect("there is one").1 {
                 Letter::ToDrive(drive, told) => return Some((drive, told)),
                 Letter::FromDrive(drive, Report::Done) => self.on_done(drive, seen),
+                Letter::FromDrive(drive, Report::AboveMiddle(share)) => {
+                    self.hear(Message::AboveMiddle(drive, share), seen);
+                }
                 Letter::FromDrive(drive, Report::Low(level)) => {
                     if self.in_round == 0 {
                         self.hear(Message::Low(drive, level), seen);
@@ -128,7 +147,7 @@ impl Controller {
     }
 
     /// A drive has done what it was forced to.
-    fn on_done(&mut self, drive: u32, seen: Seen<'_>) {
+    fn on_done(&mut self, drive: u32, seen: Seen) {
         let was_last = self.in_round == 1 << drive;
         self.in_round &= !(1 << drive);
         if !was_last {
@@ -156,29 +175,34 @@ impl Controller {
     }
 
     /// The policy hears a message of the controller's own, or of a drive.
-    pub fn hear(&mut self, message: Message, seen: Seen<'_>) {
+    pub fn hear(&mut self, message: Message, seen: Seen) {
+        if self.is_over {
+            return;
+        }
         let view = View {
             now_ns: seen.now_ns,
             drives: self.drives,
-            levels: seen.levels,
             idle_since_ns: seen.idle_since_ns,
-            in_round: self.in_round != 0,
+            in_round: self.in_round,
         };
         match self.policy.hear(message, &view) {
             None => {}
-            Some(Order::Force(drives, force)) => {
+            Some(Order::Force { drives, resumed, force }) => {
+                assert!(resumed & !drives == 0, "{resumed:b} go on, of {drives:b}");
                 assert!(self.in_round == 0 && drives != 0, "a round of {drives:b} in one of {:b}", self.in_round);
                 (self.in_round, self.round) = (drives, Round { drives, began_ns: seen.now_ns });
                 self.totals.drives_forced += u64::from(drives.count_ones());
-                self.tell(drives, Told::Force(force), seen.now_ns);
+                let rest = Force { owed: Owed::Rest, ..force };
+                let told = |drive: u32| Told::Force(if resumed >> drive & 1 == 1 { rest } else { force });
+                self.tell(drives, told, seen.now_ns);
             }
-            Some(Order::Pause(drives, on_request)) => self.tell(drives, Told::Pause(on_request), seen.now_ns),
+            Some(Order::Pause(drives, on_request)) => self.tell(drives, |_| Told::Pause(on_request), seen.now_ns),
         }
     }
 
-    fn tell(&mut self, drives: Drives, told: Told, now_ns: u64) {
+    fn tell(&mut self, drives: Drives, told: impl Fn(u32) -> Told, now_ns: u64) {
         for drive in (0..Drives::BITS).filter(|drive| drives >> drive & 1 == 1) {
-            self.send(Letter::ToDrive(drive, told), now_ns);
+            self.send(Letter::ToDrive(drive, told(drive)), now_ns);
         }
     }
 }
@@ -188,21 +212,10 @@ mod tests {
     use super::super::CoordinationConfig;
     use super::*;
 
-    struct NoLevels;
-
-    impl Levels for NoLevels {
-        fn free_share(&self, _: u32) -> f64 {
-            unreachable!("nobody asks")
-        }
-        fn report_and_start_shares(&self, _: u32) -> (f64, f64) {
-            unreachable!("nobody asks")
-        }
-    }
-
     /// Which drives are told to collect when these messages arrive, one after the other.
     fn forced(controller: &mut Controller, reports: &[(u32, Report)]) -> Vec<u32> {
         reports.iter().for_each(|&(drive, report)| controller.post(drive, report, 0));
-        let seen = Seen { now_ns: 0, levels: &NoLevels, idle_since_ns: None };
+        let seen = Seen { now_ns: 0, idle_since_ns: None };
         std::iter::from_fn(|| controller.next_told(seen)).map(|(drive, _)| drive).collect()
     }
 

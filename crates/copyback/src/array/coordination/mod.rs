@@ -16,14 +16,14 @@
 //!   (`trigger.stop`); `"report"`, where it no longer reports (`trigger.report`); `"reserve"`, where all is free that
 //!   can be.
 //!
-//! A drive's level is the lowest free share of its planes. A forced drive collects on all its elements, each plane in
-//! turn from the lowest; with less than one collection a plane it would do nothing where only another drive is low, and
-//! everybody's collection would be that of the drives that are low. A drive that is at its last resort
-//! (`trigger.last_resort`) collects unasked.
+//! A drive's level is the lowest free share of its planes; it says that at each poll to a policy that asks for it. A
+//! forced drive collects on all its elements, each plane in turn from the lowest; with less than one collection a plane
+//! it would do nothing where only another drive is low, and everybody's collection would be that of the drives that are
+//! low. A drive that is at its last resort (`trigger.last_resort`) collects unasked.
 //!
 //! A drive alone is an array of one: its elements agree on when they collect.
 //!
-//! A policy is a file of this folder and a row of the registry below.
+//! A policy is a file of this folder, with [`CoordinationPolicy`] and [`Parameters`], and a row of the registry below.
 
 mod controller;
 pub mod proactive_idle;
@@ -34,22 +34,54 @@ pub mod uncoordinated;
 
 pub use controller::{Controller, Round, Seen, Told};
 
+use super::config::check_time;
 use crate::config::{KeyError, axis};
-use crate::ssd::told::{OnRequest, Stop};
+use crate::ssd::told::{OnRequest, Owed, Stop};
 use crate::tasks::gc::trigger::Level;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-axis! {
-    /// `[coordination]`
-    CoordinationConfig, "coordination", "do the drives of an array agree on when they collect?", default Uncoordinated,
-    {
-        "uncoordinated" => uncoordinated: Uncoordinated,
-        "ggc-reactive-inclusive" => reactive_inclusive: ReactiveInclusive,
-        "ggc-reactive-selective" => reactive_selective: ReactiveSelective,
-        "ggc-proactive-idle" => proactive_idle: ProactiveIdle,
-        "ggc-proactive-soft-limit" => proactive_soft_limit: ProactiveSoftLimit,
+/// What a configuration says of a coordination: one `impl` a policy.
+pub trait Parameters {
+    /// What it has in common with others; none where drives are left alone.
+    fn common(&self) -> Option<Common>;
+    /// The policy, where there is one.
+    fn build(&self) -> Option<Box<dyn CoordinationPolicy + Send>>;
+    /// Whether collections may be told to stand still.
+    fn may_pause(&self) -> bool {
+        false
     }
+    /// Checks the values of its own.
+    fn check(&self) -> Result<(), KeyError> {
+        Ok(())
+    }
+}
+
+/// Lists the policies: their names, modules and variants.
+macro_rules! coordinations {
+    ($( $name:literal => $module:ident : $variant:ident ),+ $(,)?) => {
+        axis! {
+            /// `[coordination]`
+            CoordinationConfig, "coordination", "do the drives of an array agree on when they collect?",
+            default Uncoordinated,
+            { $( $name => $module: $variant ),+ }
+        }
+
+        impl CoordinationConfig {
+            /// What the configuration says of it.
+            fn parameters(&self) -> &dyn Parameters {
+                match self { $( Self::$variant(p) => p ),+ }
+            }
+        }
+    };
+}
+
+coordinations! {
+    "uncoordinated" => uncoordinated: Uncoordinated,
+    "ggc-reactive-inclusive" => reactive_inclusive: ReactiveInclusive,
+    "ggc-reactive-selective" => reactive_selective: ReactiveSelective,
+    "ggc-proactive-idle" => proactive_idle: ProactiveIdle,
+    "ggc-proactive-soft-limit" => proactive_soft_limit: ProactiveSoftLimit,
 }
 
 /// Whose collections are coordinated.
@@ -61,29 +93,6 @@ pub enum Scope {
     Array,
     /// The elements of each drive.
     Drive,
-}
-
-/// Where a forced plane stops.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ForceStop {
-    /// Where its own collection would.
-    #[default]
-    Own,
-    /// Where it no longer reports.
-    Report,
-    /// Where all is free that can be.
-    Reserve,
-}
-
-impl From<ForceStop> for Stop {
-    fn from(stop: ForceStop) -> Self {
-        match stop {
-            ForceStop::Own => Self::Own,
-            ForceStop::Report => Self::Report,
-            ForceStop::Reserve => Self::Reserve,
-        }
-    }
 }
 
 /// What every policy that coordinates takes.
@@ -102,8 +111,8 @@ pub struct Common {
 pub struct Force {
     /// Where a plane stops.
     pub stop: Stop,
-    /// Collections of each plane, whatever it has free.
-    pub collections_min: u32,
+    /// What each plane does before, whatever it has free.
+    pub owed: Owed,
 }
 
 /// Writes the parameters of a policy: those of all, and its own.
@@ -120,7 +129,7 @@ macro_rules! params {
             /// Collections that each plane of a forced drive does, whatever it has free.
             pub force_collections: u32,
             /// Where a forced plane then stops.
-            pub force_stop: super::ForceStop,
+            pub force_stop: crate::ssd::told::Stop,
             $( $(#[$meta])* pub $name: $type, )*
         }
 
@@ -138,8 +147,9 @@ macro_rules! params {
 
         impl Params {
             /// What it has in common with others.
-            pub(super) fn common(&self) -> super::Common {
-                let force = super::Force { stop: self.force_stop.into(), collections_min: self.force_collections };
+            fn shared(&self) -> super::Common {
+                let owed = crate::ssd::told::Owed::AtLeast(self.force_collections);
+                let force = super::Force { stop: self.force_stop, owed };
                 super::Common { scope: self.scope, message_latency_ns: self.message_latency.0, force }
             }
         }
@@ -150,34 +160,27 @@ pub(crate) use params;
 /// A set of drives, a bit each.
 pub type Drives = u64;
 
-/// How low drives are: shares of a plane's blocks, looked up when they are asked for.
-pub trait Levels {
-    /// What the lowest plane of a drive has free.
-    fn free_share(&self, drive: u32) -> f64;
-    /// Where it reports, and where it would start.
-    fn report_and_start_shares(&self, drive: u32) -> (f64, f64);
-}
-
 /// What a policy sees.
-#[derive(Clone, Copy)]
-pub struct View<'a> {
+#[derive(Clone, Copy, Debug)]
+pub struct View {
     /// Simulated time.
     pub now_ns: u64,
     /// Drives that can be told.
     pub drives: Drives,
-    /// How low they are.
-    pub levels: &'a dyn Levels,
     /// Since when no request is under way; none while some are.
     pub idle_since_ns: Option<u64>,
-    /// Whether a round is under way.
-    pub in_round: bool,
+    /// Drives of the round under way that have not done what they were forced to.
+    pub in_round: Drives,
 }
 
 /// What a policy hears.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Message {
     /// A drive has fallen to a level.
     Low(u32, Level),
+    /// By which share of a plane's blocks the lowest plane of a drive is above the middle between where it reports and
+    /// where it would start: from every drive at each poll, if the policy asks for it.
+    AboveMiddle(u32, f64),
     /// The round is over.
     RoundEnd,
     /// It is time for a poll.
@@ -191,61 +194,71 @@ pub enum Message {
 /// What a policy tells drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// These collect: a round begins.
-    Force(Drives, Force),
+    /// These collect: a round begins. Those of them that are resumed go on with a round that they were told to pause.
+    Force {
+        /// All of them.
+        drives: Drives,
+        /// Those that are resumed: they owe what they still owed.
+        resumed: Drives,
+        /// What they do.
+        force: Force,
+    },
     /// These pause.
     Pause(Drives, OnRequest),
+}
+
+impl Order {
+    /// These collect, and none of them is resumed.
+    fn force(drives: Drives, force: Force) -> Self {
+        Self::Force { drives, resumed: 0, force }
+    }
 }
 
 /// See the module's contract.
 pub trait CoordinationPolicy {
     /// Hears a message; what it orders.
-    fn hear(&mut self, message: Message, view: &View<'_>) -> Option<Order>;
+    fn hear(&mut self, message: Message, view: &View) -> Option<Order>;
     /// Time between two polls.
     fn poll_every_ns(&self) -> Option<u64> {
         None
+    }
+    /// Whether drives say at each poll how low they are.
+    fn asks_levels(&self) -> bool {
+        false
     }
 }
 
 impl CoordinationConfig {
     /// What it has in common with others; none where drives are left alone.
     pub fn common(&self) -> Option<Common> {
-        match self {
-            Self::Uncoordinated(_) => None,
-            Self::ReactiveInclusive(p) => Some(p.common()),
-            Self::ReactiveSelective(p) => Some(p.common()),
-            Self::ProactiveIdle(p) => Some(p.common()),
-            Self::ProactiveSoftLimit(p) => Some(p.common()),
-        }
+        self.parameters().common()
     }
 
     /// The policy, where there is one.
     pub fn build(&self) -> Option<Box<dyn CoordinationPolicy + Send>> {
-        match self {
-            Self::Uncoordinated(_) => None,
-            Self::ReactiveInclusive(p) => Some(Box::new(reactive_inclusive::Policy::new(p))),
-            Self::ReactiveSelective(p) => Some(Box::new(reactive_selective::Policy::new(p))),
-            Self::ProactiveIdle(p) => Some(Box::new(proactive_idle::Policy::new(p))),
-            Self::ProactiveSoftLimit(p) => Some(Box::new(proactive_soft_limit::Policy::new(p))),
-        }
+        self.parameters().build()
     }
 
     /// Whether collections may be told to stand still.
     pub fn may_pause(&self) -> bool {
-        matches!(self, Self::ProactiveIdle(p) if p.on_request == OnRequest::Pause)
+        self.parameters().may_pause()
     }
 
     /// Checks the parameters.
     pub fn check(&self) -> Result<(), KeyError> {
-        let zero = |key: &str, time: Nanos| match time.0 {
-            0 => Err(KeyError::new(format!("coordination.{key}"), "polls without time between them never end")
-                .with_help("use a time such as \"1 ms\"")),
-            _ => Ok(()),
-        };
-        match self {
-            Self::ProactiveIdle(p) => zero("idle_poll", p.idle_poll),
-            Self::ProactiveSoftLimit(p) => zero("report_every", p.report_every),
-            _ => Ok(()),
+        let latency_ns = self.common().map_or(0, |common| common.message_latency_ns);
+        check_time("coordination.message_latency", Nanos(latency_ns))?;
+        self.parameters().check()
+    }
+}
+
+/// Checks the time between two polls.
+fn check_period(key: &str, time: Nanos) -> Result<(), KeyError> {
+    match time.0 {
+        0 => {
+            Err(KeyError::new(key, "polls without time between them never end")
+                .with_help("use a time such as \"1 ms\""))
         }
+        _ => check_time(key, time),
     }
 }

@@ -1,19 +1,24 @@
 //! Registered drives collect ahead of need, while nobody asks the array for anything: Proactive idle.
 //!
-//! Source: tc12 Section 4.3.2. As `ggc-reactive-selective`, and besides: the array is polled, and when no request has
-//! been under way for a while, the registered drives are forced until their whole reserve is free, or a request comes.
+//! Source: tc12 Section 4.3.2. As `ggc-reactive-selective`, and besides: the array is polled, and when no drive has
+//! served or queued anything for a while, the registered drives are forced until their whole reserve is free, or a
+//! request comes. Drives that were interrupted go on in the next idle time with what they still owed; those that had
+//! done all they could rest until a request has come.
 //!
 //! Parameters:
 //! - `idle_poll` (default `"1 ms"`): time between two polls.
-//! - `idle_after` (default `"10 ms"`): idle is an array in which no request has been under way for so long.
+//! - `idle_after` (default `"10 ms"`): idle is an array that has served nothing for so long.
 //! - `on_request` (default `"pause"`): what becomes of the collections that are under way when a request comes:
 //!   `"pause"`, they stand still before their next step without a page in hand, keep their victims and go on when the
 //!   array is idle again or the drive is forced; `"finish-collection"`, they end, and none follows.
-//! - `idle_stop` (default `"reserve"`): where collection in idle time stops: as `force_stop`.
+//! - `idle_stop` (default `"reserve"`): where collection in idle time stops: as `force_stop`, but not `"own"`, after
+//!   which drives register again at once.
 
 use super::reactive_selective::Registered;
-use super::{CoordinationPolicy, Drives, Force, ForceStop, Message, Order, View, params};
-use crate::ssd::told::OnRequest;
+use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, Parameters, View, check_period, params};
+use crate::array::config::check_time;
+use crate::config::KeyError;
+use crate::ssd::told::{OnRequest, Stop};
 use copyback_workload::units::Nanos;
 
 params! {
@@ -24,7 +29,30 @@ params! {
     /// What becomes of collections when a request comes.
     on_request: OnRequest = OnRequest::Pause,
     /// Where collection in idle time stops.
-    idle_stop: ForceStop = ForceStop::Reserve,
+    idle_stop: Stop = Stop::Reserve,
+}
+
+impl Parameters for Params {
+    fn common(&self) -> Option<Common> {
+        Some(self.shared())
+    }
+
+    fn build(&self) -> Option<Box<dyn CoordinationPolicy + Send>> {
+        Some(Box::new(Policy::new(self)))
+    }
+
+    fn may_pause(&self) -> bool {
+        self.on_request == OnRequest::Pause
+    }
+
+    fn check(&self) -> Result<(), KeyError> {
+        if self.idle_stop == Stop::Own {
+            let why = "drives that stop where their own collection would register again at once";
+            return Err(KeyError::new("coordination.idle_stop", why).with_help("use \"report\" or \"reserve\""));
+        }
+        check_time("coordination.idle_after", self.idle_after)?;
+        check_period("coordination.idle_poll", self.idle_poll)
+    }
 }
 
 /// See the page above.
@@ -32,48 +60,57 @@ pub struct Policy {
     params: Params,
     force: Force,
     registered: Registered,
-    /// Drives that collect because the array is idle.
+    /// Drives that were forced because the array is idle, in this round.
     in_idle_time: Drives,
-    /// Those of them that a request interrupted.
+    /// Those that a request interrupted before they were done.
     interrupted: Drives,
+    /// Those that were done, in this idle time.
+    rest: Drives,
 }
 
 impl Policy {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        let force = params.common().force;
-        Self { params: params.clone(), force, registered: Registered::default(), in_idle_time: 0, interrupted: 0 }
+        let (registered, force) = (Registered::default(), params.shared().force);
+        Self { params: params.clone(), force, registered, in_idle_time: 0, interrupted: 0, rest: 0 }
     }
 
-    fn is_idle(&self, view: &View<'_>) -> bool {
+    fn is_idle(&self, view: &View) -> bool {
         view.idle_since_ns.is_some_and(|since_ns| view.now_ns >= since_ns + self.params.idle_after.0)
     }
 
     /// The array is idle: who has registered, or was interrupted, collects.
     fn begin(&mut self) -> Option<Order> {
-        let drives = self.registered.drives() | std::mem::take(&mut self.interrupted);
+        let resumed = std::mem::take(&mut self.interrupted);
+        let drives = self.registered.take_those_not_in(self.rest) | resumed;
         if drives == 0 {
             return None;
         }
-        self.registered = Registered::default();
         self.in_idle_time = drives;
-        Some(Order::Force(drives, Force { stop: self.params.idle_stop.into(), ..self.force }))
+        Some(Order::Force { drives, resumed, force: Force { stop: self.params.idle_stop, ..self.force } })
     }
 }
 
 impl CoordinationPolicy for Policy {
-    fn hear(&mut self, message: Message, view: &View<'_>) -> Option<Order> {
+    fn hear(&mut self, message: Message, view: &View) -> Option<Order> {
         match message {
-            Message::Poll if !view.in_round && self.is_idle(view) => self.begin(),
-            Message::Request if self.in_idle_time != 0 => {
-                self.interrupted = std::mem::take(&mut self.in_idle_time);
-                Some(Order::Pause(self.interrupted, self.params.on_request))
+            Message::Poll if view.in_round == 0 && self.is_idle(view) => self.begin(),
+            Message::Request => {
+                self.rest = 0;
+                let interrupted = std::mem::take(&mut self.in_idle_time) & view.in_round;
+                self.interrupted |= interrupted;
+                (interrupted != 0).then_some(Order::Pause(interrupted, self.params.on_request))
             }
             Message::RoundEnd => {
-                self.in_idle_time = 0;
+                self.rest |= std::mem::take(&mut self.in_idle_time);
                 None
             }
-            _ => self.registered.hear(message, self.force),
+            // Whoever is forced by need owes what every forced drive does.
+            _ => self.registered.hear(message, self.force).inspect(|order| {
+                if let Order::Force { drives, .. } = order {
+                    self.interrupted &= !drives;
+                }
+            }),
         }
     }
 

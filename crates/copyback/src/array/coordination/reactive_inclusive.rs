@@ -6,10 +6,20 @@
 //! A drive that falls below `trigger.soft` asks, and every drive is forced: each plane collects `force_collections`
 //! times, then those below `force_stop` go on.
 
-use super::{CoordinationPolicy, Force, Message, Order, View, params};
+use super::{Common, CoordinationPolicy, Force, Message, Order, Parameters, View, params};
 use crate::tasks::gc::trigger::Level;
 
 params! {}
+
+impl Parameters for Params {
+    fn common(&self) -> Option<Common> {
+        Some(self.shared())
+    }
+
+    fn build(&self) -> Option<Box<dyn CoordinationPolicy + Send>> {
+        Some(Box::new(Policy::new(self)))
+    }
+}
 
 /// See the page above.
 pub struct Policy {
@@ -19,13 +29,13 @@ pub struct Policy {
 impl Policy {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        Self { force: params.common().force }
+        Self { force: params.shared().force }
     }
 }
 
 impl CoordinationPolicy for Policy {
-    fn hear(&mut self, message: Message, view: &View<'_>) -> Option<Order> {
+    fn hear(&mut self, message: Message, view: &View) -> Option<Order> {
         let asks = matches!(message, Message::Low(_, Level::Start));
-        asks.then_some(Order::Force(view.drives, self.force))
+        asks.then_some(Order::force(view.drives, self.force))
     }
 }

@@ -4,7 +4,7 @@
 //! first below T_hard (`trigger.soft`) is the coordinator, and all registered drives are forced, as under
 //! `ggc-reactive-inclusive`. Then the list is empty, and a drive that is still below T_soft registers again at once.
 
-use super::{CoordinationPolicy, Drives, Force, Message, Order, View, params};
+use super::{Common, CoordinationPolicy, Drives, Force, Message, Order, Parameters, View, params};
 use crate::tasks::gc::trigger::Level;
 
 params! {}
@@ -25,12 +25,29 @@ impl Registered {
 
     /// Those that have registered collect, and the list is empty.
     pub fn order(&mut self, force: Force) -> Order {
-        Order::Force(std::mem::take(&mut self.drives), force)
+        Order::force(std::mem::take(&mut self.drives), force)
+    }
+
+    /// Those that have registered, and are none of these, leave the list.
+    pub fn take_those_not_in(&mut self, others: Drives) -> Drives {
+        let taken = self.drives & !others;
+        self.drives &= others;
+        taken
     }
 
     /// Who has registered.
     pub fn drives(&self) -> Drives {
         self.drives
+    }
+}
+
+impl Parameters for Params {
+    fn common(&self) -> Option<Common> {
+        Some(self.shared())
+    }
+
+    fn build(&self) -> Option<Box<dyn CoordinationPolicy + Send>> {
+        Some(Box::new(Policy::new(self)))
     }
 }
 
@@ -43,12 +60,12 @@ pub struct Policy {
 impl Policy {
     /// With these parameters.
     pub fn new(params: &Params) -> Self {
-        Self { force: params.common().force, registered: Registered::default() }
+        Self { force: params.shared().force, registered: Registered::default() }
     }
 }
 
 impl CoordinationPolicy for Policy {
-    fn hear(&mut self, message: Message, _: &View<'_>) -> Option<Order> {
+    fn hear(&mut self, message: Message, _: &View) -> Option<Order> {
         self.registered.hear(message, self.force)
     }
 }

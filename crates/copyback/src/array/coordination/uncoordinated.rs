@@ -3,9 +3,20 @@
 //! Source: tc12 Section 5 (the baseline: "there is no GC coordination among SSDs in the array"). With
 //! `preemption.policy = "ideal"` beside it, it is the paper's ideal: the same blocks are collected, and nobody waits.
 
+use super::{Common, CoordinationPolicy, Parameters};
 use serde::{Deserialize, Serialize};
 
 /// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
+
+impl Parameters for Params {
+    fn common(&self) -> Option<Common> {
+        None
+    }
+
+    fn build(&self) -> Option<Box<dyn CoordinationPolicy + Send>> {
+        None
+    }
+}

@@ -6,17 +6,38 @@ fn volume(more: &str) -> Volume {
     Volume::new(&toml::from_str(&text).expect("an array"), 16 * 4096, 4096, true)
 }
 
-fn write(volume: &mut Volume, id: u32, unit: u64, units: u64) {
+fn ask(volume: &mut Volume, id: u32, op: Op, unit: u64, units: u64) {
     let asked = Request {
         arrival_ns: 0,
         offset_bytes: unit * 4096,
         len_bytes: units * 4096,
         device: 0,
-        op: Op::Write,
+        op,
         priority: Priority::Normal,
     };
     let request = HostRequest { asked, index: u64::from(id), arrival_ns: 0, was_held: false };
     volume.begin(RequestId(id), &request, None, 0, 0);
+}
+
+fn write(volume: &mut Volume, id: u32, unit: u64, units: u64) {
+    ask(volume, id, Op::Write, unit, units);
+}
+
+fn read(volume: &mut Volume, id: u32, unit: u64) {
+    ask(volume, id, Op::Read, unit, 1);
+}
+
+/// Of which requests parts have begun since this was asked before.
+fn who_begins(volume: &mut Volume) -> (Vec<RequestId>, Vec<u32>) {
+    let parts: Vec<RequestId> = begun(volume).into_iter().map(|(id, ..)| id).collect();
+    let mut who: Vec<u32> = parts.iter().map(|&id| volume.request_of(id).0).collect();
+    who.dedup();
+    (parts, who)
+}
+
+fn end(volume: &mut Volume, parts: Vec<RequestId>) -> Vec<u32> {
+    let ended = parts.into_iter().filter_map(|id| volume.on_part_end(id, false, &[0; CAUSES], 0, 0));
+    ended.map(|ended| ended.request.0).collect()
 }
 
 /// Parts that have begun: operation, drive.
@@ -37,7 +58,7 @@ fn end_all(volume: &mut Volume) -> Vec<u32> {
             return ended;
         }
         for (id, ..) in parts {
-            ended.extend(volume.on_part_end(id, false, &[0; CAUSES], 0).map(|ended| ended.request.0));
+            ended.extend(volume.on_part_end(id, false, &[0; CAUSES], 0, 0).map(|ended| ended.request.0));
         }
     }
 }
@@ -55,6 +76,91 @@ fn a_stripe_has_one_writer_at_a_time_in_the_order_of_arrival() {
     assert_eq!(drives[..2], [(0, read, 0), (0, read, 3)]);
     assert_eq!(drives[2..], second);
     assert_eq!(volume.totals().stripe_waits, 2);
+}
+
+/// Reads that came while a stripe was written begin together, up to the next write, which has it alone after them.
+#[test]
+fn readers_share_a_stripe_and_writers_do_not() {
+    let mut volume = volume("");
+    write(&mut volume, 0, 0, 3);
+    (1..4).for_each(|id| read(&mut volume, id, 1));
+    write(&mut volume, 4, 0, 3);
+    (5..7).for_each(|id| read(&mut volume, id, 2));
+    let mut order = Vec::new();
+    for _ in 0..4 {
+        let (parts, who) = who_begins(&mut volume);
+        order.push(who);
+        end(&mut volume, parts);
+    }
+    assert_eq!(order, [vec![0], vec![1, 2, 3], vec![4], vec![5, 6]]);
+    volume.check_end();
+    // Nobody has it, and nobody waits any more.
+    (7..9).for_each(|id| read(&mut volume, id, 0));
+    assert_eq!(who_begins(&mut volume).1, [7, 8]);
+    assert_eq!(volume.totals().stripe_waits, 6);
+}
+
+/// What is rebuilt of a stripe is read beside others, and a write waits for all of them.
+#[test]
+fn reads_of_what_is_lost_share_their_stripe() {
+    let mut volume = volume("failed = [0]");
+    (0..3).for_each(|id| read(&mut volume, id, 0));
+    write(&mut volume, 3, 1, 1);
+    // The second member of the stripe is there; whoever comes behind a write waits for it.
+    read(&mut volume, 4, 1);
+    let (mut parts, who) = who_begins(&mut volume);
+    assert_eq!((parts.len(), who), (9, vec![0, 1, 2]));
+    let last = parts.split_off(6);
+    assert_eq!(end(&mut volume, parts), [0, 1]);
+    assert_eq!(who_begins(&mut volume).1, Vec::<u32>::new());
+    assert_eq!(end(&mut volume, last), [2]);
+    assert_eq!(who_begins(&mut volume).1, [3]);
+}
+
+/// Who waits for a stripe waits for what the one that has it waits for: of 1,000 ns of a write 600 were collection's.
+#[test]
+fn collection_is_behind_a_stripe_that_waits_for_it() {
+    let mut volume = volume("");
+    (0..2).for_each(|id| write(&mut volume, id, 0, 3));
+    let mut breakdown_ns = [0; CAUSES];
+    (breakdown_ns[Cause::Gc as usize], breakdown_ns[Cause::Flash as usize]) = (600, 400);
+    for (part, ..) in begun(&mut volume) {
+        volume.on_part_end(part, true, &breakdown_ns, 0, 1_000);
+    }
+    let mut ended = None;
+    for (part, ..) in begun(&mut volume) {
+        ended = volume.on_part_end(part, false, &[0; CAUSES], 0, 1_000).or(ended);
+    }
+    let ended = ended.expect("it is done");
+    let of = |cause: Cause| ended.breakdown_ns[cause as usize];
+    assert_eq!((ended.gc_affected, of(Cause::Gc), of(Cause::HostIo)), (true, 600, 400));
+}
+
+/// Each failed drive is rebuilt at the rate, also where two of them are in pairs of their own.
+#[test]
+fn each_failed_drive_is_rebuilt_at_the_rate() {
+    let ends_ns = |failed: &str| {
+        let text = format!("level = \"raid-10\"\ndrives = 4\nfailed = {failed}\nrebuild = \"4.096 MB/s\"");
+        let mut volume = Volume::new(&toml::from_str(&text).expect("an array"), 16 * 4096, 4096, true);
+        let mut now_ns = 0;
+        loop {
+            volume.on_rebuild_due(now_ns);
+            loop {
+                let parts = begun(&mut volume);
+                if parts.is_empty() {
+                    break;
+                }
+                for (id, ..) in parts {
+                    volume.on_part_end(id, false, &[0; CAUSES], 0, now_ns);
+                }
+            }
+            let Some(due_ns) = volume.take_rebuild_due() else { return (volume.totals().units_rebuilt, now_ns) };
+            now_ns = due_ns;
+        }
+    };
+    // 16 rows, a millisecond each.
+    assert_eq!(ends_ns("[0]"), (16, 16_000_000));
+    assert_eq!(ends_ns("[0, 2]"), (32, 16_000_000));
 }
 
 #[test]
@@ -98,8 +204,20 @@ fn parity_that_is_not_that_of_the_data_is_noticed() {
         // The write goes on when one of two reads has ended.
         let operation = volume.parts.get(reads[1].0).operation;
         volume.operations[operation].reads_open -= 1;
-        volume.on_part_end(reads[0].0, false, &[0; CAUSES], 0);
+        volume.on_part_end(reads[0].0, false, &[0; CAUSES], 0, 0);
     });
+    // A read of what is lost gets what the others give, and one of them has changed.
+    let tried = std::panic::AssertUnwindSafe(|| {
+        let mut volume = volume("failed = [0]");
+        write(&mut volume, 0, 0, 3);
+        end_all(&mut volume);
+        volume.contents.as_mut().expect("it is checked").tamper(0, 2, 0);
+        read(&mut volume, 1, 0);
+        end_all(&mut volume);
+    });
+    let caught = std::panic::catch_unwind(tried).expect_err("it is noticed");
+    let text = caught.downcast::<String>().expect("with a text");
+    assert!(text.starts_with("stripe-parity: data of member 0"), "{text}");
     // Two writes have the stripe at once.
     is_caught("stripe-lock: ", &|volume| {
         write(volume, 1, 0, 1);

@@ -3,7 +3,7 @@
 
 use super::array_measures::Measures;
 use super::{DELAY, MESSAGE, Member, POLL, REBUILD, Simulation};
-use crate::array::coordination::{Controller, CoordinationConfig, Force, Levels, Message, Scope, Seen, Told};
+use crate::array::coordination::{Controller, CoordinationConfig, Force, Message, Scope, Seen, Told};
 use crate::array::{ArrayConfig, Volume, grain_bytes};
 use crate::host::config::Target;
 use crate::host::splitter::Splitter;
@@ -12,6 +12,7 @@ use crate::run::RunError;
 use crate::sim::index::RequestId;
 use crate::sim::queue::Timer;
 use crate::ssd::front::Completion;
+use crate::ssd::told::Report;
 use copyback_workload::Request;
 
 /// An array of a run.
@@ -21,22 +22,14 @@ pub(super) struct Array {
     pub names_drives: bool,
     /// Who says when drives collect.
     pub controllers: Vec<Controller>,
-    /// Since when no request is under way.
+    /// Controllers with messages on their way, a bit each.
+    with_letters: u64,
+    /// Since when nothing is under way.
     idle_since_ns: Option<u64>,
+    /// Whether controllers have yet to hear that no request is left.
+    is_quiet_untold: bool,
     /// What is measured of it.
     pub measures: Measures,
-}
-
-/// How low drives are.
-struct Drives<'a>(&'a [Member]);
-
-impl Levels for Drives<'_> {
-    fn free_share(&self, drive: u32) -> f64 {
-        self.0[drive as usize].ssd.drive().free_share()
-    }
-    fn report_and_start_shares(&self, drive: u32) -> (f64, f64) {
-        self.0[drive as usize].ssd.drive().report_and_start_shares()
-    }
 }
 
 impl Array {
@@ -48,6 +41,23 @@ impl Array {
         let layout = self.volume.layout();
         let place = layout.place(asked.offset_bytes);
         (layout.drive(place.stripe, place.member) as usize, layout.unit_start(place.stripe) + place.byte)
+    }
+
+    /// Controllers hear what no drive says.
+    fn tell_controllers(&mut self, message: Message, now_ns: u64) {
+        let seen = Seen { now_ns, idle_since_ns: self.idle_since_ns };
+        for (at, controller) in self.controllers.iter_mut().enumerate() {
+            controller.hear(message, seen);
+            self.with_letters |= 1 << at;
+        }
+    }
+
+    /// A drive says something to its controller.
+    fn post(&mut self, drive: u32, report: Report, now_ns: u64) {
+        let at = self.controllers.iter().position(|controller| controller.has(drive));
+        let at = at.expect("a drive that is told has a controller");
+        self.controllers[at].post(drive, report, now_ns);
+        self.with_letters |= 1 << at;
     }
 }
 
@@ -69,9 +79,16 @@ impl Simulation<'_> {
         if controllers.iter().any(|controller| controller.poll_every_ns().is_some()) {
             self.events.schedule(POLL, 0);
         }
-        let idle_since_ns = Some(0);
         let measures = Measures::new(config.drives as usize);
-        self.array = Some(Box::new(Array { volume, names_drives, controllers, idle_since_ns, measures }));
+        self.array = Some(Box::new(Array {
+            volume,
+            names_drives,
+            controllers,
+            with_letters: 0,
+            idle_since_ns: Some(0),
+            is_quiet_untold: false,
+            measures,
+        }));
         (0..self.members.len()).for_each(|member| self.post_reports(member));
     }
 
@@ -84,7 +101,8 @@ impl Simulation<'_> {
     /// Puts the drives that can be told under controllers.
     fn coordinate(&mut self, config: &ArrayConfig, coordination: &CoordinationConfig) -> Vec<Controller> {
         let Some(common) = coordination.common() else { return Vec::new() };
-        let told: Vec<u32> = (0..config.drives).filter(|&drive| config.is_coordinated(drive)).collect();
+        let is_there = |drive: &u32| !config.failed.contains(drive) || config.rebuild.is_some();
+        let told: Vec<u32> = (0..config.drives).filter(is_there).filter(|&d| config.is_coordinated(d)).collect();
         for &drive in &told {
             self.members[drive as usize].ssd.drive_mut().obey(coordination.may_pause());
         }
@@ -146,8 +164,12 @@ impl Simulation<'_> {
             Some(None) => return Err(self.no_such_drive(&asked)),
         };
         self.check_fits(&asked, capacity_bytes)?;
-        if self.array_mut().idle_since_ns.take().is_some() {
-            self.tell_controllers(Message::Request);
+        let begun_at_ns = self.events.now_ns();
+        let array = self.array_mut();
+        // A request that follows another at once finds no quiet that anybody has heard of.
+        let was_quiet = array.idle_since_ns.take().is_some() && !std::mem::take(&mut array.is_quiet_untold);
+        if was_quiet {
+            array.tell_controllers(Message::Request, begun_at_ns);
         }
         let has_held = self.held_requests > 0;
         let was_held = has_held && self.members.iter().all(|member| arrival_ns < member.held_until_ns);
@@ -191,8 +213,20 @@ impl Simulation<'_> {
     /// Controllers look at their drives, as long as the host is there and something may still happen: a run in which
     /// requests wait for nothing has to end, so that somebody hears of it.
     fn poll(&mut self, now_ns: u64) {
-        self.tell_controllers(Message::Poll);
-        let controllers = &self.array_mut().controllers;
+        // What drives do beside requests, as they empty a buffer or are rebuilt, is no idle time either.
+        let serves = self.array_mut().idle_since_ns.is_some() && self.members.iter().any(|m| m.ssd.drive().serves());
+        let Self { array, members, .. } = self;
+        let array = array.as_mut().expect("there is an array");
+        if serves {
+            array.idle_since_ns = Some(now_ns);
+        }
+        array.tell_controllers(Message::Poll, now_ns);
+        for drive in 0..members.len() as u32 {
+            if array.controllers.iter().any(|controller| controller.asks_levels() && controller.has(drive)) {
+                array.post(drive, members[drive as usize].ssd.drive().above_middle(), now_ns);
+            }
+        }
+        let controllers = &array.controllers;
         let every_ns = controllers.iter().filter_map(Controller::poll_every_ns).min();
         let has_letters = controllers.iter().any(|controller| controller.next_arrival_ns().is_some());
         let is_host_there = self.next.is_some() || self.requests.live() > 0;
@@ -200,15 +234,6 @@ impl Simulation<'_> {
         if let Some(every_ns) = every_ns.filter(|_| may_go_on) {
             self.events.schedule(POLL, (now_ns / every_ns + 1) * every_ns);
         }
-    }
-
-    /// Controllers hear what no drive says.
-    fn tell_controllers(&mut self, message: Message) {
-        let now_ns = self.events.now_ns();
-        let Self { array, members, .. } = self;
-        let Array { controllers, idle_since_ns, .. } = &mut **array.as_mut().expect("there is an array");
-        let seen = Seen { now_ns, levels: &Drives(members), idle_since_ns: *idle_since_ns };
-        controllers.iter_mut().for_each(|controller| controller.hear(message, seen));
     }
 
     /// What the drives that were just dispatched say goes to their controllers.
@@ -231,9 +256,7 @@ impl Simulation<'_> {
     fn post_reports(&mut self, member: usize) {
         let now_ns = self.events.now_ns();
         while let Some(report) = self.members[member].ssd.drive_mut().take_report() {
-            let controllers = &mut self.array_mut().controllers;
-            let own = controllers.iter_mut().find(|controller| controller.has(member as u32));
-            own.expect("a drive that is told has a controller").post(member as u32, report, now_ns);
+            self.array_mut().post(member as u32, report, now_ns);
         }
     }
 
@@ -241,20 +264,26 @@ impl Simulation<'_> {
     #[inline(never)]
     pub(super) fn deliver(&mut self) -> bool {
         let now_ns = self.events.now_ns();
+        let array = self.array_mut();
+        if std::mem::take(&mut array.is_quiet_untold) {
+            array.tell_controllers(Message::Quiet, now_ns);
+        }
         let mut has_told = false;
-        for at in 0..self.array_mut().controllers.len() {
+        let mut next_ns: Option<u64> = None;
+        let mut left = array.with_letters;
+        while left != 0 {
+            let at = left.trailing_zeros() as usize;
+            left &= left - 1;
             loop {
-                let Self { array, members, .. } = self;
-                let Array { controllers, idle_since_ns, measures, .. } =
-                    &mut **array.as_mut().expect("there is an array");
-                let seen = Seen { now_ns, levels: &Drives(members), idle_since_ns: *idle_since_ns };
+                let Array { controllers, idle_since_ns, measures, .. } = self.array_mut();
+                let seen = Seen { now_ns, idle_since_ns: *idle_since_ns };
                 let next = controllers[at].next_told(seen);
                 controllers[at].take_ended_round().iter().for_each(|round| measures.note_round(round, now_ns));
                 let Some((drive, told)) = next else { break };
                 let (member, events) = (drive as usize, &mut self.events);
                 let drive = self.members[member].ssd.drive_mut();
                 match told {
-                    Told::Force(Force { stop, collections_min }) => drive.force(stop, collections_min, events),
+                    Told::Force(Force { stop, owed }) => drive.force(stop, owed, events),
                     Told::Pause(on_request) => drive.pause(on_request),
                 }
                 has_told = true;
@@ -263,8 +292,12 @@ impl Simulation<'_> {
                 self.totals.note(member);
                 self.list_if_marked(member);
             }
+            let array = self.array_mut();
+            match array.controllers[at].next_arrival_ns() {
+                Some(own_ns) => next_ns = Some(next_ns.map_or(own_ns, |ns| ns.min(own_ns))),
+                None => array.with_letters &= !(1 << at),
+            }
         }
-        let next_ns = self.array_mut().controllers.iter().filter_map(Controller::next_arrival_ns).min();
         if let Some(due_ns) = next_ns {
             self.events.schedule(MESSAGE, due_ns);
         }
@@ -275,9 +308,26 @@ impl Simulation<'_> {
     #[inline(never)]
     pub(super) fn note_quiet(&mut self) {
         let now_ns = self.events.now_ns();
-        self.array_mut().idle_since_ns = Some(now_ns);
-        self.tell_controllers(Message::Quiet);
+        let array = self.array_mut();
+        array.idle_since_ns = Some(now_ns);
+        // Controllers hear it when all of this moment is in: another request may begin at once.
+        array.is_quiet_untold = !array.controllers.is_empty();
         self.has_to_hand_over |= !self.array_mut().controllers.is_empty();
+    }
+
+    /// The host has no more requests: what the array would do from now on serves nobody.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn end_array(&mut self) {
+        let Self { array, events, .. } = self;
+        let Some(array) = array else { return };
+        array.controllers.iter_mut().for_each(Controller::end);
+        (array.with_letters, array.is_quiet_untold) = (0, false);
+        for timer in [MESSAGE, POLL, REBUILD] {
+            if events.is_pending(timer) {
+                events.cancel(timer);
+            }
+        }
     }
 
     /// Hands parts that have begun to their drives.
@@ -290,17 +340,29 @@ impl Simulation<'_> {
             member.ssd.begin(id, part.asked.arrival_ns, part.asked.priority, part.number);
             self.line_up(part.drive as usize, id, splitter);
         }
+        self.count_unplaced();
         self.has_to_hand_over = !self.held.is_empty();
+    }
+
+    /// What the host writes to a drive that has failed is of the host all the same.
+    fn count_unplaced(&mut self) {
+        let Some(array) = &mut self.array else { return };
+        let bytes = array.volume.take_unplaced_bytes();
+        if bytes > 0 {
+            let unit_bytes = self.drives().next().map_or(1, |drive| u64::from(drive.geometry().unit_bytes));
+            self.collector.written_units += bytes / unit_bytes;
+        }
     }
 
     /// A drive is done with a part.
     #[cold]
     #[inline(never)]
     pub(super) fn end_part(&mut self, completion: &Completion) {
-        let now_ns = self.events.now_ns();
+        let (collecting, now_ns) = (self.collecting(), self.events.now_ns());
         let Array { volume, measures, .. } = self.array_mut();
         measures.note_part(volume.part(completion.request), now_ns);
-        let ended = volume.on_part_end(completion.request, completion.gc_affected, &completion.breakdown_ns, now_ns);
+        let Completion { request, gc_affected, breakdown_ns, .. } = completion;
+        let ended = volume.on_part_end(*request, *gc_affected, breakdown_ns, collecting, now_ns);
         let (has_parts, rebuild_due_ns) = (volume.has_parts(), volume.take_rebuild_due());
         self.has_to_hand_over |= has_parts;
         if let Some(ended) = ended {

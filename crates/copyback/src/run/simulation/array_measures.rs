@@ -173,9 +173,11 @@ impl Simulation<'_> {
         });
         let drives: Vec<DriveReport> = drives.collect();
         let dies = |at: usize| f64::from(self.members[at].ssd.drive().geometry().dies);
-        let held: f64 = drives.iter().enumerate().map(|(at, drive)| drive.gc_share * dies(at)).sum();
-        let all_dies: f64 = (0..drives.len()).map(dies).sum();
-        let gc_shares = || drives.iter().map(|drive| drive.gc_share);
+        // What has failed is not there, until it is rebuilt.
+        let there = || drives.iter().enumerate().filter(|(at, _)| !array.volume.is_missing(*at as u32));
+        let held: f64 = there().map(|(at, drive)| drive.gc_share * dies(at)).sum();
+        let all_dies: f64 = there().map(|(at, _)| dies(at)).sum();
+        let gc_shares = || there().map(|(_, drive)| drive.gc_share);
         let volume = array.volume.totals();
         let mut since = volume.zip(&measures.volume, |now, then| now - then);
         since.rebuilt_at_ns = volume.rebuilt_at_ns;

@@ -139,7 +139,8 @@ fn check_report(case: &Case, report: &Report) -> Result<(), TestCaseError> {
     prop_assert!((0.0..=1.0 + 1e-9).contains(&array.gc_share), "{}", array.gc_share);
     let mut forced = Vec::new();
     for (number, drive) in (0..).zip(&array.drives) {
-        let is_told = case.is_coordinated() && case.array.is_coordinated(number);
+        let is_there = !case.array.failed.contains(&number) || case.array.rebuild.is_some();
+        let is_told = case.is_coordinated() && case.array.is_coordinated(number) && is_there;
         prop_assert_eq!(drive.told.is_some(), is_told, "drive {}", number);
         let Some(told) = drive.told else { continue };
         let asked_for = told.forced_collections + told.last_resort_collections;
