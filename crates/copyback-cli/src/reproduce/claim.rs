@@ -32,6 +32,8 @@ pub enum Kind {
     Calibrated,
     /// It holds by construction.
     Construction,
+    /// The paper has no number for it: a question of the project's own.
+    Own,
 }
 
 /// A comparison and the published figure.
@@ -80,6 +82,8 @@ pub enum Measure {
     Points,
     /// In per cent, less that in the cells that are compared with: whether a gain grows.
     Trend,
+    /// From the cells that are compared with to those that count, less what another scheme rises by, in the claim's unit.
+    Rise,
     /// Not at all: a share by itself, in per cent.
     Share,
     /// Not at all: a figure by itself, in the claim's unit.
@@ -130,6 +134,16 @@ impl Measure {
     pub fn is_figure(self) -> bool {
         matches!(self, Self::Share | Self::Figure)
     }
+
+    /// Whether it is in a unit of the claim's own.
+    pub fn has_unit(self) -> bool {
+        matches!(self, Self::Rise | Self::Figure)
+    }
+
+    /// Whether both schemes are compared in each of two groups of cells.
+    pub fn compares_groups(self) -> bool {
+        matches!(self, Self::Trend | Self::Rise)
+    }
 }
 
 impl Test {
@@ -158,6 +172,7 @@ impl Test {
             Measure::Change => format!("{effect:+.*} %", self.digits()),
             Measure::Times => format!("{:.2}x", 1.0 + effect / 100.0),
             Measure::Points | Measure::Trend => format!("{effect:+.*} pp", self.digits()),
+            Measure::Rise => format!("{effect:+.*} {}", self.digits(), self.unit),
             Measure::Share => format!("{effect:.*} %", self.digits()),
             Measure::Figure => format!("{} {}", figure(effect), self.unit).trim_end().to_owned(),
         }
@@ -169,6 +184,7 @@ impl Test {
             Measure::Times => format!("{:.2}x", width / 100.0),
             Measure::Change | Measure::Share => format!("{width:.*} %", self.digits()),
             Measure::Points | Measure::Trend => format!("{width:.*} pp", self.digits()),
+            Measure::Rise => format!("{width:.*} {}", self.digits(), self.unit),
             Measure::Figure => self.shown(width),
         }
     }

@@ -35,6 +35,8 @@ pub struct Counts {
     pub calibrated: Count,
     /// Those that hold by construction.
     pub construction: Count,
+    /// Those for which the paper has no number.
+    pub own: Count,
 }
 
 impl Counts {
@@ -46,6 +48,7 @@ impl Counts {
                 Kind::Claim => &mut counts.claims,
                 Kind::Calibrated => &mut counts.calibrated,
                 Kind::Construction => &mut counts.construction,
+                Kind::Own => &mut counts.own,
             };
             count.add(&measured.outcome);
         }
@@ -62,7 +65,8 @@ impl Counts {
              {missed} missed; {not_judged} not judged; {not_measured} not measured\n",
             smaller + larger,
         );
-        let apart = [("calibrated", self.calibrated), ("true by construction", self.construction)];
+        let apart =
+            [("calibrated", self.calibrated), ("true by construction", self.construction), ("of our own", self.own)];
         let apart: Vec<String> = apart
             .into_iter()
             .filter(|(_, count)| count.claims > 0)

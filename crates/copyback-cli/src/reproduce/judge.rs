@@ -200,6 +200,11 @@ impl<'a> Bench<'a> {
                 let change_in = |group: &Group| change(mean(group, pair.scheme)?, mean(group, pair.against)?);
                 Ok(change_in(group)? - over_bases(&change_in)?)
             }
+            Measure::Rise => {
+                let rise =
+                    |scheme: &str| Ok::<_, String>(mean(group, scheme)? - over_bases(&|base| mean(base, scheme))?);
+                Ok((rise(pair.scheme)? - rise(pair.against)?) / per_unit(&self.test.unit))
+            }
             Measure::Points => Ok(100.0 * (mean(group, pair.scheme)? - over_bases(&|base| mean(base, pair.against))?)),
             Measure::Change | Measure::Times => {
                 change(mean(group, pair.scheme)?, over_bases(&|base| mean(base, pair.against))?)
@@ -287,8 +292,8 @@ impl<'a> Bench<'a> {
         if test.measure.is_figure() {
             return None;
         }
-        // A trend's bases are other cells in which the same two schemes are compared.
-        let is_trend = test.measure == Measure::Trend;
+        // The bases of some are other cells in which the same two schemes are compared.
+        let is_trend = test.measure.compares_groups();
         let metric = Metric::parse(Located { value: name.to_owned(), place: None }).ok()?;
         let mut changes = Vec::new();
         for group in self.groups.iter().filter(|group| group.fits(&test.cells)) {

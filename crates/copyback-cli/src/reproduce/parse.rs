@@ -9,13 +9,18 @@ use crate::sweep::text::{Entry, Node, Table, Value};
 use copyback::config::layers::{LayerError, Located, Place, suggestion};
 use copyback::config::renamed;
 
-const KINDS: &[(&str, Kind)] =
-    &[("claim", Kind::Claim), ("calibrated", Kind::Calibrated), ("construction", Kind::Construction)];
+const KINDS: &[(&str, Kind)] = &[
+    ("claim", Kind::Claim),
+    ("calibrated", Kind::Calibrated),
+    ("construction", Kind::Construction),
+    ("own", Kind::Own),
+];
 const MEASURES: &[(&str, Measure)] = &[
     ("change", Measure::Change),
     ("times", Measure::Times),
     ("points", Measure::Points),
     ("trend", Measure::Trend),
+    ("rise", Measure::Rise),
     ("share", Measure::Share),
     ("figure", Measure::Figure),
 ];
@@ -112,9 +117,9 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
         let help = "name a scheme: against = ..., or cells: base_cells = { ... }";
         return Err(wrong("the claim compares with nothing", help));
     }
-    if (measure == Measure::Figure) != unit.is_some() {
+    if measure.has_unit() != unit.is_some() {
         return Err(wrong(
-            "a figure has a `unit`, and nothing else has",
+            "a figure and a rise have a `unit`, and nothing else has",
             "write for example measure = \"figure\", unit = \"ms\"",
         ));
     }
@@ -124,7 +129,7 @@ fn test(mut table: Table, file: &SweepFile, kind: Kind) -> Result<Test, LayerErr
     let rule = Rule { published, tolerance };
     let compares_schemes = !measure.is_figure() && against.as_ref().is_some_and(|against| *against != scheme);
     let against = against.unwrap_or_else(|| scheme.clone());
-    let is_about_an_idea = kind == Kind::Claim && compares_schemes && !rule.says_nothing_changes();
+    let is_about_an_idea = matches!(kind, Kind::Claim | Kind::Own) && compares_schemes && !rule.says_nothing_changes();
     let of_file = || if is_about_an_idea { file.null.iter().map(|s| file.label_of(s)).collect() } else { vec![] };
     let is_compared = |control: &String| *control == scheme || (compares_schemes && *control == against);
     let null = match own_null {

@@ -48,6 +48,7 @@ fn details(claim: &Claim, measured: &Measured) -> Vec<String> {
         Kind::Claim => {}
         Kind::Calibrated => parts.push("calibrated".to_owned()),
         Kind::Construction => parts.push("true by construction".to_owned()),
+        Kind::Own => parts.push("our own".to_owned()),
     }
     let Ok(test) = &claim.test else { return parts };
     if let Some(half_width) = measured.half_width {

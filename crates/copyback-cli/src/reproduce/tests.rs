@@ -238,6 +238,34 @@ fn a_claim_may_be_asked_for_each_value_of_a_key() {
     assert_eq!(asked(&format!("{trend}\ndirection = \"higher\"")), with(10.0, 10.0));
 }
 
+/// The baseline goes from 100 to 160 us, gc-par from 40 to 60: 40 less.
+#[test]
+fn a_rise_is_held_against_that_of_another_scheme() {
+    let text = format!(
+        "{SCHEMES}[vary]\nworkload.time_scale = [1.0, 0.5]\n{}",
+        halved(
+            "measure = \"rise\"\nunit = \"us\"\nnull = \"worse\"\ncells.workload.time_scale = 0.5\n\
+             base_cells.workload.time_scale = 1.0\ndirection = \"lower\""
+        )
+    );
+    let (claim, measured) =
+        judged(&text, |cell, scheme, name| match (name, scheme, cell.varied[0].as_float() == Some(0.5)) {
+            ("unwritten_units_read", ..) => 0.0,
+            (_, "gc-par", true) => 60e3,
+            (_, "gc-par", false) => 40e3,
+            (_, "worse", true) => 155e3,
+            (_, _, true) => 160e3,
+            (_, _, false) => 100e3,
+        })
+        .remove(0);
+    let test = claim.test.expect("it compares");
+    assert_eq!(test.shown(measured.effect.unwrap()), "-40.0 us");
+    assert_eq!(measured.null[0].outcome, Ok((-5.0, Verdict::Met)));
+    assert_eq!(measured.outcome, Ok(Verdict::Met));
+    // gc-par erases as much as the baseline, less 60 and 62.5 per cent: in each group by itself.
+    assert_eq!(measured.erases.map(|work| work.mean), Some(-62.5));
+}
+
 #[test]
 fn what_a_claim_cannot_be_asked_for_is_refused() {
     let refusal = |key: &str, more: &str| {
@@ -346,10 +374,11 @@ fn a_control_that_measured_nothing_leaves_what_holds_unjudged() {
 fn claims_that_cannot_fail_are_counted_apart() {
     let calibrated = halved("published = -60\nkind = \"calibrated\"");
     let built_in = halved("published = 0\nkind = \"construction\"");
+    let own = halved("published = -60\nkind = \"own\"");
     let unknown = "[[claim]]\nfigure = \"2\"\ntext = \"t\"\nwhere = \"w\"\nnot_measured = \"no column has it\"\n";
     let (met, null_too) = (halved("published = -60"), halved("published = -60\nnull = \"worse\""));
     let (smaller, missed) = (halved("published = -90"), halved("published = 60"));
-    let claims = [&met, &met, &null_too, &smaller, &missed, &calibrated, &built_in].map(String::as_str).concat();
+    let claims = [&met, &met, &null_too, &smaller, &missed, &calibrated, &built_in, &own].map(String::as_str).concat();
     let text = format!("{SCHEMES}{claims}{unknown}");
     let judged = judged(&text, with_control(50.0));
     let counts = Counts::of(judged.iter().map(|(claim, measured)| (claim, measured)));
@@ -357,11 +386,12 @@ fn claims_that_cannot_fail_are_counted_apart() {
     assert_eq!(counts.claims, expected);
     assert_eq!(counts.calibrated, Count { claims: 1, met: 1, ..Count::default() });
     assert_eq!(counts.construction, Count { claims: 1, missed: 1, ..Count::default() });
+    assert_eq!(counts.own, Count { claims: 1, met: 1, ..Count::default() });
     let text = counts.text();
     for phrase in [
         "Of 6 claims that can fail and were not calibrated: 2 met (33 %)",
         "1 met by a null control, too",
-        "Counted apart: 1 calibrated (1 met), 1 true by construction (0 met)",
+        "Counted apart: 1 calibrated (1 met), 1 true by construction (0 met), 1 of our own (1 met)",
     ] {
         assert!(text.contains(phrase), "no `{phrase}` in {text}");
     }
