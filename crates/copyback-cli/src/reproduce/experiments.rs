@@ -35,7 +35,7 @@ pub const PAPERS: &[Paper] = &[
         "global-gc"
     ),
     experiments!("atc18": "fig1", "fig4a", "fig4b", "fig4c", "fig5", "fig5c", "fig6", "fig6b", "fig8", "fig9", "fig10"),
-    experiments!("tc12": "fig1", "fig3", "fig6", "fig7", "fig8", "fig9", "fig11", "fig11-skew", "stop", "force", "scope", "gc-aware-reads"),
+    experiments!("tc12": "fig1", "fig3", "fig6", "fig7", "fig7-writes", "fig8", "fig9", "fig11", "fig11-enterprise", "fig11-skew", "stop", "force", "scope", "gc-aware-reads"),
     experiments!("tpds20": "section4.2.2", "fig9", "fig13", "fig21", "fig22", "fig23", "fig24"),
 ];
 

@@ -82,9 +82,12 @@ pub fn judge(claim: &Claim, results: &Results<'_>) -> Result<Measured, LayerErro
     Ok(Bench { test, results, groups: &groups }.judge())
 }
 
-/// Refuses a claim about numbers that no run has; the first cell's result tells.
+/// Refuses a claim about numbers that no run of its scheme has; the first cell's result tells.
 pub fn check(claim: &Claim, first: &CellResult) -> Result<(), LayerError> {
-    let (Ok(test), Some(run)) = (&claim.test, first.runs.first()) else { return Ok(()) };
+    let Ok(test) = &claim.test else { return Ok(()) };
+    let Some(run) = first.runs.iter().find(|run| run.scheme == test.scheme).or(first.runs.first()) else {
+        return Ok(());
+    };
     [Some(&test.metric), test.requires.as_ref(), test.samples.as_ref()]
         .into_iter()
         .flatten()
