@@ -20,9 +20,9 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Simulate one drive with one scheme, and print a summary
+    /// Simulate a drive, or an array of them, with one scheme, and print a summary
     Run(RunArgs),
-    /// Simulate one drive with several schemes side by side, and print them in one table
+    /// Simulate a drive, or an array of them, with several schemes side by side, and print them in one table
     Compare(CompareArgs),
     /// Run a grid of devices, schemes, workloads, settings and seeds, and put every number into one table
     Sweep(SweepArgs),

@@ -146,6 +146,26 @@ const FLASH: &[Column] = &[
     },
 ];
 
+/// A gain by collecting less, or for longer, is another than one by collecting together.
+const ARRAY: &[Column] = &[
+    Column {
+        group: "array",
+        title: "in GC",
+        value: |done| report(done).array.as_ref().map(|array| array.gc_share),
+        print: format::percent,
+        none: |_| "-",
+        without_gc: "no GC",
+    },
+    Column {
+        group: "",
+        title: "rounds",
+        value: |done| report(done).array.as_ref()?.rounds.map(|rounds| rounds.rounds as f64),
+        print: |v| format::count(v as u64),
+        none: |_| "-",
+        without_gc: "no GC",
+    },
+];
+
 const fn column(
     group: &'static str,
     title: &'static str,
@@ -172,7 +192,11 @@ fn matched_note(plan: &Plan, finished: &[Finished]) -> String {
 /// One table where the terminal is wide enough, else as few as its width allows; no group of columns is cut.
 fn tables(plan: &Plan, finished: &[Finished], terminal_columns: usize) -> String {
     let is_matched = finished.iter().any(|done| done.matched.as_ref().is_some_and(|m| m.all.count > 0));
-    let groups = if is_matched { vec![READ, WRITE, FLASH, MATCHED] } else { vec![READ, WRITE, FLASH] };
+    let mut groups = vec![READ, WRITE, FLASH];
+    groups.extend(
+        finished.iter().any(|done| report(done).array.as_ref().is_some_and(|a| a.drives.len() > 1)).then_some(ARRAY),
+    );
+    groups.extend(is_matched.then_some(MATCHED));
     let mut tables: Vec<Vec<&Column>> = Vec::new();
     for group in groups {
         let wider = tables.last().map(|columns| columns.iter().copied().chain(group).collect::<Vec<_>>());

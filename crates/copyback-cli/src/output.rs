@@ -186,6 +186,7 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     lines.extend(limit_note(plan, finished));
     lines.extend(note_of_erases(plan, finished));
     lines.extend(note_of_ends(plan, finished));
+    lines.extend(plan.runs.iter().zip(finished).filter_map(|(planned, done)| note_of_rounds(planned, done)));
     lines.concat()
 }
 
@@ -209,6 +210,20 @@ fn nothing_to_collect(finished: &[Finished]) -> &'static str {
         return "Note: no request writes, so that nothing has to be collected, and schemes of GC are alike\n";
     }
     ""
+}
+
+/// That drives which are told when to collect have done so by themselves: what coordination would do does not show.
+fn note_of_rounds(planned: &Planned, done: &Finished) -> Option<String> {
+    let array = done.outcome.report.array.as_ref()?;
+    let (rounds, alone) = (array.rounds?.rounds, array.told?.last_resort_collections);
+    (rounds == 0 && alone > 0).then(|| {
+        format!(
+            "Note ({}): no round of coordinated collection, and {} collections at the last resort: drives fell to \
+             `trigger.last_resort` before they were told; a higher `trigger.soft` has them ask earlier\n",
+            planned.scheme,
+            format::count(alone)
+        )
+    })
 }
 
 /// That blocks were erased and none was collected: what a run says of GC is then nothing, and the cost is not GC's.
@@ -321,7 +336,8 @@ pub fn target_line(planned: &Planned) -> String {
     let run = &planned.resolved.run;
     let Some(array) = &run.array else { return device_line(run) };
     let holds = format::size(planned.capacity_bytes() as f64);
-    let alike = if array.overrides.is_empty() { "each of " } else { "most of " };
+    let is_other = |named: &copyback::array::Override| named.device.is_some();
+    let alike = if array.overrides.iter().any(is_other) { "most of " } else { "each of " };
     format!("{} of {holds} over {} drives ({alike}{})", array.level.name(), array.drives, flash_of(run))
 }
 

@@ -183,23 +183,26 @@ fn axes_section(scheme: &Preset) -> Result<String, Failure> {
     let baseline = choices(&SCHEMES[0])?;
     let is_baseline = scheme.name == SCHEMES[0].name;
     let chosen = choices(scheme)?;
-    let is_same = |(a, b): &(&Chosen, &Chosen)| a.choice.name == b.choice.name && a.parameters == b.parameters;
-    let (same, other): (Vec<_>, Vec<_>) = chosen.iter().zip(&baseline).partition(is_same);
+    // What the baseline leaves alone is no key of its configuration.
+    let before = |chosen: &Chosen| baseline.iter().find(|before| before.axis.name == chosen.axis.name);
+    let is_same =
+        |a: &&Chosen| before(a).is_some_and(|b| a.choice.name == b.choice.name && a.parameters == b.parameters);
+    let (same, other): (Vec<_>, Vec<_>) = chosen.iter().partition(is_same);
     let mut text = String::new();
     if is_baseline {
         text += "## What it chooses\n\n";
         text += &paragraph("On the default device; other devices may set what the scheme's file leaves open.");
-        same.iter().for_each(|(chosen, _)| text += &policy_section(chosen, None));
+        same.iter().for_each(|chosen| text += &policy_section(chosen, None));
         return Ok(text);
     }
     if !other.is_empty() {
         text += "## Where it differs from `baseline`\n";
-        other.iter().for_each(|(chosen, before)| text += &policy_section(chosen, Some(before)));
+        other.iter().for_each(|chosen| text += &policy_section(chosen, before(chosen)));
         text += "\n";
     }
     text += "## Where it is as `baseline`\n\nOn the default device; other devices may set what the scheme's file leaves open.\n\n";
     text += "| axis | policy |\n|---|---|\n";
-    for (chosen, _) in same {
+    for chosen in same {
         let (axis, policy) = (chosen.axis.name, chosen.choice.name);
         text += &format!("| {axis} | [{policy}](baseline.md#{axis}-{policy}) |\n");
     }
@@ -207,7 +210,7 @@ fn axes_section(scheme: &Preset) -> Result<String, Failure> {
 }
 
 /// A policy's page, and the parameters that are others than the baseline's.
-fn policy_section(chosen: &Chosen, before: Option<&&Chosen>) -> String {
+fn policy_section(chosen: &Chosen, before: Option<&Chosen>) -> String {
     let (axis, policy) = (chosen.axis.name, chosen.choice.name);
     let mut text =
         format!("\n### {axis}: {policy}\n\n*{}*\n\n{}\n", capital(chosen.axis.question), chosen.choice.page());

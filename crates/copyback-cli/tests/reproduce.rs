@@ -200,7 +200,7 @@ fn mistakes_in_claims_are_shown_where_they_stand() {
             "published = -95\nrequires_at_least = 5",
             &["`requires_at_least` needs `requires`", "requires = \"writes\""],
         ),
-        ("published = -95", "measure = \"figure\"\nat_most = 5", &["a figure has a `unit`"]),
+        ("published = -95", "measure = \"figure\"\nat_most = 5", &["a figure and a rise have a `unit`"]),
         ("response.all.mean_ns", "a / b / c", &["divides more than once"]),
     ] {
         let output = reproduce(folder.path(), &claim(from, to), &[]);

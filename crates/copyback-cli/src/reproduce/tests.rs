@@ -273,7 +273,7 @@ fn what_a_claim_cannot_be_asked_for_is_refused() {
         let text = format!("{SCHEMES}[vary]\ntrigger.when = [\"waiting\", \"below\"]\n{claim}");
         let text = Arc::new(Text { name: "test.toml".into(), text });
         let file = SweepFile::parse(&text, "test", Path::new(""), &|_| unreachable!("no grid is named")).unwrap();
-        format!("{:?}", Claim::of_file(&file).err().expect("it is refused"))
+        format!("{:?}", Claim::of_file(&file).expect_err("it is refused"))
     };
     let unknown = refusal("trigger.whem", "");
     assert!(unknown.contains("no cell is told from others by `trigger.whem`"), "{unknown}");

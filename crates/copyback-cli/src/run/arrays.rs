@@ -6,12 +6,18 @@ use copyback::observe::array_report::{ArrayReport, BandwidthReport};
 
 /// The section of a run of an array.
 pub fn section(array: &ArrayReport, bandwidth: Option<&BandwidthReport>) -> String {
+    let unit = crate::format::size(array.stripe_unit_bytes as f64);
     let mut rows = vec![
-        ("level", format!("{}, {} drives", array.level, array.drives.len())),
+        ("level", format!("{}, {} drives, {} a stripe unit", array.level, array.drives.len(), unit)),
         ("requests of drives", count(array.volume.parts)),
         (
             "a drive collects",
-            format!("{} of the time, in {} windows", percent(array.degraded_share), count(array.degraded_windows)),
+            format!(
+                "{} of the time, in {} window{}",
+                percent(array.degraded_share),
+                count(array.degraded_windows),
+                if array.degraded_windows == 1 { "" } else { "s" }
+            ),
         ),
         (
             "dies in collection",
@@ -31,6 +37,9 @@ pub fn section(array: &ArrayReport, bandwidth: Option<&BandwidthReport>) -> Stri
 
 /// Bandwidth by intervals.
 pub fn per_interval(of: &BandwidthReport) -> String {
+    if of.intervals == 0 {
+        return format!("none: what was measured is shorter than an interval of {}", time(of.every_ns as f64));
+    }
     let size = |bytes: f64| crate::format::size(bytes) + "/s";
     format!(
         "mean {}, standard deviation {}, coefficient of variation {:.3}, over {} intervals of {}",
@@ -71,7 +80,9 @@ fn parity(array: &ArrayReport) -> Vec<(&'static str, String)> {
             0 => "not done".to_owned(),
             at_ns => format!("done at {}", time(at_ns as f64)),
         };
-        rows.push(("rebuilt", format!("{} stripe units, {done}", count(volume.units_rebuilt))));
+        let share = percent(volume.units_rebuilt as f64 / array.units_lost.max(1) as f64);
+        let of = format!("{} of {} stripe units ({share})", count(volume.units_rebuilt), count(array.units_lost));
+        rows.push(("rebuilt", format!("{of}, {done}")));
     }
     rows
 }

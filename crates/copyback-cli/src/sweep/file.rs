@@ -174,6 +174,11 @@ impl SweepFile {
             claims: table.take_tables("claim")?,
             inputs: Vec::new(),
         };
+        if let Some(array) = table.entries.iter().find(|entry| entry.key == "array") {
+            let help = "settings make one: [set] array.level = \"raid-5\", or [vary] array.drives = [2, 4, 8]";
+            let error = LayerError::new("`array` is no key of a file of many runs").with_help(help);
+            return Err(error.at(Some(array.key_place.clone())));
+        }
         table.finish()?;
         file.refuse_settings_that_vary()?;
         Ok(file)

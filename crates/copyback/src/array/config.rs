@@ -173,12 +173,17 @@ impl ArrayConfig {
         if !(least..=DRIVES_MAX).contains(&drives) || (self.level == Level::Raid10 && drives % 2 == 1) {
             let level = self.level.name();
             let even = if self.level == Level::Raid10 { "an even number " } else { "" };
-            return Err(KeyError::new("array.drives", format!("{drives} drives make no {level}"))
+            let make = if drives == 1 { "drive makes" } else { "drives make" };
+            return Err(KeyError::new("array.drives", format!("{drives} {make} no {level}"))
                 .with_help(format!("use {even}from {least} to {DRIVES_MAX}")));
         }
         if self.stripe_unit == Some(Bytes(0)) {
             return Err(KeyError::new("array.stripe_unit", "a stripe unit of no bytes holds no data")
                 .with_help("use a size such as \"4 KiB\" or \"256 KiB\""));
+        }
+        if self.gc_aware_reads && self.level == Level::Raid0 {
+            return Err(KeyError::new("array.gc_aware_reads", "raid-0 has no other place to read from")
+                .with_help("leave it out, or use `array.level` \"raid-1\", \"raid-10\", \"raid-5\" or \"raid-6\""));
         }
         check_time("array.delay", self.delay)?;
         self.check_failures()?;

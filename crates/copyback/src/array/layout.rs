@@ -15,7 +15,7 @@ pub fn grain_bytes(units: impl Iterator<Item = u64>) -> u64 {
         while b > 0 {
             (a, b) = (b, a % b);
         }
-        (all / a).checked_mul(unit).unwrap_or(u64::MAX)
+        (all / a).saturating_mul(unit)
     })
 }
 
@@ -44,7 +44,10 @@ impl Layout {
     /// A volume over so many drives, of which the smallest holds so many bytes.
     pub fn new(level: Level, drives: u32, unit_bytes: u64, drive_bytes: u64) -> Self {
         assert!(unit_bytes > 0 && drives > 0, "{drives} drives with units of {unit_bytes} bytes");
-        Self { level, drives, unit_bytes, rows: drive_bytes / unit_bytes }
+        let layout = Self { level, drives, unit_bytes, rows: drive_bytes / unit_bytes };
+        // The planner takes a protected stripe of one member for a mirror.
+        assert!(!layout.is_protected() || layout.is_mirror() == (layout.data() == 1), "{drives} drives in {level:?}");
+        layout
     }
 
     /// Members of data in a stripe.
@@ -100,6 +103,11 @@ impl Layout {
     #[inline]
     pub fn unit_bytes(&self) -> u64 {
         self.unit_bytes
+    }
+
+    /// Stripe units of each drive.
+    pub fn rows(&self) -> u64 {
+        self.rows
     }
 
     /// How many stripes.

@@ -112,6 +112,11 @@ impl Volume {
         self.totals
     }
 
+    /// Stripe units of the drives that have failed.
+    pub fn units_lost(&self) -> u64 {
+        u64::from(self.failed.count_ones()) * self.layout.rows()
+    }
+
     /// Whether a drive has failed and is not rebuilt.
     pub fn is_missing(&self, drive: u32) -> bool {
         self.failed >> drive & 1 == 1 && self.rebuild.is_none()

@@ -8,6 +8,10 @@ use serde::Serialize;
 pub struct ArrayReport {
     /// Its RAID level.
     pub level: &'static str,
+    /// Bytes of a stripe unit.
+    pub stripe_unit_bytes: u64,
+    /// Stripe units of the drives that had failed before the run.
+    pub units_lost: u64,
     /// What the volume did.
     pub volume: VolumeTotals,
     /// Rounds of coordinated collection; `None` where nobody coordinates.
@@ -26,7 +30,8 @@ pub struct ArrayReport {
     /// What all drives were told; `None` where none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub told: Option<ToldTotals>,
-    /// Windows of degraded service: how often a drive began to collect while none did.
+    /// Windows of degraded service: how often a drive began to collect while none did, and the one that was under way
+    /// when the measurement began.
     pub degraded_windows: u64,
     /// Its drives.
     pub drives: Vec<DriveReport>,
@@ -146,11 +151,11 @@ pub struct BandwidthReport {
     pub every_ns: u64,
     /// Whole intervals of the measurement.
     pub intervals: u64,
-    /// Bytes a second: mean over intervals.
+    /// Bytes a second: mean over intervals; no number where there is none.
     pub mean_bytes_per_s: f64,
     /// Standard deviation.
     pub stdev_bytes_per_s: f64,
-    /// The one over the other: coefficient of variation.
+    /// The one over the other: coefficient of variation; no number where nothing was done.
     pub cv: f64,
     /// Shares of intervals by Z-score, how many standard deviations an interval is from the mean: those below −3, from
     /// there in steps of a half, and those from 3 on.
@@ -164,8 +169,8 @@ impl BandwidthReport {
     pub fn of(every_ns: u64, bytes: &[u64]) -> Self {
         let per_s = 1e9 / every_ns as f64;
         let count = bytes.len() as f64;
-        let mean = bytes.iter().map(|&b| b as f64).sum::<f64>() / count.max(1.0);
-        let variance = bytes.iter().map(|&b| (b as f64 - mean).powi(2)).sum::<f64>() / count.max(1.0);
+        let mean = bytes.iter().map(|&b| b as f64).sum::<f64>() / count;
+        let variance = bytes.iter().map(|&b| (b as f64 - mean).powi(2)).sum::<f64>() / count;
         let stdev = variance.sqrt();
         let mut z_scores = vec![0.0; 14];
         for &b in bytes {
@@ -177,7 +182,7 @@ impl BandwidthReport {
             intervals: bytes.len() as u64,
             mean_bytes_per_s: mean * per_s,
             stdev_bytes_per_s: stdev * per_s,
-            cv: if mean > 0.0 { stdev / mean } else { 0.0 },
+            cv: if mean > 0.0 { stdev / mean } else { f64::NAN },
             z_scores,
             bytes: bytes.to_vec(),
         }
@@ -196,6 +201,8 @@ mod tests {
         // Z-scores −1 and 1.
         let expected = |at: usize| if [5, 9].contains(&at) { 0.5 } else { 0.0 };
         assert_eq!(report.z_scores, (0..14).map(expected).collect::<Vec<_>>());
-        assert_eq!(BandwidthReport::of(1, &[]).cv, 0.0);
+        // Nothing measured is no number.
+        let none = BandwidthReport::of(1, &[]);
+        assert!(none.mean_bytes_per_s.is_nan() && none.cv.is_nan());
     }
 }

@@ -198,14 +198,15 @@ fn rounds_of_one_drive_leave_the_others_alone() {
     assert!(dies.iter().all(|&count| count as u64 >= rounds), "{dies:?} collections in {rounds} rounds");
 }
 
-/// At its last resort a scope has nothing but what its planes keep for moves, one block each.
+/// At its last resort a scope has nothing but what its planes keep for moves, one block each; and it has asked before.
 #[test]
 fn the_last_resort_is_what_is_kept_for_moves() {
-    for (scope, kept) in [("plane", 1), ("die", 2), ("device", 8)] {
-        let config = drive(&format!("trigger = {{ policy = \"watermark\", scope = \"{scope}\" }}"));
+    for (scope, soft, kept) in [("plane", "0.25", 1), ("die", "0.25", 2), ("device", "0.25", 8), ("plane", "2", 0)] {
+        let config = drive(&format!("trigger = {{ policy = \"watermark\", scope = \"{scope}\", soft = {soft} }}"));
         let trigger = config.trigger.build(&Geometry::new(&config.device()));
         let is_last = |free| trigger.level_of(free) == Level::LastResort;
-        assert_eq!((is_last(kept), is_last(kept + 1)), (true, false), "{scope}");
+        assert_eq!((is_last(kept), is_last(kept + 1)), (true, false), "{scope}, {soft}");
+        assert_eq!(trigger.level_of(kept + 1), Level::Start, "{scope}, {soft}");
     }
 }
 

@@ -35,7 +35,8 @@ impl Case {
 /// Whether a drive collects, or relocates one block after the other, without requests of the host.
 fn works_while_idle(config: &RunConfig) -> bool {
     let collects = config.trigger.build(&Geometry::new(&config.device())).idle().is_some();
-    collects || config.tasks.on().next().is_some()
+    // Collections that are requests among others end with the host, too.
+    collects || config.tasks.on().next().is_some() || config.preemption.as_task().is_some()
 }
 
 /// Up to five drives, of which some are refused.

@@ -141,7 +141,8 @@ impl Simulation<'_> {
         measures.parts.iter_mut().for_each(|of_drive| *of_drive = Default::default());
         measures.collecting.settle(now_ns);
         measures.collecting.time_ns.fill(0);
-        measures.collecting.windows = 0;
+        // One that is under way is seen, too.
+        measures.collecting.windows = u64::from(measures.collecting.count > 0);
         (measures.volume, measures.rounds, measures.told) = (array.volume.totals(), rounds, told);
         measures.microscope.iter_mut().for_each(|microscope| microscope.begin(now_ns));
     }
@@ -183,6 +184,8 @@ impl Simulation<'_> {
         since.rebuilt_at_ns = volume.rebuilt_at_ns;
         Some(ArrayReport {
             level: array.volume.layout().level().name(),
+            stripe_unit_bytes: array.volume.layout().unit_bytes(),
+            units_lost: array.volume.units_lost(),
             volume: since,
             rounds: self.rounds().map(|now| now.zip(&measures.rounds, |now, then| now - then)),
             collecting_shares: measures.collecting.time_ns.iter().map(|&ns| ns as f64 / passed_ns).collect(),

@@ -19,9 +19,9 @@
 //! - `report` (default: half as many again as `soft`): a drive of an array whose collections are coordinated
 //!   (`coordination`) reports below this watermark, and starts nothing: T_soft of tc12, where `soft` is its T_hard.
 //!   Nobody hears of it otherwise.
-//! - `last_resort` (default 2, of a die or a device one more than it has planes): such a drive collects unasked below
-//!   this watermark, whatever it is told: as many blocks as are kept for moves, and one. It stops as soon as it is no
-//!   longer below. A plane on which writes wait for a page is collected all the same.
+//! - `last_resort` (default 2, of a die or a device one more than it has planes, and always below `soft`): such a drive
+//!   collects unasked below this watermark, whatever it is told: as many blocks as are kept for moves, and one. It
+//!   stops as soon as it is no longer below. A plane on which writes wait for a page is collected all the same.
 //! - `stop` (default: `soft`): collection goes on until this watermark is reached.
 //! - `collections` (default `"until-stop"`): what follows a collection whose scope is still below `stop`: the next
 //!   one, or with `"one"` nothing until another page of the scope is written, each of which starts at most one
@@ -219,11 +219,11 @@ impl Parameters for Params {
                 KeyError::new("trigger.report", message).with_help("set `trigger.report` to at least `trigger.soft`")
             );
         }
-        if lower.of(scope_blocks) > soft {
+        if self.last_resort.is_some() && lower.of(scope_blocks) >= soft {
             let message =
-                format!("{} free blocks are above the {soft} at which it would start", lower.of(scope_blocks));
+                format!("at {} free blocks a drive would not ask before: it does at {soft}", lower.of(scope_blocks));
             return Err(KeyError::new("trigger.last_resort", message)
-                .with_help("set `trigger.last_resort` to at most `trigger.soft`"));
+                .with_help("set `trigger.last_resort` below `trigger.soft`"));
         }
         if stop < soft {
             return Err(KeyError::new(
@@ -339,12 +339,12 @@ impl Policy {
             Count::Pages => blocks * geometry.pages_per_block,
         };
         let watermark = |blocks: u32| of_plane(blocks.div_ceil(blocks_in_row));
+        // Whoever asks at its last resort has never asked before.
+        let last_resort = (planes * GC_RESERVE_BLOCKS + 1).min(soft_blocks.saturating_sub(1));
         let told = Told {
             report: watermark(params.report_blocks(blocks)),
             start: watermark(soft_blocks),
-            last_resort: watermark(
-                params.last_resort.unwrap_or(ShareOrCount::Blocks(planes * GC_RESERVE_BLOCKS + 1)).of(blocks),
-            ),
+            last_resort: watermark(params.last_resort.unwrap_or(ShareOrCount::Blocks(last_resort)).of(blocks)),
         };
         Self {
             told,
