@@ -89,7 +89,7 @@ pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
 pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
     if let Some(planned) = plan.runs.first() {
         let requests = plan.requests_in_all();
-        workloads::try_trace(&planned.resolved.workload, plan.seed, planned.capacity_bytes(), requests)?;
+        workloads::try_trace(&planned.resolved.workload, plan.seed, planned.addressed_bytes(), requests)?;
     }
     let mut users: BTreeMap<String, (&Planned, usize)> = BTreeMap::new();
     for planned in &plan.runs {
@@ -179,7 +179,7 @@ fn failed(error: RunError, planned: &Planned) -> Failure {
 
 /// The requests of a run.
 fn open(plan: &Plan, planned: &Planned) -> Result<Opened, Failure> {
-    workloads::open_source(&planned.resolved.workload, plan.seed, planned.capacity_bytes())
+    workloads::open_source(&planned.resolved.workload, plan.seed, planned.addressed_bytes())
 }
 
 /// A note where a generator makes fewer requests than are asked for.

@@ -14,6 +14,10 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+mod overrides;
+
+use overrides::{load_array, resolve_overrides};
+
 /// Everything that is to be run.
 pub struct Plan {
     /// The experiment's name, where it has one.
@@ -58,6 +62,15 @@ impl Planned {
     /// Bytes that its requests can address.
     pub fn capacity_bytes(&self) -> u64 {
         self.resolved.run.capacity_bytes(&self.members)
+    }
+
+    /// Bytes that a request can address: those of the volume, or of the drive that it names.
+    pub fn addressed_bytes(&self) -> u64 {
+        // A generator that draws a drive for each request divides the bytes of all.
+        match self.resolved.workload.draws_drives() {
+            true => self.capacity_bytes(),
+            false => self.resolved.run.addressed_bytes(&self.members),
+        }
     }
 
     /// The whole configuration as an experiment that can be run again.
@@ -161,7 +174,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         None => experiment.array.clone().map(|name| (name, experiment.folder.as_path())),
     };
     let array_layer = match array {
-        Some((name, folder)) => Some(load(&ARRAY, &name, folder, &mut inputs)?),
+        Some((name, folder)) => Some(load_array(&name, folder, &mut inputs)?),
         None => None,
     };
     let named = match (schemes.is_empty(), &experiment.schemes) {
@@ -184,11 +197,14 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         let overridden = overridden(&layer, &over);
         let is_set = usize::from(!common.sets.is_empty());
         let (above, sets) = over.split_at(over.len() - is_set);
-        let above = array_layer.iter().chain(above).cloned().collect();
+        // What the command line names goes over the experiment's own.
+        let array_last = array_layer.iter().filter(|_| common.array.is_some());
+        let array_first = array_layer.iter().filter(|_| common.array.is_none());
+        let above = array_first.chain(above).chain(array_last).cloned().collect();
         let layers = Layers { device: below.first().cloned(), scheme: layer, above, sets: sets.to_vec() };
         let stack = layers.stack([]);
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &scheme, is_alone))?;
-        let members = layers.members(&resolved.run, seed, &mut inputs)?;
+        let members = layers.members(&resolved.run, stack.place_of("array.override"), seed, &mut inputs)?;
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
@@ -307,19 +323,22 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
         }
         ChosenWorkload::Trace(path, place) => (workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?, None),
     };
-    let sets = Layer::of_sets(&choice.sets)?;
+    let mut sets = Layer::of_sets(&choice.sets)?;
+    resolve_overrides(&mut sets, choice.folder);
     let is_whole = choice.requests.is_none() && !workloads::cuts(&sets);
     let warmup = choice.warmup.or(proposed.filter(|_| is_whole));
     let mut runs = Vec::new();
     for chosen in &choice.schemes {
         let layer = load(&SCHEME, chosen.scheme, choice.folder, &mut inputs)?;
         let overridden = overridden(&layer, std::slice::from_ref(&sets));
-        let sets = vec![sets.clone(), Layer::of_sets(&chosen.sets)?];
+        let mut own = Layer::of_sets(&chosen.sets)?;
+        resolve_overrides(&mut own, choice.folder);
+        let sets = vec![sets.clone(), own];
         let layers = Layers { device: Some(device.clone()), scheme: layer, above: vec![workload.clone()], sets };
         let stack = layers.stack([]);
         let is_alone = choice.schemes.len() == 1;
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &chosen.label, is_alone))?;
-        let members = layers.members(&resolved.run, choice.seed, &mut inputs)?;
+        let members = layers.members(&resolved.run, stack.place_of("array.override"), choice.seed, &mut inputs)?;
         if let Some(trace) = &resolved.workload.trace {
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
@@ -411,6 +430,7 @@ impl Experiment {
         let folder = files::folder_of(path).to_path_buf();
         let folder = if folder == Path::new(".") { PathBuf::new() } else { folder };
         layer.resolve_path("workload.trace", &folder);
+        resolve_overrides(&mut layer, &folder);
         let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };
         let preset = layer.take_text("workload.preset")?;
         let scheme = layer.take_text("scheme")?.map(|scheme| vec![scheme]);
@@ -462,28 +482,6 @@ impl Layers {
         let all = below.chain(otherwise).chain(self.sets.iter().cloned());
         all.for_each(|layer| stack.push(layer));
         stack
-    }
-
-    /// The drives of a run: those that an override of its array names have a device or a scheme of their own.
-    fn members(&self, run: &RunConfig, seed: u64, inputs: &mut Vec<Input>) -> Result<Vec<Member>, Failure> {
-        let overrides = run.array.as_ref().map(|array| array.overrides.as_slice()).unwrap_or_default();
-        run.members(seed, |at| -> Result<Option<RunConfig>, Failure> {
-            let named = &overrides[at];
-            if named.device.is_none() && named.scheme.is_none() {
-                return Ok(None);
-            }
-            let mut layer = |kind: &Kind, name: &Option<String>| match name {
-                Some(name) => load(kind, &argument(name), Path::new(""), inputs).map(Some),
-                None => Ok(None),
-            };
-            let (device, scheme) = (layer(&DEVICE, &named.device)?, layer(&SCHEME, &named.scheme)?);
-            let drives: Vec<String> = named.drives.iter().map(u32::to_string).collect();
-            let resolved = self.stack(device.into_iter().chain(scheme)).resolve().map_err(|mut error| {
-                error.message = format!("with drive {}: {}", drives.join(", "), error.message);
-                error
-            })?;
-            Ok(Some(resolved.run))
-        })
     }
 }
 

@@ -90,6 +90,97 @@ fn what_makes_no_array_is_refused() {
     refused(&with(&timeless), &["need not be coordinated"]);
 }
 
+#[test]
+fn what_an_array_cannot_use_is_refused() {
+    let with = |set: &'static str| [RUN, &["--array", "raid-5", "--set", set]].concat();
+    refused(&with("array.stripe_unit=1 GiB"), &["`array.stripe_unit`", "are more than", "of drive 0", "use at most"]);
+    refused(&with("array.delay=1000000 h"), &["`array.delay`", "at most 1 s"]);
+    refused(&with("measure.bandwidth=0 ns"), &["`measure.bandwidth`", "without length"]);
+    refused(&with("array.level=5"), &["`array.level`", "5 is not the name of a choice"]);
+    let polls = ["-S", "ggc-proactive-idle", "--array", "raid-0", "--set", "coordination.idle_poll=999 ns"];
+    refused(&[RUN, &polls].concat(), &["`coordination.idle_poll`", "1 us or more"]);
+    // A file without the table makes no array, whatever else sets a key of it.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("none.toml");
+    std::fs::write(&file, "name = \"x\"\n").unwrap();
+    let none = ["--array", file.to_str().unwrap(), "--set", "array.drives=2"];
+    refused(&[RUN, &none].concat(), &["describes no array", "[array]"]);
+}
+
+/// What is wrong in an override is said of it.
+#[test]
+fn overrides_are_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array.toml");
+    let says = |own: &str, says: &[&str]| {
+        std::fs::write(&path, format!("[array]\nlevel = \"raid-5\"\ndrives = 4\n[[array.override]]\n{own}\n")).unwrap();
+        let array = ["--array", path.to_str().unwrap(), "-S", "ggc-reactive-inclusive"];
+        refused(&[RUN, &array].concat(), says);
+    };
+    says("drives = [1]\nseeds = 3", &["unknown key `seeds` in `[[array.override]]`", "did you mean `seed`?"]);
+    says("seed = 3", &["`drives` is missing in `[[array.override]]`"]);
+    says("drives = [1]\nscheme = \"nope\"", &["unknown scheme `nope`", "array.toml"]);
+    says("drives = [1]\nscheme = \"uncoordinated\"", &["coordination `uncoordinated`", "coordinated = false"]);
+}
+
+/// The command line's array goes over that of an experiment.
+#[test]
+fn an_array_of_the_command_line_goes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("experiment.toml");
+    std::fs::write(&path, "device = \"small\"\n[array]\nlevel = \"raid-5\"\ndrives = 4\n").unwrap();
+    let path = path.to_str().unwrap();
+    let level = |more: &[&str]| run(&[&[path], more].concat())["report"]["array"]["level"].take();
+    assert_eq!([level(&[]), level(&["--array", "raid-10"])], ["raid-5", "raid-10"]);
+}
+
+/// A device of an override lies beside the file that names it; and a sweep runs again where its content has changed.
+#[test]
+fn a_device_of_an_override_is_an_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let device = printed(&copyback(&["devices", "small"]));
+    let over = "[[set.array.override]]\ndrives = [1]\ndevice = \"other.toml\"\n";
+    let text = format!(
+        "device = \"small\"\nschemes = [\"baseline\"]\nworkloads = [\"mixed-70-30\"]\nrequests = 300\n\
+         [set]\narray.level = \"raid-5\"\narray.drives = 4\n{over}"
+    );
+    std::fs::write(file("grid.toml"), text).unwrap();
+    let swept = |device: &str| {
+        std::fs::write(file("other.toml"), device).unwrap();
+        let output = copyback(&["sweep", "--quiet", file("grid.toml").to_str().unwrap()]);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        printed(&output)
+    };
+    let first = swept(&device);
+    assert!(swept(&device).contains("done before"));
+    let slower = device.replacen("read = \"60 us\"", "read = \"600 us\"", 1);
+    assert!(slower != device, "{device}");
+    let second = swept(&slower);
+    let table = |text: &str| text.lines().find(|line| line.contains("baseline")).map(str::to_owned);
+    assert!(!second.contains("done before") && table(&first) != table(&second), "{first}\n{second}");
+    // An experiment elsewhere finds it beside itself, too.
+    let experiment = over.replace("set.", "");
+    std::fs::write(file("one.toml"), format!("device = \"small\"\n[array]\ndrives = 4\n{experiment}")).unwrap();
+    run(&[file("one.toml").to_str().unwrap()]);
+}
+
+/// Addresses of requests that name drives are folded into the drive.
+#[test]
+fn addresses_are_folded_into_the_drive_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace.csv");
+    let line = |drive: u32, offset: u64| format!("12816637200306162{drive},usr,{drive},Write,{offset},4096,1000\n");
+    std::fs::write(&trace, line(0, 0) + &line(1, 838_860_800) + &line(2, 99_999_997_952)).unwrap();
+    let named = ["run", "--trace", trace.to_str().unwrap(), "--array", "raid-0", "--set", "host.target=drive"];
+    refused(&named, &["workload.beyond_capacity"]);
+    let result = json(&[&named[..], &["--set", "workload.beyond_capacity=fold"]].concat());
+    assert_eq!(numbers(&result, "units_written")[..4], [1, 1, 1, 0]);
+    // As many drives as it has; each has all of its addresses.
+    let drawn = ["run", "--workload", "mixed-70-30", "--requests", "300", "--array", "raid-0"];
+    json(&[&drawn[..], &["--set", "host.target=drive"]].concat());
+}
+
 /// Requests name drives where the workload says so, and everybody hears of the one that has most.
 #[test]
 fn a_skewed_workload_names_drives() {

@@ -82,7 +82,8 @@ pub enum Measure {
     Points,
     /// In per cent, less that in the cells that are compared with: whether a gain grows.
     Trend,
-    /// From the cells that are compared with to those that count, less what another scheme rises by, in the claim's unit.
+    /// From the cells that are compared with to those that count, less what another scheme rises by, in the claim's
+    /// unit.
     Rise,
     /// Not at all: a share by itself, in per cent.
     Share,

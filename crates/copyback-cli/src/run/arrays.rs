@@ -3,6 +3,7 @@
 use crate::format::{count, percent, time};
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::array_report::{ArrayReport, BandwidthReport};
+use copyback::observe::bandwidth::INTERVALS_MAX;
 
 /// The section of a run of an array.
 pub fn section(array: &ArrayReport, bandwidth: Option<&BandwidthReport>) -> String {
@@ -41,8 +42,9 @@ pub fn per_interval(of: &BandwidthReport) -> String {
         return format!("none: what was measured is shorter than an interval of {}", time(of.every_ns as f64));
     }
     let size = |bytes: f64| crate::format::size(bytes) + "/s";
+    let first = if of.intervals == INTERVALS_MAX as u64 { "the first " } else { "" };
     format!(
-        "mean {}, standard deviation {}, coefficient of variation {:.3}, over {} intervals of {}",
+        "mean {}, standard deviation {}, coefficient of variation {:.3}, over {first}{} intervals of {}",
         size(of.mean_bytes_per_s),
         size(of.stdev_bytes_per_s),
         of.cv,

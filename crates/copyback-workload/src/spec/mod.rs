@@ -220,6 +220,11 @@ impl WorkloadSpec {
         self.trace.is_some() || self.requests.is_none() || kind != ArrivalKind::Closed
     }
 
+    /// Whether a generator draws a drive for each request, of the bytes of all of which each has its part.
+    pub fn draws_drives(&self) -> bool {
+        self.trace.is_none() && self.addresses.as_ref().is_some_and(|addresses| addresses.per_drive == Some(true))
+    }
+
     /// Whether a generator would write nothing. What a trace has is known only to who reads it.
     pub fn writes_nothing(&self) -> bool {
         let reads = if self.read_arrivals.is_some() { 0.0 } else { self.read_share.unwrap_or(0.0) };

@@ -14,11 +14,14 @@ pub const DRIVES_MAX: u32 = 64;
 /// The longest time that can be set: with those of all requests before it, it fits into 64 bits. 146 years.
 const TIME_MAX_NS: u64 = 1 << 62;
 
+/// The longest delay of a request.
+const DELAY_MAX_NS: u64 = 1_000_000_000;
+
 /// Checks that a time can be added to any moment of a run.
 pub(super) fn check_time(key: &str, time: Nanos) -> Result<(), KeyError> {
     match time.0 {
         0..=TIME_MAX_NS => Ok(()),
-        _ => Err(KeyError::new(key, format!("{time} go beyond any run")).with_help("use at most 146 years")),
+        _ => Err(KeyError::new(key, format!("{time} go beyond any run")).with_help("use at most 1000000 h")),
     }
 }
 
@@ -185,7 +188,11 @@ impl ArrayConfig {
             return Err(KeyError::new("array.gc_aware_reads", "raid-0 has no other place to read from")
                 .with_help("leave it out, or use `array.level` \"raid-1\", \"raid-10\", \"raid-5\" or \"raid-6\""));
         }
-        check_time("array.delay", self.delay)?;
+        // It adds up from request to request.
+        if self.delay.0 > DELAY_MAX_NS {
+            let message = format!("a controller that takes {} of each request is none", self.delay);
+            return Err(KeyError::new("array.delay", message).with_help("use at most 1 s"));
+        }
         self.check_failures()?;
         self.check_overrides()
     }
@@ -208,7 +215,8 @@ impl ArrayConfig {
         };
         if lost {
             let failed: Vec<String> = self.failed.iter().map(u32::to_string).collect();
-            let message = format!("{} does not survive that drive {} failed", self.level.name(), failed.join(" and "));
+            let (level, plural) = (self.level.name(), if failed.len() == 1 { "" } else { "s" });
+            let message = format!("{level} does not survive that drive{plural} {} failed", failed.join(" and "));
             return Err(KeyError::new("array.failed", message).with_help("name fewer drives, or choose another level"));
         }
         if self.rebuild.is_some() && self.failed.is_empty() {

@@ -33,7 +33,7 @@ impl Rate {
             }
         };
         if !(1.0..=1e13).contains(&bytes_per_s) {
-            return Err(format!("`{text}` is not a rate that a channel can have"));
+            return Err(format!("`{text}` is not a possible rate"));
         }
         Ok(Self { bytes_per_s: bytes_per_s.round() as u64 })
     }

@@ -25,7 +25,7 @@ pub struct MeasureConfig {
     /// Whether the report tells where the time of the host's flash requests goes (default `false`).
     pub flash_requests: bool,
     /// Length of the intervals in which bandwidth is measured (default: it is not), such as "1 s": mean, deviation and
-    /// the bytes of each.
+    /// the bytes of each, of the first 1,000,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Nanos>,
 }
@@ -101,6 +101,9 @@ impl MeasureConfig {
         let refuse =
             |key: &str, why: String, help: &str| Err(KeyError::new(format!("measure.{key}"), why).with_help(help));
         let (start, bin) = (self.window_start, self.bin);
+        if self.bandwidth == Some(Nanos(0)) {
+            return refuse("bandwidth", "intervals cannot be without length".to_owned(), "use for example \"1 s\"");
+        }
         if bin.0 == 0 {
             return refuse("bin", "bins cannot be without length".to_owned(), "use for example \"100 ms\"");
         }

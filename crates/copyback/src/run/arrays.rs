@@ -62,6 +62,15 @@ impl RunConfig {
         Layout::new(array.level, array.drives, array.stripe_unit_bytes(grain_bytes), least).capacity_bytes()
     }
 
+    /// Bytes that a request can address: those of the volume, or of the least drive where requests name drives.
+    pub fn addressed_bytes(&self, members: &[Member]) -> u64 {
+        let of_drive = |member: &Member| Geometry::new(&member.config.device()).logical_bytes();
+        match (&self.array, self.host.target) {
+            (Some(_), Target::Drive) => members.iter().map(of_drive).min().unwrap_or(0),
+            _ => self.capacity_bytes(members),
+        }
+    }
+
     /// Whether the array is one, and whether drives that are to be coordinated can be.
     pub(super) fn check_array(&self) -> Result<(), KeyError> {
         self.coordination.check()?;
@@ -78,6 +87,13 @@ impl RunConfig {
         let own = || (0..array.drives).filter(|&drive| !array.overrides.iter().any(|n| is_overridden(n, drive)));
         if let Some(first) = own().next() {
             array.check_against(first, &self.geometry)?;
+            let unit_bytes = array.stripe_unit_bytes(self.geometry.unit_bytes());
+            check_holds_a_unit(
+                unit_bytes,
+                first,
+                Geometry::new(&self.device()).logical_bytes(),
+                self.geometry.unit_bytes(),
+            )?;
         }
         if self.host.target == Target::Drive && array.level != crate::array::Level::Raid0 {
             let message = format!("requests past the volume would leave {} behind", array.level.name());
@@ -96,14 +112,7 @@ impl RunConfig {
         let stripe_unit_bytes = array.stripe_unit_bytes(grain_bytes);
         array.check_against(number, &drive.geometry)?;
         let bytes = Geometry::new(&drive.device()).logical_bytes();
-        if stripe_unit_bytes > bytes {
-            let message = format!("{stripe_unit_bytes} bytes are more than the {bytes} of drive {number}");
-            let help = format!(
-                "use at most {bytes} bytes, in whole mapping units of all drives ({grain_bytes} bytes), or drives of \
-                 other pages"
-            );
-            return Err(KeyError::new("array.stripe_unit", message).with_help(help));
-        }
+        check_holds_a_unit(stripe_unit_bytes, number, bytes, grain_bytes)?;
         if !array.is_coordinated(number) {
             return Ok(());
         }
@@ -149,6 +158,18 @@ impl RunConfig {
         }
         Ok(())
     }
+}
+
+/// A drive of fewer bytes than a stripe unit holds nothing.
+fn check_holds_a_unit(unit_bytes: u64, number: u32, bytes: u64, grain_bytes: u64) -> Result<(), KeyError> {
+    if unit_bytes <= bytes {
+        return Ok(());
+    }
+    let message = format!("{unit_bytes} bytes are more than the {bytes} of drive {number}");
+    let help = format!(
+        "use at most {bytes} bytes, in whole mapping units of all drives ({grain_bytes} bytes), or drives of other pages"
+    );
+    Err(KeyError::new("array.stripe_unit", message).with_help(help))
 }
 
 #[cfg(test)]

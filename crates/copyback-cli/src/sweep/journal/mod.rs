@@ -207,7 +207,12 @@ pub fn run_hash(plan: &Plan, at: usize) -> String {
     let mut resolved = plan.runs[at].resolved.clone();
     resolved.workload.trace = None;
     let trace = plan.inputs.iter().find(|input| input.role == "trace").map_or("", |input| &input.hash);
-    let parts = format!("{}\n{trace}\n{}\n{:?} {:?}", resolved.to_toml(), plan.seed, plan.requests, plan.warmup);
+    // Drives that are others by an override: a file that it names is not in the configuration.
+    let others = plan.runs[at].members.iter().filter(|member| member.config != resolved.run);
+    let others: Vec<String> = others.map(|member| format!("{:?}", member.config)).collect();
+    let others = others.join("\n");
+    let parts =
+        format!("{}\n{trace}\n{}\n{:?} {:?}{others}", resolved.to_toml(), plan.seed, plan.requests, plan.warmup);
     files::hash_bytes(parts.as_bytes())
 }
 

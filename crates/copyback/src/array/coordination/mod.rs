@@ -255,10 +255,8 @@ impl CoordinationConfig {
 /// Checks the time between two polls.
 fn check_period(key: &str, time: Nanos) -> Result<(), KeyError> {
     match time.0 {
-        0 => {
-            Err(KeyError::new(key, "polls without time between them never end")
-                .with_help("use a time such as \"1 ms\""))
-        }
+        0..1_000 => Err(KeyError::new(key, format!("polls each {time} would take longer than all else"))
+            .with_help("use 1 us or more, such as \"1 ms\"")),
         _ => check_time(key, time),
     }
 }

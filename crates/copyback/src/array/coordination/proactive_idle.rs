@@ -6,7 +6,7 @@
 //! done all they could rest until a request has come.
 //!
 //! Parameters:
-//! - `idle_poll` (default `"1 ms"`): time between two polls.
+//! - `idle_poll` (default `"1 ms"`, at least 1 us): time between two polls.
 //! - `idle_after` (default `"10 ms"`): idle is an array that has served nothing for so long.
 //! - `on_request` (default `"pause"`): what becomes of the collections that are under way when a request comes:
 //!   `"pause"`, they stand still before their next step without a page in hand, keep their victims and go on when the

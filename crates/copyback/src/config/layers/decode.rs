@@ -247,6 +247,9 @@ fn wording<C: Configuration>(
 ) -> LayerError {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
+    if let Some(error) = in_list(path, message, value, &quoted) {
+        return error;
+    }
     if message.starts_with("unknown field") {
         let inner: Vec<String> = table.split('.').skip(above.len()).map(str::to_owned).collect();
         let own = tag::<C>(&table.split('.').collect::<Vec<_>>()).filter(|tag| Some(*tag) != Some("kind"));
@@ -271,13 +274,35 @@ fn wording<C: Configuration>(
             _ => format!("write [{path}] and its keys below, or {path} = {{ key = value }}"),
         });
     }
+    if ["expected string or map", "expected string only"].iter().any(|expected| message.contains(expected)) {
+        let value = value.map(toml::Value::to_string).unwrap_or_default();
+        return LayerError::new(format!("`{path}`: {value} is not the name of a choice"))
+            .with_help("write a name in quotes; one that is unknown has those that there are listed");
+    }
     if let Some(better) = untagged(message, value) {
         return LayerError::new(format!("`{path}`: {}", better.trim_end()));
     }
-    let plain =
-        message.replace("expected u32", "expected a whole number").replace("expected u64", "expected a whole number");
+    let plain = message
+        .replace("expected u32", "expected a whole number up to 4294967295")
+        .replace("expected u64", "expected a whole number");
     let plain = plain.replace("expected f64", "expected a number").replace("expected a string", "expected a text");
     LayerError::new(format!("`{path}`: {}", plain.trim_end()))
+}
+
+/// Keys that are wrong in a table of a list below, which no path names.
+fn in_list(path: &str, message: &str, value: Option<&toml::Value>, quoted: &[&str]) -> Option<LayerError> {
+    let tables = |value: &toml::Value| value.as_array().is_some_and(|list| list.iter().any(toml::Value::is_table));
+    if message.starts_with("unknown field") && value.is_some_and(tables) {
+        let (key, known) = quoted.split_first()?;
+        let error = LayerError::new(format!("unknown key `{key}` in `[[{path}]]`"));
+        return Some(error.with_help(suggestion(key, "keys", known.iter().copied())));
+    }
+    let field = missing_field(message)?;
+    let lacks = |table: &toml::Value| table.as_table().is_some_and(|table| !table.contains_key(field));
+    let table = value?.as_table().filter(|table| table.contains_key(field))?;
+    let list = table.iter().find(|(_, list)| list.as_array().is_some_and(|list| list.iter().any(lacks)))?.0;
+    let error = LayerError::new(format!("`{field}` is missing in `[[{path}.{list}]]`"));
+    Some(error.with_help(format!("add it to each [[{path}.{list}]]")))
 }
 
 /// How the first device says a key, where it does.

@@ -266,6 +266,22 @@ impl Layer {
         }
     }
 
+    /// Shows texts under these keys in the tables of a list, to be changed.
+    pub fn each_text_in(&mut self, list: &str, keys: &[&str], mut change: impl FnMut(&mut String)) {
+        let Some(tree::Entry { node: Node::Leaf(toml::Value::Array(items)), .. }) =
+            tree::find_mut(&mut self.root, list)
+        else {
+            return;
+        };
+        for table in items.iter_mut().filter_map(toml::Value::as_table_mut) {
+            for key in keys {
+                if let Some(toml::Value::String(text)) = table.get_mut(*key) {
+                    change(text);
+                }
+            }
+        }
+    }
+
     fn take(&mut self, path: &str) -> Option<tree::Entry> {
         let Some((table, key)) = path.split_once('.') else { return self.root.remove(path) };
         match &mut self.root.get_mut(table)?.node {

@@ -323,6 +323,7 @@ fn wrong_types_and_units_point_at_the_value() {
         ("[trigger]\nsoft = \"low\"", "use a share of the blocks", "\"low\""),
         ("[buffer]\npolicy = \"lru\"\nsize = \"4 KB/s\"", "unknown unit", "\"4 KB/s\""),
         ("[precondition]\nfill = \"all\"", "`precondition.fill`: invalid type", "\"all\""),
+        ("[array]\nlevel = 5", "`array.level`: 5 is not the name of a choice", "5"),
         ("[workload]\ntime_scale = \"fast\"", "`workload.time_scale`: invalid type", "\"fast\""),
         ("[compose]\nbuilders = [\"multi-plane\", \"cach\"]", "`compose.builders` cannot be `cach`", ""),
     ] {

@@ -1,0 +1,83 @@
+//! What an array says of some of its drives: their devices and schemes found, and what cannot be refused.
+
+use super::{ARRAY, DEVICE, Input, Kind, Layers, SCHEME, load, looks_like_path};
+use crate::failure::Failure;
+use crate::files;
+use copyback::config::layers::{Layer, LayerError, Located, Place};
+use copyback::config::presets::{self, ARRAYS, DEVICES, SCHEMES};
+use copyback::run::arrays::Member;
+use copyback::run::config::RunConfig;
+use std::path::Path;
+
+impl Layers {
+    /// The drives of a run: those that an override of its array names have a device or a scheme of their own.
+    /// `place`: where overrides are.
+    pub fn members(
+        &self,
+        run: &RunConfig,
+        place: Option<Place>,
+        seed: u64,
+        inputs: &mut Vec<Input>,
+    ) -> Result<Vec<Member>, Failure> {
+        let overrides = run.array.as_ref().map(|array| array.overrides.as_slice()).unwrap_or_default();
+        run.members(seed, |at| -> Result<Option<RunConfig>, Failure> {
+            let named = &overrides[at];
+            if named.device.is_none() && named.scheme.is_none() {
+                return Ok(None);
+            }
+            let mut layer = |kind: &Kind, name: &Option<String>| match name {
+                Some(name) => {
+                    let name = Located { value: name.clone(), place: place.clone() };
+                    load(kind, &name, Path::new(""), inputs).map(Some)
+                }
+                None => Ok(None),
+            };
+            let (device, scheme) = (layer(&DEVICE, &named.device)?, layer(&SCHEME, &named.scheme)?);
+            if let Some(own) = scheme.as_ref().and_then(|scheme| scheme.policy("coordination"))
+                && own != run.coordination.name()
+            {
+                return Err(other_coordination(own, run.coordination.name(), place.clone()).into());
+            }
+            let mut numbers = named.drives.clone();
+            numbers.sort_unstable();
+            let drives: Vec<String> = numbers.iter().map(u32::to_string).collect();
+            let resolved = self.stack(device.into_iter().chain(scheme)).resolve().map_err(|mut error| {
+                error.message = format!("with drive {}: {}", drives.join(", "), error.message);
+                error
+            })?;
+            Ok(Some(resolved.run))
+        })
+    }
+}
+
+/// The drives of an array have one coordination.
+fn other_coordination(own: &str, of_array: &str, place: Option<Place>) -> LayerError {
+    LayerError::new(format!("a drive's scheme chooses the coordination `{own}`, and its array's is `{of_array}`"))
+        .with_help("name a scheme without one, such as `baseline`; `coordinated = false` leaves a drive out")
+        .at(place)
+}
+
+/// Makes relative paths of overrides relative to the folder of their file.
+pub fn resolve_overrides(layer: &mut Layer, folder: &Path) {
+    layer.each_text_in("array.override", &["device", "scheme"], |name| {
+        let is_preset = [DEVICES, SCHEMES].into_iter().any(|presets| presets::find(presets, name).is_some());
+        let path = folder.join(&*name);
+        if !is_preset && (looks_like_path(name) || path.exists()) {
+            *name = path.to_string_lossy().into_owned();
+        }
+    });
+}
+
+/// The layer of an array: a preset, or a file that describes one.
+pub fn load_array(name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
+    let mut layer = load(&ARRAY, name, folder, inputs)?;
+    if !layer.has("array") {
+        let error = LayerError::new(format!("`{}` describes no array: it has no table `[array]`", name.value))
+            .with_help("write [array] and its keys into it, or name a preset such as raid-5");
+        return Err(error.at(name.place.clone()).into());
+    }
+    if presets::find(ARRAYS, &name.value).is_none() {
+        resolve_overrides(&mut layer, files::folder_of(&folder.join(&name.value)));
+    }
+    Ok(layer)
+}
