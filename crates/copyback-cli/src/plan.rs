@@ -9,7 +9,7 @@ use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
 use copyback::host::config::HostMode;
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
-use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
+use copyback::run::config::{AXES, Resolved, Stack};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

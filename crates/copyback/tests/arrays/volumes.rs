@@ -245,7 +245,7 @@ fn a_stripe_unit_fits_on_each_drive() {
     let bytes = Geometry::new(&config.device()).logical_bytes();
     for (stripe_unit, is_refused) in [(bytes / 4096 * 4096, false), (bytes / 4096 * 4096 + 4096, true)] {
         config.array = Some(array(&format!("drives = 1\nstripe_unit = {stripe_unit}")));
-        let image = precondition(&config, 1).expect("a drive");
+        let image = precondition(&drive(""), 1).expect("a drive");
         let source = Box::new(mix(4096, 3, 900_000, 1).into_iter());
         let ran = simulate(&config, image, source, &Options::default(), &mut |_| {});
         let refused = ran.err().map(|error| match error {
