@@ -238,9 +238,10 @@ impl From<RunError> for Failure {
             RunError::BeyondCapacity { .. } => Self::input(error.to_string()).with_help(
                 "use a larger device, or let addresses be folded: --set workload.beyond_capacity=fold (or reject)",
             ),
-            RunError::NoSuchDrive { .. } => {
-                Self::input(error.to_string()).with_help("choose one volume of the trace: --set workload.device=0")
-            }
+            RunError::NoSuchDrive { .. } => Self::input(error.to_string()).with_help(
+                "use as many drives as the workload names (--set array.drives, --set workload.addresses.drives), or \
+                 one of them: --set workload.device=0",
+            ),
             RunError::TooLate { .. } => Self::input(error.to_string())
                 .with_help("mend the trace's time there, or lower `workload.time_scale` or `workload.loop`"),
             RunError::WarmupUnfinished(_) => Self::of_passes(error, 1),

@@ -19,6 +19,7 @@ use copyback::run::config::Resolved;
 use copyback::run::config::RunConfig;
 use copyback_workload::spec::WorkloadSpec;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Results of a command.
@@ -187,7 +188,20 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     lines.extend(note_of_erases(plan, finished));
     lines.extend(note_of_ends(plan, finished));
     lines.extend(plan.runs.iter().zip(finished).filter_map(|(planned, done)| note_of_rounds(planned, done)));
+    lines.extend(plan.runs.first().and_then(note_of_units));
     lines.concat()
+}
+
+/// That units of different sizes are counted together.
+fn note_of_units(planned: &Planned) -> Option<String> {
+    let sizes: BTreeSet<u64> = planned.members.iter().map(|member| member.config.geometry.unit_bytes()).collect();
+    let list: Vec<String> = sizes.iter().map(|bytes| format::size(*bytes as f64)).collect();
+    (sizes.len() > 1).then(|| {
+        let list = list.join(" and ");
+        format!(
+            "Note: drives have mapping units of {list}: sums of units, and write amplification, take them as alike\n"
+        )
+    })
 }
 
 /// That a workload's arrival times are not used, unless the command line itself asks for that.
@@ -336,9 +350,12 @@ pub fn target_line(planned: &Planned) -> String {
     let run = &planned.resolved.run;
     let Some(array) = &run.array else { return device_line(run) };
     let holds = format::size(planned.capacity_bytes() as f64);
-    let is_other = |named: &copyback::array::Override| named.device.is_some();
-    let alike = if array.overrides.iter().any(is_other) { "most of " } else { "each of " };
-    format!("{} of {holds} over {} drives ({alike}{})", array.level.name(), array.drives, flash_of(run))
+    let (level, drives) = (array.level.name(), array.drives);
+    let plural = if drives == 1 { "" } else { "s" };
+    match planned.members.iter().all(|member| member.config.geometry == run.geometry) {
+        true => format!("{level} of {holds} over {drives} drive{plural} (each of {})", flash_of(run)),
+        false => format!("{level} of {holds} over {drives} drive{plural} of several kinds"),
+    }
 }
 
 /// What a workload is called.

@@ -6,7 +6,7 @@ use crate::{files, workloads};
 use copyback::config::Axis;
 use copyback::config::layers::{Layer, LayerError, Located, Place, suggestion};
 use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
-use copyback::host::config::HostMode;
+use copyback::host::config::{HostMode, Target};
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
 use copyback::run::config::{AXES, Resolved, Stack};
@@ -202,7 +202,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         let array_first = array_layer.iter().filter(|_| common.array.is_none());
         let above = array_first.chain(above).chain(array_last).cloned().collect();
         let layers = Layers { device: below.first().cloned(), scheme: layer, above, sets: sets.to_vec() };
-        let stack = layers.stack([]);
+        let stack = layers.stack();
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &scheme, is_alone))?;
         let members = layers.members(&resolved.run, stack.place_of("array.override"), seed, &mut inputs)?;
         if let Some(trace) = &resolved.workload.trace {
@@ -212,6 +212,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         runs.push(Planned { scheme, resolved, members, overridden, mode_from });
     }
     refuse_without_effect(&Layer::of_sets(&common.sets)?, &runs)?;
+    refuse_unnamed_drives(&runs)?;
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
         let hash = workloads::hash_trace(&trace)?;
         inputs.push(Input::trace(trace, hash));
@@ -231,6 +232,19 @@ fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result<(), Failur
     }
     Err(Failure::input("the warm-up `steady` would not end: the workload writes nothing, and no drive settles by that")
         .with_help(failure::SAY_HOW_LONG))
+}
+
+/// Refuses that requests name drives where the workload names none: all would go to the first.
+fn refuse_unnamed_drives(runs: &[Planned]) -> Result<(), Failure> {
+    let unnamed = |planned: &&Planned| {
+        let (run, workload) = (&planned.resolved.run, &planned.resolved.workload);
+        run.host.target == Target::Drive && workload.trace.is_none() && !workload.draws_drives()
+    };
+    if !runs.iter().any(|planned| unnamed(&planned)) {
+        return Ok(());
+    }
+    Err(Failure::input("`host.target`: the workload names no drives, and all requests would go to the first")
+        .with_help("leave it out, or take a workload whose addresses are drawn per drive, such as hpc-w-skew-like"))
 }
 
 /// Settings that say something of one mode of the host alone.
@@ -335,7 +349,7 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
         resolve_overrides(&mut own, choice.folder);
         let sets = vec![sets.clone(), own];
         let layers = Layers { device: Some(device.clone()), scheme: layer, above: vec![workload.clone()], sets };
-        let stack = layers.stack([]);
+        let stack = layers.stack();
         let is_alone = choice.schemes.len() == 1;
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &chosen.label, is_alone))?;
         let members = layers.members(&resolved.run, stack.place_of("array.override"), choice.seed, &mut inputs)?;
@@ -474,13 +488,24 @@ struct Layers {
 }
 
 impl Layers {
-    /// All of them; `otherwise`: what a drive has otherwise, which goes over all that is said of the others, so that a
+    /// All layers; `otherwise`: what a drive has otherwise, which goes over all that is said of the others, so that a
     /// configuration that says everything leaves it its own.
-    fn stack(&self, otherwise: impl IntoIterator<Item = Layer>) -> Stack {
-        let mut stack = Stack::new();
+    fn all(&self, otherwise: impl IntoIterator<Item = Layer>) -> impl Iterator<Item = Layer> {
         let below = self.device.iter().chain([&self.scheme]).chain(&self.above).cloned();
-        let all = below.chain(otherwise).chain(self.sets.iter().cloned());
-        all.for_each(|layer| stack.push(layer));
+        below.chain(otherwise).chain(self.sets.iter().cloned())
+    }
+
+    /// Those of a run.
+    fn stack(&self) -> Stack {
+        let mut stack = Stack::new();
+        self.all([]).for_each(|layer| stack.push(layer));
+        stack
+    }
+
+    /// Those of a drive that is another one. Whether it is told when to collect is its array's.
+    fn of_drive(&self, otherwise: impl IntoIterator<Item = Layer>) -> Stack {
+        let mut stack = Stack::new();
+        self.all(otherwise).for_each(|layer| stack.push(layer.without("coordination")));
         stack
     }
 }

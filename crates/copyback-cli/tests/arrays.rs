@@ -120,6 +120,9 @@ fn overrides_are_looked_at() {
     says("drives = [1]\nseeds = 3", &["unknown key `seeds` in `[[array.override]]`", "did you mean `seed`?"]);
     says("seed = 3", &["`drives` is missing in `[[array.override]]`"]);
     says("drives = [1]\nscheme = \"nope\"", &["unknown scheme `nope`", "array.toml"]);
+    std::fs::write(folder.path().join("other.toml"), "[measure]\nbandwidth = \"1 s\"\n").unwrap();
+    says("drives = [1]\nscheme = \"other.toml\"", &["the scheme of a drive has a table `[measure]`"]);
+    says("drives = [1]\nscheme = \"ideal-no-gc\"", &["drive 1", "`coordinated = false`"]);
     says("drives = [1]\nscheme = \"uncoordinated\"", &["coordination `uncoordinated`", "coordinated = false"]);
 }
 
@@ -148,7 +151,8 @@ fn a_device_of_an_override_is_an_input() {
     std::fs::write(file("grid.toml"), text).unwrap();
     let swept = |device: &str| {
         std::fs::write(file("other.toml"), device).unwrap();
-        let output = copyback(&["sweep", "--quiet", file("grid.toml").to_str().unwrap()]);
+        let (grid, table) = (file("grid.toml"), file("grid.parquet"));
+        let output = copyback(&["sweep", "--quiet", "--out", table.to_str().unwrap(), grid.to_str().unwrap()]);
         assert_eq!(code(&output), 0, "{}", said(&output));
         printed(&output)
     };
@@ -159,10 +163,35 @@ fn a_device_of_an_override_is_an_input() {
     let second = swept(&slower);
     let table = |text: &str| text.lines().find(|line| line.contains("baseline")).map(str::to_owned);
     assert!(!second.contains("done before") && table(&first) != table(&second), "{first}\n{second}");
-    // An experiment elsewhere finds it beside itself, too.
+    // An experiment elsewhere finds it beside itself, too; and so does what it prints of itself, wherever that is.
     let experiment = over.replace("set.", "");
     std::fs::write(file("one.toml"), format!("device = \"small\"\n[array]\ndrives = 4\n{experiment}")).unwrap();
-    run(&[file("one.toml").to_str().unwrap()]);
+    let printed_config = printed(&copyback(&[RUN, &[file("one.toml").to_str().unwrap(), "--print-config"]].concat()));
+    std::fs::create_dir(file("sub")).unwrap();
+    std::fs::write(file("sub").join("again.toml"), printed_config).unwrap();
+    json(&["run", file("sub").join("again.toml").to_str().unwrap()]);
+}
+
+/// A drive that cannot be coordinated is left out, and the others are; units of two sizes are told.
+#[test]
+fn a_drive_that_is_left_out_may_have_any_scheme() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array.toml");
+    let run_of = |own: &str| {
+        let text = format!("[array]\ndrives = 2\n[[array.override]]\ndrives = [1]\n{own}\n");
+        std::fs::write(&path, text).unwrap();
+        let array = ["--array", path.to_str().unwrap(), "-S", "ggc-reactive-inclusive"];
+        let output = copyback(&[RUN, &array].concat());
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        printed(&output) + &said(&output)
+    };
+    let left_out = run_of("scheme = \"ideal-no-gc\"\ncoordinated = false");
+    assert!(left_out.contains("(each of") && !left_out.contains("mapping units of"), "{left_out}");
+    let device =
+        printed(&copyback(&["devices", "small"])).replacen("page_size = \"16 KiB\"", "page_size = \"8 KiB\"", 1);
+    std::fs::write(folder.path().join("other.toml"), device).unwrap();
+    let other = run_of("device = \"other.toml\"");
+    assert!(other.contains("drives of several kinds") && other.contains("mapping units of"), "{other}");
 }
 
 /// Addresses of requests that name drives are folded into the drive.
@@ -176,9 +205,8 @@ fn addresses_are_folded_into_the_drive_that_is_named() {
     refused(&named, &["workload.beyond_capacity"]);
     let result = json(&[&named[..], &["--set", "workload.beyond_capacity=fold"]].concat());
     assert_eq!(numbers(&result, "units_written")[..4], [1, 1, 1, 0]);
-    // As many drives as it has; each has all of its addresses.
     let drawn = ["run", "--workload", "mixed-70-30", "--requests", "300", "--array", "raid-0"];
-    json(&[&drawn[..], &["--set", "host.target=drive"]].concat());
+    refused(&[&drawn[..], &["--set", "host.target=drive"]].concat(), &["names no drives"]);
 }
 
 /// Requests name drives where the workload says so, and everybody hears of the one that has most.

@@ -38,10 +38,19 @@ impl Layers {
             {
                 return Err(other_coordination(own, run.coordination.name(), place.clone()).into());
             }
+            for (kind, layer) in [("device", &device), ("scheme", &scheme)] {
+                for table in ["array", "measure"] {
+                    if layer.as_ref().is_some_and(|layer| layer.has(table)) {
+                        let error = LayerError::new(format!("the {kind} of a drive has a table `[{table}]`"))
+                            .with_help("say it of the whole run, beside `[array]`");
+                        return Err(error.at(place.clone()).into());
+                    }
+                }
+            }
             let mut numbers = named.drives.clone();
             numbers.sort_unstable();
             let drives: Vec<String> = numbers.iter().map(u32::to_string).collect();
-            let resolved = self.stack(device.into_iter().chain(scheme)).resolve().map_err(|mut error| {
+            let resolved = self.of_drive(device.into_iter().chain(scheme)).resolve().map_err(|mut error| {
                 error.message = format!("with drive {}: {}", drives.join(", "), error.message);
                 error
             })?;
@@ -63,6 +72,8 @@ pub fn resolve_overrides(layer: &mut Layer, folder: &Path) {
         let is_preset = [DEVICES, SCHEMES].into_iter().any(|presets| presets::find(presets, name).is_some());
         let path = folder.join(&*name);
         if !is_preset && (looks_like_path(name) || path.exists()) {
+            // What a run prints of itself is read again elsewhere.
+            let path = std::path::absolute(&path).unwrap_or(path);
             *name = path.to_string_lossy().into_owned();
         }
     });

@@ -282,6 +282,13 @@ impl Layer {
         }
     }
 
+    /// The layer without what it says of a table.
+    #[must_use]
+    pub fn without(mut self, table: &str) -> Self {
+        self.root.remove(table);
+        self
+    }
+
     fn take(&mut self, path: &str) -> Option<tree::Entry> {
         let Some((table, key)) = path.split_once('.') else { return self.root.remove(path) };
         match &mut self.root.get_mut(table)?.node {
