@@ -83,6 +83,26 @@ fn a_read_that_waits_for_blocking_collection_finds_its_page_where_it_was_moved()
     assert!(read.gc_affected);
 }
 
+/// A buffer of one page: each write waits for the page before it to leave, and what that waits for is its own wait.
+#[test]
+fn a_write_that_waits_for_room_waits_for_the_collection_that_its_eviction_waits_for() {
+    let mut script = brink(1);
+    // The first of these has the last page of the script leave, the second the one that leaves the plane below its
+    // watermark; the third comes while the collection is at work.
+    let arrival_ns = 2 * LATER + WRITE + 10;
+    script.extend([(LATER, 79), (2 * LATER, 78), (arrival_ns, 77)].map(|(at, page)| pages(Write, at, page, 1)));
+    let buffered = drive(1, "buffer = { policy = \"lru\", size = \"4 KiB\", latency = \"1 us\" }");
+    let outcome = run(&buffered, script);
+    let end_ns = 2 * LATER + WRITE + MOVE + ERASE;
+    let gc = outcome.gc_events[0];
+    assert_eq!((gc.start_ns, gc.end_ns), (2 * LATER + WRITE, end_ns));
+    let [before, write] = outcome.requests.last_chunk().expect("two requests");
+    let own = [("flash", PROGRAM_NS), ("transfer", COMMAND_NS + TRANSFER_NS)];
+    assert_eq!(breakdown(before), [own[0], own[1], ("buffer", 1_000)]);
+    assert_eq!(breakdown(write), [own[0], own[1], ("gc", end_ns - arrival_ns), ("buffer", 1_000)]);
+    assert_eq!([before.gc_affected, write.gc_affected], [false, true]);
+}
+
 #[test]
 fn the_report_has_the_times_of_the_collections_that_were() {
     let script = (0..1_500).map(|i| pages(Write, i * 900_000, splitmix64(i) % 80, 1)).collect();

@@ -38,7 +38,7 @@ pub enum Cause {
     HostIo,
     /// Its die was free, but the schedule or a window kept it out.
     Scheduler,
-    /// It was in DRAM, or waited for room there.
+    /// It was in DRAM, or in the controller. A wait for room in DRAM is what evictions waited for.
     Buffer,
 }
 

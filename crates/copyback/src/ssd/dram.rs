@@ -15,6 +15,61 @@ struct InDram {
     end_ns: u64,
     start_ns: u64,
     request: RequestId,
+    /// What it waited for before it was in.
+    waited: Waited,
+}
+
+/// Where the time of a wait for room went, as far as somebody knows; the rest is the buffer's.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Waited {
+    breakdown_ns: [u64; CAUSES],
+    gc_affected: bool,
+}
+
+/// An eviction that ended.
+pub(super) struct Evicted {
+    pub spent: Spent,
+    /// Whether it waited for collection.
+    pub gc_affected: bool,
+}
+
+/// The time of one eviction, or of all that have ended.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Spent {
+    /// How long they took.
+    pub took_ns: u64,
+    /// What for; not all of it where one was given up on its way.
+    pub breakdown_ns: [u64; CAUSES],
+}
+
+impl Spent {
+    fn add(&mut self, other: &Self) {
+        self.took_ns += other.took_ns;
+        self.breakdown_ns.iter_mut().zip(other.breakdown_ns).for_each(|(sum, ns)| *sum += ns);
+    }
+
+    /// As much of each cause as `part_ns` is of all, less what `before` had.
+    fn part(&self, part_ns: u64, before: &Self) -> [u64; CAUSES] {
+        let took_ns = self.took_ns - before.took_ns;
+        let of = |cause: usize| u128::from(self.breakdown_ns[cause] - before.breakdown_ns[cause]) * u128::from(part_ns);
+        std::array::from_fn(|cause| (of(cause) / u128::from(took_ns.max(1))) as u64)
+    }
+}
+
+impl Evicted {
+    /// What a write has waited for that this made room for. Nobody wrote down when the eviction passed from one cause
+    /// to the next: of one that began before the write waited it is as much of each as the wait is of the eviction.
+    /// Of one that began later, the write was behind others in the meantime: that is what all evictions did that ended
+    /// since it waits. `ended`: all that have ended, this one among them; `before`: those before the wait.
+    fn explains(&self, waited_ns: u64, ended: &Spent, before: &Spent) -> Waited {
+        if waited_ns == 0 {
+            return Waited::default();
+        }
+        let own_ns = waited_ns.min(self.spent.took_ns);
+        let (own, behind) = (self.spent.part(own_ns, &Spent::default()), ended.part(waited_ns - own_ns, before));
+        let breakdown_ns = std::array::from_fn(|cause| own[cause] + behind[cause]);
+        Waited { breakdown_ns, gc_affected: self.gc_affected || behind[Cause::Gc as usize] > 0 }
+    }
 }
 
 /// A sub-request of a write that waits for room in the buffer.
@@ -22,6 +77,8 @@ struct WaitingSubRequest {
     request: RequestId,
     sub_request: SubRequest,
     since_ns: u64,
+    /// What evictions had spent by then.
+    before: Spent,
 }
 
 /// The DRAM of a drive.
@@ -29,6 +86,8 @@ pub(super) struct Dram {
     waiting: VecDeque<WaitingSubRequest>,
     /// Units of those sub-requests together.
     waiting_units: u64,
+    /// What all evictions have spent that ended.
+    spent: Spent,
     /// In the order of their ends, as every access takes the same time.
     inside: VecDeque<InDram>,
     /// The timer of the next end.
@@ -39,7 +98,14 @@ pub(super) struct Dram {
 
 impl Dram {
     pub(super) fn new(timer: Timer) -> Self {
-        Self { waiting: VecDeque::new(), waiting_units: 0, inside: VecDeque::new(), timer, is_due: false }
+        Self {
+            waiting: VecDeque::new(),
+            waiting_units: 0,
+            spent: Spent::default(),
+            inside: VecDeque::new(),
+            timer,
+            is_due: false,
+        }
     }
 }
 
@@ -55,15 +121,16 @@ impl Ssd {
             self.submit_read(Role::UpdateRead, id, unit, 1, TxnId::NONE, events);
         }
         self.parts.open(id);
-        let waiting = WaitingSubRequest { request: id, sub_request, since_ns: events.now_ns() };
+        let waiting =
+            WaitingSubRequest { request: id, sub_request, since_ns: events.now_ns(), before: self.dram.spent };
         self.dram.waiting.push_back(waiting);
         self.dram.waiting_units += u64::from(sub_request.units);
-        self.fill_buffer(events);
+        self.fill_buffer(None, events);
     }
 
     /// Lets waiting sub-requests into the buffer, in order, and evicts what has to go for all that wait: pages leave
-    /// side by side, as far as there are dies.
-    fn fill_buffer(&mut self, events: &mut EventQueue) {
+    /// side by side, as far as there are dies. `evicted`: what has just made room.
+    fn fill_buffer(&mut self, evicted: Option<&Evicted>, events: &mut EventQueue) {
         loop {
             let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return };
             let home = self.drive.home(sub_request.first);
@@ -73,7 +140,10 @@ impl Ssd {
                 dram.waiting_units -= u64::from(sub_request.units);
                 let waiting = dram.waiting.pop_front().expect("it was looked at");
                 self.parts.close(waiting.request);
-                self.enter_dram(waiting.request, waiting.since_ns, events);
+                let waited_ns = events.now_ns() - waiting.since_ns;
+                let explains = |evicted: &Evicted| evicted.explains(waited_ns, &dram.spent, &waiting.before);
+                let waited = evicted.map(explains).unwrap_or_default();
+                self.enter_dram(waiting.request, waiting.since_ns, waited, events);
                 continue;
             }
             if !buffer.must_evict(dram.waiting_units) {
@@ -113,13 +183,20 @@ impl Ssd {
 
     /// Units that left the buffer are in flash, but for others that were written along: there is room for those that
     /// wait.
-    pub(super) fn on_evicted(&mut self, first: LogicalUnit, (units, others): (u32, u32), events: &mut EventQueue) {
+    pub(super) fn on_evicted(
+        &mut self,
+        first: LogicalUnit,
+        (units, others): (u32, u32),
+        evicted: &Evicted,
+        events: &mut EventQueue,
+    ) {
         self.drive.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
-        self.fill_buffer(events);
+        self.dram.spent.add(&evicted.spent);
+        self.fill_buffer(Some(evicted), events);
     }
 
     /// A part of a request is in DRAM and ends after the time of an access.
-    pub(super) fn enter_dram(&mut self, request: RequestId, start_ns: u64, events: &mut EventQueue) {
+    pub(super) fn enter_dram(&mut self, request: RequestId, start_ns: u64, waited: Waited, events: &mut EventQueue) {
         let dram = &mut self.dram;
         let latency_ns = self.drive.buffer.as_ref().map_or(0, Buffer::latency_ns);
         let end_ns = events.now_ns() + latency_ns;
@@ -127,7 +204,7 @@ impl Ssd {
         if dram.inside.is_empty() {
             events.schedule(dram.timer, end_ns);
         }
-        dram.inside.push_back(InDram { end_ns, start_ns, request });
+        dram.inside.push_back(InDram { end_ns, start_ns, request, waited });
     }
 
     /// The next request that is done with what ends in DRAM at this moment.
@@ -135,10 +212,11 @@ impl Ssd {
         let now_ns = events.now_ns();
         while self.dram.inside.front().is_some_and(|d| d.end_ns <= now_ns) {
             let part = self.dram.inside.pop_front().expect("it was looked at");
-            let mut breakdown_ns = [0; CAUSES];
-            breakdown_ns[Cause::Scheduler as usize] = part.start_ns - self.parts.given(part.request).arrival_ns;
-            breakdown_ns[Cause::Buffer as usize] = now_ns - part.start_ns;
-            let done = self.parts.end(part.request, false, &breakdown_ns);
+            let Waited { mut breakdown_ns, gc_affected } = part.waited;
+            let explained_ns: u64 = breakdown_ns.iter().sum();
+            breakdown_ns[Cause::Buffer as usize] += now_ns - part.start_ns - explained_ns;
+            breakdown_ns[Cause::Scheduler as usize] += part.start_ns - self.parts.given(part.request).arrival_ns;
+            let done = self.parts.end(part.request, gc_affected, &breakdown_ns);
             if done.is_some() {
                 return done;
             }
@@ -148,5 +226,34 @@ impl Ssd {
             events.schedule(self.dram.timer, next.end_ns);
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wait as long as the eviction, one of a quarter of it, none, and one that began while another was under way.
+    #[test]
+    fn a_write_waited_for_what_evictions_did() {
+        let spent = |gc_ns, flash_ns| {
+            let mut breakdown_ns = [0; CAUSES];
+            (breakdown_ns[Cause::Gc as usize], breakdown_ns[Cause::Flash as usize]) = (gc_ns, flash_ns);
+            Spent { took_ns: gc_ns + flash_ns, breakdown_ns }
+        };
+        let of = |own: Spent, waited_ns, others: Spent| {
+            let before = spent(7, 11);
+            let mut ended = before;
+            [own, others].iter().for_each(|one| ended.add(one));
+            let evicted = Evicted { spent: own, gc_affected: own.breakdown_ns[Cause::Gc as usize] > 0 };
+            let waited = evicted.explains(waited_ns, &ended, &before);
+            ([Cause::Gc, Cause::Flash].map(|cause| waited.breakdown_ns[cause as usize]), waited.gc_affected)
+        };
+        let none = spent(0, 0);
+        assert_eq!(of(spent(300, 100), 400, none), ([300, 100], true));
+        assert_eq!(of(spent(300, 100), 100, none), ([75, 25], true));
+        assert_eq!(of(spent(300, 100), 0, none), ([0, 0], false));
+        // 100 by itself, and 200 behind evictions of which collection had 600 of 800.
+        assert_eq!(of(spent(0, 100), 300, spent(600, 100)), ([150, 150], true));
     }
 }

@@ -12,7 +12,7 @@
 
 use super::alarms::{ALARMS, Alarm, Alarms, Timers};
 use super::config::SsdConfig;
-use super::dram::Dram;
+use super::dram::{Dram, Evicted, Spent};
 use super::drive::Drive;
 use super::parts::{Given, Parts};
 use crate::buffer::Buffer;
@@ -207,10 +207,11 @@ impl Ssd {
             _ => return self.drive.end_map_txn(id, events),
         }
         let (first, units, others) = (txn.first, txn.units, txn.others);
-        let (time_ns, is_blocked) = (events.now_ns() - txn.arrival_ns, txn.gc_affected);
-        self.drive.counters.on_evicted(time_ns, is_blocked);
+        let spent = Spent { took_ns: events.now_ns() - txn.arrival_ns, breakdown_ns: txn.breakdown_ns };
+        let evicted = Evicted { spent, gc_affected: txn.gc_affected };
+        self.drive.counters.on_evicted(spent.took_ns, evicted.gc_affected);
         self.drive.remove_txn(id);
-        self.on_evicted(first, (units, others), events);
+        self.on_evicted(first, (units, others), &evicted, events);
     }
 
     /// Lets dies for which something changed take what waits.

@@ -1,6 +1,7 @@
 //! From a sub-request to the transactions that flash has to do with it: reads page by page, and writes with the reads
 //! that one of part of a unit needs first.
 
+use super::dram::Waited;
 use super::front::Ssd;
 use crate::dispatch::txn::{Role, Txn};
 use crate::host::config::SubpageWrites;
@@ -59,7 +60,7 @@ impl Ssd {
             unit.0 += units;
         }
         if is_in_dram {
-            self.enter_dram(id, events.now_ns(), events);
+            self.enter_dram(id, events.now_ns(), Waited::default(), events);
         }
     }
 
