@@ -146,6 +146,12 @@ pub struct Common {
     /// Set one key of the configuration, for example trigger.soft=0.05 (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
+    /// Requests arrive when the workload says, whatever the device's file has: host.mode=open
+    #[arg(long, conflicts_with = "closed")]
+    pub open: bool,
+    /// A request arrives when another ends, `host.queue_depth` of them at a time: host.mode=closed
+    #[arg(long)]
+    pub closed: bool,
     /// Seed of every random stream [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
@@ -174,6 +180,15 @@ pub struct Common {
     /// No progress on the terminal
     #[arg(long, short = 'q')]
     pub quiet: bool,
+}
+
+impl Common {
+    /// What the short options set, as `--set` takes it.
+    pub fn spelled_out(mut self) -> Self {
+        let modes = [("open", self.open), ("closed", self.closed)];
+        self.sets.extend(modes.iter().filter(|(_, is_set)| *is_set).map(|(mode, _)| format!("host.mode={mode}")));
+        self
+    }
 }
 
 /// `copyback sweep`

@@ -29,7 +29,7 @@ mod trace;
 mod validate;
 mod workloads;
 
-use args::{Cli, Command};
+use args::{Cli, Command, CompareArgs, RunArgs};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -37,14 +37,14 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     interrupt::watch();
     execute::quiet_broken_invariants();
-    let done = match &cli.command {
-        Command::Run(args) => run::run(args),
-        Command::Compare(args) => compare::compare(args),
-        Command::Reproduce(args) => reproduce::reproduce(args),
-        Command::Sweep(args) => sweep::sweep(args),
-        Command::Validate(args) => validate::validate(args),
-        Command::Trace(command) => trace::trace(command),
-        Command::Schemes { pages: Some(folder), .. } => page::write_all(folder),
+    let done = match cli.command {
+        Command::Run(args) => run::run(&RunArgs { common: args.common.spelled_out(), ..args }),
+        Command::Compare(args) => compare::compare(&CompareArgs { common: args.common.spelled_out(), ..args }),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
+        Command::Validate(args) => validate::validate(&args),
+        Command::Trace(command) => trace::trace(&command),
+        Command::Schemes { pages: Some(folder), .. } => page::write_all(&folder),
         Command::Schemes { name, .. } => listing::schemes(name.as_deref()),
         Command::Devices { name } => listing::devices(name.as_deref()),
         Command::Workloads { name } => listing::workloads(name.as_deref()),

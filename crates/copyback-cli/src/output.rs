@@ -212,8 +212,8 @@ fn note_of_times(plan: &Plan) -> Option<String> {
     };
     let from = plan.runs.iter().find(is_deaf)?.mode_from.as_deref().filter(|from| *from != "--set")?;
     Some(format!(
-        "Note: `host.mode = \"closed\"` ({from}): the workload's arrival times are not used; --set host.mode=open \
-         uses them\n"
+        "Note: `host.mode = \"closed\"` ({from}): the workload's arrival times are not used; --open uses them, and \
+         --closed leaves this note out\n"
     ))
 }
 

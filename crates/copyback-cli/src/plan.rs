@@ -268,7 +268,7 @@ fn refuse_without_effect(sets: &Layer, runs: &[Planned]) -> Result<(), Failure> 
         };
         let help = match (mode, has_times) {
             (HostMode::Open, false) => "remove it: the workload has no arrival times".to_owned(),
-            _ => format!("remove it, or add --set host.mode={help}"),
+            _ => format!("remove it, or add --{help}"),
         };
         let error = LayerError::new(format!("`{table}.{key}` has no effect, for the host's loop is {is}"));
         return Err(error.with_help(help).at(Some(place)).into());

@@ -122,13 +122,18 @@ fn arrival_times_that_are_not_used_are_noted() {
     let base = ["-q", "--trace", trace.path(), "--format", "ssdsim", "--device", &closed];
     for command in [&["run"][..], &["compare", "--schemes", "baseline,pgc"]] {
         let text = done(&[command, &base].concat());
-        let note = "closed.toml): the workload's arrival times are not used; --set host.mode=open";
+        let note = "closed.toml): the workload's arrival times are not used; --open";
         assert!(text.contains(note) && text.matches("are not used").count() == 1, "{text}");
         // Who says it himself knows.
-        for mode in ["host.mode=open", "host.mode=closed"] {
-            let text = done(&[command, &base, &["--set", mode]].concat());
-            assert!(!text.contains("are not used"), "{mode}: {text}");
+        for (mode, option) in [("host.mode=open", "--open"), ("host.mode=closed", "--closed")] {
+            let said = |more: &[&str]| {
+                let text = done(&[command, &base, more].concat());
+                assert!(!text.contains("are not used"), "{more:?}: {text}");
+                text.lines().filter(|line| !line.contains("Simulated in")).collect::<String>()
+            };
+            assert_eq!(said(&["--set", mode]), said(&[option]));
         }
+        assert_ne!(done(&[command, &base, &["--open"]].concat()), done(&[command, &base, &["--closed"]].concat()));
     }
     let generated = ["run", "-q", "--device", &closed, "--workload", "random-write", "--requests", "100"];
     assert!(!done(&generated).contains("are not used"));
@@ -141,12 +146,12 @@ fn limits_of_the_other_loop_are_refused() {
     let closed = closed_device(&trace);
     let base = ["run", "-q", "--trace", trace.path(), "--format", "ssdsim"];
     let with = |more: &[&'static str]| [&base[..], more].concat();
-    refused(&with(&["--set", "host.queue_depth=4"]), &["--set:1:18", "has no effect", "--set host.mode=closed"]);
+    refused(&with(&["--set", "host.queue_depth=4"]), &["--set:1:18", "has no effect", "add --closed"]);
     done(&with(&["--set", "host.queue_depth=4", "--set", "host.mode=closed"]));
     done(&with(&["--set", "host.outstanding_max=4", "--set", "workload.time_scale=2"]));
     for set in ["host.outstanding_max=4", "workload.time_scale=2"] {
         let line = with(&["--set", set, "--set", "host.mode=closed"]);
-        refused(&line, &[set, "has no effect", "closed: a request arrives when another ends", "--set host.mode=open"]);
+        refused(&line, &[set, "has no effect", "closed: a request arrives when another ends", "add --open"]);
     }
     let timeless =
         ["compare", "-q", "--workload", "random-write", "--requests", "50", "--set", "workload.time_scale=2"];
