@@ -1,4 +1,4 @@
-//! What an array says of some of its drives: their devices and schemes found, and what cannot be refused.
+//! What an array says of some of its drives: their devices and schemes are found, and what cannot be is refused.
 
 use super::{ARRAY, DEVICE, Input, Kind, Layers, SCHEME, load, looks_like_path};
 use crate::failure::Failure;
