@@ -21,6 +21,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod scene;
+mod small_writes;
 mod steady;
 mod sweep;
 mod table;

@@ -344,3 +344,23 @@ fn a_generator_that_makes_fewer_requests_than_are_asked_for_is_noted() {
     assert!(run("500").contains(note), "{}", run("500"));
     assert!(!run("300").contains("the workload generates"));
 }
+
+/// Writes of 4 KiB on a drive that maps 16 KiB, on one that maps 4 KiB, and on one whose pages they fill.
+#[test]
+fn writes_smaller_than_units_or_pages_are_noted() {
+    let run = |sets: &[&str]| {
+        let base = ["run", "-q", "--workload", "random-write", "--requests", "3000"];
+        done(&[&base[..], &sets.iter().flat_map(|set| ["--set", set]).collect::<Vec<_>>()].concat())
+    };
+    let units =
+        "Note: writes of 4.00 KiB on average rewrite mapping units of 16.0 KiB; a smaller `geometry.mapping_unit`";
+    let padding = "Note: pages of `baseline` are padded, up to ";
+    let text = run(&[]);
+    assert!(text.contains(units) && !text.contains(padding), "{text}");
+    let text = run(&["geometry.mapping_unit=4 KiB"]);
+    assert!(!text.contains(units) && text.contains(padding), "{text}");
+    let text = run(&["geometry.mapping_unit=4 KiB", "frontier.fill_limit=100 ms"]);
+    assert!(!text.contains(units) && !text.contains(padding), "{text}");
+    let text = run(&["geometry.mapping_unit=4 KiB", "buffer.policy=lru"]);
+    assert!(!text.contains(units) && !text.contains(padding), "{text}");
+}

@@ -58,6 +58,12 @@ fn invariants_hold_on_every_device_with_every_scheme() {
                 set("trigger.stop=136");
             }
             // Buffers that a few thousand writes leave again.
+            "tlc-nvme" => {
+                set("buffer.size=64 KiB");
+                set("capacity.over_provisioning=0.4");
+                // Several units share a page, so that few writes take a free block.
+                set("geometry.mapping_unit=16 KiB");
+            }
             "bench-64g" => set("capacity.over_provisioning=0.28"),
             "tpds20" | "tpds20-4plane" | "tpds20-4plane-free" => {
                 set("buffer.size=64 KiB");

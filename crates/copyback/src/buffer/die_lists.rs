@@ -7,11 +7,12 @@
 //! Parameters: those of `lru`.
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
 //! - `latency` (default `"1 us"`): time of a buffer access for each request.
+//! - `low_water` (default 1) and `idle_after` (default: none): when pages leave before there is no room, as with `lru`.
 
 pub use super::lru::Params;
 
 use super::turn::Turn;
-use super::{BufferPolicy, Take};
+use super::{BufferPolicy, Staying, Take};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
 use crate::sim::index::DieId;
@@ -42,9 +43,9 @@ impl BufferPolicy for Policy {
         home.die.at()
     }
 
-    fn next(&mut self, pages_of: &[u32]) -> Option<Take> {
+    fn next(&mut self, Staying { of_lists: pages_of, .. }: Staying<'_>) -> Option<Take> {
         let die = self.turn.take(|die| pages_of[die as usize] > 0).expect("a list has a page") as usize;
-        Some(Take { lists: die..die + 1, pages_each: 1 })
+        Some(Take::Pages { lists: die..die + 1, pages_each: 1 })
     }
 
     fn list_of_die(&self, die: DieId) -> Option<usize> {
@@ -63,12 +64,16 @@ mod tests {
         let mut policy = Policy { dies: 4, turn: Turn::new(4) };
         let left: Vec<usize> = (0..5)
             .map(|_| {
-                let take = policy.next(&pages_of).expect("there is always one");
-                pages_of[take.lists.start] -= 1;
-                take.lists.start
+                let (lists, _) = policy.next(Staying::of(&pages_of)).expect("there is always one").pages();
+                pages_of[lists.start] -= 1;
+                lists.start
             })
             .collect();
         assert_eq!(left, [0, 1, 2, 3, 0]);
-        assert_eq!(policy.next(&pages_of).map(|take| take.lists.start), Some(2), "die 1 has none left");
+        assert_eq!(
+            policy.next(Staying::of(&pages_of)).map(|take| take.pages().0.start),
+            Some(2),
+            "die 1 has none left"
+        );
     }
 }

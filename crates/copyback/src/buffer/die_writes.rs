@@ -12,12 +12,13 @@
 //! Parameters: those of `lru`, and one more.
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
 //! - `latency` (default `"1 us"`): time of a buffer access for each request.
+//! - `low_water` (default 1) and `idle_after` (default: none): when pages leave before there is no room, as with `lru`.
 //! - `short_set` (default `"pad"`): what leaves where no die has as many pages as planes. `"pad"`: those of the die
 //!   that has most, of two the one whose turn it is first; a drive that is written in rows pads the rest of the row.
 //!   `"wait"`: nothing, until more pages have come: the buffer needs room for a page of each plane of the drive.
 
 use super::turn::Turn;
-use super::{BufferPolicy, Parameters, Take, lru};
+use super::{BufferPolicy, Early, Parameters, Staying, Take, lru, whole};
 use crate::config::{GeometryConfig, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
@@ -33,6 +34,12 @@ pub struct Params {
     pub size: Bytes,
     /// Time of an access.
     pub latency: Nanos,
+    /// Share of the size that stays once pages have to leave.
+    #[serde(skip_serializing_if = "lru::is_whole")]
+    pub low_water: f64,
+    /// Everything leaves when no request has come for so long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_after: Option<Nanos>,
     /// What leaves where no die has as many pages as planes.
     pub short_set: ShortSet,
 }
@@ -50,14 +57,15 @@ pub enum ShortSet {
 
 impl Default for Params {
     fn default() -> Self {
-        let lru::Params { size, latency } = lru::Params::default();
-        Self { size, latency, short_set: ShortSet::default() }
+        let lru::Params { size, latency, .. } = lru::Params::default();
+        Self { size, latency, low_water: whole(), idle_after: None, short_set: ShortSet::default() }
     }
 }
 
 impl Parameters for Params {
     fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
-        lru::Params { size: self.size, latency: self.latency }.check(geometry)?;
+        let Self { size, latency, low_water, idle_after, .. } = *self;
+        lru::Params { size, latency, low_water, idle_after }.check(geometry)?;
         let dies = u64::from(geometry.channels) * u64::from(geometry.chips_per_channel * geometry.dies_per_chip);
         let least_bytes = dies * u64::from(geometry.planes_per_die) * geometry.page_size.0;
         if self.short_set == ShortSet::Wait && self.size.0 < least_bytes {
@@ -78,6 +86,10 @@ impl Parameters for Params {
 
     fn latency_ns(&self) -> u64 {
         self.latency.0
+    }
+
+    fn early(&self) -> Early {
+        Early { low_water: self.low_water, idle_after: self.idle_after }
     }
 }
 
@@ -112,7 +124,7 @@ impl BufferPolicy for Policy {
         home.die.at()
     }
 
-    fn next(&mut self, pages_of: &[u32]) -> Option<Take> {
+    fn next(&mut self, Staying { of_lists: pages_of, .. }: Staying<'_>) -> Option<Take> {
         let whole = self.turn.take(|die| pages_of[die as usize] >= self.planes_per_die);
         let fullest = |turn: &mut Turn| {
             let most = *pages_of.iter().max().expect("a drive has a die");
@@ -122,7 +134,7 @@ impl BufferPolicy for Policy {
             (None, ShortSet::Pad) => fullest(&mut self.turn),
             _ => whole,
         }? as usize;
-        Some(Take { lists: die..die + 1, pages_each: self.planes_per_die })
+        Some(Take::Pages { lists: die..die + 1, pages_each: self.planes_per_die })
     }
 
     fn list_of_die(&self, die: DieId) -> Option<usize> {
@@ -138,7 +150,7 @@ mod tests {
     fn taken<const DIES: usize>(short_set: ShortSet, mut pages_of: [u32; DIES], sets: usize) -> Vec<(usize, u32)> {
         let mut policy = Policy { dies: DIES as u32, planes_per_die: 2, short_set, turn: Turn::new(DIES as u32) };
         let set = |_| {
-            let Take { lists, pages_each } = policy.next(&pages_of)?;
+            let (lists, pages_each) = policy.next(Staying::of(&pages_of))?.pages();
             let pages = pages_each.min(pages_of[lists.start]);
             pages_of[lists.start] -= pages;
             Some((lists.start, pages))

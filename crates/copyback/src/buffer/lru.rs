@@ -1,14 +1,21 @@
 //! A write buffer in DRAM: a write is done when its data is in the buffer; the least recently used dirty units are
 //! written to flash when there is no room.
 //!
-//! Source: tpds20 Section 5.1 without its die lists; SSDsim's buffer. Data in the buffer is lost at a power cut unless
-//! the device has capacitors; the simulator reports what it held at the end and does not model the loss.
+//! Source: tpds20 Section 5.1 without its die lists; SSDsim's buffer. The logical page used least recently leaves.
+//! Where mapping units are smaller than pages, the next of the same plane go with it, as many as fill a page of the
+//! flash (own): a drive that maps 4 KiB and programs 16 KiB would else program each small write by itself. Where the
+//! allocation leaves the plane open they are those of the same die, or any. Data in the buffer is lost at a power cut
+//! unless the device has capacitors; the simulator reports what it held at the end and does not model the loss.
 //!
 //! Parameters:
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least.
 //! - `latency` (default `"1 us"`): time of a buffer access for each request.
+//! - `low_water` (default 1): once pages have to leave, they go on leaving until no more than this share of `size`
+//!   stays beside what waits, at most a page for each plane at once.
+//! - `idle_after` (default: none): when no request has come for so long, everything leaves, at most a page for each
+//!   plane at once, until the next one comes.
 
-use super::{BufferPolicy, Parameters, Take};
+use super::{BufferPolicy, Early, Parameters, Staying, Take, whole};
 use crate::config::{GeometryConfig, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
@@ -23,16 +30,27 @@ pub struct Params {
     pub size: Bytes,
     /// Time of an access.
     pub latency: Nanos,
+    /// Share of the size that stays once pages have to leave.
+    #[serde(skip_serializing_if = "is_whole")]
+    pub low_water: f64,
+    /// Everything leaves when no request has come for so long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_after: Option<Nanos>,
+}
+
+pub(super) fn is_whole(share: &f64) -> bool {
+    *share == whole()
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { size: Bytes(1 << 20), latency: Nanos(1_000) }
+        Self { size: Bytes(1 << 20), latency: Nanos(1_000), low_water: whole(), idle_after: None }
     }
 }
 
 impl Parameters for Params {
     fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
+        self.early().check()?;
         // A write comes in page by page, each as a whole. A buffer that cannot hold one would wait for ever.
         let page_bytes = geometry.page_size.0;
         if self.size.0 < page_bytes {
@@ -52,32 +70,43 @@ impl Parameters for Params {
     fn latency_ns(&self) -> u64 {
         self.latency.0
     }
+
+    fn early(&self) -> Early {
+        Early { low_water: self.low_water, idle_after: self.idle_after }
+    }
 }
 
 /// What it has to know of a page's place when the page comes in.
 pub const NEEDS: Known = Known::Nothing;
 
-/// The policy of a run: one list.
-pub struct Policy;
+/// The policy of a run: a list for each plane, as far as the allocation says which.
+pub struct Policy {
+    planes: u32,
+}
 
 impl Policy {
     /// The policy for a drive.
-    pub fn new(_params: &Params, _geometry: &Geometry) -> Self {
-        Self
+    pub fn new(_params: &Params, geometry: &Geometry) -> Self {
+        Self { planes: geometry.planes }
     }
 }
 
 impl BufferPolicy for Policy {
     fn lists(&self) -> usize {
-        1
+        self.planes as usize
     }
 
     #[inline]
-    fn list_of(&self, _home: Place) -> usize {
-        0
+    fn list_of(&self, home: Place) -> usize {
+        match (home.plane.is_some(), home.die.is_some()) {
+            (true, _) => home.plane.at(),
+            // Dies are fewer than planes.
+            (false, true) => home.die.at(),
+            (false, false) => 0,
+        }
     }
 
-    fn next(&mut self, _pages_of: &[u32]) -> Option<Take> {
-        Some(Take { lists: 0..1, pages_each: 1 })
+    fn next(&mut self, staying: Staying<'_>) -> Option<Take> {
+        Some(Take::Filling { list: staying.oldest })
     }
 }

@@ -7,8 +7,12 @@
 //! ([`Buffer::take_set`]).
 //!
 //! All buffers hold pages in the same way (`pages`). A policy says which of its lists a page stands in, each list in
-//! the order of last use, and from which list the next set is taken. It looks at how many pages each list has and keeps
-//! its turn; the buffer takes them. A policy is a file of this folder and a row of the registry.
+//! the order of last use, and from which list the next set is taken. It looks at what the lists hold and keeps its
+//! turn; the buffer takes them. A policy is a file of this folder and a row of the registry.
+//!
+//! Pages leave when there is no room for what waits. Two settings that all policies share have them leave sooner:
+//! `low_water`, the share of the size that stays once pages have to leave, and `idle_after`, the time without a request
+//! after which everything leaves.
 
 pub mod die_lists;
 pub mod die_writes;
@@ -21,20 +25,57 @@ mod turn;
 pub use pages::{Leaving, Set};
 
 use crate::config::layers::Kept;
-use crate::config::{GeometryConfig, KeyError, axis};
+use crate::config::{GeometryConfig, KeyError, axis, number};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
 use crate::sim::index::{DieId, LogicalUnit};
+use copyback_workload::units::Nanos;
 use pages::Pages;
 use std::ops::Range;
 
-/// The pages that leave together next: of each of some lists those that were used least recently.
+/// The pages that leave together next, those that were used least recently.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Take {
-    /// The lists.
-    pub lists: Range<usize>,
-    /// At most so many pages of each. Of all lists together at most as many as a die can have planes.
-    pub pages_each: u32,
+pub enum Take {
+    /// Logical pages of each of some lists.
+    Pages {
+        /// The lists.
+        lists: Range<usize>,
+        /// At most so many pages of each. Of all lists together at most as many as a die can have planes.
+        pages_each: u32,
+    },
+    /// Of one list as many as fit into a page of the flash: one at least.
+    Filling {
+        /// The list.
+        list: usize,
+    },
+}
+
+#[cfg(test)]
+impl Take {
+    /// The lists, and the pages of each.
+    fn pages(self) -> (Range<usize>, u32) {
+        match self {
+            Self::Pages { lists, pages_each } => (lists, pages_each),
+            Self::Filling { list } => panic!("pages of list {list} that fill one of the flash"),
+        }
+    }
+}
+
+/// What a policy sees of the pages that may leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Staying<'a> {
+    /// How many pages each list has.
+    pub of_lists: &'a [u32],
+    /// The list of the page that was used least recently of all.
+    pub oldest: usize,
+}
+
+#[cfg(test)]
+impl<'a> Staying<'a> {
+    /// So many pages of each list, of which that of the first was used least recently.
+    fn of(of_lists: &'a [u32]) -> Self {
+        Self { of_lists, oldest: 0 }
+    }
 }
 
 /// See the module's contract.
@@ -43,9 +84,9 @@ pub trait BufferPolicy {
     fn lists(&self) -> usize;
     /// The list of a page that will be written to `home`, of which the allocation may leave plane and die open.
     fn list_of(&self, home: Place) -> usize;
-    /// What leaves next, where anything may; `pages_of`: how many pages each list has. None: nothing before more pages
-    /// have come, or those on their way are in flash.
-    fn next(&mut self, pages_of: &[u32]) -> Option<Take>;
+    /// What leaves next, where anything may. None: nothing before more pages have come, or those on their way are in
+    /// flash.
+    fn next(&mut self, staying: Staying<'_>) -> Option<Take>;
     /// The list of pages that will be written to a die, where the policy keeps one of that die alone.
     fn list_of_die(&self, _die: DieId) -> Option<usize> {
         None
@@ -60,6 +101,37 @@ pub trait Parameters {
     fn size_bytes(&self) -> u64;
     /// Time of an access.
     fn latency_ns(&self) -> u64;
+    /// When pages leave before there is no room.
+    fn early(&self) -> Early;
+}
+
+/// When pages leave before there is no room: settings that all policies share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Early {
+    /// Once pages have to leave, so much of the size stays: a share.
+    pub low_water: f64,
+    /// Everything leaves when no request has come for so long.
+    pub idle_after: Option<Nanos>,
+}
+
+/// Nothing leaves early.
+pub fn whole() -> f64 {
+    1.0
+}
+
+impl Early {
+    /// Checks the values.
+    pub fn check(&self) -> Result<(), KeyError> {
+        if !(0.0..=1.0).contains(&self.low_water) {
+            return Err(KeyError::new("buffer.low_water", format!("{} is no share", number(self.low_water)))
+                .with_help("use a number from 0 to 1; 1 lets pages leave only for what waits"));
+        }
+        match self.idle_after {
+            Some(Nanos(0)) => Err(KeyError::new("buffer.idle_after", "a drive is never idle for no time")
+                .with_help("use a time such as \"10 ms\", or leave it out")),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Writes the registry: of each row its place in the configuration, in the run-time enum and in the questions.
@@ -73,7 +145,11 @@ macro_rules! buffers {
         }
 
         /// Size and time of the DRAM stay where a scheme chooses another way to use it.
-        pub const KEPT: Kept = Kept { table: "buffer", policies: &[$( $name ),+], keys: &["size", "latency"] };
+        pub const KEPT: Kept = Kept {
+            table: "buffer",
+            policies: &[$( $name ),+],
+            keys: &["size", "latency", "low_water", "idle_after"],
+        };
 
         impl BufferConfig {
             /// Checks the parameters.
@@ -113,8 +189,8 @@ macro_rules! buffers {
             fn list_of(&self, home: Place) -> usize {
                 match self { $( Self::$variant(p) => p.list_of(home) ),+ }
             }
-            fn next(&mut self, pages_of: &[u32]) -> Option<Take> {
-                match self { $( Self::$variant(p) => p.next(pages_of) ),+ }
+            fn next(&mut self, staying: Staying<'_>) -> Option<Take> {
+                match self { $( Self::$variant(p) => p.next(staying) ),+ }
             }
             fn list_of_die(&self, die: DieId) -> Option<usize> {
                 match self { $( Self::$variant(p) => p.list_of_die(die) ),+ }
@@ -136,6 +212,14 @@ pub struct Buffer {
     bookkeeping_bytes: f64,
     pages: Pages,
     policy: Policy,
+    /// Once pages have to leave, so many units stay.
+    low_units: u64,
+    idle_after_ns: Option<u64>,
+    /// Pages leave until only so many units stay.
+    target_units: Option<u64>,
+    /// Units that may be on their way at once for the target: a page for each plane. For what waits they are not
+    /// counted.
+    leaving_max_units: u64,
 }
 
 /// What several lists take: for each a head, that is the logical page number of 4 bytes, and a counter that can count
@@ -149,8 +233,18 @@ impl Buffer {
     fn new(params: &impl Parameters, policy: Policy, geometry: &Geometry) -> Self {
         let page_bytes = u64::from(geometry.units_per_flash_page) * u64::from(geometry.unit_bytes);
         let bookkeeping_bytes = bookkeeping_bytes(policy.lists(), params.size_bytes() / page_bytes);
-        let pages = Pages::new(params.size_bytes() / u64::from(geometry.unit_bytes), policy.lists(), geometry);
-        Self { latency_ns: params.latency_ns(), bookkeeping_bytes, pages, policy }
+        let units = params.size_bytes() / u64::from(geometry.unit_bytes);
+        let Early { low_water, idle_after } = params.early();
+        Self {
+            latency_ns: params.latency_ns(),
+            bookkeeping_bytes,
+            pages: Pages::new(units, policy.lists(), geometry),
+            policy,
+            low_units: (units as f64 * low_water) as u64,
+            idle_after_ns: idle_after.map(|after| after.0),
+            target_units: None,
+            leaving_max_units: u64::from(geometry.planes) * u64::from(geometry.units_per_page),
+        }
     }
 
     /// Time of an access.
@@ -181,10 +275,42 @@ impl Buffer {
         self.pages.insert(first, units, list)
     }
 
-    /// Whether pages have to leave, beyond those on their way, before so many units that wait could all come in; or as
-    /// many of them as the buffer holds at all.
-    pub fn must_evict(&self, waiting_units: u64) -> bool {
-        self.pages.lacks_room_for(waiting_units)
+    /// Whether pages have to leave, beyond those on their way: before so many units that wait could all come in, or as
+    /// many of them as the buffer holds at all; or until no more stay than the low-water mark or idle time lets.
+    pub fn must_evict(&mut self, waiting_units: u64) -> bool {
+        if self.pages.lacks_room_for(waiting_units) {
+            let low_units = (self.low_units < self.pages.capacity_units()).then_some(self.low_units);
+            self.target_units = self.target_units.or(low_units);
+            return true;
+        }
+        let Some(target_units) = self.target_units else { return false };
+        if self.pages.staying_units() + waiting_units <= target_units {
+            self.target_units = None;
+            return false;
+        }
+        self.pages.leaving_units() < self.leaving_max_units
+    }
+
+    /// How long no request comes before everything leaves.
+    pub fn idle_after_ns(&self) -> Option<u64> {
+        self.idle_after_ns
+    }
+
+    /// No request has come for that long: everything leaves.
+    pub fn begin_idle(&mut self) {
+        self.target_units = Some(0);
+    }
+
+    /// Nothing more leaves but for room.
+    pub fn end_early(&mut self) {
+        self.target_units = None;
+    }
+
+    /// A request came: what has not left on account of idle time stays.
+    pub fn end_idle(&mut self) {
+        if self.target_units == Some(0) && self.low_units > 0 {
+            self.target_units = None;
+        }
     }
 
     /// Sends the pages that leave together next on their way; none where all are, or where the policy waits for more.
@@ -192,7 +318,7 @@ impl Buffer {
         if self.pages.is_all_leaving() {
             return Set::default();
         }
-        let Some(take) = self.policy.next(self.pages.of_lists()) else { return Set::default() };
+        let Some(take) = self.policy.next(self.pages.staying()) else { return Set::default() };
         let set = self.pages.take(take);
         debug_assert!(!set.is_empty(), "the policy names lists without a page");
         set

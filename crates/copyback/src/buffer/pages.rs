@@ -1,7 +1,7 @@
 //! What a buffer holds: dirty units by logical page, each page in a list of its policy's until it leaves.
 
-use super::Take;
-use crate::config::device::PLANES_MAX;
+use super::{Staying, Take};
+use crate::config::device::{PLANES_MAX, UNITS_PER_PAGE_MAX};
 use crate::flash::geometry::Geometry;
 use crate::sim::index::LogicalUnit;
 use crate::sim::lists::Lists;
@@ -52,10 +52,14 @@ impl Leaving {
     }
 }
 
-/// Pages that leave together: at most one for each plane of a die.
+/// Most pages that leave together: one for each plane of a die, or one for each unit of a page.
+const SET_MAX: usize = UNITS_PER_PAGE_MAX as usize;
+const _: () = assert!(PLANES_MAX as usize <= SET_MAX);
+
+/// Pages that leave together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Set {
-    pages: [Leaving; PLANES_MAX as usize],
+    pages: [Leaving; SET_MAX],
     count: usize,
 }
 
@@ -91,10 +95,15 @@ pub(super) struct Pages {
     free: Vec<u32>,
     /// In the order of their last use.
     lists: Lists,
+    /// The entries of all lists in that order.
+    all: Lists,
     /// How many entries each list has, and all together.
     of_lists: Vec<u32>,
     staying: u32,
+    /// Units of a logical page.
     units_per_page: u32,
+    /// Units of a page of the flash.
+    fill_units: u32,
 }
 
 fn mask_of(start: u32, units: u32) -> u32 {
@@ -105,10 +114,11 @@ impl Pages {
     /// Room for so many units, in so many lists.
     pub fn new(capacity_units: u64, lists: usize, geometry: &Geometry) -> Self {
         let pages = geometry.logical_units.div_ceil(geometry.units_per_logical_page);
-        Self::of_shape(capacity_units, lists, pages, geometry.units_per_logical_page)
+        let (units_per_page, fill_units) = (geometry.units_per_logical_page, geometry.units_per_page);
+        Self::of_shape(capacity_units, lists, pages, (units_per_page, fill_units))
     }
 
-    fn of_shape(capacity_units: u64, lists: usize, pages: u32, units_per_page: u32) -> Self {
+    fn of_shape(capacity_units: u64, lists: usize, pages: u32, (units_per_page, fill_units): (u32, u32)) -> Self {
         Self {
             capacity_units,
             used_units: 0,
@@ -117,9 +127,11 @@ impl Pages {
             entries: Vec::new(),
             free: Vec::new(),
             lists: Lists::new(lists, 0),
+            all: Lists::new(1, 0),
             of_lists: vec![0; lists],
             staying: 0,
             units_per_page,
+            fill_units,
         }
     }
 
@@ -132,9 +144,28 @@ impl Pages {
         (entry != NONE).then_some(entry)
     }
 
-    /// Entries that each list has.
-    pub fn of_lists(&self) -> &[u32] {
-        &self.of_lists
+    /// What may leave.
+    ///
+    /// # Panics
+    /// When nothing may.
+    pub fn staying(&self) -> Staying<'_> {
+        let oldest = self.all.first(0).expect("a page may leave");
+        Staying { of_lists: &self.of_lists, oldest: self.entries[oldest as usize].list as usize }
+    }
+
+    /// Units that there is room for.
+    pub fn capacity_units(&self) -> u64 {
+        self.capacity_units
+    }
+
+    /// Units that are not on their way to flash.
+    pub fn staying_units(&self) -> u64 {
+        self.used_units - self.leaving_units
+    }
+
+    /// Units that are.
+    pub fn leaving_units(&self) -> u64 {
+        self.leaving_units
     }
 
     /// Whether no page stands in a list.
@@ -156,6 +187,8 @@ impl Pages {
             let list = self.entries[entry as usize].list as usize;
             self.lists.remove(list, entry);
             self.lists.push_back(list, entry);
+            self.all.remove(0, entry);
+            self.all.push_back(0, entry);
         }
     }
 
@@ -188,6 +221,7 @@ impl Pages {
             }
         };
         self.lists.grow(self.entries.len());
+        self.all.grow(self.entries.len());
         self.stay(entry);
         self.entry_of[page as usize] = entry;
         entry
@@ -197,6 +231,7 @@ impl Pages {
     fn stay(&mut self, entry: u32) {
         let list = self.entries[entry as usize].list as usize;
         self.lists.push_back(list, entry);
+        self.all.push_back(0, entry);
         self.of_lists[list] += 1;
         self.staying += 1;
     }
@@ -204,6 +239,7 @@ impl Pages {
     fn leave_list(&mut self, entry: u32) {
         let list = self.entries[entry as usize].list as usize;
         self.lists.remove(list, entry);
+        self.all.remove(0, entry);
         self.of_lists[list] -= 1;
         self.staying -= 1;
     }
@@ -215,11 +251,16 @@ impl Pages {
 
     /// See [`super::Buffer::must_evict`].
     pub fn lacks_room_for(&self, waiting_units: u64) -> bool {
-        self.used_units - self.leaving_units + waiting_units.min(self.capacity_units) > self.capacity_units
+        self.staying_units() + waiting_units.min(self.capacity_units) > self.capacity_units
     }
 
-    /// Sends pages on their way: of each list those that were used least recently.
-    pub fn take(&mut self, Take { lists, pages_each }: Take) -> Set {
+    /// Sends pages on their way, those that were used least recently.
+    pub fn take(&mut self, take: Take) -> Set {
+        let (lists, pages_each) = match take {
+            Take::Pages { lists, pages_each } => (lists, pages_each),
+            // A logical page is no larger than a page of the flash: its units fit.
+            Take::Filling { list } => return self.take_within(list, self.fill_units),
+        };
         let mut set = Set::default();
         for list in lists {
             for _ in 0..pages_each {
@@ -299,12 +340,12 @@ mod tests {
 
     /// Two lists; four units a page.
     fn pages(units: u64) -> Pages {
-        Pages::of_shape(units, 2, 16, 4)
+        Pages::of_shape(units, 2, 16, (4, 4))
     }
 
     /// Runs of the pages that leave, of the first list if not of both.
     fn taken(pages: &mut Pages, lists: usize, pages_each: u32) -> Vec<Vec<(LogicalUnit, u32)>> {
-        let set = pages.take(Take { lists: 0..lists, pages_each });
+        let set = pages.take(Take::Pages { lists: 0..lists, pages_each });
         set.pages().iter().map(|page| page.runs().collect()).collect()
     }
 
@@ -327,25 +368,39 @@ mod tests {
             p.insert(LogicalUnit(4 * page), 1, list);
         }
         p.touch(LogicalUnit(12));
-        assert_eq!(p.of_lists(), [3, 1]);
+        assert_eq!((&p.of_lists[..], p.staying().oldest), (&[3, 1][..], 1), "page 3 was used again");
         let one = |page: u32| vec![(LogicalUnit(4 * page), 1)];
         assert_eq!(taken(&mut p, 2, 2), [one(2), one(1), one(0)], "two of the first list, the one of the second");
-        assert_eq!(p.of_lists(), [1, 0]);
+        assert_eq!(p.of_lists, [1, 0]);
         assert!(!p.is_all_leaving());
         assert_eq!(taken(&mut p, 2, 1), [one(3)]);
         assert!(p.is_all_leaving());
+    }
+
+    /// Page 0 with a unit, page 2 with two, page 1 with two: three units of four, as those of page 1 do not fit; of the
+    /// other list nothing.
+    #[test]
+    fn as_many_pages_of_a_list_leave_as_fill_one_of_the_flash() {
+        let mut p = pages(16);
+        for (page, units, list) in [(3, 1, 1), (0, 1, 0), (2, 2, 0), (1, 2, 0)] {
+            p.insert(LogicalUnit(4 * page), units, list);
+        }
+        let set = p.take(Take::Filling { list: 0 });
+        let runs: Vec<_> = set.pages().iter().flat_map(|page| page.runs()).collect();
+        assert_eq!(runs, [(LogicalUnit(0), 1), (LogicalUnit(8), 2)]);
+        assert_eq!((p.staying_units(), p.leaving_units(), &p.of_lists[..]), (3, 3, &[1, 1][..]));
     }
 
     #[test]
     fn what_is_written_again_while_it_leaves_stays() {
         let mut p = pages(4);
         p.insert(LogicalUnit(0), 2, 1);
-        p.take(Take { lists: 0..2, pages_each: 1 });
+        p.take(Take::Pages { lists: 0..2, pages_each: 1 });
         assert_eq!(p.insert(LogicalUnit(0), 1, 1), Some(1));
         assert!(p.is_all_leaving(), "the page stands in no list while a part of it leaves");
         p.ended(LogicalUnit(0), 2, 0);
         assert!(p.holds(LogicalUnit(0)) && !p.holds(LogicalUnit(1)));
-        assert_eq!((p.used_units(), p.of_lists()), (1, &[0, 1][..]));
+        assert_eq!((p.used_units(), &p.of_lists[..]), (1, &[0, 1][..]));
         assert_eq!(taken(&mut p, 2, 1), [[(LogicalUnit(0), 1)]]);
     }
 

@@ -8,11 +8,12 @@
 //! Parameters: those of `lru`.
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least. tpds20: 1 % of the footprint.
 //! - `latency` (default `"1 us"`): time of a buffer access for each request.
+//! - `low_water` (default 1) and `idle_after` (default: none): when pages leave before there is no room, as with `lru`.
 
 pub use super::lru::Params;
 
 use super::turn::Turn;
-use super::{BufferPolicy, Take};
+use super::{BufferPolicy, Staying, Take};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
 
@@ -43,11 +44,11 @@ impl BufferPolicy for Policy {
         home.plane.at()
     }
 
-    fn next(&mut self, pages_of: &[u32]) -> Option<Take> {
+    fn next(&mut self, Staying { of_lists: pages_of, .. }: Staying<'_>) -> Option<Take> {
         let planes = self.planes_per_die;
         let lists_of = |die: u32| (die * planes) as usize..((die + 1) * planes) as usize;
         let die = self.turn.take(|die| pages_of[lists_of(die)].iter().any(|&pages| pages > 0));
-        Some(Take { lists: lists_of(die.expect("a list has a page")), pages_each: 1 })
+        Some(Take::Pages { lists: lists_of(die.expect("a list has a page")), pages_each: 1 })
     }
 }
 
@@ -59,7 +60,7 @@ mod tests {
     #[test]
     fn a_page_of_each_plane_of_a_die_leaves() {
         let mut policy = Policy { planes: 4, planes_per_die: 2, turn: Turn::new(2) };
-        let mut lists = |pages_of: [u32; 4]| policy.next(&pages_of).map(|take| (take.lists, take.pages_each));
+        let mut lists = |pages_of: [u32; 4]| policy.next(Staying::of(&pages_of)).map(Take::pages);
         assert_eq!(lists([2, 0, 1, 1]), Some((0..2, 1)));
         assert_eq!(lists([1, 0, 1, 1]), Some((2..4, 1)));
         assert_eq!(lists([0, 0, 0, 1]), Some((2..4, 1)), "the first die has none");

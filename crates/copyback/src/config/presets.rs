@@ -28,6 +28,7 @@ pub const DEVICES: &[Preset] = presets!(
     "tpds20",
     "tpds20-4plane",
     "tpds20-4plane-free",
+    "tlc-nvme",
     "bench-64g",
 );
 

@@ -191,9 +191,9 @@ pub fn image_key(config: &RunConfig) -> String {
     let FtlConfig { device, mapping, allocation, frontier, victim, redundancy, free_order } = config.ftl();
     let Device { geometry, timing: _, capacity, commands: _ } = device;
     let collects = !matches!(config.precondition, PreconditionConfig::Empty {} | PreconditionConfig::Aged { .. });
-    let (trigger, has_parity) = (collects.then_some(&config.trigger), redundancy.has_parity());
-    let of_ftl = (geometry, capacity, mapping, allocation, frontier, victim, has_parity, free_order);
-    format!("{of_ftl:?} {trigger:?} {:?}", config.precondition)
+    let collecting = collects.then(|| (&config.trigger, preconditioning::Pads::of(config)));
+    let of_ftl = (geometry, capacity, mapping, allocation, frontier, victim, redundancy.has_parity(), free_order);
+    format!("{of_ftl:?} {collecting:?} {:?}", config.precondition)
 }
 
 /// Drives of a run with their pasts, as [`RunConfig::members`] lists them.

@@ -2,6 +2,7 @@
 
 use super::config::RunConfig;
 use super::precondition::{PreconditionConfig, Spread};
+use crate::buffer::BufferConfig;
 use crate::config::KeyError;
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::core::Ftl;
@@ -9,6 +10,7 @@ use crate::ftl::frontier::Stream;
 use crate::ftl::mapping::cached::ENTRY_BYTES;
 use crate::observe::steady::{self, LastRounds};
 use crate::sim::index::{BlockId, LogicalUnit, PlaneId};
+use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
 use copyback_workload::rng;
 use rand::RngExt;
@@ -23,7 +25,30 @@ pub struct Preconditioner {
     stop_blocks: u32,
     /// Blocks between the watermarks of a die's planes.
     stagger_blocks: u32,
+    pads: Pads,
     written: u64,
+}
+
+/// Which pages are padded, as they would be in a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pads {
+    /// The last one of each collection, which waits for nobody and that no write of the host fills.
+    moves: bool,
+    /// That of each overwrite: a small write that comes alone shares its page with none.
+    writes: bool,
+}
+
+impl Pads {
+    /// What a configuration asks for. Collections that take no time do not pad in a run; they start from the drive of
+    /// those with which they are compared.
+    pub(super) fn of(config: &RunConfig) -> Self {
+        let shares_pages = config.shape().page_size.0 > config.geometry.unit_bytes()
+            && !config.mapping.has_superpages()
+            && config.mapping.log_blocks().is_none();
+        let gathers = config.frontier.fill().is_some() || !matches!(config.buffer, BufferConfig::None(_));
+        let is_filled = config.granularity.build().combines();
+        Self { moves: shares_pages && !is_filled, writes: shares_pages && !gathers }
+    }
 }
 
 impl Preconditioner {
@@ -35,7 +60,8 @@ impl Preconditioner {
         // The host may never take the reserve, so a plane collects before it would have to.
         let least = GC_RESERVE_BLOCKS + 1;
         let stagger_blocks = config.trigger.stagger_blocks();
-        Self { ftl, soft_blocks: soft.max(least), stop_blocks: stop.max(least), stagger_blocks, written: 0 }
+        let pads = Pads::of(config);
+        Self { ftl, soft_blocks: soft.max(least), stop_blocks: stop.max(least), stagger_blocks, pads, written: 0 }
     }
 
     /// Writes one unit, and where there is parity that of its stripe.
@@ -86,7 +112,8 @@ impl Preconditioner {
         let stop_blocks = self.stop_blocks + self.stagger_blocks * geometry.plane_offset(plane);
         // A policy that does not look at what is valid may free nothing for a while, but not for ever.
         let collections_left = 4 * geometry.blocks_per_plane;
-        let mut clock = NoClock { ftl: &mut self.ftl, stamp: self.written, stop_blocks, collections_left };
+        let pads_moves = self.pads.moves;
+        let mut clock = NoClock { ftl: &mut self.ftl, stamp: self.written, stop_blocks, collections_left, pads_moves };
         if clock.next(plane).is_none() || walk(&mut clock, plane) == End::Reached {
             return Ok(());
         }
@@ -122,7 +149,7 @@ impl Preconditioner {
         }
     }
 
-    /// Overwrites `writes` units drawn from the first `units`.
+    /// Overwrites `writes` units drawn from the first `units`, each by a write of its own.
     pub fn overwrite(&mut self, units: u32, writes: u64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
         // Random accesses to the map miss every cache of the processor: they are announced a batch ahead.
         const BATCH: usize = 32;
@@ -139,10 +166,19 @@ impl Preconditioner {
             }
             for &unit in &batch[..now] {
                 self.write(unit)?;
+                if self.pads.writes {
+                    self.seal_page_of(unit);
+                }
             }
             left -= now as u64;
         }
         Ok(())
+    }
+
+    /// Pads the page that a unit was written to.
+    fn seal_page_of(&mut self, unit: LogicalUnit) {
+        let plane = self.ftl.geometry.plane_of_page(self.ftl.geometry.page_of(self.ftl.lookup(unit)));
+        self.ftl.seal_page(plane, Stream::Host, self.written);
     }
 
     /// Overwrites until write amplification over one filling's worth of writes changes by no more than `steady`.
@@ -294,12 +330,13 @@ impl Preconditioner {
 }
 
 /// The clock of a walk before a run: none. A collection that frees one unit is worth it, as moves of several share
-/// their pages.
+/// their pages where one alone would not free a page.
 struct NoClock<'a> {
     ftl: &'a mut Ftl,
     stamp: u64,
     stop_blocks: u32,
     collections_left: u32,
+    pads_moves: bool,
 }
 
 impl Clock for NoClock<'_> {
@@ -312,7 +349,11 @@ impl Clock for NoClock<'_> {
     }
 
     fn collect(&mut self, _: PlaneId, block: BlockId) -> Fate {
-        self.ftl.collect(block, self.stamp);
+        let plane = self.ftl.geometry.plane_of(block);
+        let moved = self.ftl.collect(block, self.stamp);
+        if self.pads_moves && moved + self.ftl.geometry.units_per_page <= self.ftl.geometry.units_per_block {
+            self.ftl.seal_page(plane, Stream::Moved, self.stamp);
+        }
         self.collections_left -= 1;
         Fate::Collected
     }

@@ -94,10 +94,14 @@ pub(super) struct Dram {
     timer: Timer,
     /// Whether it came up, and not all that ends with it was taken.
     pub is_due: bool,
+    /// The timer of a time without requests.
+    idle_timer: Timer,
+    /// When the last request came.
+    used_at_ns: u64,
 }
 
 impl Dram {
-    pub(super) fn new(timer: Timer) -> Self {
+    pub(super) fn new(timer: Timer, idle_timer: Timer) -> Self {
         Self {
             waiting: VecDeque::new(),
             waiting_units: 0,
@@ -105,6 +109,8 @@ impl Dram {
             inside: VecDeque::new(),
             timer,
             is_due: false,
+            idle_timer,
+            used_at_ns: 0,
         }
     }
 }
@@ -128,24 +134,14 @@ impl Ssd {
         self.fill_buffer(None, events);
     }
 
-    /// Lets waiting sub-requests into the buffer, in order, and evicts what has to go for all that wait: pages leave
-    /// side by side, as far as there are dies. `evicted`: what has just made room.
+    /// Lets waiting sub-requests into the buffer, in order, and evicts what has to go for all that wait, or until the
+    /// buffer's low-water mark: pages leave side by side, as far as there are dies. `evicted`: what has just made room.
     fn fill_buffer(&mut self, evicted: Option<&Evicted>, events: &mut EventQueue) {
         loop {
-            let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return };
-            let home = self.drive.home(sub_request.first);
-            let (dram, Some(buffer)) = (&mut self.dram, &mut self.drive.buffer) else { return };
-            if let Some(hits) = buffer.insert(sub_request.first, sub_request.units, home) {
-                self.units.buffer_write_hits += u64::from(hits);
-                dram.waiting_units -= u64::from(sub_request.units);
-                let waiting = dram.waiting.pop_front().expect("it was looked at");
-                self.parts.close(waiting.request);
-                let waited_ns = events.now_ns() - waiting.since_ns;
-                let explains = |evicted: &Evicted| evicted.explains(waited_ns, &dram.spent, &waiting.before);
-                let waited = evicted.map(explains).unwrap_or_default();
-                self.enter_dram(waiting.request, waiting.since_ns, waited, events);
+            if self.enter_buffer(evicted, events) {
                 continue;
             }
+            let (dram, Some(buffer)) = (&self.dram, &mut self.drive.buffer) else { return };
             if !buffer.must_evict(dram.waiting_units) {
                 return;
             }
@@ -162,6 +158,55 @@ impl Ssd {
             for page in set.pages() {
                 self.evict(*page, events);
             }
+        }
+    }
+
+    /// Lets the first of the sub-requests that wait into the buffer, if there is one, and room for it.
+    fn enter_buffer(&mut self, evicted: Option<&Evicted>, events: &mut EventQueue) -> bool {
+        let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return false };
+        let home = self.drive.home(sub_request.first);
+        let (dram, Some(buffer)) = (&mut self.dram, &mut self.drive.buffer) else { return false };
+        let Some(hits) = buffer.insert(sub_request.first, sub_request.units, home) else { return false };
+        self.units.buffer_write_hits += u64::from(hits);
+        dram.waiting_units -= u64::from(sub_request.units);
+        let waiting = dram.waiting.pop_front().expect("it was looked at");
+        self.parts.close(waiting.request);
+        let waited_ns = events.now_ns() - waiting.since_ns;
+        let explains = |evicted: &Evicted| evicted.explains(waited_ns, &dram.spent, &waiting.before);
+        let waited = evicted.map(explains).unwrap_or_default();
+        self.enter_dram(waiting.request, waiting.since_ns, waited, events);
+        true
+    }
+
+    /// A request came to a drive whose buffer empties in idle time.
+    pub(super) fn note_use(&mut self, events: &mut EventQueue) {
+        let Some(buffer) = &mut self.drive.buffer else { return };
+        let Some(after_ns) = buffer.idle_after_ns() else { return };
+        buffer.end_idle();
+        self.dram.used_at_ns = events.now_ns();
+        // Otherwise the timer finds out when it comes up that there was a request meanwhile.
+        if !events.is_pending(self.dram.idle_timer) {
+            events.schedule(self.dram.idle_timer, events.now_ns() + after_ns);
+        }
+    }
+
+    /// Perhaps no request has come for so long that everything leaves the buffer.
+    pub(super) fn on_unused(&mut self, events: &mut EventQueue) {
+        let Some(buffer) = &mut self.drive.buffer else { return };
+        let idle_ns = self.dram.used_at_ns + buffer.idle_after_ns().expect("the timer was set");
+        if events.now_ns() < idle_ns {
+            return events.schedule(self.dram.idle_timer, idle_ns);
+        }
+        buffer.begin_idle();
+        self.fill_buffer(None, events);
+    }
+
+    /// Nothing more leaves the buffer ahead of need.
+    pub(super) fn end_early_evictions(&mut self, events: &mut EventQueue) {
+        let Some(buffer) = &mut self.drive.buffer else { return };
+        buffer.end_early();
+        if events.is_pending(self.dram.idle_timer) {
+            events.cancel(self.dram.idle_timer);
         }
     }
 

@@ -51,6 +51,8 @@ pub(super) struct Filling {
     stripes: Option<Stripes>,
     due: VecDeque<Due>,
     opened: u64,
+    /// Most pages of the host in the controller.
+    pages_max: u32,
     /// Copies of each unit in open pages and on their way to flash; the high bit is set where a trim came after them.
     held: Vec<u16>,
     /// Pages of the host, and of its parity, that are open or on their way to flash.
@@ -76,6 +78,7 @@ impl Filling {
             stripes: geometry.stripes,
             due: VecDeque::with_capacity(64),
             opened: 0,
+            pages_max: fill.pages_of(places),
             held: vec![0; geometry.mapped_units as usize],
             pages: 0,
             waiting: VecDeque::new(),
@@ -165,7 +168,7 @@ impl Drive {
             let is_whole = self.txns[id].units == self.geometry.units_per_page;
             // What does not fit opens the next page, for which there is one when this is full.
             let opens = is_whole || filling.open[place].units == 0;
-            if opens && filling.pages >= filling.fill.pages {
+            if opens && filling.pages >= filling.pages_max {
                 return;
             }
             filling.waiting.pop_front();

@@ -4,11 +4,11 @@
 //! done after everything that it had the SSD do. The parts of that stand beside this file: `sub_requests` (reads and
 //! writes of flash), `dram` (the write buffer) and `parts` (what of a request has not ended).
 //!
-//! An SSD's first timer is that of its DRAM, those of its drive follow, alarms before flash: of two ends at one moment
-//! the one in DRAM comes first. Of several SSDs in one run each has all its events of a moment handled, flash included,
-//! before the DRAM of the next one. Where requests arrive on their own none of them can tell that others are there:
-//! only the host hears of ends of one moment in another order. A host that waits for an end may so begin its next
-//! request, at the same moment, before or after other events of that moment.
+//! An SSD's first timers are those of its DRAM, those of its drive follow, alarms before flash: of two ends at one
+//! moment the one in DRAM comes first. Of several SSDs in one run each has all its events of a moment handled, flash
+//! included, before the DRAM of the next one. Where requests arrive on their own none of them can tell that others are
+//! there: only the host hears of ends of one moment in another order. A host that waits for an end may so begin its
+//! next request, at the same moment, before or after other events of that moment.
 
 use super::alarms::{ALARMS, Alarm, Alarms, Timers};
 use super::config::SsdConfig;
@@ -54,8 +54,10 @@ impl UnitCounts {
     }
 }
 
+/// Timers of DRAM: of what ends there, and of a time without requests.
+const DRAM_TIMERS: u32 = 2;
 /// Timers in front of those of the drive's flash: of DRAM, and of the drive's alarms.
-const OWN_TIMERS: u32 = 1 + ALARMS;
+const OWN_TIMERS: u32 = DRAM_TIMERS + ALARMS;
 
 /// One SSD of a run.
 pub struct Ssd {
@@ -70,12 +72,12 @@ impl Ssd {
     /// A preconditioned SSD; its events use the timers from `first_timer` on, [`Ssd::timers`] of them.
     pub fn new(config: &SsdConfig<'_>, ftl: Ftl, first_timer: u32, check: bool, keep_gc_events: bool) -> Self {
         let buffer = config.buffer.build(&ftl.geometry);
-        let timers = Timers { alarms: Alarms(first_timer + 1), first: first_timer + OWN_TIMERS };
+        let timers = Timers { alarms: Alarms(first_timer + DRAM_TIMERS), first: first_timer + OWN_TIMERS };
         let mut drive = Drive::new(&config.drive, ftl, timers, check, keep_gc_events);
         drive.buffer = buffer;
         Self {
             drive,
-            dram: Dram::new(Timer(first_timer)),
+            dram: Dram::new(Timer(first_timer), Timer(first_timer + 1)),
             parts: Parts::default(),
             units: UnitCounts::default(),
             subpage_writes: config.subpage_writes,
@@ -103,6 +105,9 @@ impl Ssd {
     /// Reads or writes a sub-request of a request that began.
     #[inline]
     pub fn submit(&mut self, id: RequestId, sub_request: SubRequest, op: Op, events: &mut EventQueue) {
+        if self.drive.buffer.is_some() {
+            self.note_use(events);
+        }
         match op {
             Op::Read => self.read(id, sub_request, events),
             Op::Write if self.drive.buffer.is_some() => self.write_to_buffer(id, sub_request, events),
@@ -133,6 +138,12 @@ impl Ssd {
         self.parts.end_of_split(id, now_ns)
     }
 
+    /// The host has no more requests: what is done ahead of need from now on would serve nobody.
+    pub(crate) fn end_of_requests(&mut self, events: &mut EventQueue) {
+        self.drive.end_idleness(events);
+        self.end_early_evictions(events);
+    }
+
     /// Handles an event of this SSD; `local` counts from its first timer. Whether anything may follow from it: a
     /// request that is done, a die that takes what waits.
     #[inline(always)]
@@ -143,12 +154,13 @@ impl Ssd {
         self.drive.on_event(local, events)
     }
 
-    /// The timer of the DRAM, or an alarm of the drive.
+    /// A timer of the DRAM, or an alarm of the drive.
     #[cold]
     #[inline(never)]
     fn on_own_timer(&mut self, local: u32, events: &mut EventQueue) -> bool {
-        match local.checked_sub(1) {
-            None => self.dram.is_due = true,
+        match local.checked_sub(DRAM_TIMERS) {
+            None if local == 0 => self.dram.is_due = true,
+            None => self.on_unused(events),
             Some(alarm) => self.drive.on_alarm(Alarm::at(alarm), events),
         }
         true

@@ -578,7 +578,7 @@ const ROWS: &[Row] = &[
         found
     }),
     // The data of a plane is left in its register, and the next page sent.
-    row!(OnfiRegister, "", reads_of_a_stripe, |drive, _| {
+    row!(OnfiRegister, "frontier = { policy = \"single\", fill_limit = \"1 ms\" }", reads_of_a_stripe, |drive, _| {
         let leaves = |d: &&mut Die| {
             let follows = d.array != NO_COMMAND || d.staged != NO_COMMAND;
             follows

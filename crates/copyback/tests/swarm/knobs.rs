@@ -151,6 +151,8 @@ pub const KNOBS: &[&[Setting]] = &[
         "buffer.policy = \"lru\"\nbuffer.size = \"16 KiB\"",
         "buffer.policy = \"lru\"\nbuffer.size = \"48 KiB\"\nbuffer.latency = \"0 ns\"",
         "buffer.policy = \"lru\"\nbuffer.size = \"1 MiB\"",
+        "buffer.policy = \"lru\"\nbuffer.size = \"128 KiB\"\nbuffer.low_water = 0.3\nbuffer.idle_after = \"1 ms\"",
+        "buffer.policy = \"die-writes\"\nbuffer.size = \"96 KiB\"\nbuffer.idle_after = \"200 us\"",
         "buffer.policy = \"die-lists\"\nbuffer.size = \"48 KiB\"",
         "buffer.policy = \"plane-lists\"\nbuffer.size = \"64 KiB\"",
         "buffer.policy = \"die-writes\"\nbuffer.size = \"64 KiB\"",

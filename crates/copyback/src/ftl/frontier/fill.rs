@@ -34,8 +34,8 @@ pub struct Fill {
     pub limit_ns: u64,
     /// Where its writes end.
     pub ends: FillEnds,
-    /// Pages of the host in the controller, those on their way to flash included.
-    pub pages: u32,
+    /// Pages of the host in the controller, those on their way to flash included, where a configuration says it.
+    pub pages: Option<u32>,
     /// What becomes of a page of the map for which a request waits.
     pub awaited: FillAwaited,
 }
@@ -53,12 +53,20 @@ pub struct Given {
     pub awaited: Option<FillAwaited>,
 }
 
-/// Pages in the controller unless set: as many as four slots of 16 chips.
+/// Fewest pages in the controller unless set: as many as four slots of 16 chips.
 const PAGES: u32 = 64;
-/// The most that may be.
-const PAGES_MAX: u32 = 1024;
+/// The most that may be set.
+const PAGES_MAX: u32 = 16_384;
 /// Longest wait: a power failure would lose no more than this.
 const LIMIT_MAX_NS: u64 = 10_000_000_000;
+
+impl Fill {
+    /// Pages of the host in the controller of a drive that may have so many open at once: that many again may be on
+    /// their way to flash.
+    pub fn pages_of(&self, open: u32) -> u32 {
+        self.pages.unwrap_or_else(|| PAGES.max(2 * open))
+    }
+}
 
 impl Given {
     /// How pages fill; nothing where no page waits.
@@ -67,7 +75,7 @@ impl Given {
         (limit_ns > 0).then(|| Fill {
             limit_ns,
             ends: self.ends.unwrap_or_default(),
-            pages: self.pages.unwrap_or(PAGES),
+            pages: self.pages,
             awaited: self.awaited.unwrap_or_default(),
         })
     }

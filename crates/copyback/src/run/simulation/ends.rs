@@ -54,7 +54,7 @@ impl Simulation<'_> {
         }
         self.requests.remove(id);
         if self.next.is_none() && self.requests.live() == 0 {
-            self.members.iter_mut().for_each(|m| m.ssd.drive_mut().end_idleness(&mut self.events));
+            self.members.iter_mut().for_each(|m| m.ssd.end_of_requests(&mut self.events));
             self.end_array();
         }
         if self.written_units() >= self.track.next_units() {

@@ -1,0 +1,49 @@
+//! Notes on writes that are smaller than what the drive maps or programs at once: a cost that looks like GC's.
+
+use crate::execute::Finished;
+use crate::format;
+use crate::plan::{Plan, Planned};
+use copyback::observe::report::Report;
+
+/// What there is to say of small writes; each line once.
+pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
+    let reports = || plan.runs.iter().zip(finished).map(|(planned, done)| (planned, &done.outcome.report));
+    let units = reports().find_map(|(planned, report)| note_of_units(planned, report));
+    let padded: Vec<(&str, f64)> = reports().filter_map(|(planned, report)| padded(planned, report)).collect();
+    units.into_iter().chain(note_of_padding(&padded)).collect()
+}
+
+/// That each write rewrites more than it brings: on average less than half of a mapping unit.
+fn note_of_units(planned: &Planned, report: &Report) -> Option<String> {
+    let unit_bytes = planned.resolved.run.geometry.unit_bytes();
+    let mean_bytes = report.written_bytes as f64 / report.writes.max(1) as f64;
+    let is_small = report.writes > 0 && 2.0 * mean_bytes < unit_bytes as f64;
+    is_small.then(|| {
+        format!(
+            "Note: writes of {} on average rewrite mapping units of {}; a smaller `geometry.mapping_unit`, with \
+             `frontier.fill_limit`, lets several share a page\n",
+            format::size(mean_bytes),
+            format::size(unit_bytes as f64)
+        )
+    })
+}
+
+/// A scheme whose programs of the host are half padding, or more, though its pages could fill: padded places for each
+/// that the host wrote.
+fn padded<'a>(planned: &'a Planned, report: &Report) -> Option<(&'a str, f64)> {
+    let padding = report.flash.padding_units as f64 / report.flash.host_units.max(1) as f64;
+    let Planned { resolved, scheme, .. } = planned;
+    let geometry = &resolved.run.geometry;
+    let may_fill = geometry.page_size.0 > geometry.unit_bytes() && resolved.run.frontier.fill().is_none();
+    (report.flash.host_units > 0 && padding > 0.5 && may_fill).then_some((&**scheme, padding))
+}
+
+fn note_of_padding(padded: &[(&str, f64)]) -> Option<String> {
+    let most = padded.iter().map(|(_, padding)| *padding).reduce(f64::max)?;
+    let names: Vec<&str> = padded.iter().map(|(name, _)| *name).collect();
+    Some(format!(
+        "Note: pages of {} are padded, up to {most:.2} places for each that the host wrote: small writes go to flash \
+         before their pages are full; `frontier.fill_limit` (of `single`, `split`) or a `buffer` has them wait for others\n",
+        format::names(&names)
+    ))
+}
