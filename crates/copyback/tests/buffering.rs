@@ -105,8 +105,8 @@ fn preconditioning_pads_writes_as_the_run_does() {
     }
 }
 
-/// What is padded before a run is part of the drive: runs with a buffer and without share none, whose pages hold several
-/// units.
+/// What is padded before a run is part of the drive: runs with a buffer and without share none, whose pages hold
+/// several units.
 #[test]
 fn drives_that_pad_otherwise_are_not_shared() {
     let key = |unit: &str, more: &str| {

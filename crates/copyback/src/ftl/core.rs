@@ -13,6 +13,7 @@ mod free_blocks;
 pub(crate) mod inside;
 mod merging;
 mod placing;
+mod settled;
 mod superpages;
 
 use super::FtlConfig;

@@ -4,7 +4,7 @@
 use super::blocks::BlockState;
 use super::core::Ftl;
 use crate::flash::geometry::Geometry;
-use crate::sim::index::{BlockId, PlaneId};
+use crate::sim::index::{BlockId, DieId, PlaneId};
 
 /// A row of blocks that some planes of its die have entered, and not all.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,12 @@ pub(super) struct Twins {
 impl Twins {
     pub fn new(geometry: &Geometry) -> Self {
         Self { entered: vec![Vec::with_capacity(4); geometry.dies as usize] }
+    }
+
+    /// A die enters the rows that the only die of another drive has entered, where its blocks lie at these offsets.
+    pub fn settle(&mut self, die: DieId, from: &Self, offsets: &[u32]) {
+        let own = |row: &Entered| Entered { block_offset: offsets[row.block_offset as usize], ..*row };
+        self.entered[die.at()] = from.entered[0].iter().map(own).collect();
     }
 }
 

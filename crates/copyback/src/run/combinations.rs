@@ -209,8 +209,11 @@ impl RunConfig {
         Ok(())
     }
 
-    /// Whether an aged drive keeps the block that collection needs.
+    /// Whether an aged drive keeps the block that collection needs, and one plane tells what the others are.
     pub(super) fn check_preconditioning(&self) -> Result<(), KeyError> {
+        if matches!(self.precondition, PreconditionConfig::SteadyState {}) {
+            return self.check_steady_state();
+        }
         let PreconditionConfig::Aged { used_max, .. } = self.precondition else { return Ok(()) };
         let blocks = self.geometry.blocks_per_plane;
         let used_blocks = (f64::from(blocks) * used_max).ceil() as u32;
@@ -225,6 +228,21 @@ impl RunConfig {
             )));
         }
         Ok(())
+    }
+
+    /// Whether each die of the drive is a drive of its own under uniform writes.
+    fn check_steady_state(&self) -> Result<(), KeyError> {
+        let why = if self.redundancy.has_parity() {
+            "parity is overwritten more often than data, and lies with it"
+        } else if self.mapping.has_superpages() {
+            "the places of a superpage are valid together"
+        } else if self.mapping.log_blocks().is_some() {
+            "log blocks are merged, not collected"
+        } else {
+            return Ok(());
+        };
+        let why = format!("`steady-state` makes a drive of dies that are alike and independent, and here {why}");
+        Err(KeyError::new("precondition.mode", why).with_help("set `precondition.mode = \"random\"`"))
     }
 
     /// Whether the drive can collect at all: beyond the data, each plane must have room for its open blocks, its

@@ -41,7 +41,7 @@ impl Configuration for RunConfig {
         match self.precondition {
             PreconditionConfig::Empty {} => 0.0,
             PreconditionConfig::Sequential { fill } | PreconditionConfig::Random { fill, .. } => fill,
-            PreconditionConfig::Snia { .. } => 1.0,
+            PreconditionConfig::Snia { .. } | PreconditionConfig::SteadyState {} => 1.0,
             PreconditionConfig::Aged { used_min, valid, .. } => self.share_of_live(used_min, valid),
         }
     }

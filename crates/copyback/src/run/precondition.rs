@@ -41,6 +41,11 @@ pub enum PreconditionConfig {
         #[serde(default = "round")]
         round: f64,
     },
+    /// The state that `random` tends to, made at once, in the time that it takes to write each map entry: one plane is
+    /// filled and overwritten until its write amplification changes by no more than 0.5 % over one of its capacities,
+    /// and each plane of the drive is as that one is at some moment from then on, with units of its own and its blocks
+    /// in another order. For drives of which the long way takes minutes.
+    SteadyState {},
     /// tpds20: each plane is filled to a random share between `used_min` and `used_max` of its pages, of which
     /// `valid` hold data, spread over its blocks as `spread` says.
     Aged {
@@ -114,7 +119,7 @@ impl PreconditionConfig {
                 .with_help("use a number from 0 to 1"))
         };
         match *self {
-            Self::Empty {} => Ok(()),
+            Self::Empty {} | Self::SteadyState {} => Ok(()),
             Self::Sequential { fill } => share("fill", fill),
             Self::Random { fill, footprint, overwrites, steady } => {
                 share("fill", fill)?;

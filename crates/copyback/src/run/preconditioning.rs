@@ -403,7 +403,8 @@ fn writes_spread_by_age(units: &[LogicalUnit], count: usize, stream: &mut Xoshir
 /// A drive that is preconditioned as the configuration asks.
 pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
     let mut preconditioner = Preconditioner::new(config, seed);
-    if preconditioner.ftl.has_second_active() && !matches!(config.precondition, PreconditionConfig::Empty {}) {
+    let is_fresh = matches!(config.precondition, PreconditionConfig::Empty {} | PreconditionConfig::SteadyState {});
+    if preconditioner.ftl.has_second_active() && !is_fresh {
         preconditioner.ftl.open_second_blocks();
     }
     let logical_units = preconditioner.ftl.geometry.logical_units;
@@ -427,6 +428,7 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
             let mut stream = rng::stream(seed, "precondition.snia");
             preconditioner.precondition_as_snia(round, &mut stream)?;
         }
+        PreconditionConfig::SteadyState {} => preconditioner.settle(config, seed)?,
         PreconditionConfig::Aged { used_min, used_max, valid, spread, seed: own } => {
             preconditioner.fill_as_aged(Aged { used_min, used_max, valid, spread }, own.unwrap_or(seed))?;
         }
@@ -440,5 +442,6 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
     Ok(preconditioner.ftl)
 }
 
+mod settling;
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ use proptest::sample::select;
 /// A drive that is written in rows, and the plainest way to collect one.
 const ROW: Setting = "frontier.policy = \"row\"";
 const HOT_ROW: Setting = "frontier.policy = \"row\"\nfrontier.hot_window = \"10 ms\"";
+const STEADY_STATE: Setting = "precondition.mode = \"steady-state\"";
 const SUPERPAGE: Setting = "mapping.policy = \"superpage\"";
 /// Log blocks that are merged.
 const MERGES: Setting = "mapping.policy = \"fast\"\nmapping.log_share = 0.1";
@@ -275,6 +276,7 @@ pub const KNOBS: &[&[Setting]] = &[
         "precondition.mode = \"random\"\nprecondition.overwrites = 1.5",
         "precondition.mode = \"random\"\nprecondition.steady = 0.2",
         "precondition.mode = \"random\"\nprecondition.fill = 0.5\nprecondition.overwrites = 0.3",
+        STEADY_STATE,
         "precondition.mode = \"aged\"",
         "precondition.mode = \"aged\"\nprecondition.used_min = 0.2\nprecondition.used_max = 0.7\nprecondition.valid = 0.5",
         "precondition.mode = \"aged\"\nprecondition.spread = \"by-age\"\nprecondition.seed = 7",
@@ -364,7 +366,7 @@ fn fitting_merges(setting: Setting) -> Setting {
         s if has(&["hot_window"]) && s.starts_with("frontier") => "frontier.policy = \"twin\"",
         _ if has(&["\"global\"", "copyback = true", "\"paired\""]) => "granularity.policy = \"block\"",
         _ if has(&["trigger.idle"]) => "",
-        _ if has(&["\"random\"", "\"aged\""]) && setting.starts_with("precondition") => {
+        _ if has(&["\"random\"", "\"aged\"", "\"steady-state\""]) && setting.starts_with("precondition") => {
             "precondition.mode = \"sequential\""
         }
         "allocation.policy = \"dynamic\"" => "allocation.policy = \"static\"",
@@ -399,7 +401,7 @@ fn fitting_parity(setting: Setting, takes_turns: bool) -> Setting {
         s if s.starts_with("allocation") && (takes_turns || s == STATIC) => STATIC,
         s if s.starts_with("allocation") => DYNAMIC,
         s if s.starts_with("buffer") => "buffer.policy = \"none\"",
-        s if s.starts_with("precondition.mode = \"aged\"") => {
+        s if ["\"aged\"", "\"steady-state\""].iter().any(|mode| s.starts_with("precondition") && s.contains(mode)) => {
             "precondition.mode = \"random\"\nprecondition.overwrites = 1.5"
         }
         s if s.starts_with("capacity") || s.starts_with("# as full") => "capacity.over_provisioning = 3.0",
@@ -453,6 +455,13 @@ impl Choice {
                 .iter_mut()
                 .filter(|line| *line == COPYBACK)
                 .for_each(|line| *line = "granularity.policy = \"block\"".into());
+        }
+        // Places of a superpage are valid together.
+        if lines.iter().any(|line| line.starts_with(SUPERPAGE)) {
+            lines
+                .iter_mut()
+                .filter(|line| *line == STEADY_STATE)
+                .for_each(|line| *line = "precondition.mode = \"random\"\nprecondition.overwrites = 1.5".into());
         }
         let mut marks: Vec<Mark> = chosen.iter().map(|(setting, settings)| (name_of(settings), *setting)).collect();
         if merges {

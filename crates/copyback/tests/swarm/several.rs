@@ -32,11 +32,14 @@ impl Case {
     }
 }
 
-/// Whether a drive collects, or relocates one block after the other, without requests of the host.
+/// Whether a drive collects, relocates one block after the other, or empties its buffer without requests of the host.
 fn works_while_idle(config: &RunConfig) -> bool {
     let collects = config.trigger.build(&Geometry::new(&config.device())).idle().is_some();
+    // What is written of a buffer's settings is not the default.
+    let buffer = toml::to_string(&config.buffer).expect("a buffer is a table");
+    let empties = ["idle_after", "low_water"].iter().any(|key| buffer.contains(key));
     // Collections that are requests among others end with the host, too.
-    collects || config.tasks.on().next().is_some() || config.preemption.as_task().is_some()
+    collects || empties || config.tasks.on().next().is_some() || config.preemption.as_task().is_some()
 }
 
 /// Up to five drives, of which some are refused.

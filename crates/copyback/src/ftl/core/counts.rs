@@ -37,6 +37,19 @@ impl Counts {
         }
     }
 
+    /// As if it had been done so many times.
+    #[must_use]
+    pub fn times(&self, times: u64) -> Self {
+        Self {
+            host_units: self.host_units * times,
+            moved_units: self.moved_units * times,
+            dropped_moves: self.dropped_moves * times,
+            padding_units: self.padding_units * times,
+            erases: self.erases * times,
+            unwritten_units: self.unwritten_units * times,
+        }
+    }
+
     /// What was done since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {

@@ -183,3 +183,56 @@ fn the_last_page_of_a_collection_is_padded() {
         assert!(counts.erases > 500 && (padding - mean).abs() < 0.3, "{more}: {padding} in {} erases", counts.erases);
     }
 }
+
+/// A drive of eight planes, and what else is asked for.
+fn eight_planes(more: &str) -> RunConfig {
+    let table = format!(
+        "timing = {{ read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }}
+         geometry = {{ channels = 2, chips_per_channel = 2, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 128, pages_per_block = 64, page_size = \"16 KiB\", mapping_unit = \"4 KiB\" }}
+         capacity = {{ over_provisioning = 0.2 }}
+         trigger = {{ policy = \"watermark\", soft = 3 }}
+         {more}"
+    );
+    let config: RunConfig = toml::from_str(&table).expect("a configuration");
+    config.check().expect("it is possible");
+    config
+}
+
+/// The first capacity's worth of writes after the steady state was made at once is written with as many programs as
+/// after the long way, under every victim policy, frontier and padding: within 1 %.
+#[test]
+fn a_steady_state_that_is_made_at_once_is_that_of_the_long_way() {
+    let fills = "frontier = { policy = \"single\", fill_limit = \"1 ms\" }";
+    let victim = |policy: &str| format!("{fills}\nvictim = {{ policy = \"{policy}\" }}");
+    let mut cases: Vec<String> =
+        ["greedy", "d-choices", "fifo", "random", "cost-benefit", "windowed-greedy"].map(victim).into();
+    cases.push("buffer = { policy = \"none\" }".to_owned());
+    cases.push("frontier = { policy = \"split\", fill_limit = \"1 ms\" }".to_owned());
+    cases.push(format!("{fills}\nallocation = {{ policy = \"dynamic\" }}"));
+    cases.push("frontier = { policy = \"second-active\" }\nbuffer = { policy = \"lru\" }".to_owned());
+    cases.push(
+        "frontier = { policy = \"row\" }\nbuffer = { policy = \"lru\" }\ngranularity = { policy = \"aligned\" }"
+            .to_owned(),
+    );
+    cases.push(
+        "frontier = { policy = \"twin\" }\nbuffer = { policy = \"lru\" }\ngranularity = { policy = \"twin\" }"
+            .to_owned(),
+    );
+    cases.push(format!("{fills}\nmapping = {{ policy = \"map-cache\", cache = \"16 KiB\" }}"));
+    for more in &cases {
+        let [quick, long] = ["mode = \"steady-state\"", "mode = \"random\", overwrites = 8.0"].map(|mode| {
+            let config = eight_planes(&format!("{more}\nprecondition = {{ {mode} }}"));
+            let ftl = preconditioned(&config, 3).unwrap();
+            ftl.check_all().unwrap();
+            let mut on = Preconditioner::new(&config, 3);
+            on.ftl = ftl;
+            // Ages go on from there.
+            on.written = on.ftl.blocks().iter().map(|block| block.closed_at).max().unwrap();
+            let (units, start) = (on.ftl.geometry.logical_units, on.ftl.counts());
+            on.overwrite(units, units.into(), &mut rng::stream(9, "test.overwrites")).unwrap();
+            on.ftl.counts().since(&start).write_amplification().unwrap()
+        });
+        println!("{quick:.4} {long:.4} {:+.2} % {more}", 100.0 * (quick / long - 1.0));
+        assert!((quick / long - 1.0).abs() < 0.01, "{more}: {quick} after the short way, {long} after the long one");
+    }
+}

@@ -1,0 +1,94 @@
+//! Planes that are as a plane of another drive is, with data of their own: a drive that has been written for long,
+//! without the writes.
+
+use super::Ftl;
+use crate::ftl::blocks::BlockState;
+use crate::ftl::victim::VictimPolicy;
+use crate::sim::index::{BlockId, DieId, LogicalUnit, PhysicalUnit, PlaneId};
+use crate::sim::invariant::hold;
+
+impl Ftl {
+    /// Gives a fresh plane the blocks of a plane of `sample`: how far they are written, which places of theirs are
+    /// valid, their wear, which are open and which free. `offsets` says where each block of the sample lies on the
+    /// plane, and `units` what the valid places hold, in the order of the sample's blocks; places for which there is no
+    /// unit are invalid. Stamps of the sample count `stamps_each` here.
+    ///
+    /// The victim policy hears of nothing before [`Ftl::end_settling`].
+    ///
+    /// # Panics
+    /// Where there are more units than valid places, or the plane is not fresh.
+    pub fn settle(
+        &mut self,
+        plane: PlaneId,
+        (sample, of): (&Self, PlaneId),
+        offsets: &[u32],
+        units: &mut impl Iterator<Item = LogicalUnit>,
+        stamps_each: u64,
+    ) {
+        let first = plane.0 * self.geometry.blocks_per_plane;
+        let own = |block: BlockId| BlockId(first + offsets[sample.geometry.block_offset(block) as usize]);
+        while let Some(block) = self.free.pop_front(plane.at()) {
+            let state = &self.blocks[BlockId(block)];
+            hold!(state.written == 0 && state.erases == 0, FreeBlock, "{plane:?} is settled, and was used: {state:?}");
+        }
+        sample.free_of(of).for_each(|block| self.free.push_back(plane.at(), own(block).0));
+        let from = &sample.planes[of.at()];
+        self.free_blocks -= u64::from(self.geometry.blocks_per_plane - from.free_blocks);
+        let p = &mut self.planes[plane.at()];
+        (p.free_blocks, p.paired) = (from.free_blocks, from.paired);
+        p.open = from.open.map(|block| if block.is_some() { own(block) } else { block });
+        for block in (0..sample.geometry.blocks_per_plane).map(|offset| sample.blocks.id(of, offset)) {
+            let to = own(block);
+            let mut state = sample.blocks[block];
+            state.closed_at *= stamps_each;
+            state.valid = self.settle_block(sample, block, to, units);
+            self.blocks[to] = state;
+        }
+        assert!(units.next().is_none(), "the sample has a place for each unit");
+    }
+
+    /// Maps units to the places of a block that are valid in the sample; how many.
+    fn settle_block(
+        &mut self,
+        sample: &Self,
+        block: BlockId,
+        to: BlockId,
+        units: &mut impl Iterator<Item = LogicalUnit>,
+    ) -> u16 {
+        let (first, own_first) = (sample.geometry.first_unit(block).0, self.geometry.first_unit(to).0);
+        let mut valid = 0;
+        for at in 0..u32::from(sample.blocks[block].written) {
+            let place = first + at;
+            if sample.valid[(place / 64) as usize] >> (place % 64) & 1 == 0 {
+                continue;
+            }
+            let Some(unit) = units.next() else { break };
+            let place = PhysicalUnit(own_first + at);
+            let old = self.map.set(unit, place);
+            debug_assert!(old.is_none(), "{unit:?} is written once");
+            self.reverse[place.at()] = unit;
+            self.valid[place.at() / 64] |= 1 << (place.0 % 64);
+            valid += 1;
+        }
+        valid
+    }
+
+    /// A die whose planes are settled opens the blocks next that the die of `sample` would.
+    pub fn settle_die(&mut self, die: DieId, sample: &Self, offsets: &[u32]) {
+        if let (Some(twins), Some(from)) = (&mut self.twins, &sample.twins) {
+            twins.settle(die, from, offsets);
+        }
+    }
+
+    /// All planes are settled: the victim policy hears of the full blocks in the order in which they were closed.
+    /// The drive's past is `times` that of the sample, as stamps count what the host wrote.
+    pub fn end_settling(&mut self, sample: &Self, times: u64) {
+        let blocks = (0..self.geometry.blocks).map(BlockId);
+        let mut closed: Vec<BlockId> = blocks.filter(|&b| self.blocks[b].state == BlockState::Closed).collect();
+        closed.sort_by_key(|&block| (self.blocks[block].closed_at, block));
+        for block in closed {
+            self.victim.on_close(&self.blocks, self.geometry.plane_of(block), block);
+        }
+        self.counts = sample.counts.times(times);
+    }
+}

@@ -1,0 +1,119 @@
+//! The steady state of uniformly random writes, made at once: one plane is written the long way, and the others are as
+//! it is at other moments. Where the planes of a die depend on each other, it is one die.
+//!
+//! A plane that holds a fixed share of the addresses is a drive of its own under uniform writes: its blocks' valid units
+//! tend to the mean-field distribution of its victim policy (Van Houdt 2013; Desnoyers 2014). That of a real plane, with
+//! its watermarks, frontier and padding, is drawn from by letting one live on for a while between looks.
+
+use super::Preconditioner;
+use crate::config::{CapacityConfig, KeyError};
+use crate::ftl::core::Ftl;
+use crate::run::config::RunConfig;
+use crate::sim::index::{DieId, LogicalUnit, PlaneId};
+use copyback_workload::rng;
+use copyback_workload::units::Bytes;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Rounds of a capacity that the sample is written for at most: its write amplification changes by less than noise long
+/// before.
+const ROUNDS_MAX: u32 = 16;
+/// Capacities that it is written for while planes are drawn from it, at most.
+const CAPACITIES_SEEN: u64 = 8;
+/// Relative change of write amplification from round to round that counts as steady.
+const STEADY: f64 = 0.005;
+
+impl Preconditioner {
+    /// Settles a fresh drive, with all its logical units written.
+    pub(super) fn settle(&mut self, config: &RunConfig, seed: u64) -> Result<(), KeyError> {
+        let mut stream = rng::stream(seed, "precondition.steady-state");
+        let mut of_plane = self.units_of_planes();
+        let most = of_plane.iter().map(Vec::len).max().expect("a drive has a plane");
+        let mut sample = self.sample(config, most as u32, seed);
+        sample.write_until_steady(&mut stream)?;
+        let times = u64::from(self.ftl.geometry.planes / sample.ftl.geometry.planes);
+        let mut offsets: Vec<u32> = (0..self.ftl.geometry.blocks_per_plane).collect();
+        for die in (0..self.ftl.geometry.dies).map(DieId) {
+            for (at, plane) in self.ftl.geometry.planes_of(die).enumerate() {
+                let of = sample.ftl.geometry.planes_of(DieId(0)).nth(at);
+                // The first plane of a die, or each.
+                if at == 0 || of.is_none() {
+                    sample.live_on(times, &mut stream)?;
+                    offsets.shuffle(&mut stream);
+                }
+                let mut units = std::mem::take(&mut of_plane[plane.at()]);
+                units.shuffle(&mut stream);
+                let from = (&sample.ftl, of.unwrap_or(PlaneId(0)));
+                self.ftl.settle(plane, from, &offsets, &mut units.into_iter(), times);
+            }
+            self.ftl.settle_die(die, &sample.ftl, &offsets);
+        }
+        self.ftl.end_settling(&sample.ftl, times);
+        self.written = sample.written * times;
+        Ok(())
+    }
+
+    /// Lets a sample come to another moment: up to two blocks of a plane's writes later, or so much that `times` looks
+    /// together see some capacities of it.
+    fn live_on(&mut self, times: u64, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
+        let (units, geometry) = (self.ftl.geometry.logical_units, &self.ftl.geometry);
+        let two_blocks = 2 * u64::from(geometry.units_per_block) * u64::from(geometry.planes);
+        let most = two_blocks.max(CAPACITIES_SEEN * u64::from(units) / times);
+        self.overwrite(units, stream.random_range(0..most), stream)
+    }
+
+    /// The logical units of each plane: where addresses decide, theirs.
+    fn units_of_planes(&mut self) -> Vec<Vec<LogicalUnit>> {
+        let planes = self.ftl.geometry.planes as usize;
+        let expected = self.ftl.geometry.logical_units as usize / planes + 1;
+        let mut of_plane: Vec<Vec<LogicalUnit>> = (0..planes).map(|_| Vec::with_capacity(expected)).collect();
+        for unit in (0..self.ftl.geometry.logical_units).map(LogicalUnit) {
+            let plane = self.ftl.timeless_plane(unit);
+            of_plane[plane.at()].push(unit);
+        }
+        of_plane
+    }
+
+    /// A drive of one plane of this one, or of one die, that holds so many units a plane.
+    fn sample(&self, config: &RunConfig, units: u32, seed: u64) -> Self {
+        let mut config = config.clone();
+        let geometry = &mut config.geometry;
+        (geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip) = (1, 1, 1);
+        let is_die = config.frontier.is_in_rows() || config.frontier.opens_twins() || self.stagger_blocks > 0;
+        geometry.planes_per_die = if is_die { geometry.planes_per_die } else { 1 };
+        // Planes of a row hold what is placed on it together.
+        let planes = if config.frontier.is_in_rows() { 1 } else { geometry.planes_per_die };
+        let logical_page = self.ftl.geometry.units_per_logical_page;
+        let units = u64::from(units.next_multiple_of(logical_page)) * u64::from(planes);
+        let logical = Bytes(units * geometry.unit_bytes());
+        config.capacity = CapacityConfig { over_provisioning: None, reserved: None, logical: Some(logical) };
+        // Its map is not on it: translation pages are written to the drive itself.
+        config.mapping = Default::default();
+        config.allocation = Default::default();
+        let mut ftl = Ftl::new(&config.ftl(), seed);
+        if ftl.has_second_active() {
+            ftl.open_second_blocks();
+        }
+        let Self { soft_blocks, stop_blocks, stagger_blocks, pads, .. } = *self;
+        Self { ftl, soft_blocks, stop_blocks, stagger_blocks, pads, written: 0 }
+    }
+
+    /// Fills a sample, and overwrites it until its write amplification changes no more.
+    fn write_until_steady(&mut self, stream: &mut Xoshiro256PlusPlus) -> Result<(), KeyError> {
+        let units = self.ftl.geometry.logical_units;
+        self.fill(units)?;
+        let mut before = f64::INFINITY;
+        for _ in 0..ROUNDS_MAX {
+            let start = self.ftl.counts();
+            self.overwrite(units, u64::from(units), stream)?;
+            let counts = self.ftl.counts().since(&start);
+            let now = counts.write_amplification().unwrap_or(1.0);
+            if counts.erases > 0 && (now - before).abs() <= STEADY * now {
+                break;
+            }
+            before = now;
+        }
+        Ok(())
+    }
+}
