@@ -10,6 +10,7 @@ use copyback::host::config::{HostMode, Target};
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
 use copyback::run::config::{AXES, Resolved, Stack};
+use copyback_workload::standard_input;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -127,7 +128,9 @@ impl Input {
 
     /// A trace with its hash.
     pub fn trace(path: PathBuf, hash: String) -> Self {
-        Self { role: "trace", name: path.display().to_string(), hash, path: Some(path) }
+        let name = path.display().to_string();
+        // What comes from standard input is no file that an output could replace.
+        Self { role: "trace", name, hash, path: Some(path).filter(|path| !standard_input::is_named(path)) }
     }
 }
 

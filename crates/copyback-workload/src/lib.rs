@@ -14,6 +14,7 @@ mod readers;
 pub mod request;
 pub mod rng;
 pub mod spec;
+pub mod standard_input;
 pub mod stats;
 mod synthetic;
 pub mod temporary;

@@ -37,6 +37,7 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
     };
     let options = ReaderOptions {
         format: spec.format.unwrap_or(Format::Auto),
+        columns: spec.columns.clone().unwrap_or_default(),
         zero_means: spec.zero_means.unwrap_or(ZeroMeans::Auto),
         block_action: spec.block_action.unwrap_or(BlockAction::Issued),
         skip_bad: spec.skip_bad.unwrap_or(0),

@@ -1,12 +1,13 @@
 //! Which format a file is in, from its content.
 
 use super::blktrace::Blktrace;
+use super::csv;
 use super::five_column::FiveColumn;
 use super::lines::is_blank_or_comment;
 use super::vscsi::Vscsi;
 use super::{LineFormat, Parsed};
 use crate::Error;
-use crate::spec::{BlockAction, Format, ZeroMeans};
+use crate::spec::{BlockAction, ColumnNames, Format, ZeroMeans};
 
 /// How much of a file is looked at.
 pub(crate) const HEAD_BYTES: usize = 1 << 16;
@@ -57,13 +58,17 @@ pub(crate) fn format_of_line(line: &[u8]) -> Option<Format> {
 }
 
 /// The format of a file that begins so. `whole` says that there is no more of it.
-pub(crate) fn detect(file: &str, head: &[u8], whole: bool) -> Result<Format, Error> {
+pub(crate) fn detect(file: &str, head: &[u8], whole: bool, columns: &ColumnNames) -> Result<Format, Error> {
     if head.is_empty() {
         return Err(Error::new(format!("{file}: it is empty")).with_help("give a trace that holds requests"));
     }
     if head.starts_with(b"PAR1") {
         return Err(Error::new(format!("{file}: it is a Parquet file inside another compression"))
             .with_help("decompress it first: Parquet is compressed within and has to be read at will"));
+    }
+    // Who names columns has a table; and a header says what a file is, whatever its rows look like.
+    if !columns.is_empty() || csv::recognises(head) {
+        return Ok(Format::Csv);
     }
     if Blktrace::recognises(head) {
         return Ok(Format::Blktrace);
@@ -102,7 +107,8 @@ fn unknown(file: &str, head: &[u8]) -> Error {
         return Error::new(format!("{file}: it holds no requests, only blank lines or comments"))
             .with_help("give a trace that holds requests");
     }
+    let help = csv::help_with_header(first);
     let first = super::cursor::shown(first);
     Error::new(format!("{file}: its content fits no known format; it begins `{first}`. Tried: {}", tried.join(", ")))
-        .with_help("if it is one of these but damaged, name it with `format`")
+        .with_help(help.unwrap_or_else(|| "if it is one of these but damaged, name it with `format`".to_owned()))
 }

@@ -1,9 +1,12 @@
 //! The table `[workload]`: a trace with reader options, or a generator's settings, and transformations of either.
 
 mod check;
+mod columns;
 mod generator;
 
 pub use check::SpecError;
+pub use columns::ColumnNames;
+pub(crate) use columns::{Field, KEYS as COLUMN_KEYS, Key as ColumnKey};
 pub use generator::{
     AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, HotScope, MixEntry, SizeKind, SizeSpec,
 };
@@ -48,7 +51,10 @@ words! {
         Etw = "etw",
         /// The output of `strace -f -ttt -e trace=pread64,pwrite64`, best with `-y`.
         Strace = "strace",
-        /// The project's own compact format.
+        /// A table as text: a header that names the columns (`arrival_ns`, `op`, `offset_bytes`, `length_bytes`, and
+        /// perhaps `device` and `priority`, or what `[workload.columns]` says), then a row a request.
+        Csv = "csv",
+        /// Parquet, with the same columns; also the project's own compact format.
         Parquet = "parquet",
     }
 }
@@ -118,6 +124,9 @@ pub struct WorkloadSpec {
     /// The trace's format; default `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
+    /// What the columns of a CSV or Parquet trace are called, where they have other names than the documented ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<ColumnNames>,
     /// What zero means in five-column ASCII; default `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zero_means: Option<ZeroMeans>,
