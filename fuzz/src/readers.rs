@@ -30,7 +30,7 @@ pub fn check(format: Option<Format>, bytes: &[u8]) {
     }
 
     spec.zero_means = Some(ZeroMeans::Read);
-    spec.block_action = Some(BlockAction::Queued);
+    spec.event = Some(BlockAction::Queued);
     spec.reorder_window = Some(2);
     let _ = read(&spec);
 }

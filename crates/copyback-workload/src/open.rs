@@ -39,7 +39,7 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
         format: spec.format.unwrap_or(Format::Auto),
         columns: spec.columns.clone().unwrap_or_default(),
         zero_means: spec.zero_means.unwrap_or(ZeroMeans::Auto),
-        block_action: spec.block_action.unwrap_or(BlockAction::Issued),
+        event: spec.event.unwrap_or(BlockAction::Issued),
         skip_bad: spec.skip_bad.unwrap_or(0),
     };
     let window = spec.reorder_window.map(|records| usize::try_from(records).unwrap_or(usize::MAX));

@@ -236,7 +236,7 @@ fn reader_for(
         Format::Spc => lines(file, stream, spc::Spc, options),
         Format::Disksim => lines(file, stream, FiveColumn::disksim(options.zero_means), options),
         Format::Ssdsim => lines(file, stream, FiveColumn::ssdsim(options.zero_means), options),
-        Format::Blkparse => lines(file, stream, blkparse::Blkparse::new(options.block_action), options),
+        Format::Blkparse => lines(file, stream, blkparse::Blkparse::new(options.event), options),
         Format::Fiu => lines(file, stream, fiu::Fiu, options),
         Format::Systor => lines(file, stream, systor::Systor, options),
         Format::Tencent => lines(file, stream, cloud::Tencent, options),
@@ -247,7 +247,7 @@ fn reader_for(
         Format::Vscsi1 => vscsi(stream, 1),
         Format::Vscsi2 => vscsi(stream, 2),
         Format::Blktrace => {
-            let format = Blktrace::new(options.block_action, head);
+            let format = Blktrace::new(options.event, head);
             Box::new(BinaryReader::new(file.to_owned(), stream, format, options.skip_bad))
         }
         // `Auto` and `Parquet` were settled before the content was unwrapped.

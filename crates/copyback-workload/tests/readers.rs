@@ -140,10 +140,45 @@ fn blkparse_takes_what_reaches_the_device() {
         (3000, Op::Trim, 0, 512, device),
     ];
     assert_eq!(read, expected);
-    let (queued, _) = read_with(BLKPARSE, |spec| spec.block_action = Some(BlockAction::Queued)).unwrap();
+    let (queued, _) = read_with(BLKPARSE, |spec| spec.event = Some(BlockAction::Queued)).unwrap();
     assert_eq!(queued.len(), 1);
     let only_queued = error(b"8,0 0 1 0.1 7 Q R 0 + 8 [x]\n");
-    assert!(only_queued.help.unwrap().contains("block_action = \"Q\""));
+    assert!(only_queued.help.unwrap().contains("workload.event=Q"));
+}
+
+#[test]
+fn blkparse_lines_without_data_ask_for_nothing() {
+    let content = b"259,2    7        1     0.000000000  4020  D  WS 1950885314 + 8 [java]\n\
+        259,2    7        2     0.000003650     0  C  WS 1950885314 + 8 [0]\n\
+        259,2    7        3     0.000004650     0  C  WS 1950885322 [0]\n\
+        259,2    7        4     0.000005650     0  C FWS 0 [0]\n\
+        259,2    7        5     0.000005750     0  C  FN 0 [0]\n\
+        259,2    7        6     0.000005850     0  C  FF 0 [0]\n\
+        259,2    7        7     0.000006000  4020  D  FN [kworker/7:1H]\n\
+        259,2    7        8     0.000007000  4020  D  RS 8 + 8 [java]\n";
+    let (read, notes) = rows(content);
+    let device = (259 << 20) | 2;
+    assert_eq!(read, [(0, Op::Write, 1_950_885_314 * 512, 4096, device), (7000, Op::Read, 4096, 4096, device)]);
+    assert_eq!(notes.len(), 2, "as many events are issued as completed: {notes:?}");
+    let (completed, _) = read_with(content, |spec| spec.event = Some(BlockAction::Completed)).unwrap();
+    assert_eq!(completed.len(), 1, "the completion without data is no request");
+    let damaged = error(b"8,0 0 1 0.1 7 D R 0 + 8 [x]\n8,0 0 1 0.1 7 D R 0 8 [x]\n8,0 0 1 0.1 7 D R 0 + 8 [x]\n");
+    assert!(damaged.message.contains("line 2: expected `+`"), "{damaged}");
+}
+
+#[test]
+fn few_events_of_one_kind_beside_many_of_another_are_said() {
+    let event = |action: &str, at: u32| format!("8,0 0 1 0.{at:03} 7 {action} R {at} + 8 [x]\n");
+    let trace = |queued: u32, issued: u32| -> String {
+        (0..queued).map(|at| event("Q", at)).chain((0..issued).map(|at| event("D", at))).collect()
+    };
+    let note = |text: &str| rows(text.as_bytes()).1.into_iter().find(|note| note.contains("workload.event=Q"));
+    let said = note(&trace(10, 5)).expect("half of them is few");
+    assert!(said.contains("only 5 `D` events move data, beside 10 `Q` events"), "{said}");
+    assert_eq!(note(&trace(9, 5)), None, "some requests are merged in any trace");
+    let queued = read_with(trace(10, 5).as_bytes(), |spec| spec.event = Some(BlockAction::Queued)).unwrap();
+    assert_eq!(queued.0.len(), 10);
+    assert!(queued.1.iter().all(|note| !note.contains("workload.event")), "{:?}", queued.1);
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub(crate) struct ReaderOptions {
     pub format: crate::spec::Format,
     pub columns: crate::spec::ColumnNames,
     pub zero_means: crate::spec::ZeroMeans,
-    pub block_action: crate::spec::BlockAction,
+    pub event: crate::spec::BlockAction,
     pub skip_bad: u64,
 }
 

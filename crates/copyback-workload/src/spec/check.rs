@@ -89,7 +89,7 @@ impl WorkloadSpec {
             ("format", self.format.is_some()),
             ("columns", self.columns.is_some()),
             ("zero_means", self.zero_means.is_some()),
-            ("block_action", self.block_action.is_some()),
+            ("event", self.event.is_some()),
             ("skip_bad", self.skip_bad.is_some()),
             ("reorder_window", self.reorder_window.is_some()),
             ("layout", self.layout.is_some()),

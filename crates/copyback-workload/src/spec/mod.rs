@@ -132,7 +132,7 @@ pub struct WorkloadSpec {
     pub zero_means: Option<ZeroMeans>,
     /// Which event of blkparse or blktrace is a request; default `D`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_action: Option<BlockAction>,
+    pub event: Option<BlockAction>,
     /// How many malformed records are left out before one stops the run; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_bad: Option<u64>,

@@ -21,7 +21,7 @@ const GENERATOR_KEYS: &[&str] = &[
 
 /// Keys of `[workload]` that only a trace has.
 const TRACE_KEYS: &[&str] =
-    &["trace", "format", "columns", "zero_means", "block_action", "skip_bad", "reorder_window", "layout"];
+    &["trace", "format", "columns", "zero_means", "event", "skip_bad", "reorder_window", "layout"];
 
 /// Keys of `[workload]` that describe a replaced one.
 const DESCRIPTION_KEYS: &[&str] = &["name", "source"];
