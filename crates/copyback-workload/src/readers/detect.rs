@@ -88,16 +88,19 @@ fn detect_text(head: &[u8], whole: bool) -> Option<Format> {
     let lines = text[..end].split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines: Vec<&[u8]> = lines.filter(|line| !is_blank_or_comment(line)).take(LINES_MAX).collect();
     let mut best = None;
-    let mut best_count = 0;
+    let mut best_count = (0, 0);
     for format in TEXT_FORMATS {
         let mut parser = parser(*format)?;
-        let count = lines.iter().filter(|line| parser.parse(line).is_ok()).count();
+        let parsed: Vec<Parsed> = lines.iter().filter_map(|line| parser.parse(line).ok()).collect();
+        // Some formats have so many kinds of lines without a request that another's lines pass for them.
+        let requests = parsed.iter().filter(|parsed| matches!(parsed, Parsed::Request(_))).count();
+        let count = (parsed.len(), requests);
         if count > best_count {
             (best, best_count) = (Some(*format), count);
         }
     }
     // One damaged line or the other is for the reader to refuse, with its place; a file that fits nowhere is not.
-    best.filter(|_| 2 * best_count > lines.len())
+    best.filter(|_| 2 * best_count.0 > lines.len())
 }
 
 fn unknown(file: &str, head: &[u8]) -> Error {
