@@ -35,8 +35,8 @@ fn a_trace_comes_from_standard_input() {
     assert!(info.contains("format `msr`") && info.contains("requests    2"), "{info}");
     let run = printed(&piped(&["compare", "--trace", "-", "--schemes", "baseline,ideal-no-gc"], msr));
     assert!(run.contains("2 requests of -"), "{run}");
-    let wrong = piped(&["trace", "info", "-"], "10,a,0,Write,0,8192,1\nnonsense\n");
-    assert!(code(&wrong) == 2 && said(&wrong).contains("standard input, line 2"), "{}", said(&wrong));
+    let wrong = piped(&["trace", "info", "-"], &format!("{msr}nonsense\n"));
+    assert!(code(&wrong) == 2 && said(&wrong).contains("standard input, line 3"), "{}", said(&wrong));
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! [`spec::WorkloadSpec`] is the table `[workload]` of a configuration, [`open()`] makes a source of it,
 //! [`stats::TraceStats`] describes a source, and [`write::write_trace`] keeps it in a file.
 
+mod compact;
 mod error;
 mod input;
 mod open;
