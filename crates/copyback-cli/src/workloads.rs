@@ -128,7 +128,10 @@ pub fn option_layer(
 ) -> Result<Option<Layer>, Failure> {
     let mut table = toml::Table::new();
     if let Some(format) = format {
-        format.parse::<Format>().map_err(|message| Failure::input(format!("--format: {message}")))?;
+        format.parse::<Format>().map_err(|message| match copyback_workload::not_read(format) {
+            Some((message, help)) => Failure::input(format!("--format: {message}")).with_help(help),
+            None => Failure::input(format!("--format: {message}")),
+        })?;
         table.insert("format".into(), format.into());
     }
     if let Some(device) = device {

@@ -27,5 +27,6 @@ pub mod write;
 
 pub use error::Error;
 pub use open::open;
+pub use readers::foreign::not_read;
 pub use readers::parquet::panic_is_caught;
 pub use request::{Op, Priority, Request, RequestSource};

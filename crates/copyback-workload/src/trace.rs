@@ -221,7 +221,7 @@ fn reader_for(
     head: &[u8],
     options: &ReaderOptions,
 ) -> Box<dyn RecordReader> {
-    use crate::readers::{blkparse, cloud, etw, fio, fiu, msr, spc, strace, systor};
+    use crate::readers::{biosnoop, blkparse, cloud, etw, fio, fiu, msr, spc, strace, systor};
     fn lines<F: LineFormat + 'static>(
         file: &str,
         stream: ByteStream,
@@ -237,6 +237,7 @@ fn reader_for(
         Format::Disksim => lines(file, stream, FiveColumn::disksim(options.zero_means), options),
         Format::Ssdsim => lines(file, stream, FiveColumn::ssdsim(options.zero_means), options),
         Format::Blkparse => lines(file, stream, blkparse::Blkparse::new(options.event), options),
+        Format::Biosnoop => lines(file, stream, biosnoop::Biosnoop::default(), options),
         Format::Fiu => lines(file, stream, fiu::Fiu, options),
         Format::Systor => lines(file, stream, systor::Systor, options),
         Format::Tencent => lines(file, stream, cloud::Tencent, options),

@@ -214,6 +214,55 @@ fn blktrace_of_both_byte_orders() {
     }
 }
 
+#[test]
+fn biosnoop_arrives_when_it_was_issued() {
+    let bcc = b"TIME(s)     COMM           PID    DISK      T SECTOR     BYTES  LAT(ms)\n\
+        0.000000    jbd2 sda1-8    1950   xvda1     W 16         4096      0.50\n\
+        0.000200    kworker/u8:1   12     xvdb      R 8          512       0.10\n\
+        0.000300    x              12     xvdb      R 0          0         0.10\n";
+    let (read, notes) = rows(bcc);
+    // Issued at -500 us and at 100 us; completed 700 us apart less.
+    assert_eq!(read, [(0, Op::Write, 8192, 4096, 0), (600_000, Op::Read, 4096, 512, 1)]);
+    assert_eq!(notes[0], "format `biosnoop`");
+    assert!(notes.contains(&"device 1 is `xvdb`".to_owned()), "{notes:?}");
+    let libbpf = b"TIME(s)     COMM           PID     DISK    T  SECTOR     BYTES   QUE(ms) LAT(ms)\n\
+        1.500000    a b c          7       sda     WS 8          512     0.100   0.250\n\
+        1.500001    a              7       sda     FF -1         0       0.100   0.250\n\
+        1.500250    a              7       sda     DS 0          4096    0.100   0.250\n";
+    // What the requests queued for is not the device's.
+    assert_eq!(rows(libbpf).0, [(0, Op::Write, 4096, 512, 0), (250_000, Op::Trim, 0, 4096, 0)]);
+    let headless = b"1.5 a b c 7 sda R 8 512 0.25\n";
+    assert_eq!(rows(headless).0, [(0, Op::Read, 4096, 512, 0)]);
+    let damaged = error(&[&bcc[..], b"0.0004 x 12 xvdb R sector 512 0.10\n0.0005 x 12 xvdb R 8 512 0.10\n"].concat());
+    assert!(damaged.message.contains("line 5: expected a number under SECTOR, not `sector`"), "{damaged}");
+}
+
+#[test]
+fn formats_that_are_not_read_are_named_and_refused() {
+    let record = |time: u32, object: u64, size: u32, next: i64| {
+        [&time.to_le_bytes()[..], &object.to_le_bytes(), &size.to_le_bytes(), &next.to_le_bytes()].concat()
+    };
+    let oracle = [record(0, 7, 4096, 2), record(0, 9, 512, -1), record(5, 7, 4096, -1)].concat();
+    let srt = b"machine\t= \"cello\";\ntracedate\t= \"Mon Apr 20 08:00:00 1992\";\n\x0c\x00\x01";
+    let bpftrace =
+        b"Attached 4 probes\nTIME(ms)     DISK ID        COMM             PID    LAT(ms)\n611 259 0 bash 4179 10\n";
+    for (content, name) in [
+        (&oracle[..], "oracleGeneral trace of libCacheSim"),
+        (&srt[..], "SRT trace of HP Labs"),
+        (&bpftrace[..], "bpftrace's biosnoop.bt"),
+        (&b"DSv1\0\0\0\0"[..], "DataSeries"),
+    ] {
+        let refused = error(content);
+        assert!(refused.message.contains(name) && refused.message.contains("it is not read"), "{refused}");
+        assert!(refused.help.is_some());
+    }
+    assert!(copyback_workload::not_read("oracleGeneral").unwrap().0.contains("neither whether it reads or writes"));
+    assert!(copyback_workload::not_read("msr").is_none());
+    // An object whose next request would lie before it is none of that format, and the bytes stay unknown.
+    let other = [record(0, 7, 4096, 2), record(0, 9, 512, 1)].concat();
+    assert!(error(&other).message.contains("fits no known format"));
+}
+
 const FIU: &[u8] =
     b"89966523984236 4270 rpc.mountd 508541768 8 W 6 0 d6c75bab\n89966527950584 4253 nfsd 8 8 R 6 1 d6c7\n";
 

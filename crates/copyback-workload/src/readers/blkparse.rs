@@ -48,7 +48,7 @@ pub(crate) fn other_action(wanted: BlockAction, seen: &[u64; 3]) -> Option<Strin
 }
 
 /// The operation of an `rwbs` word; `None` where it moves no data.
-fn operation(rwbs: &[u8]) -> Option<Op> {
+pub(super) fn operation(rwbs: &[u8]) -> Option<Op> {
     // A leading F is a flush before the request itself; discards and secure erases carry a D.
     let kind = rwbs.iter().find(|letter| **letter != b'F')?;
     match kind {

@@ -3,6 +3,7 @@
 use super::blktrace::Blktrace;
 use super::csv;
 use super::five_column::FiveColumn;
+use super::foreign;
 use super::lines::is_blank_or_comment;
 use super::vscsi::Vscsi;
 use super::{LineFormat, Parsed};
@@ -22,6 +23,7 @@ const TEXT_FORMATS: &[Format] = &[
     Format::Ssdsim,
     Format::Disksim,
     Format::Blkparse,
+    Format::Biosnoop,
     Format::Fiu,
     Format::Systor,
     Format::Tencent,
@@ -38,6 +40,7 @@ fn parser(format: Format) -> Option<Box<dyn LineFormat>> {
         Format::Ssdsim => Box::new(FiveColumn::ssdsim(ZeroMeans::Auto)),
         Format::Disksim => Box::new(FiveColumn::disksim(ZeroMeans::Auto)),
         Format::Blkparse => Box::new(super::blkparse::Blkparse::new(BlockAction::Issued)),
+        Format::Biosnoop => Box::new(super::biosnoop::Biosnoop::default()),
         Format::Fiu => Box::new(super::fiu::Fiu),
         Format::Systor => Box::new(super::systor::Systor),
         Format::Tencent => Box::new(super::cloud::Tencent),
@@ -77,6 +80,9 @@ pub(crate) fn detect(file: &str, head: &[u8], whole: bool, columns: &ColumnNames
         if Vscsi::recognises(version, head) {
             return Ok(format);
         }
+    }
+    if let Some(refused) = foreign::refuse(file, head) {
+        return Err(refused);
     }
     detect_text(head, whole).ok_or_else(|| unknown(file, head))
 }

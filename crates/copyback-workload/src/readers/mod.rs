@@ -1,5 +1,6 @@
 //! Readers: one file a format, all streaming, all behind [`RecordReader`].
 
+pub(crate) mod biosnoop;
 pub(crate) mod blkparse;
 pub(crate) mod blktrace;
 pub(crate) mod cloud;
@@ -11,6 +12,7 @@ pub(crate) mod etw;
 pub(crate) mod fio;
 pub(crate) mod fiu;
 pub(crate) mod five_column;
+pub(crate) mod foreign;
 pub(crate) mod lines;
 pub(crate) mod msr;
 mod names;

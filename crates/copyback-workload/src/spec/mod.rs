@@ -35,6 +35,8 @@ words! {
         Vscsi2 = "vscsi-v2",
         /// The text that blkparse prints by default.
         Blkparse = "blkparse",
+        /// The text that biosnoop prints, of BCC and libbpf-tools: seconds, process, PID, disk, R|W, sector, bytes, ms.
+        Biosnoop = "biosnoop",
         /// The binary records that blktrace collects, of either byte order.
         Blktrace = "blktrace",
         /// FIU: ns, pid, process, sector, sectors, R|W, major, minor, MD5.
