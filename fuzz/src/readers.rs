@@ -29,6 +29,7 @@ pub fn check(format: Option<Format>, bytes: &[u8]) {
         assert_eq!(strict, lenient, "where nothing is malformed, leaving out what is changes nothing");
     }
 
+    spec.layout = Some(Layout::Compact);
     spec.zero_means = Some(ZeroMeans::Read);
     spec.event = Some(BlockAction::Queued);
     spec.reorder_window = Some(2);

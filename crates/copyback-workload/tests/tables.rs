@@ -109,6 +109,14 @@ fn a_table_is_not_taken_for_another_format() {
     assert_eq!(rows(content, ""), expected, "its header says nanoseconds");
 }
 
+/// The rows are those of Tencent's format, and leaving out the header would take them for it.
+#[test]
+fn a_header_of_other_names_is_not_left_out_by_advice() {
+    let (message, help) = refused(b"ts,lba,len,rw,disk\n1,8,128,1,0\n2,8,128,0,0\n", "");
+    assert!(message.contains("line 1: "), "{message}");
+    assert!(help.contains("--set workload.columns.arrival_ns=NAME") && !help.contains("skip_bad"), "{help}");
+}
+
 #[test]
 fn settings_of_columns_that_make_no_sense() {
     let csv = b"arrival_ns,op,offset_bytes,length_bytes\n0,R,0,512\n";
