@@ -75,7 +75,7 @@ fn a_drive_is_sized_for_a_trace() {
     // and 25 are not.
     let text = printed(&run(&["--fit", "0.2"]));
     let note = "--fit 0.2 gave each plane 26 blocks: the trace addresses 32.0 MiB of the drive's";
-    assert!(text.contains(note), "{text}");
+    assert!(text.contains(note) && !text.contains("far smaller drive"), "{text}");
     assert!(text.contains("--fit 0.2 --set workload.layout=compact --scheme baseline"), "the same drive next: {text}");
     let config = printed(&copyback(&[&["run", "--print-config", "--fit", "0.2"], &compact[..]].concat()));
     assert!(config.contains("blocks_per_plane = 26"), "{config}");
@@ -98,6 +98,10 @@ fn a_drive_is_sized_for_a_trace() {
     }
     let generated = copyback(&["run", "--workload", "financial-like", "--fit", "0.9"]);
     assert!(said(&generated).contains("this workload is generated for the drive"), "{}", said(&generated));
+    // Two writes of 16 KiB, the second at the end of 40 MiB: 100 MiB are 16 blocks of each plane.
+    let (_folder, path) = file("wide.csv", "10,a,0,Write,0,16384,1\n20,a,0,Write,41926656,16384,1\n");
+    let text = printed(&copyback(&["run", "--trace", &path, "--fit", "0.4"]));
+    assert!(text.contains("gave each plane 16 blocks") && text.contains("It uses 32.0 KiB of that"), "{text}");
     // Where the trace has its own addresses, they end at 32 TiB, and no such drive is made of planes so small.
     let (_folder, path) = file("far.csv", &format!("10,a,0,Write,{},4096,1\n", (1_u64 << 45) - 4096));
     let as_is = copyback(&["run", "--trace", &path, "--fit", "0.9"]);

@@ -34,6 +34,9 @@ impl std::fmt::Display for Share {
     }
 }
 
+/// So many times what a trace uses lie between its addresses where packing them is worth a word.
+const SPARSE: u64 = 2;
+
 /// A drive that was sized for a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Fitted {
@@ -41,6 +44,8 @@ pub struct Fitted {
     pub share: Share,
     /// What the trace addresses.
     addressed_bytes: u64,
+    /// What it reads or writes of that.
+    used_bytes: u64,
     /// What each plane of the drive gets.
     pub blocks_per_plane: u32,
     /// What it had.
@@ -55,13 +60,18 @@ impl Fitted {
 
     /// What users should know of it.
     pub fn note(&self, planned: &Planned) -> String {
-        format!(
+        let note = format!(
             "Note: --fit {} gave each plane {} blocks: the trace addresses {} of the drive's {}\n",
             self.share,
             format::count(self.blocks_per_plane.into()),
             format::size(self.addressed_bytes as f64),
             format::size(planned.addressed_bytes() as f64)
-        )
+        );
+        if self.used_bytes * SPARSE > self.addressed_bytes {
+            return note;
+        }
+        let used = format::size(self.used_bytes as f64);
+        format!("{note}      It uses {used} of that: with --set workload.layout=compact a far smaller drive will do\n")
     }
 
     /// Why a drive cannot be so, and what helps.
@@ -88,9 +98,9 @@ impl Fitted {
 pub fn fitted(plan: &Plan, share: Share) -> Result<Fitted, Failure> {
     let Some(first) = plan.runs.first() else { return Err(Failure::input("--fit: there is nothing to run")) };
     plan.runs.iter().try_for_each(refuse_unscalable)?;
-    let addressed_bytes = addressed(&first.resolved.workload, plan.seed)?;
+    let Footprint { bytes: used_bytes, end_bytes: addressed_bytes } = measured(&first.resolved.workload, plan.seed)?;
     let blocks_before = first.resolved.run.geometry.blocks_per_plane;
-    let mut fitted = Fitted { share, addressed_bytes, blocks_per_plane: 0, blocks_before };
+    let mut fitted = Fitted { share, addressed_bytes, used_bytes, blocks_per_plane: 0, blocks_before };
     // All runs are on drives of one size, or they could not be compared.
     for planned in &plan.runs {
         fitted.blocks_per_plane = fitted.blocks_per_plane.max(least_blocks(planned, &fitted));
@@ -118,12 +128,12 @@ fn refuse_unscalable(planned: &Planned) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a trace addresses: the end of its addresses, once they are laid out.
-fn addressed(workload: &WorkloadSpec, seed: u64) -> Result<u64, Failure> {
+/// What a trace addresses once it is laid out: up to the end of its addresses, and how much of that it uses.
+fn measured(workload: &WorkloadSpec, seed: u64) -> Result<Footprint, Failure> {
     // Every pass has the same addresses.
     let once = WorkloadSpec { passes: None, ..workload.clone() };
     let mut opened = workloads::open_source(&once, seed, u64::MAX)?;
-    Ok(Footprint::measure(&mut opened.source)?.end_bytes)
+    Ok(Footprint::measure(&mut opened.source)?)
 }
 
 /// The fewest blocks of a plane with which a drive is large enough. Capacity grows evenly with them, but for roundings.
