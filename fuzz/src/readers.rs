@@ -29,8 +29,9 @@ pub fn check(format: Option<Format>, bytes: &[u8]) {
         assert_eq!(strict, lenient, "where nothing is malformed, leaving out what is changes nothing");
     }
 
+    spec.layout = Some(Layout::Compact);
     spec.zero_means = Some(ZeroMeans::Read);
-    spec.block_action = Some(BlockAction::Queued);
+    spec.event = Some(BlockAction::Queued);
     spec.reorder_window = Some(2);
     let _ = read(&spec);
 }

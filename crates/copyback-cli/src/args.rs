@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::plan::Share;
 use clap::{Args, Parser, Subcommand};
 use copyback::run::Warmup;
 use copyback_workload::units::parse_duration_ns;
@@ -120,7 +121,7 @@ pub struct CompareArgs {
 }
 
 /// What `run` and `compare` share.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Common {
     /// TOML file with `device`, `scheme`, `workload` and any overriding tables
     pub experiment: Option<PathBuf>,
@@ -134,7 +135,7 @@ pub struct Common {
     /// Workload: a preset's name or a TOML file [default: oltp]
     #[arg(long, short = 'w', value_name = "WORKLOAD", conflicts_with = "trace")]
     pub workload: Option<String>,
-    /// Replay this trace file instead; its format is found out from its content
+    /// Replay this trace file instead (`-`: standard input); its format is found out from its content
     #[arg(long, short = 't', value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// The trace's format, where it is not to be found out
@@ -143,6 +144,10 @@ pub struct Common {
     /// Malformed trace records that may be left out before one stops the run
     #[arg(long, value_name = "N")]
     pub skip_bad: Option<u64>,
+    /// Give each plane as many blocks that what the trace addresses is this share of the drive, for example 0.9; with
+    /// `--set workload.layout=compact` that is its footprint
+    #[arg(long, value_name = "SHARE")]
+    pub fit: Option<Share>,
     /// Set one key of the configuration, for example trigger.soft=0.05 (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
@@ -295,7 +300,7 @@ pub struct ValidateArgs {
 pub enum TraceCommand {
     /// Print what papers' tables print: requests, read share, sizes, rate, footprint, and histograms
     Info {
-        /// A trace file, a workload file (TOML), or a workload preset
+        /// A trace file (`-`: standard input), a workload file (TOML), or a workload preset
         workload: String,
         /// The trace's format, where it is not to be found out
         #[arg(long, value_name = "FORMAT")]
@@ -306,6 +311,9 @@ pub enum TraceCommand {
         /// Malformed records that may be left out
         #[arg(long, value_name = "N")]
         skip_bad: Option<u64>,
+        /// Set one key of the workload, for example workload.event=Q (repeatable)
+        #[arg(long = "set", value_name = "workload.KEY=VALUE")]
+        sets: Vec<String>,
         /// Look at so many requests only
         #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
         requests: Option<u64>,
@@ -318,7 +326,7 @@ pub enum TraceCommand {
     },
     /// Write a workload as a trace file; the output's name says the format (.parquet, .csv, ...) unless --to does
     Convert {
-        /// A trace file, a workload file (TOML), or a workload preset
+        /// A trace file (`-`: standard input), a workload file (TOML), or a workload preset
         workload: String,
         /// The file to write
         output: PathBuf,
@@ -334,6 +342,9 @@ pub enum TraceCommand {
         /// Malformed records that may be left out
         #[arg(long, value_name = "N")]
         skip_bad: Option<u64>,
+        /// Set one key of the workload, for example workload.event=Q (repeatable)
+        #[arg(long = "set", value_name = "workload.KEY=VALUE")]
+        sets: Vec<String>,
         /// Write so many requests only
         #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
         requests: Option<u64>,

@@ -269,7 +269,7 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
     }
     if is_default {
         steps.push((format!("compare{limits} --set capacity.over_provisioning=0.15"), "less spare flash"));
-        let own = format!("compare{limits} --trace FILE --set workload.beyond_capacity=fold");
+        let own = format!("compare{limits} --trace FILE --set workload.layout=compact");
         steps.push((own, "your own trace, fitted in"));
     }
     let first = plan.runs.first().map_or("baseline", |planned| planned.scheme.as_str());
@@ -294,6 +294,7 @@ fn chosen(common: &Common) -> String {
     text += &argument("--trace", common.trace.as_ref().map(path));
     text += &argument("--format", common.format.as_ref());
     text += &argument("--skip-bad", common.skip_bad);
+    text += &argument("--fit", common.fit);
     common.sets.iter().for_each(|set| text += &argument("--set", Some(set)));
     text + &argument("--warmup", common.warmup)
 }

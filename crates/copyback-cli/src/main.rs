@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Devices { name } => listing::devices(name.as_deref()),
         Command::Workloads { name } => listing::workloads(name.as_deref()),
     };
+    copyback_workload::standard_input::forget();
     // Whoever is interrupted dies of that, and not of what it leads to.
     copyback_workload::temporary::wait_for_interruption();
     match done {

@@ -160,7 +160,9 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
 
 /// What users should know about the runs and about whether their drives had settled; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
-    let lines = note_of_times(plan).unwrap_or_default()
+    let fitted = plan.fitted.zip(plan.runs.first()).map(|(fitted, planned)| fitted.note(planned));
+    let lines = fitted.unwrap_or_default()
+        + &note_of_times(plan).unwrap_or_default()
         + &notes_of_runs(plan, finished)
         + &note_of_unwritten(finished).unwrap_or_default()
         + nothing_to_collect(finished)

@@ -10,12 +10,16 @@ use copyback::host::config::{HostMode, Target};
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
 use copyback::run::config::{AXES, Resolved, Stack};
+use copyback_workload::standard_input;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+mod fit;
 mod overrides;
 
+pub use fit::Share;
+use fit::{Fitted, fitted};
 use overrides::{load_array, resolve_overrides};
 
 /// Everything that is to be run.
@@ -32,6 +36,8 @@ pub struct Plan {
     pub warmup: Option<Warmup>,
     /// What they were made from.
     pub inputs: Vec<Input>,
+    /// How the drive was sized for the trace, if it was.
+    pub fitted: Option<Fitted>,
 }
 
 impl Plan {
@@ -127,7 +133,9 @@ impl Input {
 
     /// A trace with its hash.
     pub fn trace(path: PathBuf, hash: String) -> Self {
-        Self { role: "trace", name: path.display().to_string(), hash, path: Some(path) }
+        let name = path.display().to_string();
+        // What comes from standard input is no file that an output could replace.
+        Self { role: "trace", name, hash, path: Some(path).filter(|path| !standard_input::is_named(path)) }
     }
 }
 
@@ -159,6 +167,21 @@ struct Experiment {
 
 /// Makes the plan. `schemes` are those of the command line, `default_schemes` those where nobody names any.
 pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Result<Plan, Failure> {
+    let plan = plan_as_said(common, schemes, default_schemes)?;
+    let Some(share) = common.fit else { return Ok(plan) };
+    if Layer::of_sets(&common.sets)?.has_key("geometry", "blocks_per_plane") {
+        return Err(Failure::input("--fit chooses `geometry.blocks_per_plane`, which --set sets, too")
+            .with_help("leave one of them out"));
+    }
+    let fitted = fitted(&plan, share)?;
+    let mut common = common.clone();
+    common.sets.push(fitted.set());
+    let plan = plan_as_said(&common, schemes, default_schemes).map_err(|failure| fitted.refused(failure))?;
+    Ok(Plan { fitted: Some(fitted), ..plan })
+}
+
+/// The plan with the drive that the command line and the experiment describe.
+fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Result<Plan, Failure> {
     let mut inputs = Vec::new();
     let experiment = match &common.experiment {
         Some(path) => Experiment::read(path, &mut inputs)?,
@@ -221,7 +244,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     // What a workload proposes belongs to the whole of it.
     let warmup = common.warmup.or(experiment.warmup).or(proposed.filter(|_| requests.is_none()));
     refuse_endless(warmup, &runs)?;
-    Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs })
+    Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs, fitted: None })
 }
 
 /// Refuses a warm-up that would last until the workload ends: a drive that nobody writes to does not settle.
@@ -368,7 +391,7 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
         inputs.push(Input::trace(trace, hash));
     }
     refuse_endless(warmup, &runs)?;
-    Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, warmup, inputs })
+    Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, warmup, inputs, fitted: None })
 }
 
 fn argument(name: &str) -> Located {

@@ -21,8 +21,8 @@ const CAPACITY_BYTES: u64 = 64 << 30;
 /// Runs the command.
 pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
     match command {
-        TraceCommand::Info { workload, format, device, skip_bad, requests, seed, json } => {
-            let options = workloads::option_layer(format.as_deref(), *device, *skip_bad)?;
+        TraceCommand::Info { workload, format, device, skip_bad, sets, requests, seed, json } => {
+            let options = option_layers(format.as_deref(), *device, *skip_bad, sets)?;
             let mut opened = opened(&spec(workload, options)?.0, *requests, *seed)?;
             let stats = TraceStats::collect(&mut opened.source)?;
             if *json {
@@ -32,10 +32,10 @@ pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
             }
             files::print(&info_text(workload, &stats))
         }
-        TraceCommand::Convert { workload, output, format, to, device, skip_bad, requests, seed } => {
+        TraceCommand::Convert { workload, output, format, to, device, skip_bad, sets, requests, seed } => {
             let to = written_format(output, to.as_deref())?;
             files::check_output(output)?;
-            let options = workloads::option_layer(format.as_deref(), *device, *skip_bad)?;
+            let options = option_layers(format.as_deref(), *device, *skip_bad, sets)?;
             let (spec, inputs) = spec(workload, options)?;
             files::refuse_clashes(&[Output::new("the trace", output)], &inputs)?;
             let mut opened = opened(&spec, *requests, *seed)?;
@@ -110,8 +110,28 @@ fn opened(spec: &WorkloadSpec, requests: Option<u64>, seed: Option<u64>) -> Resu
     Ok(Opened { source: Box::new(Cut { source: opened.source, left }), file: opened.file })
 }
 
+/// What the command line says of the workload, lowest first.
+fn option_layers(
+    format: Option<&str>,
+    device: Option<u32>,
+    skip_bad: Option<u64>,
+    sets: &[String],
+) -> Result<Vec<Layer>, Failure> {
+    let mut layers: Vec<Layer> = workloads::option_layer(format, device, skip_bad)?.into_iter().collect();
+    for set in sets {
+        if !set.trim_start().starts_with("workload.") {
+            let message = format!("--set {set}: nothing but the workload is looked at here");
+            return Err(Failure::input(message).with_help("set keys of `workload`, for example workload.event=Q"));
+        }
+    }
+    if !sets.is_empty() {
+        layers.push(Layer::of_sets(sets)?);
+    }
+    Ok(layers)
+}
+
 /// A preset, a workload's TOML, or a trace; and the files that it is read from.
-fn spec(name: &str, options: Option<Layer>) -> Result<(WorkloadSpec, Vec<Input>), Failure> {
+fn spec(name: &str, options: Vec<Layer>) -> Result<(WorkloadSpec, Vec<Input>), Failure> {
     let (mut stack, mut inputs) = (Stack::new(), Vec::new());
     let layer = if workloads::text(name).is_some() || name.ends_with(".toml") {
         let named = Located { value: name.to_owned(), place: None };

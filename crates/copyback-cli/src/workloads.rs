@@ -8,7 +8,7 @@ use copyback::run::Warmup;
 use copyback_workload::presets::PRESETS;
 use copyback_workload::spec::{Format, WorkloadSpec};
 use copyback_workload::temporary::Temporary;
-use copyback_workload::{RequestSource, open};
+use copyback_workload::{RequestSource, open, standard_input};
 use std::path::Path;
 
 /// The workload of a run where nobody names one.
@@ -99,10 +99,13 @@ fn unknown(name: &Located, path: &Path) -> Failure {
 /// Refuses what is no file, and pipes: a trace is read several times, to know its hash, to try it, and once for each
 /// scheme.
 fn check_trace_file(path: &Path) -> Result<(), Failure> {
+    if standard_input::is_named(path) {
+        return Ok(());
+    }
     files::check_file("trace", path)?;
     if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
         let what = format!("trace {} is no ordinary file, and is read more than once", path.display());
-        return Err(Failure::input(what).with_help("write it to a file first"));
+        return Err(Failure::input(what).with_help("write it to a file first, or give it on standard input, as `-`"));
     }
     Ok(())
 }
@@ -125,7 +128,10 @@ pub fn option_layer(
 ) -> Result<Option<Layer>, Failure> {
     let mut table = toml::Table::new();
     if let Some(format) = format {
-        format.parse::<Format>().map_err(|message| Failure::input(format!("--format: {message}")))?;
+        format.parse::<Format>().map_err(|message| match copyback_workload::not_read(format) {
+            Some((message, help)) => Failure::input(format!("--format: {message}")).with_help(help),
+            None => Failure::input(format!("--format: {message}")),
+        })?;
         table.insert("format".into(), format.into());
     }
     if let Some(device) = device {
@@ -188,6 +194,7 @@ pub fn check_trace(path: &Path, place: Option<Place>) -> Result<(), Failure> {
 pub fn hash_trace(path: &Path) -> Result<String, Failure> {
     match recorded(path) {
         Some(recorded) => Ok(files::hash_bytes(recorded.trace)),
+        None if standard_input::is_named(path) => files::hash_file(&standard_input::kept()?),
         None => files::hash_file(path),
     }
 }

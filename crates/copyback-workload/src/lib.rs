@@ -6,6 +6,7 @@
 //! [`spec::WorkloadSpec`] is the table `[workload]` of a configuration, [`open()`] makes a source of it,
 //! [`stats::TraceStats`] describes a source, and [`write::write_trace`] keeps it in a file.
 
+mod compact;
 mod error;
 mod input;
 mod open;
@@ -14,6 +15,7 @@ mod readers;
 pub mod request;
 pub mod rng;
 pub mod spec;
+pub mod standard_input;
 pub mod stats;
 mod synthetic;
 pub mod temporary;
@@ -25,5 +27,6 @@ pub mod write;
 
 pub use error::Error;
 pub use open::open;
+pub use readers::foreign::not_read;
 pub use readers::parquet::panic_is_caught;
 pub use request::{Op, Priority, Request, RequestSource};

@@ -1,5 +1,6 @@
 //! From a table `[workload]` to a source of requests.
 
+use crate::compact::{self, Compact};
 use crate::readers::ReaderOptions;
 use crate::spec::{BlockAction, Format, Layout, WorkloadSpec, ZeroMeans};
 use crate::synthetic::Generator;
@@ -37,20 +38,30 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
     };
     let options = ReaderOptions {
         format: spec.format.unwrap_or(Format::Auto),
+        columns: spec.columns.clone().unwrap_or_default(),
         zero_means: spec.zero_means.unwrap_or(ZeroMeans::Auto),
-        block_action: spec.block_action.unwrap_or(BlockAction::Issued),
+        event: spec.event.unwrap_or(BlockAction::Issued),
         skip_bad: spec.skip_bad.unwrap_or(0),
     };
     let window = spec.reorder_window.map(|records| usize::try_from(records).unwrap_or(usize::MAX));
     let source = TraceSource::open(path, &options, window)?;
-    let packed = match spec.layout.unwrap_or(Layout::Auto) {
-        Layout::Auto => matches!(source.format(), Format::Strace | Format::Fio),
-        Layout::AsIs => false,
-        Layout::Packed => true,
+    let layout = match spec.layout.unwrap_or(Layout::Auto) {
+        Layout::Auto if matches!(source.format(), Format::Strace | Format::Fio) => Layout::Packed,
+        layout => layout,
     };
-    if packed {
-        let source = Packed::new(source, spec.device);
-        return Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes)));
+    match layout {
+        Layout::Auto | Layout::AsIs => {
+            let laid_out = Transformed::new(source, spec, seed, capacity_bytes).sharing_addresses();
+            Ok(Box::new(laid_out.may_be_compact()))
+        }
+        Layout::Packed => {
+            let source = Packed::new(source, spec.device);
+            Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes).may_be_compact()))
+        }
+        Layout::Compact => {
+            let unit_bytes = spec.align.map_or(compact::UNIT_BYTES, |align| align.0);
+            let source = Compact::new(source, spec.device, unit_bytes);
+            Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes)))
+        }
     }
-    Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes).sharing_addresses()))
 }

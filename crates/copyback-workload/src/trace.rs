@@ -2,6 +2,7 @@
 
 use crate::input::{self, ByteStream, SharedNotes};
 use crate::readers::blktrace::Blktrace;
+use crate::readers::csv::Csv;
 use crate::readers::detect::{HEAD_BYTES, detect};
 use crate::readers::five_column::FiveColumn;
 use crate::readers::lines::{LineReader, read_error};
@@ -9,7 +10,7 @@ use crate::readers::records::BinaryReader;
 use crate::readers::vscsi::Vscsi;
 use crate::readers::{BATCH_RECORDS, LineFormat, ReaderOptions, Record, RecordReader, parquet};
 use crate::spec::{Format, REORDER_WINDOW_DEFAULT};
-use crate::{Error, Request, RequestSource};
+use crate::{Error, Request, RequestSource, standard_input};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 use std::io::{Read, Seek};
@@ -40,8 +41,12 @@ impl TraceSource {
     /// Opens a trace.
     pub(crate) fn open(path: &Path, options: &ReaderOptions, window_records: Option<usize>) -> Result<Self, Error> {
         let shared_notes = SharedNotes::default();
-        let file = path.display().to_string();
+        let file = match standard_input::is_named(path) {
+            true => standard_input::SHOWN.to_owned(),
+            false => path.display().to_string(),
+        };
         let (format, reader) = open_reader(path, &file, options, &shared_notes)?;
+        let counts_from_start = format == Format::Fio || reader.counts_from_start();
         Ok(Self {
             file,
             reader,
@@ -55,7 +60,7 @@ impl TraceSource {
             ended: false,
             sorted_count: 0,
             last_arrival_ns: None,
-            origin_ns: matches!(format, Format::Fio | Format::Parquet).then_some(0),
+            origin_ns: counts_from_start.then_some(0),
         })
     }
 
@@ -192,15 +197,20 @@ fn open_reader(
     opened.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
     opened.rewind().map_err(failed)?;
     if options.format == Format::Parquet || (options.format == Format::Auto && parquet::recognises(&magic)) {
-        let reader = parquet::ParquetReader::new(file.to_owned(), opened, options.skip_bad)?;
+        let reader = parquet::ParquetReader::new(file.to_owned(), opened, options)?;
         return Ok((Format::Parquet, Box::new(reader)));
     }
     let stream = input::unwrap(Box::new(opened), notes).map_err(failed)?;
     let (head, stream) = input::peek(stream, HEAD_BYTES).map_err(failed)?;
     let format = match options.format {
-        Format::Auto => detect(file, &head, head.len() < HEAD_BYTES)?,
+        Format::Auto => detect(file, &head, head.len() < HEAD_BYTES, &options.columns)?,
         named => named,
     };
+    if format == Format::Csv {
+        let format = Csv::new(file, &head, &options.columns)?;
+        let reader = LineReader::new(file.to_owned(), stream, format, options.skip_bad);
+        return Ok((Format::Csv, Box::new(reader)));
+    }
     Ok((format, reader_for(format, file, stream, &head, options)))
 }
 
@@ -211,7 +221,7 @@ fn reader_for(
     head: &[u8],
     options: &ReaderOptions,
 ) -> Box<dyn RecordReader> {
-    use crate::readers::{blkparse, cloud, etw, fio, fiu, msr, spc, strace, systor};
+    use crate::readers::{biosnoop, blkparse, cloud, etw, fio, fiu, msr, spc, strace, systor};
     fn lines<F: LineFormat + 'static>(
         file: &str,
         stream: ByteStream,
@@ -226,7 +236,8 @@ fn reader_for(
         Format::Spc => lines(file, stream, spc::Spc, options),
         Format::Disksim => lines(file, stream, FiveColumn::disksim(options.zero_means), options),
         Format::Ssdsim => lines(file, stream, FiveColumn::ssdsim(options.zero_means), options),
-        Format::Blkparse => lines(file, stream, blkparse::Blkparse::new(options.block_action), options),
+        Format::Blkparse => lines(file, stream, blkparse::Blkparse::new(options.event), options),
+        Format::Biosnoop => lines(file, stream, biosnoop::Biosnoop::default(), options),
         Format::Fiu => lines(file, stream, fiu::Fiu, options),
         Format::Systor => lines(file, stream, systor::Systor, options),
         Format::Tencent => lines(file, stream, cloud::Tencent, options),
@@ -237,10 +248,11 @@ fn reader_for(
         Format::Vscsi1 => vscsi(stream, 1),
         Format::Vscsi2 => vscsi(stream, 2),
         Format::Blktrace => {
-            let format = Blktrace::new(options.block_action, head);
+            let format = Blktrace::new(options.event, head);
             Box::new(BinaryReader::new(file.to_owned(), stream, format, options.skip_bad))
         }
         // `Auto` and `Parquet` were settled before the content was unwrapped.
-        Format::Msr | Format::Auto | Format::Parquet => lines(file, stream, msr::Msr::default(), options),
+        // So was `Csv`, whose header names its columns.
+        Format::Msr | Format::Auto | Format::Parquet | Format::Csv => lines(file, stream, msr::Msr::default(), options),
     }
 }

@@ -152,6 +152,8 @@ pub(crate) struct Transformed<S> {
     other_devices: u64,
     /// Those of a trace whose addresses a drive takes as they are.
     devices: Option<Devices>,
+    /// Whether the layout `compact` is a choice that was not made.
+    may_be_compact: bool,
     folded: u64,
     rejected: u64,
     ended: bool,
@@ -175,6 +177,7 @@ impl<S: RequestSource> Transformed<S> {
             passed: 0,
             other_devices: 0,
             devices: None,
+            may_be_compact: false,
             folded: 0,
             rejected: 0,
             ended: false,
@@ -185,6 +188,11 @@ impl<S: RequestSource> Transformed<S> {
     pub(crate) fn sharing_addresses(self) -> Self {
         let devices = (self.capacity_bytes != u64::MAX).then(Devices::default);
         Self { devices, ..self }
+    }
+
+    /// The same, of a trace whose addresses could lie closer together.
+    pub(crate) fn may_be_compact(self) -> Self {
+        Self { may_be_compact: true, ..self }
     }
 
     /// Picks and moves in time; `None` for a request that is left out.
@@ -266,6 +274,21 @@ impl<S: RequestSource> Transformed<S> {
         request.priority = if urgent { Priority::High } else { Priority::Normal };
     }
 
+    /// How a trace or a drive is made to fit.
+    fn room(&self) -> &'static str {
+        match self.may_be_compact {
+            true => {
+                "let the addresses that are used lie side by side (--set workload.layout=compact; `copyback trace \
+                 info` says how much they are: its footprint), take a larger device (--fit 0.9 sizes it for the \
+                 trace), or "
+            }
+            false => {
+                "take a larger device (--fit 0.9 sizes it for a trace) or a smaller workload (`copyback trace info` \
+                 says what drive it needs), or "
+            }
+        }
+    }
+
     #[cold]
     fn beyond_capacity(&self, request: Request) -> Error {
         let end = request.offset_bytes + request.len_bytes;
@@ -275,10 +298,7 @@ impl<S: RequestSource> Transformed<S> {
             "request {index} ({len} at byte {}) ends at {end}, beyond the capacity of {capacity}",
             request.offset_bytes
         ))
-        .with_help(
-            "take a larger device or a smaller workload (`copyback trace info` says what drive it needs), or set \
-             `workload.beyond_capacity` to `fold` or `reject`",
-        )
+        .with_help(format!("{}set `workload.beyond_capacity` to `fold` or `reject`", self.room()))
     }
 }
 

@@ -140,10 +140,45 @@ fn blkparse_takes_what_reaches_the_device() {
         (3000, Op::Trim, 0, 512, device),
     ];
     assert_eq!(read, expected);
-    let (queued, _) = read_with(BLKPARSE, |spec| spec.block_action = Some(BlockAction::Queued)).unwrap();
+    let (queued, _) = read_with(BLKPARSE, |spec| spec.event = Some(BlockAction::Queued)).unwrap();
     assert_eq!(queued.len(), 1);
     let only_queued = error(b"8,0 0 1 0.1 7 Q R 0 + 8 [x]\n");
-    assert!(only_queued.help.unwrap().contains("block_action = \"Q\""));
+    assert!(only_queued.help.unwrap().contains("workload.event=Q"));
+}
+
+#[test]
+fn blkparse_lines_without_data_ask_for_nothing() {
+    let content = b"259,2    7        1     0.000000000  4020  D  WS 1950885314 + 8 [java]\n\
+        259,2    7        2     0.000003650     0  C  WS 1950885314 + 8 [0]\n\
+        259,2    7        3     0.000004650     0  C  WS 1950885322 [0]\n\
+        259,2    7        4     0.000005650     0  C FWS 0 [0]\n\
+        259,2    7        5     0.000005750     0  C  FN 0 [0]\n\
+        259,2    7        6     0.000005850     0  C  FF 0 [0]\n\
+        259,2    7        7     0.000006000  4020  D  FN [kworker/7:1H]\n\
+        259,2    7        8     0.000007000  4020  D  RS 8 + 8 [java]\n";
+    let (read, notes) = rows(content);
+    let device = (259 << 20) | 2;
+    assert_eq!(read, [(0, Op::Write, 1_950_885_314 * 512, 4096, device), (7000, Op::Read, 4096, 4096, device)]);
+    assert_eq!(notes.len(), 2, "as many events are issued as completed: {notes:?}");
+    let (completed, _) = read_with(content, |spec| spec.event = Some(BlockAction::Completed)).unwrap();
+    assert_eq!(completed.len(), 1, "the completion without data is no request");
+    let damaged = error(b"8,0 0 1 0.1 7 D R 0 + 8 [x]\n8,0 0 1 0.1 7 D R 0 8 [x]\n8,0 0 1 0.1 7 D R 0 + 8 [x]\n");
+    assert!(damaged.message.contains("line 2: expected `+`"), "{damaged}");
+}
+
+#[test]
+fn few_events_of_one_kind_beside_many_of_another_are_said() {
+    let event = |action: &str, at: u32| format!("8,0 0 1 0.{at:03} 7 {action} R {at} + 8 [x]\n");
+    let trace = |queued: u32, issued: u32| -> String {
+        (0..queued).map(|at| event("Q", at)).chain((0..issued).map(|at| event("D", at))).collect()
+    };
+    let note = |text: &str| rows(text.as_bytes()).1.into_iter().find(|note| note.contains("workload.event=Q"));
+    let said = note(&trace(10, 5)).expect("half of them is few");
+    assert!(said.contains("only 5 `D` events move data, beside 10 `Q` events"), "{said}");
+    assert_eq!(note(&trace(9, 5)), None, "some requests are merged in any trace");
+    let queued = read_with(trace(10, 5).as_bytes(), |spec| spec.event = Some(BlockAction::Queued)).unwrap();
+    assert_eq!(queued.0.len(), 10);
+    assert!(queued.1.iter().all(|note| !note.contains("workload.event")), "{:?}", queued.1);
 }
 
 #[test]
@@ -177,6 +212,55 @@ fn blktrace_of_both_byte_orders() {
         assert_eq!(notes[0], "format `blktrace`");
         assert!(error(&content[..content.len() - 1]).message.contains("cut off"));
     }
+}
+
+#[test]
+fn biosnoop_arrives_when_it_was_issued() {
+    let bcc = b"TIME(s)     COMM           PID    DISK      T SECTOR     BYTES  LAT(ms)\n\
+        0.000000    jbd2 sda1-8    1950   xvda1     W 16         4096      0.50\n\
+        0.000200    kworker/u8:1   12     xvdb      R 8          512       0.10\n\
+        0.000300    x              12     xvdb      R 0          0         0.10\n";
+    let (read, notes) = rows(bcc);
+    // Issued at -500 us and at 100 us; completed 700 us apart less.
+    assert_eq!(read, [(0, Op::Write, 8192, 4096, 0), (600_000, Op::Read, 4096, 512, 1)]);
+    assert_eq!(notes[0], "format `biosnoop`");
+    assert!(notes.contains(&"device 1 is `xvdb`".to_owned()), "{notes:?}");
+    let libbpf = b"TIME(s)     COMM           PID     DISK    T  SECTOR     BYTES   QUE(ms) LAT(ms)\n\
+        1.500000    a b c          7       sda     WS 8          512     0.100   0.250\n\
+        1.500001    a              7       sda     FF -1         0       0.100   0.250\n\
+        1.500250    a              7       sda     DS 0          4096    0.100   0.250\n";
+    // What the requests queued for is not the device's.
+    assert_eq!(rows(libbpf).0, [(0, Op::Write, 4096, 512, 0), (250_000, Op::Trim, 0, 4096, 0)]);
+    let headless = b"1.5 a b c 7 sda R 8 512 0.25\n";
+    assert_eq!(rows(headless).0, [(0, Op::Read, 4096, 512, 0)]);
+    let damaged = error(&[&bcc[..], b"0.0004 x 12 xvdb R sector 512 0.10\n0.0005 x 12 xvdb R 8 512 0.10\n"].concat());
+    assert!(damaged.message.contains("line 5: expected a number under SECTOR, not `sector`"), "{damaged}");
+}
+
+#[test]
+fn formats_that_are_not_read_are_named_and_refused() {
+    let record = |time: u32, object: u64, size: u32, next: i64| {
+        [&time.to_le_bytes()[..], &object.to_le_bytes(), &size.to_le_bytes(), &next.to_le_bytes()].concat()
+    };
+    let oracle = [record(0, 7, 4096, 2), record(0, 9, 512, -1), record(5, 7, 4096, -1)].concat();
+    let srt = b"machine\t= \"cello\";\ntracedate\t= \"Mon Apr 20 08:00:00 1992\";\n\x0c\x00\x01";
+    let bpftrace =
+        b"Attached 4 probes\nTIME(ms)     DISK ID        COMM             PID    LAT(ms)\n611 259 0 bash 4179 10\n";
+    for (content, name) in [
+        (&oracle[..], "oracleGeneral trace of libCacheSim"),
+        (&srt[..], "SRT trace of HP Labs"),
+        (&bpftrace[..], "bpftrace's biosnoop.bt"),
+        (&b"DSv1\0\0\0\0"[..], "DataSeries"),
+    ] {
+        let refused = error(content);
+        assert!(refused.message.contains(name) && refused.message.contains("it is not read"), "{refused}");
+        assert!(refused.help.is_some());
+    }
+    assert!(copyback_workload::not_read("oracleGeneral").unwrap().0.contains("neither whether it reads or writes"));
+    assert!(copyback_workload::not_read("msr").is_none());
+    // An object whose next request would lie before it is none of that format, and the bytes stay unknown.
+    let other = [record(0, 7, 4096, 2), record(0, 9, 512, 1)].concat();
+    assert!(error(&other).message.contains("fits no known format"));
 }
 
 const FIU: &[u8] =
@@ -261,8 +345,75 @@ fn strace_with_calls_cut_in_two() {
     // Packed: the second file's first extent follows the first file's.
     assert_eq!(read, [(0, Op::Write, 8192, 4096, 0), (1000, Op::Read, 1 << 20, 512, 1)]);
     assert!(notes.iter().any(|note| note.contains("1 calls failed")), "{notes:?}");
-    let wrong = error(b"100 pread64(5, \"\"..., 512, 0) = 512\n");
-    assert!(wrong.message.contains("fits no known format"), "{wrong}");
+}
+
+/// Arrivals and lengths of one file's calls.
+fn strace(content: &str) -> (Vec<(u64, u64)>, Vec<String>) {
+    let (read, notes) = rows(content.as_bytes());
+    assert!(read.iter().all(|row| row.4 == 0), "{read:?}");
+    (read.iter().map(|row| (row.0, row.3)).collect(), notes)
+}
+
+#[test]
+fn strace_with_any_option_of_time_and_process() {
+    let call = "pread64(5</data/a>, \"x\"..., 4096, 8192) = ";
+    for (first, second, gap_ns) in [
+        ("1700000000.000001", "1700000000.000003", 2000),
+        ("12:34:56", "12:34:57", 1_000_000_000),
+        ("12:34:56.000001", "12:34:57.000002", 1_000_001_000),
+        ("23:59:59.5", "00:00:01", 1_500_000_000),
+    ] {
+        for process in ["", "100 ", "100   ", "[pid   100] "] {
+            let (read, _) = strace(&format!("{process}{first} {call}512\n{process}{second} {call}1024\n"));
+            assert_eq!(read, [(0, 512), (gap_ns, 1024)], "{process}{first}");
+        }
+    }
+    for process in ["", "100 ", "[pid 100] "] {
+        let (read, notes) = strace(&format!("{process}{call}512\n{process}{call}1024\n"));
+        assert_eq!(read, [(0, 512), (0, 1024)]);
+        assert!(notes.iter().any(|note| note.contains("the calls have no times")), "{notes:?}");
+    }
+    // A thread's line that comes late over midnight does not begin another day.
+    let late = format!("23:59:59 {call}1\n00:00:01 {call}2\n23:59:58 {call}3\n00:00:02 {call}4\n");
+    let (read, notes) = strace(&late);
+    assert_eq!(read, [(0, 3), (1_000_000_000, 1), (3_000_000_000, 2), (4_000_000_000, 4)]);
+    assert!(notes.iter().any(|note| note.contains("1 later days")), "{notes:?}");
+    let wrong = error(format!("1.0 {call}1\n12:61:00 {call}1\n1.1 {call}1\n").as_bytes());
+    assert!(wrong.message.contains("line 2: `12:61:00` is no time"), "{wrong}");
+}
+
+#[test]
+fn strace_with_data_that_look_like_something_else() {
+    for data in [
+        r#""<html>, \"a\">, 1, 2) = 3"..."#,
+        r#""<<<<<<""#,
+        r#""\\""#,
+        r#""a\\\", 1, 1) = 1""#,
+        r#""\x3c\x00"..."#,
+        r#"""..."#,
+        "0x7ffd0a",
+        r#"") = 7 <unfinished ...>""#,
+        r#""<... pread64 resumed>""#,
+    ] {
+        for descriptor in ["5", "5</data/a, b>", "5</a>b>", "5</data/a>(deleted)", "5</dev/null<char 1:3>>"] {
+            let call = format!("1.5 pwrite64({descriptor}, {data}, 4096, 8192)");
+            let (read, _) = strace(&format!("{call} = 4096\n{call}      = 512 <0.000012>\n"));
+            assert_eq!(read, [(0, 4096), (0, 512)], "{call}");
+        }
+    }
+}
+
+#[test]
+fn strace_with_calls_that_never_ended() {
+    let content = "100 1.0 pread64(5,  <unfinished ...>\n\
+        101 1.1 pwrite64(5, \"a\", 1, 0 <unfinished ...>\n\
+        101 1.2 <... pwrite64 resumed>) = 1\n\
+        100 1.3 <... pread64 resumed> <unfinished ...>) = ?\n\
+        102 1.4 pread64(5,  <unfinished ...>) = ?\n\
+        102 1.5 +++ killed by SIGKILL +++\n";
+    let (read, notes) = strace(content);
+    assert_eq!(read, [(0, 1)], "it arrived when it was called");
+    assert!(notes.iter().any(|note| note == "2 calls failed and were left out"), "{notes:?}");
 }
 
 #[test]

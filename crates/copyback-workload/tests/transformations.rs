@@ -64,6 +64,32 @@ fn packing_keeps_devices_apart_and_fits_a_small_drive() {
     assert!(notes.iter().any(|note| note.contains("2 extents")), "{notes:?}");
 }
 
+#[test]
+fn a_compact_layout_fits_what_is_used_into_a_small_drive() {
+    // 4 KiB at 0, 512 B at 4096 of device 1, 4 KiB at 8192, and 4 KiB at 51,200, which lie in two pages.
+    let (requests, notes) = run("layout = \"compact\"", 5 * 4096).unwrap();
+    let places: Vec<(u64, u64)> = requests.iter().map(|request| (request.offset_bytes, request.len_bytes)).collect();
+    assert_eq!(places, [(0, 4096), (4096, 512), (8192, 4096), (12_288 + 2048, 4096)]);
+    assert!(notes.iter().any(|note| note.contains("packed into 20 KiB, in units of 4 KiB")), "{notes:?}");
+    // Units of the alignment: 51,200 to 55,296 lies in one of 16 KiB, and the rest in two more, one of each device.
+    let (requests, _) = run("layout = \"compact\"\nalign = \"16 KiB\"", 3 * 16_384).unwrap();
+    assert_eq!(requests[3].offset_bytes, 2 * 16_384);
+    let (requests, _) = run("layout = \"compact\"\ndevice = 1", 4096).unwrap();
+    assert_eq!(requests[0].offset_bytes, 0, "the other devices leave no holes");
+    let passes: Vec<u64> =
+        run("layout = \"compact\"\nloop = 2", 5 * 4096).unwrap().0.iter().map(|r| r.offset_bytes).collect();
+    assert_eq!(passes[..4], passes[4..], "each pass has the same places");
+}
+
+#[test]
+fn a_trace_that_does_not_fit_is_told_of_the_compact_layout_where_it_helps() {
+    let help = |keys: &str| run(keys, 16_384).unwrap_err().help.unwrap();
+    assert!(help("").contains("workload.layout=compact"), "{}", help(""));
+    assert!(help("layout = \"packed\"").contains("workload.layout=compact"));
+    let compact = help("layout = \"compact\"");
+    assert!(!compact.contains("layout") && compact.contains("--fit"), "{compact}");
+}
+
 fn generated(keys: &str) -> TraceStats {
     let common = "requests = 100_000\nread_share = 0.5\nfootprint = \"1 GiB\"\n";
     let spec = toml::from_str(&format!("{common}{keys}")).unwrap();

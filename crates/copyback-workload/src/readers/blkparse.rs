@@ -1,5 +1,7 @@
-//! The text that blkparse prints by default:
+//! The text that blkparse prints by default, which SNIA's YCSB/RocksDB traces (`ssdtrace`) are, too:
 //! `major,minor cpu sequence seconds pid action rwbs sector + sectors [name]`.
+//!
+//! Events that move no data have no `+ sectors`: flushes, and completions of requests whose data went with another.
 
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::fiu::linux_device;
@@ -21,16 +23,32 @@ impl Blkparse {
     }
 }
 
+/// An action of which there are so many times fewer events than of another is hardly the host's requests.
+const FEW: u64 = 2;
+
+/// The note where a trace has far more events of another action: the block layer merged most requests, or the recording
+/// lost or left out events.
+pub(crate) fn note_few(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
+    let count = seen[wanted as usize];
+    let (other, more) = BlockAction::ALL.iter().zip(seen).max_by_key(|(_, count)| **count)?;
+    (FEW * count <= *more && *other != wanted && count > 0).then(|| {
+        format!(
+            "only {count} `{wanted}` events move data, beside {more} `{other}` events: requests were merged, or events \
+             are missing; --set workload.event={other} takes the others"
+        )
+    })
+}
+
 /// What to set where a trace has events, but none of the wanted action.
 pub(crate) fn other_action(wanted: BlockAction, seen: &[u64; 3]) -> Option<String> {
     let (other, count) =
         BlockAction::ALL.iter().zip(seen).filter(|(action, _)| **action != wanted).max_by_key(|x| x.1)?;
     (*count > 0)
-        .then(|| format!("no `{wanted}` event moves data, but {count} `{other}` do: set `block_action = \"{other}\"`"))
+        .then(|| format!("no `{wanted}` event moves data, but {count} `{other}` do: --set workload.event={other}"))
 }
 
 /// The operation of an `rwbs` word; `None` where it moves no data.
-fn operation(rwbs: &[u8]) -> Option<Op> {
+pub(super) fn operation(rwbs: &[u8]) -> Option<Op> {
     // A leading F is a flush before the request itself; discards and secure erases carry a D.
     let kind = rwbs.iter().find(|letter| **letter != b'F')?;
     match kind {
@@ -73,6 +91,10 @@ impl LineFormat for Blkparse {
             return Ok(Parsed::Other);
         }
         let sector = at.word_as(|word| word.uint("a sector"))?;
+        // Without data: the error code of a completion or the process' name follows at once.
+        if at.rest.trim_ascii_start().starts_with(b"[") {
+            return Ok(Parsed::Other);
+        }
         at.word_as(|word| word.byte(b'+', "`+`"))?;
         let sectors = at.word_as(|word| word.uint("a number of sectors"))?;
         self.seen[action] += 1;
@@ -83,7 +105,8 @@ impl LineFormat for Blkparse {
     }
 
     fn notes(&self) -> Vec<String> {
-        vec![format!("took the `{}` events of the block layer for requests", self.wanted)]
+        let taken = format!("took the `{}` events of the block layer for requests", self.wanted);
+        std::iter::once(taken).chain(note_few(self.wanted, &self.seen)).collect()
     }
 
     fn help_if_empty(&self) -> Option<String> {

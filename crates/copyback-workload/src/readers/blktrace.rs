@@ -1,7 +1,7 @@
 //! The binary records that blktrace collects, of either byte order: 48 bytes (magic, sequence u32; time, sector u64;
 //! bytes, action, pid, device, cpu u32; error, payload length u16), then the payload.
 
-use super::blkparse::other_action;
+use super::blkparse::{note_few, other_action};
 use super::cursor::{LineError, sectors_to_bytes};
 use super::records::{Fields, RecordFormat};
 use super::{Parsed, request};
@@ -83,10 +83,12 @@ impl RecordFormat for Blktrace {
     }
 
     fn notes(&self) -> Vec<String> {
-        vec![
+        let mut notes = vec![
             format!("took the `{}` events of the block layer for requests", self.wanted),
             "blktrace writes one file for each CPU: this is one CPU's share, unless they were merged".to_owned(),
-        ]
+        ];
+        notes.extend(note_few(self.wanted, &self.seen));
+        notes
     }
 
     fn help_if_empty(&self) -> Option<String> {

@@ -145,6 +145,12 @@ impl<'a> Cursor<'a> {
         &rest[..len]
     }
 
+    /// The next word, which is not taken.
+    pub(crate) fn word_ahead(&self) -> &'a [u8] {
+        let mut ahead = *self;
+        ahead.word()
+    }
+
     /// The next word, read by `read`, which must take all of it.
     pub(crate) fn word_as<T>(
         &mut self,

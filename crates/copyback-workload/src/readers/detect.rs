@@ -1,12 +1,14 @@
 //! Which format a file is in, from its content.
 
 use super::blktrace::Blktrace;
+use super::csv;
 use super::five_column::FiveColumn;
+use super::foreign;
 use super::lines::is_blank_or_comment;
 use super::vscsi::Vscsi;
 use super::{LineFormat, Parsed};
 use crate::Error;
-use crate::spec::{BlockAction, Format, ZeroMeans};
+use crate::spec::{BlockAction, ColumnNames, Format, ZeroMeans};
 
 /// How much of a file is looked at.
 pub(crate) const HEAD_BYTES: usize = 1 << 16;
@@ -21,6 +23,7 @@ const TEXT_FORMATS: &[Format] = &[
     Format::Ssdsim,
     Format::Disksim,
     Format::Blkparse,
+    Format::Biosnoop,
     Format::Fiu,
     Format::Systor,
     Format::Tencent,
@@ -37,6 +40,7 @@ fn parser(format: Format) -> Option<Box<dyn LineFormat>> {
         Format::Ssdsim => Box::new(FiveColumn::ssdsim(ZeroMeans::Auto)),
         Format::Disksim => Box::new(FiveColumn::disksim(ZeroMeans::Auto)),
         Format::Blkparse => Box::new(super::blkparse::Blkparse::new(BlockAction::Issued)),
+        Format::Biosnoop => Box::new(super::biosnoop::Biosnoop::default()),
         Format::Fiu => Box::new(super::fiu::Fiu),
         Format::Systor => Box::new(super::systor::Systor),
         Format::Tencent => Box::new(super::cloud::Tencent),
@@ -57,13 +61,17 @@ pub(crate) fn format_of_line(line: &[u8]) -> Option<Format> {
 }
 
 /// The format of a file that begins so. `whole` says that there is no more of it.
-pub(crate) fn detect(file: &str, head: &[u8], whole: bool) -> Result<Format, Error> {
+pub(crate) fn detect(file: &str, head: &[u8], whole: bool, columns: &ColumnNames) -> Result<Format, Error> {
     if head.is_empty() {
         return Err(Error::new(format!("{file}: it is empty")).with_help("give a trace that holds requests"));
     }
     if head.starts_with(b"PAR1") {
         return Err(Error::new(format!("{file}: it is a Parquet file inside another compression"))
             .with_help("decompress it first: Parquet is compressed within and has to be read at will"));
+    }
+    // Who names columns has a table; and a header says what a file is, whatever its rows look like.
+    if !columns.is_empty() || csv::recognises(head) {
+        return Ok(Format::Csv);
     }
     if Blktrace::recognises(head) {
         return Ok(Format::Blktrace);
@@ -72,6 +80,9 @@ pub(crate) fn detect(file: &str, head: &[u8], whole: bool) -> Result<Format, Err
         if Vscsi::recognises(version, head) {
             return Ok(format);
         }
+    }
+    if let Some(refused) = foreign::refuse(file, head) {
+        return Err(refused);
     }
     detect_text(head, whole).ok_or_else(|| unknown(file, head))
 }
@@ -83,16 +94,19 @@ fn detect_text(head: &[u8], whole: bool) -> Option<Format> {
     let lines = text[..end].split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let lines: Vec<&[u8]> = lines.filter(|line| !is_blank_or_comment(line)).take(LINES_MAX).collect();
     let mut best = None;
-    let mut best_count = 0;
+    let mut best_count = (0, 0);
     for format in TEXT_FORMATS {
         let mut parser = parser(*format)?;
-        let count = lines.iter().filter(|line| parser.parse(line).is_ok()).count();
+        let parsed: Vec<Parsed> = lines.iter().filter_map(|line| parser.parse(line).ok()).collect();
+        // Some formats have so many kinds of lines without a request that another's lines pass for them.
+        let requests = parsed.iter().filter(|parsed| matches!(parsed, Parsed::Request(_))).count();
+        let count = (parsed.len(), requests);
         if count > best_count {
             (best, best_count) = (Some(*format), count);
         }
     }
     // One damaged line or the other is for the reader to refuse, with its place; a file that fits nowhere is not.
-    best.filter(|_| 2 * best_count > lines.len())
+    best.filter(|_| 2 * best_count.0 > lines.len())
 }
 
 fn unknown(file: &str, head: &[u8]) -> Error {
@@ -102,7 +116,8 @@ fn unknown(file: &str, head: &[u8]) -> Error {
         return Error::new(format!("{file}: it holds no requests, only blank lines or comments"))
             .with_help("give a trace that holds requests");
     }
+    let help = csv::help_with_header(first);
     let first = super::cursor::shown(first);
     Error::new(format!("{file}: its content fits no known format; it begins `{first}`. Tried: {}", tried.join(", ")))
-        .with_help("if it is one of these but damaged, name it with `format`")
+        .with_help(help.unwrap_or_else(|| "if it is one of these but damaged, name it with `format`".to_owned()))
 }

@@ -161,6 +161,12 @@ impl<F: LineFormat> LineReader<F> {
             let message = format!("the file ends in the middle of this line ({message}): it was cut off");
             return Err(self.bad.error(&place, &message));
         }
+        // A header of a table whose columns have names of their own, in front of rows that look like some format.
+        if self.request_count == 0
+            && let Some(help) = super::csv::help_with_header(&self.lines.buffer[start..end])
+        {
+            return Err(self.bad.error(&place, message).with_help(help));
+        }
         let other = super::detect::format_of_line(&self.lines.buffer[start..end]);
         match other.filter(|_| self.request_count > 0) {
             Some(format) => {

@@ -1,14 +1,18 @@
 //! Readers: one file a format, all streaming, all behind [`RecordReader`].
 
+pub(crate) mod biosnoop;
 pub(crate) mod blkparse;
 pub(crate) mod blktrace;
 pub(crate) mod cloud;
+pub(crate) mod columns;
+pub(crate) mod csv;
 pub(crate) mod cursor;
 pub(crate) mod detect;
 pub(crate) mod etw;
 pub(crate) mod fio;
 pub(crate) mod fiu;
 pub(crate) mod five_column;
+pub(crate) mod foreign;
 pub(crate) mod lines;
 pub(crate) mod msr;
 mod names;
@@ -37,6 +41,11 @@ pub(crate) trait RecordReader: Send {
 
     /// What a user should know about what was read so far.
     fn notes(&self) -> Vec<String>;
+
+    /// Whether its times count from the recording's start, and not from some moment in the past.
+    fn counts_from_start(&self) -> bool {
+        false
+    }
 }
 
 /// How many records a reader appends at a time.
@@ -71,8 +80,9 @@ pub(crate) trait LineFormat: Send {
 #[derive(Clone, Debug)]
 pub(crate) struct ReaderOptions {
     pub format: crate::spec::Format,
+    pub columns: crate::spec::ColumnNames,
     pub zero_means: crate::spec::ZeroMeans,
-    pub block_action: crate::spec::BlockAction,
+    pub event: crate::spec::BlockAction,
     pub skip_bad: u64,
 }
 

@@ -1,15 +1,25 @@
-//! The project's own compact format: Parquet, one row a request.
+//! Parquet, one row a request: what pandas, polars and DuckDB write, and the project's own compact format.
 //!
-//! Columns `arrival_ns`, `offset_bytes`, `len_bytes` (u64), `op` (u8: 0 read, 1 write, 2 trim), `device` (u32) and
-//! `priority` (u8: 0 normal, 1 high); the key `copyback.trace.version` of the file's metadata names the layout.
+//! Columns are found by their names, as in CSV: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, where there are
+//! any, `device` and `priority`, or what `[workload.columns]` says. Numbers may be whole ones of any size, signed or
+//! not; a time may also be a timestamp, which has a unit of its own, or, in units above a nanosecond, a floating-point
+//! number. `op` and `priority` may be texts. A column may be nullable as long as it has no nulls.
+//!
+//! The project's own files have `arrival_ns`, `offset_bytes`, `len_bytes` (u64), `op` (u8: 0 read, 1 write, 2 trim),
+//! `device` (u32) and `priority` (u8: 0 normal, 1 high); the key `copyback.trace.version` of their metadata names the
+//! layout, and says that times count from the recording's start.
 
+use super::columns::{self, Column};
 use super::cursor::shown;
-use super::{BadRecords, LineError, Record, RecordReader, parquet_lengths};
+use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, parquet_lengths};
+use crate::spec::{ColumnNames, Field};
 use crate::{Error, Op, Priority, Request};
-use parquet::basic::Type as PhysicalType;
+use parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{Int32Type, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::schema::types::ColumnDescriptor;
 use std::cell::Cell;
 use std::fs::File;
 
@@ -19,38 +29,148 @@ pub(crate) const VERSION: &str = "1";
 /// The metadata key that names the layout.
 pub(crate) const VERSION_KEY: &str = "copyback.trace.version";
 
-/// The columns in their order, and how Parquet stores each.
-pub(crate) const COLUMNS: [(&str, PhysicalType); 6] = [
-    ("arrival_ns", PhysicalType::INT64),
-    ("offset_bytes", PhysicalType::INT64),
-    ("len_bytes", PhysicalType::INT64),
-    ("op", PhysicalType::INT32),
-    ("device", PhysicalType::INT32),
-    ("priority", PhysicalType::INT32),
-];
+/// The columns of the own format, in their order.
+pub(crate) const COLUMNS: [&str; 6] = ["arrival_ns", "offset_bytes", "len_bytes", "op", "device", "priority"];
 
 const BATCH_ROWS: usize = 4096;
 
 /// How much is shown of what the library says.
 const MESSAGE_CHARS_MAX: usize = 200;
 
+/// A row that has no value in a column.
+const NULL: u32 = u32::MAX;
+
+/// A column's values of some rows.
+struct Typed<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    values: Vec<T::T>,
+}
+
+/// A column by the type in which Parquet stores it.
+enum Stored {
+    Narrow(Typed<Int32Type>),
+    Wide(Typed<Int64Type>),
+    Text(Typed<ByteArrayType>),
+    Single(Typed<FloatType>),
+    Double(Typed<DoubleType>),
+}
+
+/// A value of a row.
+enum Value<'a> {
+    Null,
+    Number(i128),
+    Real(f64),
+    Text(&'a [u8]),
+}
+
+/// What a column of the file holds.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    column: Column,
+    is_unsigned: bool,
+    is_nullable: bool,
+}
+
+/// A column of the present row group.
+struct Open {
+    layout: Layout,
+    stored: Stored,
+    levels: Vec<i16>,
+    /// Where each row's value stands, if some row has none.
+    places: Vec<u32>,
+}
+
+impl<T: DataType> Typed<T> {
+    /// Reads so many rows; how many rows and values there were.
+    fn read(&mut self, rows: usize, levels: Option<&mut Vec<i16>>) -> Result<(usize, usize), ParquetError> {
+        self.values.clear();
+        let (rows, values, _) = self.reader.read_records(rows, levels, None, &mut self.values)?;
+        Ok((rows, values))
+    }
+}
+
+impl Stored {
+    fn new(reader: ColumnReader) -> Option<Self> {
+        fn typed<T: DataType>(reader: ColumnReaderImpl<T>) -> Typed<T> {
+            Typed { reader, values: Vec::new() }
+        }
+        Some(match reader {
+            ColumnReader::Int32ColumnReader(reader) => Self::Narrow(typed(reader)),
+            ColumnReader::Int64ColumnReader(reader) => Self::Wide(typed(reader)),
+            ColumnReader::ByteArrayColumnReader(reader) => Self::Text(typed(reader)),
+            ColumnReader::FloatColumnReader(reader) => Self::Single(typed(reader)),
+            ColumnReader::DoubleColumnReader(reader) => Self::Double(typed(reader)),
+            _ => return None,
+        })
+    }
+
+    fn read(&mut self, rows: usize, levels: Option<&mut Vec<i16>>) -> Result<(usize, usize), ParquetError> {
+        match self {
+            Self::Narrow(typed) => typed.read(rows, levels),
+            Self::Wide(typed) => typed.read(rows, levels),
+            Self::Text(typed) => typed.read(rows, levels),
+            Self::Single(typed) => typed.read(rows, levels),
+            Self::Double(typed) => typed.read(rows, levels),
+        }
+    }
+}
+
+impl Open {
+    /// Reads so many rows; how many there were.
+    fn read(&mut self, rows: usize) -> Result<usize, ParquetError> {
+        self.levels.clear();
+        self.places.clear();
+        let levels = self.layout.is_nullable.then_some(&mut self.levels);
+        let (rows, values) = self.stored.read(rows, levels)?;
+        if values < rows {
+            let mut next = 0;
+            let place = |level: &i16| {
+                let place = if *level > 0 { next } else { NULL };
+                next += u32::from(*level > 0);
+                place
+            };
+            self.places.extend(self.levels.iter().map(place));
+        }
+        Ok(rows)
+    }
+
+    fn value(&self, row: usize) -> Value<'_> {
+        let at = match self.places.get(row) {
+            Some(&NULL) => return Value::Null,
+            Some(place) => *place as usize,
+            None => row,
+        };
+        // Parquet's unsigned numbers are stored with the same bits in signed ones.
+        let is_unsigned = self.layout.is_unsigned;
+        match &self.stored {
+            Stored::Narrow(typed) if is_unsigned => Value::Number(typed.values[at].cast_unsigned().into()),
+            Stored::Narrow(typed) => Value::Number(typed.values[at].into()),
+            Stored::Wide(typed) if is_unsigned => Value::Number(typed.values[at].cast_unsigned().into()),
+            Stored::Wide(typed) => Value::Number(typed.values[at].into()),
+            Stored::Text(typed) => Value::Text(ByteArray::data(&typed.values[at])),
+            Stored::Single(typed) => Value::Real(typed.values[at].into()),
+            Stored::Double(typed) => Value::Real(typed.values[at]),
+        }
+    }
+}
+
 /// One row group's columns, read side by side.
 struct RowGroup {
-    wide: [ColumnReaderImpl<Int64Type>; 3],
-    narrow: [ColumnReaderImpl<Int32Type>; 3],
+    columns: Vec<Open>,
     rows_left: usize,
 }
 
-/// Reads the project's own format.
+/// Reads Parquet.
 pub(crate) struct ParquetReader {
     file_name: String,
     file: SerializedFileReader<File>,
     /// The same file, to look at its bytes.
     raw_file: File,
+    layouts: Vec<Layout>,
+    is_own: bool,
+    unused: Option<String>,
     next_row_group: usize,
     row_group: Option<RowGroup>,
-    wide: [Vec<i64>; 3],
-    narrow: [Vec<i32>; 3],
     row_count: u64,
     request_count: u64,
     bad: BadRecords,
@@ -62,22 +182,24 @@ pub(crate) fn recognises(head: &[u8]) -> bool {
 }
 
 impl ParquetReader {
-    pub(crate) fn new(file_name: String, mut file: File, skip_bad: u64) -> Result<Self, Error> {
+    pub(crate) fn new(file_name: String, mut file: File, options: &ReaderOptions) -> Result<Self, Error> {
         parquet_lengths::check_footer(&mut file).map_err(|wrong| damaged(&file_name, &wrong))?;
         let failed = |error: std::io::Error| damaged(&file_name, &error.to_string());
         let raw_file = file.try_clone().map_err(failed)?;
         let open = || SerializedFileReader::new(file).map_err(|error| damaged(&file_name, &error.to_string()));
         let file = guarded(&file_name, open)?;
-        check_layout(&file_name, &file)?;
-        let bad = BadRecords::new(skip_bad);
+        let is_own = is_own(&file_name, &file)?;
+        let (layouts, unused) = layouts(&file_name, &file, &options.columns)?;
+        let bad = BadRecords::new(options.skip_bad);
         Ok(Self {
             file_name,
             file,
             raw_file,
+            layouts,
+            is_own,
+            unused,
             next_row_group: 0,
             row_group: None,
-            wide: Default::default(),
-            narrow: Default::default(),
             row_count: 0,
             request_count: 0,
             bad,
@@ -94,20 +216,20 @@ impl ParquetReader {
         while self.next_row_group < self.file.num_row_groups() {
             let index = self.next_row_group;
             self.next_row_group += 1;
-            let lengths = parquet_lengths::check_pages(&mut self.raw_file, self.file.metadata().row_group(index));
-            lengths.map_err(|wrong| damaged(&self.file_name, &wrong))?;
-            let failed = |error: parquet::errors::ParquetError| damaged(&self.file_name, &error.to_string());
+            self.check_row_group(index)?;
+            let failed = |error: ParquetError| damaged(&self.file_name, &error.to_string());
             let group = self.file.get_row_group(index).map_err(failed)?;
             let rows_left = usize::try_from(group.metadata().num_rows())
                 .map_err(|_| damaged(&self.file_name, "a row group has a negative number of rows"))?;
-            let column = |at| group.get_column_reader(at).map_err(failed);
-            let wide = [wide(column(0)?), wide(column(1)?), wide(column(2)?)];
-            let narrow = [narrow(column(3)?), narrow(column(4)?), narrow(column(5)?)];
-            let ([Some(a), Some(b), Some(c)], [Some(d), Some(e), Some(f)]) = (wide, narrow) else {
-                return Err(damaged(&self.file_name, "a column has another type than the file's schema says"));
+            let open = |layout: &Layout| {
+                let reader = group.get_column_reader(layout.column.at).map_err(failed)?;
+                let differs = || damaged(&self.file_name, "a column has another type than the file's schema says");
+                let stored = Stored::new(reader).ok_or_else(differs)?;
+                Ok(Open { layout: *layout, stored, levels: Vec::new(), places: Vec::new() })
             };
+            let columns = self.layouts.iter().map(open).collect::<Result<_, Error>>()?;
             if rows_left > 0 {
-                self.row_group = Some(RowGroup { wide: [a, b, c], narrow: [d, e, f], rows_left });
+                self.row_group = Some(RowGroup { columns, rows_left });
                 return Ok(true);
             }
         }
@@ -115,7 +237,22 @@ impl ParquetReader {
         Ok(false)
     }
 
-    /// Fills the column buffers from the present row group; how many rows they now hold.
+    fn check_row_group(&mut self, index: usize) -> Result<(), Error> {
+        let group = self.file.metadata().row_group(index);
+        let names = self.layouts.iter().map(|layout| (layout.column.at, layout.column.key.name));
+        let lengths = parquet_lengths::check_pages(&mut self.raw_file, group, names.clone());
+        lengths.map_err(|wrong| damaged(&self.file_name, &wrong))?;
+        for (at, name) in names {
+            if group.column(at).compression() == Compression::LZO {
+                let message =
+                    format!("{}: its column `{name}` is compressed with LZO, which is not read", self.file_name);
+                return Err(Error::new(message).with_help("write it with zstd, snappy, gzip, lz4_raw or brotli"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads some rows of each column of the present row group; how many they are.
     fn fill(&mut self) -> Result<usize, Error> {
         let file_name = self.file_name.clone();
         guarded(&file_name, || self.read_columns())
@@ -124,67 +261,59 @@ impl ParquetReader {
     fn read_columns(&mut self) -> Result<usize, Error> {
         let Some(group) = &mut self.row_group else { return Ok(0) };
         let rows = group.rows_left.min(BATCH_ROWS);
-        let mut shortest = rows;
-        let mut longest = 0;
-        let failed = |error: parquet::errors::ParquetError| damaged(&self.file_name, &error.to_string());
-        for (column, values) in group.wide.iter_mut().zip(&mut self.wide) {
-            values.clear();
-            let (_, read, _) = column.read_records(rows, None, None, values).map_err(failed)?;
-            (shortest, longest) = (shortest.min(read), longest.max(read));
-        }
-        for (column, values) in group.narrow.iter_mut().zip(&mut self.narrow) {
-            values.clear();
-            let (_, read, _) = column.read_records(rows, None, None, values).map_err(failed)?;
-            (shortest, longest) = (shortest.min(read), longest.max(read));
-        }
-        if shortest != longest || shortest != rows {
-            return Err(damaged(&self.file_name, "its columns differ in length"));
+        for column in &mut group.columns {
+            let read = column.read(rows).map_err(|error| damaged(&self.file_name, &error.to_string()))?;
+            if read != rows {
+                return Err(damaged(&self.file_name, "its columns differ in length"));
+            }
         }
         group.rows_left -= rows;
-        if group.rows_left == 0 {
-            self.row_group = None;
-        }
         Ok(rows)
     }
+}
 
+impl RowGroup {
     fn row(&self, row: usize) -> Result<Request, LineError> {
-        let op = match self.narrow[0][row] {
-            0 => Op::Read,
-            1 => Op::Write,
-            2 => Op::Trim,
-            other => {
-                return Err(LineError(format!("its op is {other}, which is none of 0 (read), 1 (write), 2 (trim)")));
+        let mut request = Request {
+            arrival_ns: 0,
+            offset_bytes: 0,
+            len_bytes: 0,
+            device: 0,
+            op: Op::Read,
+            priority: Priority::Normal,
+        };
+        for column in &self.columns {
+            set(&mut request, &column.layout.column, &column.value(row))?;
+        }
+        Ok(request)
+    }
+}
+
+/// Puts a value where it belongs.
+fn set(request: &mut Request, column: &Column, value: &Value<'_>) -> Result<(), LineError> {
+    let key = &column.key;
+    let name = key.name;
+    match (key.field, value) {
+        (_, Value::Null) => return Err(LineError(format!("its {name} is null"))),
+        (Field::Arrival, Value::Number(number)) => request.arrival_ns = columns::scaled(*number, key)?,
+        (Field::Arrival, Value::Real(time)) => {
+            let time_ns = (time * key.factor as f64).round();
+            if !(0.0..u64::MAX as f64).contains(&time_ns) {
+                return Err(LineError(format!("its {name} is {time}, and no time that fits 64 bits of ns")));
             }
-        };
-        let priority = match self.narrow[2][row] {
-            0 => Priority::Normal,
-            1 => Priority::High,
-            other => return Err(LineError(format!("its priority is {other}, neither 0 (normal) nor 1 (high)"))),
-        };
-        // Parquet's unsigned numbers are stored with the same bits in signed ones.
-        Ok(Request {
-            arrival_ns: self.wide[0][row].cast_unsigned(),
-            offset_bytes: self.wide[1][row].cast_unsigned(),
-            len_bytes: self.wide[2][row].cast_unsigned(),
-            device: self.narrow[1][row].cast_unsigned(),
-            op,
-            priority,
-        })
+            request.arrival_ns = time_ns as u64;
+        }
+        (Field::Op, Value::Number(number)) => request.op = columns::op_of_number(*number)?,
+        (Field::Op, Value::Text(text)) => request.op = columns::op_of_text(text)?,
+        (Field::Offset, Value::Number(number)) => request.offset_bytes = columns::scaled(*number, key)?,
+        (Field::Length, Value::Number(number)) => request.len_bytes = columns::scaled(*number, key)?,
+        (Field::Device, Value::Number(number)) => request.device = columns::device_of(*number)?,
+        (Field::Priority, Value::Number(number)) => request.priority = columns::priority_of_number(*number)?,
+        (Field::Priority, Value::Text(text)) => request.priority = columns::priority_of_text(text)?,
+        // Types were looked at when the file was opened.
+        (_, Value::Real(_) | Value::Text(_)) => return Err(LineError(format!("its {name} is no whole number"))),
     }
-}
-
-fn wide(column: ColumnReader) -> Option<ColumnReaderImpl<Int64Type>> {
-    match column {
-        ColumnReader::Int64ColumnReader(column) => Some(column),
-        _ => None,
-    }
-}
-
-fn narrow(column: ColumnReader) -> Option<ColumnReaderImpl<Int32Type>> {
-    match column {
-        ColumnReader::Int32ColumnReader(column) => Some(column),
-        _ => None,
-    }
+    Ok(())
 }
 
 thread_local! {
@@ -215,45 +344,130 @@ fn damaged(file: &str, message: &str) -> Error {
         .with_help("it may have been cut off: copy it again, or convert the trace again")
 }
 
-fn check_layout(file_name: &str, file: &SerializedFileReader<File>) -> Result<(), Error> {
-    let metadata = file.metadata().file_metadata();
-    let pairs = metadata.key_value_metadata();
+/// Whether the file is of the project's own layout; an error where that is another version.
+fn is_own(file_name: &str, file: &SerializedFileReader<File>) -> Result<bool, Error> {
+    let pairs = file.metadata().file_metadata().key_value_metadata();
     let version = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == VERSION_KEY)?.value.as_deref());
     match version {
-        Some(VERSION) => {}
-        Some(other) => {
-            return Err(Error::new(format!(
-                "{file_name}: its trace layout is version {}; this program reads {VERSION}",
-                shown(other.as_bytes())
-            ))
-            .with_help("convert the trace again with this version of the program"));
+        None => Ok(false),
+        Some(VERSION) => Ok(true),
+        Some(other) => Err(Error::new(format!(
+            "{file_name}: its trace layout is version {}; this program reads {VERSION}",
+            shown(other.as_bytes())
+        ))
+        .with_help("convert the trace again with this version of the program")),
+    }
+}
+
+/// The columns that are read, and a note on the others.
+fn layouts(
+    file_name: &str,
+    file: &SerializedFileReader<File>,
+    wanted: &ColumnNames,
+) -> Result<(Vec<Layout>, Option<String>), Error> {
+    let columns = file.metadata().file_metadata().schema_descr().columns();
+    // A column in a structure goes by its path, which is no key's name.
+    let names: Vec<String> = columns.iter().map(|column| column.path().parts().join(".")).collect();
+    let found = columns::find(file_name, &names, wanted)?;
+    let layout = |column: &Column| layout(file_name, &columns[column.at], *column);
+    let layouts = found.iter().flatten().map(layout).collect::<Result<_, _>>()?;
+    Ok((layouts, columns::note_unused(&names, &found)))
+}
+
+/// How a column is read; an error where its type cannot be.
+fn layout(file_name: &str, descriptor: &ColumnDescriptor, mut column: Column) -> Result<Layout, Error> {
+    let is_text = matches!(column.key.field, Field::Op | Field::Priority);
+    let is_time = column.key.field == Field::Arrival;
+    let timestamp = timestamp_ns(descriptor).filter(|_| is_time);
+    let fits = match descriptor.physical_type() {
+        PhysicalType::INT32 | PhysicalType::INT64 => timestamp.is_some() || is_integer(descriptor),
+        PhysicalType::BYTE_ARRAY => is_text && !is_number_in_bytes(descriptor),
+        // A nanosecond of our days has more digits than such a number.
+        PhysicalType::FLOAT | PhysicalType::DOUBLE => is_time && column.key.factor > 1,
+        PhysicalType::BOOLEAN | PhysicalType::INT96 | PhysicalType::FIXED_LEN_BYTE_ARRAY => false,
+    };
+    let is_flat = descriptor.max_rep_level() == 0 && descriptor.max_def_level() <= 1;
+    if !fits || !is_flat {
+        return Err(wrong_type(file_name, descriptor, &column, is_flat));
+    }
+    if let Some(ns) = timestamp {
+        column.key.factor = ns;
+    }
+    let is_unsigned = match (descriptor.logical_type_ref(), descriptor.converted_type()) {
+        (Some(LogicalType::Integer(integer)), _) => !integer.is_signed,
+        (None, ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64) => {
+            true
         }
-        None => {
-            return Err(Error::new(format!(
-                "{file_name}: a Parquet file, but not of this project: `{VERSION_KEY}` is missing"
-            ))
-            .with_help("convert a trace in one of the known formats with `trace convert`"));
+        _ => false,
+    };
+    Ok(Layout { column, is_unsigned, is_nullable: descriptor.max_def_level() > 0 })
+}
+
+/// Whether a column of 32 or 64 bits holds whole numbers, and no dates, times or decimals.
+fn is_integer(descriptor: &ColumnDescriptor) -> bool {
+    match (descriptor.logical_type_ref(), descriptor.converted_type()) {
+        (Some(logical), _) => matches!(logical, LogicalType::Integer(_)),
+        (None, ConvertedType::NONE) => true,
+        (None, converted) => {
+            let name = converted.to_string();
+            name.starts_with("INT_") || name.starts_with("UINT_")
         }
     }
-    let schema = metadata.schema_descr();
-    let fits = schema.num_columns() == COLUMNS.len()
-        && schema.columns().iter().zip(COLUMNS).all(|(column, (name, physical))| {
-            column.name() == name && column.physical_type() == physical && column.max_def_level() == 0
-        });
-    if fits { Ok(()) } else { Err(damaged(file_name, "its columns are not those of a trace")) }
+}
+
+fn is_number_in_bytes(descriptor: &ColumnDescriptor) -> bool {
+    matches!(descriptor.logical_type_ref(), Some(LogicalType::Decimal(_)))
+        || descriptor.converted_type() == ConvertedType::DECIMAL
+}
+
+/// Nanoseconds of a timestamp's unit.
+fn timestamp_ns(descriptor: &ColumnDescriptor) -> Option<u64> {
+    match (descriptor.logical_type_ref(), descriptor.converted_type()) {
+        (Some(LogicalType::Timestamp(timestamp)), _) => Some(match timestamp.unit {
+            TimeUnit::MILLIS => 1_000_000,
+            TimeUnit::MICROS => 1000,
+            TimeUnit::NANOS => 1,
+        }),
+        (None, ConvertedType::TIMESTAMP_MILLIS) => Some(1_000_000),
+        (None, ConvertedType::TIMESTAMP_MICROS) => Some(1000),
+        _ => None,
+    }
+}
+
+#[cold]
+fn wrong_type(file_name: &str, descriptor: &ColumnDescriptor, column: &Column, is_flat: bool) -> Error {
+    let name = shown(descriptor.name().as_bytes());
+    let physical = descriptor.physical_type();
+    let logical = match descriptor.logical_type_ref() {
+        Some(logical) => shown(format!(" ({logical:?})").as_bytes()),
+        None => String::new(),
+    };
+    let kind = if is_flat { format!("{physical}{logical}") } else { "a list or a structure".to_owned() };
+    let wanted = match column.key.field {
+        Field::Op => "whole numbers (0 read, 1 write, 2 trim) or texts",
+        Field::Priority => "whole numbers (0 normal, 1 high) or texts",
+        Field::Arrival => {
+            "whole numbers or timestamps; above a nanosecond, as in `arrival_s`, also floating-point numbers"
+        }
+        _ => "whole numbers",
+    };
+    let message = format!("{file_name}: its column `{name}` holds {kind}, and {} takes {wanted}", column.key.name);
+    Error::new(message).with_help("write the column anew with a type that it takes, in pandas `.astype(\"int64\")`")
 }
 
 impl RecordReader for ParquetReader {
     fn read_batch(&mut self, records: &mut Vec<Record>) -> Result<bool, Error> {
-        if self.row_group.is_none() && !self.next_row_group()? {
+        if self.row_group.as_ref().is_none_or(|group| group.rows_left == 0) && !self.next_row_group()? {
             if self.request_count == 0 {
                 return Err(Error::new(format!("{}: it holds no requests", self.file_name)));
             }
             return Ok(false);
         }
-        for row in 0..self.fill()? {
+        let rows = self.fill()?;
+        let Some(group) = &self.row_group else { return Ok(true) };
+        for row in 0..rows {
             self.row_count += 1;
-            match self.row(row).and_then(|request| self.bad.check(request)) {
+            match group.row(row).and_then(|request| self.bad.check(request)) {
                 Ok(Some(request)) => {
                     self.request_count += 1;
                     records.push(Record { place: self.row_count, request });
@@ -269,8 +483,12 @@ impl RecordReader for ParquetReader {
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = self.unused.iter().cloned().collect();
         self.bad.notes(&mut notes);
         notes
+    }
+
+    fn counts_from_start(&self) -> bool {
+        self.is_own
     }
 }

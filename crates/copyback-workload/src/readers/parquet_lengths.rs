@@ -5,8 +5,8 @@
 //! whether the bytes are there. A few damaged bytes could so keep it busy for minutes or fill the memory, and are found
 //! here.
 
-use super::parquet::COLUMNS;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::basic::Compression;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -15,6 +15,9 @@ const PAGE_BYTES_MAX: i64 = 256 << 20;
 
 /// The most that a page's header takes. Beyond four numbers it holds the page's least and greatest value.
 const PAGE_HEADER_BYTES_MAX: u64 = 1 << 16;
+
+/// Brotli is read in pieces of this size.
+const BROTLI_BUFFER_BYTES: usize = 1 << 14;
 
 /// How deep structures stand in one another; those of Parquet do not reach ten.
 const DEPTH_MAX: u32 = 32;
@@ -47,20 +50,25 @@ fn read_footer(file: &mut File) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(footer))
 }
 
-/// Checks the headers of all pages of a row group.
-pub(crate) fn check_pages(file: &mut File, group: &RowGroupMetaData) -> Result<(), Wrong> {
-    for (column, (name, _)) in group.columns().iter().zip(COLUMNS) {
+/// Checks the headers of all pages of some columns of a row group, each by its place and its name.
+pub(crate) fn check_pages<'a>(
+    file: &mut File,
+    group: &RowGroupMetaData,
+    columns: impl Iterator<Item = (usize, &'a str)>,
+) -> Result<(), Wrong> {
+    for (at, name) in columns {
+        let column = group.columns().get(at).ok_or_else(|| format!("its column `{name}` is missing in a row group"))?;
         let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
         let len_bytes = column.compressed_size();
         let (Ok(start), Ok(len_bytes)) = (u64::try_from(start), u64::try_from(len_bytes)) else {
             return Err(format!("its column `{name}` begins or ends before the file does"));
         };
-        check_column(file, start, len_bytes).map_err(|wrong| format!("in its column `{name}`, {wrong}"))?;
+        check_column(file, start, len_bytes, column).map_err(|wrong| format!("in its column `{name}`, {wrong}"))?;
     }
     Ok(())
 }
 
-fn check_column(file: &mut File, start: u64, len_bytes: u64) -> Result<(), Wrong> {
+fn check_column(file: &mut File, start: u64, len_bytes: u64, column: &ColumnChunkMetaData) -> Result<(), Wrong> {
     let mut at = start;
     let mut left_bytes = len_bytes;
     let mut header = Vec::new();
@@ -69,26 +77,64 @@ fn check_column(file: &mut File, start: u64, len_bytes: u64) -> Result<(), Wrong
         let header_bytes_max = left_bytes.min(PAGE_HEADER_BYTES_MAX);
         let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.take(header_bytes_max).read_to_end(&mut header));
         read.map_err(|error| error.to_string())?;
-        let page_bytes = page_bytes(&header).filter(|bytes| *bytes <= left_bytes);
-        let page_bytes = page_bytes.ok_or_else(|| format!("the page at byte {at} has an impossible header"))?;
-        at += page_bytes;
-        left_bytes -= page_bytes;
+        let page = page(&header).filter(|page| page.whole_bytes() <= left_bytes);
+        let page = page.ok_or_else(|| format!("the page at byte {at} has an impossible header"))?;
+        if unpacks_beyond(file, at, &page, column.compression()).map_err(|error| error.to_string())? {
+            return Err(format!("the page at byte {at} unpacks to more than its header says"));
+        }
+        at += page.whole_bytes();
+        left_bytes -= page.whole_bytes();
     }
     Ok(())
 }
 
-/// The size of the page that begins with these bytes, its header included; `None` where the header cannot be right.
-fn page_bytes(header: &[u8]) -> Option<u64> {
+/// Whether a page unpacks to more than it says. The library takes the word of gzip and Brotli streams themselves for
+/// it, and a few bytes of Brotli can fill any memory; the other codecs stop where the page's header says. What cannot
+/// be unpacked at all is left to the library to refuse.
+fn unpacks_beyond(file: &mut File, page_at: u64, page: &Page, codec: Compression) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(page_at + page.header_bytes + page.levels_bytes))?;
+    let packed = file.take(page.packed_bytes - page.levels_bytes);
+    let limit_bytes = page.unpacked_bytes.saturating_sub(page.levels_bytes);
+    let unpacked: Box<dyn Read> = match codec {
+        Compression::GZIP(_) => Box::new(flate2::bufread::MultiGzDecoder::new(io::BufReader::new(packed))),
+        Compression::BROTLI(_) => Box::new(brotli::Decompressor::new(packed, BROTLI_BUFFER_BYTES)),
+        _ => return Ok(false),
+    };
+    let counted = io::copy(&mut unpacked.take(limit_bytes + 1), &mut io::sink());
+    Ok(counted.is_ok_and(|unpacked_bytes| unpacked_bytes > limit_bytes))
+}
+
+/// What a header says of its page.
+#[derive(Debug, PartialEq, Eq)]
+struct Page {
+    header_bytes: u64,
+    packed_bytes: u64,
+    unpacked_bytes: u64,
+    /// What stands before the values and is not packed, in the second version of a page.
+    levels_bytes: u64,
+}
+
+impl Page {
+    fn whole_bytes(&self) -> u64 {
+        self.header_bytes + self.packed_bytes
+    }
+}
+
+/// The page that begins with these bytes; `None` where the header cannot be right.
+fn page(header: &[u8]) -> Option<Page> {
     let mut walker = Walker { rest: header };
     let page = walker.structure(DEPTH_MAX)?;
     let header_bytes = (header.len() - walker.rest.len()) as u64;
-    let [_, _, unpacked_bytes, packed_bytes] = page.numbers;
-    // A value of a dictionary takes four bytes or eight.
+    let (unpacked_bytes, packed_bytes) = (page.numbers[2], page.numbers[3]);
+    // A value of a dictionary takes four bytes or eight, and a text four for its length.
     let dictionary_bytes_min = page.dictionary_values.checked_mul(4)?;
     if !(0..=PAGE_BYTES_MAX).contains(&unpacked_bytes) || dictionary_bytes_min > unpacked_bytes {
         return None;
     }
-    u64::try_from(packed_bytes).ok()?.checked_add(header_bytes)
+    let (unpacked_bytes, packed_bytes) = (u64::try_from(unpacked_bytes).ok()?, u64::try_from(packed_bytes).ok()?);
+    let levels_bytes = u64::try_from(page.levels_bytes).ok().filter(|bytes| *bytes <= packed_bytes)?;
+    packed_bytes.checked_add(header_bytes)?;
+    Some(Page { header_bytes, packed_bytes, unpacked_bytes, levels_bytes })
 }
 
 /// What is of interest in a structure.
@@ -96,9 +142,11 @@ fn page_bytes(header: &[u8]) -> Option<u64> {
 struct Structure {
     /// The 32-bit numbers of its first fields, by the field's number; zero where there is none. Of a page's header: 2
     /// is what the page unpacks to in bytes, 3 is what it takes in the file.
-    numbers: [i64; 4],
+    numbers: [i64; 7],
     /// Of a page's header: the first number of its field 7, which counts a dictionary's values.
     dictionary_values: i64,
+    /// Of a page's header: the fifth and sixth number of its field 8, the bytes of a second-version page's levels.
+    levels_bytes: i64,
 }
 
 /// Kinds of values in the compact protocol.
@@ -119,6 +167,9 @@ mod kind {
 
 /// The field of a page's header that a dictionary's has.
 const DICTIONARY_FIELD: i64 = 7;
+
+/// The field of a page's header that a page of the second version has.
+const SECOND_VERSION_FIELD: i64 = 8;
 
 /// Walks over values; every step is `None` where they cannot be right.
 struct Walker<'a> {
@@ -143,6 +194,10 @@ impl Walker<'_> {
                 (kind::I32, Some(number)) => *number = self.signed()?,
                 (kind::STRUCT, _) if field == DICTIONARY_FIELD => {
                     structure.dictionary_values = self.structure(depth)?.numbers[1];
+                }
+                (kind::STRUCT, _) if field == SECOND_VERSION_FIELD => {
+                    let [.., definitions_bytes, repetitions_bytes] = self.structure(depth)?.numbers;
+                    structure.levels_bytes = definitions_bytes.checked_add(repetitions_bytes)?;
                 }
                 _ => self.skip(kind, depth)?,
             }
@@ -222,25 +277,29 @@ mod tests {
 
     #[test]
     fn a_header_says_where_the_next_page_begins() {
+        let page_bytes = |header: &[u8]| page(header).map(|page| page.whole_bytes());
         assert_eq!(page_bytes(&header(50, 40, &[])), Some(5 + 40));
         // Field 7, a dictionary of twelve values; then field 8, a list of two texts.
         assert_eq!(page_bytes(&header(50, 40, &[0x4c, 0x15, 24, 0])), Some(9 + 40));
         assert_eq!(page_bytes(&header(50, 40, &[0x59, 0x28, 1, b'x', 0])), Some(10 + 40));
+        // Field 8 of a page of the second version: its fields 5 and 6 are the bytes of levels.
+        let second = page(&header(50, 40, &[0x5c, 0x55, 6, 0x15, 4, 0])).unwrap();
+        assert_eq!((second.header_bytes, second.levels_bytes), (11, 5));
     }
 
     #[test]
     fn impossible_lengths_are_found() {
         // A dictionary of thirteen values in fifty bytes.
-        assert_eq!(page_bytes(&header(50, 40, &[0x4c, 0x15, 26, 0])), None);
+        assert_eq!(page(&header(50, 40, &[0x4c, 0x15, 26, 0])), None);
         // A page that unpacks to 2 GiB less one byte.
-        assert_eq!(page_bytes(&[0x25, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 2, 0]), None);
+        assert_eq!(page(&[0x25, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0x15, 2, 0]), None);
         // A list of more elements than there are bytes; and of truth values, which take none.
-        assert_eq!(page_bytes(&header(50, 40, &[0x59, 0xf3, 0xff, 0xff, 0x7f])), None);
-        assert_eq!(page_bytes(&header(50, 40, &[0x59, 0xf1, 1])), None);
+        assert_eq!(page(&header(50, 40, &[0x59, 0xf3, 0xff, 0xff, 0x7f])), None);
+        assert_eq!(page(&header(50, 40, &[0x59, 0xf1, 1])), None);
         // Structures in one another, without end.
-        assert_eq!(page_bytes(&[0x1c; 100]), None);
+        assert_eq!(page(&[0x1c; 100]), None);
         // A header that is cut off.
-        assert_eq!(page_bytes(&[0x25, 100, 0x15]), None);
-        assert_eq!(page_bytes(&[]), None);
+        assert_eq!(page(&[0x25, 100, 0x15]), None);
+        assert_eq!(page(&[]), None);
     }
 }

@@ -1,7 +1,10 @@
-//! The output of `strace -f -ttt -e trace=pread64,pwrite64`, best with `-y`, which adds the files' paths.
+//! The output of `strace -e trace=pread64,pwrite64`, best with `-f -ttt -y`, which add all threads, the time of day with
+//! its date, and the files' paths.
 //!
-//! `[pid] seconds pread64(fd<path>, "data"..., length, offset) = transferred`. A call that another thread's line
-//! interrupts is printed in two parts, `<unfinished ...>` and `<... pread64 resumed>`; it arrived at the first.
+//! `[pid] time pread64(fd<path>, "data"..., length, offset) = transferred`. The time is in seconds since 1970 (`-ttt`),
+//! a time of day (`-t`, `-tt`), which begins anew at midnight, or not there at all: then all calls come at once. A call
+//! that another thread's line interrupts is printed in two parts, `<unfinished ...>` and `<... pread64 resumed>`; it
+//! arrived at the first. Of data nothing is used, however long (`-s`) and whatever is in them.
 
 use super::cursor::{Cursor, LineError, shown};
 use super::{LineFormat, Parsed, request};
@@ -23,6 +26,10 @@ pub(crate) struct Strace {
     unfinished: BTreeMap<u64, Unfinished>,
     failed: u64,
     without_paths: bool,
+    without_times: bool,
+    /// Midnights that passed, where times are of the day.
+    days: u64,
+    last_of_day_ns: u64,
 }
 
 const UNFINISHED: &[u8] = b"<unfinished ...>";
@@ -50,35 +57,16 @@ impl Strace {
         Ok(index)
     }
 
-    /// A whole call: `arguments` stand between the first parenthesis and the line's end.
-    fn call(&mut self, arrival_ns: u64, name: &[u8], arguments: &[u8]) -> Result<Parsed, LineError> {
+    /// A whole call: `text` stands between the first parenthesis and the line's end.
+    fn call(&mut self, arrival_ns: u64, name: &[u8], text: &[u8]) -> Result<Parsed, LineError> {
         let Some(op) = Self::operation(name) else { return Ok(Parsed::Other) };
-        let whole = || LineError(format!("expected `fd, data, length, offset) = result` at `{}`", shown(arguments)));
-        // Data may hold anything, so the call is read from its end.
-        let close = memmem::rfind(arguments, b") = ").or_else(|| {
-            // strace pads short calls with blanks before the equals sign.
-            memmem::rfind(arguments, b"= ").filter(|at| arguments[..*at].trim_ascii_end().ends_with(b")"))
-        });
-        let close = close.ok_or_else(whole)?;
-        let inside = arguments[..close].trim_ascii_end();
-        let inside = inside.strip_suffix(b")").unwrap_or(inside);
-        let result = arguments[close..].iter().position(|byte| *byte == b'=').map(|at| &arguments[close + at + 1..]);
-        let result = result.ok_or_else(whole)?.trim_ascii();
-        let offset_at = memmem::rfind(inside, b", ").ok_or_else(whole)?;
-        let length_at = memmem::rfind(&inside[..offset_at], b", ").ok_or_else(whole)?;
-        let mut offset = Cursor::new(&inside[offset_at + 2..]);
-        let offset_bytes = offset.uint("an offset")?;
-        offset.end()?;
-        Cursor::new(&inside[length_at + 2..offset_at]).uint("a length")?;
-        let descriptor_len = match inside.iter().take(12).position(|byte| *byte == b'<') {
-            Some(_) => memmem::find(inside, b">, ").map(|at| at + 1),
-            None => memmem::find(inside, b", "),
-        };
-        let descriptor = &inside[..descriptor_len.ok_or_else(whole)?];
+        let result = result(text).ok_or_else(|| expected(text))?;
+        // A call that failed, or whose process ended within it; its data may be missing then.
         if result.starts_with(b"-") || result.starts_with(b"?") {
             self.failed += 1;
             return Ok(Parsed::Other);
         }
+        let Arguments { descriptor, offset_bytes } = arguments(text).ok_or_else(|| expected(text))?;
         // What was transferred, which at a file's end is less than what was asked for.
         let len_bytes = Cursor::new(result).uint("the number of bytes transferred")?;
         let device = self.file_index(descriptor)?;
@@ -120,6 +108,124 @@ impl Strace {
     }
 }
 
+#[cold]
+fn expected(text: &[u8]) -> LineError {
+    LineError(format!("expected `fd, data, length, offset) = result` at `{}`", shown(text)))
+}
+
+/// What a call returned: behind its last equals sign, which no time spent (`-T`) and no error's text has.
+fn result(text: &[u8]) -> Option<&[u8]> {
+    let at = memmem::rfind(text, b"= ")?;
+    text[..at].trim_ascii_end().ends_with(b")").then(|| text[at + 2..].trim_ascii())
+}
+
+/// What is used of a call's arguments.
+struct Arguments<'a> {
+    descriptor: &'a [u8],
+    offset_bytes: u64,
+}
+
+/// Reads `fd<path>, data, length, offset)` from its beginning, so that nothing in the data is taken for something else.
+fn arguments(text: &[u8]) -> Option<Arguments<'_>> {
+    let descriptor_len = descriptor_len(text)?;
+    let rest = text[descriptor_len..].strip_prefix(b", ")?.trim_ascii_start();
+    let mut at = Cursor::new(&rest[data_len(rest)?..]);
+    at.rest = at.rest.strip_prefix(b", ")?.trim_ascii_start();
+    at.uint("a length").ok()?;
+    at.rest = at.rest.strip_prefix(b", ")?.trim_ascii_start();
+    let offset_bytes = at.uint("an offset").ok()?;
+    at.rest
+        .trim_ascii_start()
+        .starts_with(b")")
+        .then_some(Arguments { descriptor: &text[..descriptor_len], offset_bytes })
+}
+
+/// The length of a descriptor and, with `-y`, its path in angle brackets. strace escapes brackets in a path, but older
+/// versions do not: it ends where the next argument begins.
+fn descriptor_len(text: &[u8]) -> Option<usize> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == 0 || text.get(digits) != Some(&b'<') {
+        return (digits > 0).then_some(digits);
+    }
+    // A file that is gone has this behind its path.
+    let ends = [&b">, "[..], b">(deleted), "];
+    let found = ends.iter().filter_map(|end| memmem::find(text, end).map(|at| at + end.len() - ", ".len())).min()?;
+    Some(found)
+}
+
+/// The length of the data: a quotation, cut short (`...`) or not, or an address.
+fn data_len(text: &[u8]) -> Option<usize> {
+    let Some(quoted) = text.strip_prefix(b"\"") else {
+        let len = text.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        return (len > 0).then_some(len);
+    };
+    let mut end = 0;
+    loop {
+        match quoted.get(end)? {
+            b'\\' => end += 2,
+            b'"' => break,
+            _ => end += 1,
+        }
+    }
+    // The quotation marks count.
+    let len = end + 2;
+    Some(if text[len..].starts_with(b"...") { len + 3 } else { len })
+}
+
+/// A day, after which times of day begin anew.
+const DAY_NS: u64 = 86_400_000_000_000;
+
+/// How far a time of day runs backwards where it is the next day's: threads' lines are out of order by far less.
+const NEXT_DAY_NS: u64 = DAY_NS / 2;
+
+impl Strace {
+    /// Takes the time in front of a call, where there is one.
+    fn take_time(&mut self, at: &mut Cursor<'_>) -> Result<u64, LineError> {
+        let word = Cursor::new(at.word_ahead());
+        if !word.rest.first().is_some_and(u8::is_ascii_digit) {
+            self.without_times = true;
+            return Ok(0);
+        }
+        at.word();
+        let mut time = word;
+        let first = time.decimal(9, "a time")?;
+        if time.rest.is_empty() && word.rest.contains(&b'.') {
+            return Ok(first);
+        }
+        time_of_day_ns(word).and_then(|of_day_ns| self.with_days(of_day_ns)).ok_or_else(|| {
+            let shown = shown(word.rest);
+            LineError(format!(
+                "`{shown}` is no time in seconds since 1970 or of the day: record with strace's option -ttt"
+            ))
+        })
+    }
+
+    /// A time of day, with the days that have passed since the trace began; `None` where they are too many.
+    fn with_days(&mut self, of_day_ns: u64) -> Option<u64> {
+        if self.last_of_day_ns.saturating_sub(of_day_ns) > NEXT_DAY_NS {
+            self.days += 1;
+        }
+        // A line that was late in the night before stays there.
+        let is_late = of_day_ns.saturating_sub(self.last_of_day_ns) > NEXT_DAY_NS && self.days > 0;
+        if is_late {
+            return (self.days - 1).checked_mul(DAY_NS)?.checked_add(of_day_ns);
+        }
+        self.last_of_day_ns = of_day_ns;
+        self.days.checked_mul(DAY_NS)?.checked_add(of_day_ns)
+    }
+}
+
+/// `hours:minutes:seconds`, the seconds with decimals or not.
+fn time_of_day_ns(mut word: Cursor<'_>) -> Option<u64> {
+    let hours = word.uint("hours").ok().filter(|hours| *hours < 24)?;
+    word.byte(b':', "a colon").ok()?;
+    let minutes = word.uint("minutes").ok().filter(|minutes| *minutes < 60)?;
+    word.byte(b':', "a colon").ok()?;
+    // A leap second is the sixtieth.
+    let seconds_ns = word.decimal(9, "seconds").ok().filter(|ns| *ns <= 61_000_000_000)?;
+    word.rest.is_empty().then_some((hours * 60 + minutes) * 60_000_000_000 + seconds_ns)
+}
+
 impl LineFormat for Strace {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
         // strace's own messages, such as "strace: Process 12 attached".
@@ -133,19 +239,11 @@ impl LineFormat for Strace {
             pid = at.uint("a process id")?;
             at.byte(b']', "`]`")?;
             at.blanks("a blank")?;
-        } else if !at.rest.iter().take_while(|byte| **byte != b' ').any(|byte| *byte == b'.') {
+        } else if at.word_ahead().iter().all(u8::is_ascii_digit) && !at.rest.is_empty() {
             pid = at.uint("a process id")?;
             at.blanks("a blank")?;
         }
-        let time = at.word();
-        let mut seconds = Cursor::new(time);
-        let arrival_ns = seconds.decimal(9, "a time in seconds since 1970 (strace's option -ttt)")?;
-        if !time.contains(&b'.') || !seconds.rest.is_empty() {
-            let shown = shown(time);
-            return Err(LineError(format!(
-                "`{shown}` is no time in seconds since 1970: record with strace's option -ttt"
-            )));
-        }
+        let arrival_ns = self.take_time(&mut at)?;
         self.event(pid, arrival_ns, at.rest.trim_ascii_start())
     }
 
@@ -158,6 +256,16 @@ impl LineFormat for Strace {
             notes.push(
                 "files are told apart by descriptor alone; record with strace's option -y to name them".to_owned(),
             );
+        }
+        if self.without_times {
+            notes.push(
+                "the calls have no times: all arrive at time zero; record with strace's option -ttt, or replay in a \
+                 closed loop (--closed)"
+                    .to_owned(),
+            );
+        }
+        if self.days > 0 {
+            notes.push(format!("times of day that began anew were taken for {} later days", self.days));
         }
         if self.failed > 0 {
             notes.push(format!("{} calls failed and were left out", self.failed));

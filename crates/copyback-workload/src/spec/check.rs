@@ -1,7 +1,7 @@
 //! What a table `[workload]` can say that makes no sense, found before anything runs.
 
 use super::{
-    AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, GENERATED_ALIGN_DEFAULT, SizeKind, SizeSpec,
+    AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, Format, GENERATED_ALIGN_DEFAULT, SizeKind, SizeSpec,
     WorkloadSpec,
 };
 use crate::units::Bytes;
@@ -20,7 +20,7 @@ pub struct SpecError {
 
 type Checked = Result<(), SpecError>;
 
-fn wrong(key: &str, message: impl Into<String>, help: impl Into<String>) -> SpecError {
+pub(super) fn wrong(key: &str, message: impl Into<String>, help: impl Into<String>) -> SpecError {
     SpecError { key: key.to_owned(), message: message.into(), help: Some(help.into()) }
 }
 
@@ -31,7 +31,10 @@ impl WorkloadSpec {
     /// The first one found.
     pub fn check(&self) -> Checked {
         match (&self.trace, self.requests) {
-            (Some(_), _) => self.check_no_generator()?,
+            (Some(_), _) => {
+                self.check_no_generator()?;
+                self.check_columns()?;
+            }
             (None, Some(_)) => self.check_generator()?,
             (None, None) => {
                 return Err(wrong(
@@ -68,11 +71,25 @@ impl WorkloadSpec {
         }
     }
 
+    /// Only formats whose columns have names can have them by another name.
+    fn check_columns(&self) -> Checked {
+        let Some(columns) = &self.columns else { return Ok(()) };
+        columns.check()?;
+        match self.format.unwrap_or(Format::Auto) {
+            Format::Auto | Format::Csv | Format::Parquet => Ok(()),
+            other => {
+                let message = format!("the columns of format `{other}` have no names");
+                Err(wrong("columns", message, "remove it, or set `format` to `csv` or `parquet`"))
+            }
+        }
+    }
+
     fn check_generator(&self) -> Checked {
         let reader_options = [
             ("format", self.format.is_some()),
+            ("columns", self.columns.is_some()),
             ("zero_means", self.zero_means.is_some()),
-            ("block_action", self.block_action.is_some()),
+            ("event", self.event.is_some()),
             ("skip_bad", self.skip_bad.is_some()),
             ("reorder_window", self.reorder_window.is_some()),
             ("layout", self.layout.is_some()),

@@ -1,9 +1,12 @@
 //! The table `[workload]`: a trace with reader options, or a generator's settings, and transformations of either.
 
 mod check;
+mod columns;
 mod generator;
 
 pub use check::SpecError;
+pub use columns::ColumnNames;
+pub(crate) use columns::{Field, KEYS as COLUMN_KEYS, Key as ColumnKey};
 pub use generator::{
     AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, HotScope, MixEntry, SizeKind, SizeSpec,
 };
@@ -32,6 +35,8 @@ words! {
         Vscsi2 = "vscsi-v2",
         /// The text that blkparse prints by default.
         Blkparse = "blkparse",
+        /// The text that biosnoop prints, of BCC and libbpf-tools: seconds, process, PID, disk, R|W, sector, bytes, ms.
+        Biosnoop = "biosnoop",
         /// The binary records that blktrace collects, of either byte order.
         Blktrace = "blktrace",
         /// FIU: ns, pid, process, sector, sectors, R|W, major, minor, MD5.
@@ -48,7 +53,10 @@ words! {
         Etw = "etw",
         /// The output of `strace -f -ttt -e trace=pread64,pwrite64`, best with `-y`.
         Strace = "strace",
-        /// The project's own compact format.
+        /// A table as text: a header that names the columns (`arrival_ns`, `op`, `offset_bytes`, `length_bytes`, and
+        /// perhaps `device` and `priority`, or what `[workload.columns]` says), then a row a request.
+        Csv = "csv",
+        /// Parquet, with the same columns; also the project's own compact format.
         Parquet = "parquet",
     }
 }
@@ -98,6 +106,8 @@ words! {
         AsIs = "as-is",
         /// In extents of 1 MiB, placed in the order of their first use, each device's apart.
         Packed = "packed",
+        /// In units of 4 KiB, or of `align`, placed in the order of their first use, each device's apart.
+        Compact = "compact",
     }
 }
 
@@ -118,12 +128,15 @@ pub struct WorkloadSpec {
     /// The trace's format; default `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
+    /// What the columns of a CSV or Parquet trace are called, where they have other names than the documented ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<ColumnNames>,
     /// What zero means in five-column ASCII; default `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zero_means: Option<ZeroMeans>,
     /// Which event of blkparse or blktrace is a request; default `D`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_action: Option<BlockAction>,
+    pub event: Option<BlockAction>,
     /// How many malformed records are left out before one stops the run; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_bad: Option<u64>,

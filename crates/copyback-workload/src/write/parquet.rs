@@ -43,7 +43,7 @@ fn properties() -> Result<WriterProperties, ParquetError> {
         .set_writer_version(WriterVersion::PARQUET_2_0)
         .set_key_value_metadata(Some(vec![KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_owned())]));
     // Times and addresses hardly repeat, so a dictionary of them would only cost; small numbers repeat all the time.
-    for (name, _) in &COLUMNS[..2] {
+    for name in &COLUMNS[..2] {
         let column = ColumnPath::from(*name);
         properties = properties
             .set_column_dictionary_enabled(column.clone(), false)

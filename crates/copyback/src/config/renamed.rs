@@ -37,6 +37,7 @@ renamed! {
     Table "yield" => "preemption",
     Table "unit" => "granularity",
     Key "victim.look" => "victim.scan",
+    Key "workload.block_action" => "workload.event",
     Policy "preemption.never" => "preemption.none",
     Policy "preemption.slack" => "preemption.deadline",
     Number "blame." => "latency_breakdown.",

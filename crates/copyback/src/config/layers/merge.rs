@@ -20,7 +20,8 @@ const GENERATOR_KEYS: &[&str] = &[
 ];
 
 /// Keys of `[workload]` that only a trace has.
-const TRACE_KEYS: &[&str] = &["trace", "format", "zero_means", "block_action", "skip_bad", "reorder_window", "layout"];
+const TRACE_KEYS: &[&str] =
+    &["trace", "format", "columns", "zero_means", "event", "skip_bad", "reorder_window", "layout"];
 
 /// Keys of `[workload]` that describe a replaced one.
 const DESCRIPTION_KEYS: &[&str] = &["name", "source"];

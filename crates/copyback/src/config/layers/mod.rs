@@ -256,11 +256,13 @@ impl Layer {
         read(&value).map(Some).map_err(wrong)
     }
 
-    /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file.
+    /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file. What is
+    /// no path stays: `builtin:` names, and `-`, standard input.
     pub fn resolve_path(&mut self, path: &str, folder: &Path) {
         if let Some(tree::Entry { node: Node::Leaf(toml::Value::String(text)), .. }) =
             tree::find_mut(&mut self.root, path)
             && !text.contains(':')
+            && text != "-"
         {
             *text = folder.join(&*text).to_string_lossy().into_owned();
         }

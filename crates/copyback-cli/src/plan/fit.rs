@@ -1,0 +1,163 @@
+//! `--fit`: a drive as large as a trace asks for.
+//!
+//! The trace is read once, and `geometry.blocks_per_plane` is made as small as it can be while what the trace addresses
+//! is at most that share of what a request can address. Under `workload.layout = "compact"` that is its footprint,
+//! otherwise its highest address. Thresholds that are shares of a plane's blocks follow by themselves.
+
+use super::{Plan, Planned};
+use crate::failure::Failure;
+use crate::{format, workloads};
+use copyback_workload::spec::WorkloadSpec;
+use copyback_workload::stats::Footprint;
+
+/// What the command line asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Share(f64);
+
+impl std::str::FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let share: f64 = text.parse().map_err(|_| format!("`{text}` is no number; write a share such as 0.9"))?;
+        if share > 0.0 && share <= 1.0 {
+            return Ok(Self(share));
+        }
+        let per_cent =
+            (1.0..=100.0).contains(&share).then(|| format!(": for {share} per cent write {}", share / 100.0));
+        Err(format!("a share is above 0 and at most 1{}", per_cent.unwrap_or_default()))
+    }
+}
+
+impl std::fmt::Display for Share {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// So many times what a trace uses lie between its addresses where packing them is worth a word.
+const SPARSE: u64 = 2;
+
+/// A drive that was sized for a trace.
+#[derive(Clone, Copy, Debug)]
+pub struct Fitted {
+    /// What was asked for.
+    pub share: Share,
+    /// What the trace addresses.
+    addressed_bytes: u64,
+    /// What it reads or writes of that.
+    used_bytes: u64,
+    /// What each plane of the drive gets.
+    pub blocks_per_plane: u32,
+    /// What it had.
+    blocks_before: u32,
+}
+
+impl Fitted {
+    /// The setting that makes the drive so.
+    pub fn set(&self) -> String {
+        format!("geometry.blocks_per_plane={}", self.blocks_per_plane)
+    }
+
+    /// What users should know of it.
+    pub fn note(&self, planned: &Planned) -> String {
+        let note = format!(
+            "Note: --fit {} gave each plane {} blocks: the trace addresses {} of the drive's {}\n",
+            self.share,
+            format::count(self.blocks_per_plane.into()),
+            format::size(self.addressed_bytes as f64),
+            format::size(planned.addressed_bytes() as f64)
+        );
+        if self.used_bytes * SPARSE > self.addressed_bytes {
+            return note;
+        }
+        let used = format::size(self.used_bytes as f64);
+        format!("{note}      It uses {used} of that: with --set workload.layout=compact a far smaller drive will do\n")
+    }
+
+    /// Why a drive cannot be so, and what helps.
+    pub fn refused(&self, failure: Failure) -> Failure {
+        let addressed = format::size(self.addressed_bytes as f64);
+        let blocks = format::count(self.blocks_per_plane.into());
+        let what =
+            format!("--fit {} for a trace that addresses {addressed} makes {blocks} blocks in a plane", self.share);
+        let help = match self.blocks_per_plane < self.blocks_before {
+            true => {
+                "lower the share of --fit, which makes the drive larger, or give it fewer planes: --set \
+                 geometry.channels=1, or another device"
+            }
+            false => {
+                "raise the share of --fit, let the addresses that are used lie side by side (--set \
+                 workload.layout=compact), or take a device with more planes"
+            }
+        };
+        failure.of_run(&what).with_help(help)
+    }
+}
+
+/// Sizes the drives of a plan.
+pub fn fitted(plan: &Plan, share: Share) -> Result<Fitted, Failure> {
+    let Some(first) = plan.runs.first() else { return Err(Failure::input("--fit: there is nothing to run")) };
+    plan.runs.iter().try_for_each(refuse_unscalable)?;
+    let Footprint { bytes: used_bytes, end_bytes: addressed_bytes } = measured(&first.resolved.workload, plan.seed)?;
+    let blocks_before = first.resolved.run.geometry.blocks_per_plane;
+    let mut fitted = Fitted { share, addressed_bytes, used_bytes, blocks_per_plane: 0, blocks_before };
+    // All runs are on drives of one size, or they could not be compared.
+    for planned in &plan.runs {
+        fitted.blocks_per_plane = fitted.blocks_per_plane.max(least_blocks(planned, &fitted));
+    }
+    Ok(fitted)
+}
+
+/// Refuses what has no size that could follow a trace.
+fn refuse_unscalable(planned: &Planned) -> Result<(), Failure> {
+    let run = &planned.resolved.run;
+    if planned.resolved.workload.trace.is_none() {
+        return Err(Failure::input("--fit sizes a drive for a trace, and this workload is generated for the drive")
+            .with_help("leave --fit out, or name a trace; `workload.footprint` is the share that is addressed"));
+    }
+    if let Some(logical) = run.capacity.logical {
+        return Err(Failure::input(format!(
+            "--fit sizes the drive, and `capacity.logical` has set its capacity to {logical}"
+        ))
+        .with_help("leave one of them out: --set capacity.over_provisioning=0.15 makes the capacity a share"));
+    }
+    if planned.members.iter().any(|member| member.config.geometry != run.geometry) {
+        return Err(Failure::input("--fit sizes drives that are alike, and those of this array are not")
+            .with_help("leave --fit out, or the array's overrides"));
+    }
+    Ok(())
+}
+
+/// What a trace addresses once it is laid out: up to the end of its addresses, and how much of that it uses.
+fn measured(workload: &WorkloadSpec, seed: u64) -> Result<Footprint, Failure> {
+    // Every pass has the same addresses.
+    let once = WorkloadSpec { passes: None, ..workload.clone() };
+    let mut opened = workloads::open_source(&once, seed, u64::MAX)?;
+    Ok(Footprint::measure(&mut opened.source)?)
+}
+
+/// The fewest blocks of a plane with which a drive is large enough. Capacity grows evenly with them, but for roundings.
+fn least_blocks(planned: &Planned, fitted: &Fitted) -> u32 {
+    let wanted_bytes = fitted.addressed_bytes as f64 / fitted.share.0;
+    let per_block = planned.addressed_bytes() as f64 / f64::from(fitted.blocks_before);
+    let estimate = (wanted_bytes / per_block).ceil().clamp(1.0, f64::from(u32::MAX));
+    let mut blocks = estimate as u32;
+    let is_enough = |blocks: u32| addressed_with(planned, blocks).map(|bytes| bytes as f64 >= wanted_bytes);
+    while is_enough(blocks) == Some(false) {
+        blocks += 1;
+    }
+    while is_enough(blocks - 1) == Some(true) {
+        blocks -= 1;
+    }
+    blocks
+}
+
+/// What could be addressed with so many blocks in each plane; `None` where there cannot be as many or as few.
+fn addressed_with(planned: &Planned, blocks: u32) -> Option<u64> {
+    let mut run = planned.resolved.run.clone();
+    run.geometry.blocks_per_plane = blocks;
+    run.geometry.check().ok()?;
+    let mut members = planned.members.clone();
+    members.iter_mut().for_each(|member| member.config.geometry.blocks_per_plane = blocks);
+    Some(run.addressed_bytes(&members))
+}

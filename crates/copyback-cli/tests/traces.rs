@@ -1,0 +1,141 @@
+//! Traces that users bring: from standard input, with columns of their own, and onto drives that do not fit them.
+
+mod common;
+
+use common::*;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+const TABLE: &str = "ts,rw,lba,size\n0,W,0,8192\n9,R,0,512\n";
+
+const COLUMNS: [&str; 4] = ["arrival_us=ts", "op=rw", "offset_bytes=lba", "length_bytes=size"];
+
+/// The program, with a text on its standard input.
+fn piped(arguments: &[&str], text: &str) -> std::process::Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_copyback"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// A file of this content, and its path.
+fn file(name: &str, content: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[test]
+fn a_trace_comes_from_standard_input() {
+    let msr = "10,a,0,Write,0,8192,1\n20,a,0,Read,0,4096,1\n";
+    let info = printed(&piped(&["trace", "info", "-"], msr));
+    assert!(info.contains("format `msr`") && info.contains("requests    2"), "{info}");
+    let run = printed(&piped(&["compare", "--trace", "-", "--schemes", "baseline,ideal-no-gc"], msr));
+    assert!(run.contains("2 requests of -"), "{run}");
+    let wrong = piped(&["trace", "info", "-"], &format!("{msr}nonsense\n"));
+    assert!(code(&wrong) == 2 && said(&wrong).contains("standard input, line 3"), "{}", said(&wrong));
+}
+
+#[test]
+fn columns_are_named_on_the_command_line_or_in_a_file() {
+    let (folder, path) = file("mine.csv", TABLE);
+    let settings = COLUMNS.map(|setting| format!("workload.columns.{setting}"));
+    let mut arguments = vec!["run", "--trace", &path];
+    settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
+    let run = printed(&copyback(&arguments));
+    assert!(run.contains("format `csv`"), "{run}");
+    let columns = COLUMNS.map(|setting| setting.replace('=', " = \"") + "\"").join("\n");
+    let workload = folder.path().join("mine.toml");
+    std::fs::write(&workload, format!("[workload]\ntrace = \"mine.csv\"\n[workload.columns]\n{columns}\n")).unwrap();
+    let info = printed(&copyback(&["trace", "info", workload.to_str().unwrap()]));
+    assert!(info.contains("9.00 us"), "the times are in microseconds: {info}");
+    let mut arguments = vec!["trace", "info", &path];
+    settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
+    assert!(printed(&copyback(&arguments)).contains("9.00 us"));
+    let drive = copyback(&["trace", "info", &path, "--set", "geometry.channels=2"]);
+    assert!(code(&drive) == 2 && said(&drive).contains("nothing but the workload is looked at"), "{}", said(&drive));
+    let wrong = copyback(&["run", "--trace", &path, "--set", "workload.columns.offset=lba"]);
+    assert!(code(&wrong) == 2 && said(&wrong).contains("did you mean `offset_bytes`?"), "{}", said(&wrong));
+}
+
+/// Writes of 16 KiB, 1 GiB apart from each other: a sparse trace.
+fn sparse(pages: u64) -> String {
+    (0..pages).map(|page| format!("{},a,0,Write,{},16384,1\n", 10 * page, page << 30)).collect()
+}
+
+#[test]
+fn a_drive_is_sized_for_a_trace() {
+    let (_folder, path) = file("sparse.csv", &sparse(2048));
+    let compact = ["--trace", &path, "--set", "workload.layout=compact"];
+    let run = |more: &[&str]| copyback(&[&["compare", "-S", "baseline,pgc"], &compact[..], more].concat());
+    // 32 MiB are a fifth of 160 MiB. The device's 800 MiB are made of 128 blocks a plane, each 6.25 MiB: 26 are enough
+    // and 25 are not.
+    let text = printed(&run(&["--fit", "0.2"]));
+    let note = "--fit 0.2 gave each plane 26 blocks: the trace addresses 32.0 MiB of the drive's";
+    assert!(text.contains(note) && !text.contains("far smaller drive"), "{text}");
+    assert!(text.contains("--fit 0.2 --set workload.layout=compact --scheme baseline"), "the same drive next: {text}");
+    let config = printed(&copyback(&[&["run", "--print-config", "--fit", "0.2"], &compact[..]].concat()));
+    assert!(config.contains("blocks_per_plane = 26"), "{config}");
+    for (more, says) in [
+        (
+            &["--fit", "0.9"][..],
+            &["--fit 0.9 for a trace that addresses 32.0 MiB makes", "lower the share of --fit"][..],
+        ),
+        (&["--fit", "0.5"], &["--fit 0.5 for a trace that addresses 32.0 MiB makes 11 blocks in a plane"]),
+        (&["--fit", "90"], &["for 90 per cent write 0.9"]),
+        (&["--fit", "0.5", "--set", "capacity.logical=64 MiB"], &["`capacity.logical` has set its capacity to 64 MiB"]),
+        (
+            &["--fit", "0.5", "--set", "geometry.blocks_per_plane=64"],
+            &["which --set sets, too", "leave one of them out"],
+        ),
+    ] {
+        let output = run(more);
+        assert_eq!(code(&output), 2, "{more:?}: {}", printed(&output));
+        says.iter().for_each(|part| assert!(said(&output).contains(part), "{more:?}: {}", said(&output)));
+    }
+    let generated = copyback(&["run", "--workload", "financial-like", "--fit", "0.9"]);
+    assert!(said(&generated).contains("this workload is generated for the drive"), "{}", said(&generated));
+    // Two writes of 16 KiB, the second at the end of 40 MiB: 100 MiB are 16 blocks of each plane.
+    let (_folder, path) = file("wide.csv", "10,a,0,Write,0,16384,1\n20,a,0,Write,41926656,16384,1\n");
+    let text = printed(&copyback(&["run", "--trace", &path, "--fit", "0.4"]));
+    assert!(text.contains("gave each plane 16 blocks") && text.contains("It uses 32.0 KiB of that"), "{text}");
+    // Where the trace has its own addresses, they end at 32 TiB, and no such drive is made of planes so small.
+    let (_folder, path) = file("far.csv", &format!("10,a,0,Write,{},4096,1\n", (1_u64 << 45) - 4096));
+    let as_is = copyback(&["run", "--trace", &path, "--fit", "0.9"]);
+    assert!(code(&as_is) == 2 && said(&as_is).contains("workload.layout=compact"), "{}", said(&as_is));
+}
+
+#[test]
+fn what_does_not_fit_is_told_of_the_compact_layout_and_fits_with_it() {
+    let (_folder, path) = file("sparse.csv", &sparse(20));
+    let refused = copyback(&["run", "--trace", &path]);
+    assert!(code(&refused) == 2 && said(&refused).contains("--set workload.layout=compact"), "{}", said(&refused));
+    let text = printed(&copyback(&["run", "--trace", &path, "--set", "workload.layout=compact"]));
+    assert!(text.contains("addresses packed into 320 KiB"), "{text}");
+}
+
+#[test]
+fn the_old_name_of_the_event_is_refused_with_the_new_one() {
+    let (_folder, path) = file("queued.txt", "8,0 0 1 0.1 7 Q R 0 + 8 [x]\n");
+    let old = copyback(&["run", "--trace", &path, "--set", "workload.block_action=Q"]);
+    assert!(said(&old).contains("`workload.block_action` is now `workload.event`"), "{}", said(&old));
+    let none = copyback(&["run", "--trace", &path]);
+    assert!(said(&none).contains("--set workload.event=Q"), "{}", said(&none));
+    let run = copyback(&["run", "--trace", &path, "--set", "workload.event=Q"]);
+    assert_eq!(code(&run), 0, "{}", said(&run));
+}
+
+#[test]
+fn a_format_that_is_not_read_is_refused_by_name() {
+    let (_folder, path) = file("a.csv", &sparse(2));
+    let refused = copyback(&["run", "--trace", &path, "--format", "oracleGeneral"]);
+    assert_eq!(code(&refused), 2);
+    assert!(
+        said(&refused).contains("neither whether it reads or writes nor where its object lies"),
+        "{}",
+        said(&refused)
+    );
+}

@@ -1,0 +1,155 @@
+//! The columns of a table, found by their names, and what their values mean: shared by CSV and Parquet.
+
+use super::LineError;
+use super::cursor::shown;
+use crate::spec::{COLUMN_KEYS, ColumnKey, ColumnNames, Field};
+use crate::{Error, Op, Priority};
+
+/// So many names of columns are shown in a message.
+const NAMES_MAX: usize = 12;
+
+/// A column that a reader looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    /// Its place among all columns of the table.
+    pub at: usize,
+    /// What it holds, in which unit.
+    pub key: ColumnKey,
+}
+
+/// Whether names are those of a table's header: one of them is the time's.
+pub(crate) fn is_header<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
+    names.any(|name| COLUMN_KEYS.iter().any(|key| key.field == Field::Arrival && key.name == name))
+}
+
+/// Finds the columns of each field, in the order of [`Field::ALL`]; `None` for what a table need not have. What is
+/// named must be there; what is not may have any key's name.
+pub(crate) fn find(file: &str, names: &[String], wanted: &ColumnNames) -> Result<[Option<Column>; 6], Error> {
+    let mut found = [None; 6];
+    for (field, column) in Field::ALL.into_iter().zip(&mut found) {
+        *column = find_one(file, names, wanted, field)?;
+    }
+    Ok(found)
+}
+
+fn find_one(file: &str, names: &[String], wanted: &ColumnNames, field: Field) -> Result<Option<Column>, Error> {
+    let named = wanted.set().find(|(key, _)| key.field == field);
+    let is_of = |key: ColumnKey, name: &str| match named {
+        Some((named_key, wanted_name)) => key == named_key && name == wanted_name,
+        None => key.field == field && name == key.name,
+    };
+    let columns = names.iter().enumerate().flat_map(|(at, name)| {
+        COLUMN_KEYS.iter().filter(move |key| is_of(**key, name)).map(move |key| Column { at, key: *key })
+    });
+    let columns: Vec<Column> = columns.collect();
+    match (&columns[..], named) {
+        ([], Some((key, name))) => {
+            let (name, all) = (shown(name.as_bytes()), list(names));
+            let message = format!("{file}: it has no column `{name}`, as `workload.columns.{}` says", key.name);
+            Err(Error::new(message).with_help(format!("its columns are {all}")))
+        }
+        ([], None) if field.is_required() => Err(missing(file, names, field)),
+        ([] | [_], _) => Ok(columns.first().copied()),
+        ([first, second, ..], _) => {
+            let (first, second) = (shown(names[first.at].as_bytes()), shown(names[second.at].as_bytes()));
+            let what = field.word();
+            let message = format!("{file}: its columns `{first}` and `{second}` both hold {what} of a request");
+            Err(Error::new(message).with_help(remedy(field)))
+        }
+    }
+}
+
+fn missing(file: &str, names: &[String], field: Field) -> Error {
+    let keys: Vec<String> = keys_of(field).map(|key| format!("`{}`", key.name)).collect();
+    let message = format!("{file}: it has no column for {} ({})", field.word(), keys.join(" or "));
+    Error::new(message).with_help(format!("{}; its columns are {}", remedy(field), list(names)))
+}
+
+fn keys_of(field: Field) -> impl Iterator<Item = &'static ColumnKey> {
+    COLUMN_KEYS.iter().filter(move |key| key.field == field)
+}
+
+/// How to say which column it is.
+fn remedy(field: Field) -> String {
+    let key = keys_of(field).next().map_or("", |key| key.name);
+    format!("name the column: --set workload.columns.{key}=NAME, or in the key of its unit")
+}
+
+fn list(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(NAMES_MAX).map(|name| format!("`{}`", shown(name.as_bytes()))).collect();
+    let more = names.len().saturating_sub(NAMES_MAX);
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
+/// The note on columns that say nothing of a request.
+pub(crate) fn note_unused(names: &[String], found: &[Option<Column>; 6]) -> Option<String> {
+    let is_used = |at: usize| found.iter().flatten().any(|column| column.at == at);
+    let unused = names.iter().enumerate().filter(|(at, _)| !is_used(*at)).map(|(_, name)| name.clone());
+    let unused: Vec<String> = unused.collect();
+    (!unused.is_empty()).then(|| format!("columns not looked at: {}", list(&unused)))
+}
+
+/// An operation in words.
+pub(crate) fn op_of_text(text: &[u8]) -> Result<Op, LineError> {
+    const WORDS: &[(&str, Op)] = &[
+        ("r", Op::Read),
+        ("read", Op::Read),
+        ("0", Op::Read),
+        ("w", Op::Write),
+        ("write", Op::Write),
+        ("1", Op::Write),
+        ("t", Op::Trim),
+        ("trim", Op::Trim),
+        ("d", Op::Trim),
+        ("discard", Op::Trim),
+        ("2", Op::Trim),
+    ];
+    let known = WORDS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word.as_bytes()));
+    known.map(|(_, op)| *op).ok_or_else(|| {
+        let text = shown(text);
+        LineError(format!(
+            "its op is `{text}`, which is none of R, W, T, read, write, trim, 0 (read), 1 (write), 2 (trim)"
+        ))
+    })
+}
+
+/// An operation as a number.
+pub(crate) fn op_of_number(number: i128) -> Result<Op, LineError> {
+    match number {
+        0 => Ok(Op::Read),
+        1 => Ok(Op::Write),
+        2 => Ok(Op::Trim),
+        other => Err(LineError(format!("its op is {other}, which is none of 0 (read), 1 (write), 2 (trim)"))),
+    }
+}
+
+/// A priority in words.
+pub(crate) fn priority_of_text(text: &[u8]) -> Result<Priority, LineError> {
+    const WORDS: &[(&str, Priority)] =
+        &[("0", Priority::Normal), ("normal", Priority::Normal), ("1", Priority::High), ("high", Priority::High)];
+    let known = WORDS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word.as_bytes()));
+    known
+        .map(|(_, priority)| *priority)
+        .ok_or_else(|| LineError(format!("its priority is `{}`, which is none of 0, 1, normal, high", shown(text))))
+}
+
+/// A priority as a number.
+pub(crate) fn priority_of_number(number: i128) -> Result<Priority, LineError> {
+    match number {
+        0 => Ok(Priority::Normal),
+        1 => Ok(Priority::High),
+        other => Err(LineError(format!("its priority is {other}, neither 0 (normal) nor 1 (high)"))),
+    }
+}
+
+/// A number of the column's unit as nanoseconds or bytes.
+pub(crate) fn scaled(number: i128, key: &ColumnKey) -> Result<u64, LineError> {
+    let wrong = |what: &str| LineError(format!("its {} is {number}, {what}", key.name));
+    let number = u64::try_from(number).map_err(|_| wrong(if number < 0 { "below zero" } else { "beyond 2^64" }))?;
+    number.checked_mul(key.factor).ok_or_else(|| wrong("too much for 64 bits of nanoseconds or bytes"))
+}
+
+/// A device's number.
+pub(crate) fn device_of(number: i128) -> Result<u32, LineError> {
+    u32::try_from(number).map_err(|_| LineError(format!("its device is {number}, which is not from 0 to 2^32 - 1")))
+}

@@ -1,0 +1,97 @@
+//! Formats that are known and not read: each is named, with the reason and a way out, so that none is taken for another.
+
+use super::records::Fields;
+use crate::Error;
+
+/// A format that is not read.
+struct Foreign {
+    /// What `format` may have been set to.
+    words: &'static [&'static str],
+    name: &'static str,
+    recognises: fn(&[u8]) -> bool,
+    why: &'static str,
+    help: &'static str,
+}
+
+const FOREIGN: &[Foreign] = &[
+    Foreign {
+        words: &["srt", "hpl", "hp-srt", "cello"],
+        name: "an SRT trace of HP Labs (cello, snake, hplajw)",
+        recognises: is_srt,
+        why: "whose binary records differ between the programs that wrote them",
+        help: "print it as text with HP's own tools, and give that as CSV with a header: arrival_s,op,offset_bytes,\
+               length_bytes",
+    },
+    Foreign {
+        words: &["dataseries", "ds"],
+        name: "a DataSeries file",
+        recognises: |head| head.starts_with(b"DSv1"),
+        why: "which is no block trace by itself",
+        help: "print it with `ds2txt`, and give the columns as CSV with a header: arrival_ns,op,offset_bytes,length_bytes",
+    },
+    Foreign {
+        words: &["oraclegeneral", "oracle-general"],
+        name: "an oracleGeneral trace of libCacheSim",
+        recognises: is_oracle_general,
+        why: "which says of a request neither whether it reads or writes nor where its object lies",
+        help: "take the block trace that it was made from, or make a CSV of it that says both, with a header: arrival_s,\
+               op,offset_bytes,length_bytes",
+    },
+    Foreign {
+        words: &["biosnoop.bt", "bpftrace"],
+        name: "the output of bpftrace's biosnoop.bt",
+        recognises: is_biosnoop_bt,
+        why: "which has neither sectors nor sizes",
+        help: "record with biosnoop of BCC or libbpf-tools, or with blktrace",
+    },
+];
+
+/// Why a file that begins so is not read, if it is of such a format.
+pub(crate) fn refuse(file: &str, head: &[u8]) -> Option<Error> {
+    let foreign = FOREIGN.iter().find(|foreign| (foreign.recognises)(head))?;
+    let (name, why) = (foreign.name, foreign.why);
+    Some(Error::new(format!("{file}: it is {name}, {why}; it is not read")).with_help(foreign.help))
+}
+
+/// Why a format of this name is not read, if it is known; and what helps.
+pub fn not_read(word: &str) -> Option<(String, &'static str)> {
+    let lower = word.to_ascii_lowercase();
+    let foreign = FOREIGN.iter().find(|foreign| foreign.words.contains(&lower.as_str()))?;
+    Some((format!("`{word}` is {}, {}; it is not read", foreign.name, foreign.why), foreign.help))
+}
+
+/// A header of assignments, one of which says when the trace was made.
+fn is_srt(head: &[u8]) -> bool {
+    let is_date = |line: &[u8]| {
+        let rest = line.strip_prefix(b"tracedate").map(<[u8]>::trim_ascii_start);
+        rest.and_then(|rest| rest.strip_prefix(b"=")).is_some_and(|rest| rest.trim_ascii_start().starts_with(b"\""))
+    };
+    head.split(|byte| *byte == b'\n').any(is_date)
+}
+
+/// Where the next request of an object may stand, at most: a trace of so many has 24 TiB.
+const NEXT_MAX: i64 = 1 << 40;
+
+/// The largest object that is believed.
+const OBJECT_BYTES_MAX: u32 = 1 << 30;
+
+/// Records of 24 bytes: seconds (u32), object (u64), size (u32), and the number of the object's next request (i64), which
+/// lies behind this one, or says that there is none.
+fn is_oracle_general(head: &[u8]) -> bool {
+    let mut last_s = 0;
+    let mut fits = |(index, record): (usize, &[u8])| {
+        let fields = Fields { record, big_endian: false };
+        let (time_s, size, next) = (fields.u32(0), fields.u32(12), fields.u64(16).cast_signed());
+        let is_later = time_s >= last_s;
+        last_s = time_s;
+        let is_next = matches!(next, -1 | i64::MAX) || (next > index as i64 && next < NEXT_MAX);
+        is_later && (1..OBJECT_BYTES_MAX).contains(&size) && is_next
+    };
+    let mut records = head.chunks_exact(24).enumerate().peekable();
+    records.peek().is_some() && records.all(&mut fits)
+}
+
+fn is_biosnoop_bt(head: &[u8]) -> bool {
+    let is_header = |line: &[u8]| line.starts_with(b"TIME(ms)") && line.trim_ascii_end().ends_with(b"LAT(ms)");
+    head.split(|byte| *byte == b'\n').take(8).any(is_header)
+}

@@ -1,0 +1,121 @@
+//! Which columns of a table hold what: the keys of `[workload.columns]`.
+
+use super::check::{SpecError, wrong};
+use serde::{Deserialize, Serialize};
+
+/// What a column says of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Field {
+    Arrival,
+    Op,
+    Offset,
+    Length,
+    Device,
+    Priority,
+}
+
+impl Field {
+    pub(crate) const ALL: [Field; 6] =
+        [Self::Arrival, Self::Op, Self::Offset, Self::Length, Self::Device, Self::Priority];
+
+    /// What a user calls it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Arrival => "the arrival time",
+            Self::Op => "the operation",
+            Self::Offset => "the offset",
+            Self::Length => "the length",
+            Self::Device => "the device",
+            Self::Priority => "the priority",
+        }
+    }
+
+    /// Whether a table without it is no trace.
+    pub(crate) fn is_required(self) -> bool {
+        !matches!(self, Self::Device | Self::Priority)
+    }
+}
+
+/// A key of `[workload.columns]`, which is also the name that a column has where nobody says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub field: Field,
+    /// Nanoseconds or bytes of its unit, which its name ends with; 1 where it has none.
+    pub factor: u64,
+}
+
+macro_rules! columns {
+    ($($(#[$doc:meta])* $key:ident: $field:ident * $factor:literal,)+) => {
+        /// The table `[workload.columns]`: names of the columns of a CSV or Parquet trace. A key is what its column is
+        /// called where it is not set, and its ending is the column's unit.
+        #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct ColumnNames {
+            $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<String>,)+
+        }
+
+        /// Every key.
+        pub(crate) const KEYS: &[Key] =
+            &[$(Key { name: stringify!($key), field: Field::$field, factor: $factor }),+];
+
+        impl ColumnNames {
+            /// The keys that are set, with the columns' names.
+            pub(crate) fn set(&self) -> impl Iterator<Item = (Key, &str)> {
+                let names = [$(&self.$key),+];
+                KEYS.iter().zip(names).filter_map(|(key, name)| Some((*key, name.as_deref()?)))
+            }
+        }
+    };
+}
+
+columns! {
+    /// Arrival in nanoseconds.
+    arrival_ns: Arrival * 1,
+    /// Arrival in microseconds.
+    arrival_us: Arrival * 1_000,
+    /// Arrival in milliseconds.
+    arrival_ms: Arrival * 1_000_000,
+    /// Arrival in seconds.
+    arrival_s: Arrival * 1_000_000_000,
+    /// `R`, `W` or `T`, `read`, `write` or `trim`, or 0, 1 or 2.
+    op: Op * 1,
+    /// First byte.
+    offset_bytes: Offset * 1,
+    /// First sector of 512 bytes.
+    offset_sectors: Offset * 512,
+    /// Length in bytes.
+    length_bytes: Length * 1,
+    /// The same, as `trace convert` calls it.
+    len_bytes: Length * 1,
+    /// Length in sectors of 512 bytes.
+    length_sectors: Length * 512,
+    /// Device, volume or LUN, a number; without the column all is one.
+    device: Device * 1,
+    /// 0 or `normal`, 1 or `high`; without the column all is normal.
+    priority: Priority * 1,
+}
+
+impl ColumnNames {
+    /// Whether no column is named.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.set().next().is_none()
+    }
+
+    /// Refuses names of two columns for one thing, and empty ones.
+    pub(super) fn check(&self) -> Result<(), SpecError> {
+        for field in Field::ALL {
+            let mut keys = self.set().filter(|(key, _)| key.field == field);
+            if let (Some((first, _)), Some((second, _))) = (keys.next(), keys.next()) {
+                let message = format!("`{}` names a column for {}, too", first.name, field.word());
+                return Err(wrong(&format!("columns.{}", second.name), message, "keep the one in the column's unit"));
+            }
+        }
+        match self.set().find(|(_, name)| name.is_empty()) {
+            Some((key, _)) => {
+                Err(wrong(&format!("columns.{}", key.name), "it is empty", "set the column's name, or remove it"))
+            }
+            None => Ok(()),
+        }
+    }
+}
