@@ -139,8 +139,11 @@ fn requests(report: &Report) -> String {
     if report.warmup.is_some() {
         rows.insert(0, ("warm-up", format!("{}: not measured", output::warmup_text(report))));
     }
-    rows.push(("simulated time", time(report.simulated_ns as f64)));
-    rows.push(("throughput", format!("{} IOPS, {}/s", large(report.iops), size(report.bytes_per_s))));
+    let since = if report.warmup.is_some() { "end of the warm-up" } else { "first arrival" };
+    let simulated = time(report.simulated_ns as f64);
+    rows.push(("simulated time", format!("{simulated}, {since} to last completion")));
+    let rates = format!("{} IOPS, {}/s", large(report.iops), size(report.bytes_per_s));
+    rows.push(("throughput", format!("{rates}: the reads and writes above, over the simulated time")));
     rows.push(("peak outstanding", format!("{} requests", count(report.peak_outstanding.into()))));
     if report.held_by_transaction_limit > 0 {
         rows.push((
