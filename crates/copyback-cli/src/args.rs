@@ -202,12 +202,30 @@ pub struct SweepArgs {
     /// Show the cells and stop
     #[arg(long)]
     pub list: bool,
+    /// What is asked of the table.
+    #[command(flatten)]
+    pub objective: ObjectiveArgs,
     /// Stop each run after so many requests, whatever the file says; those of the warm-up are not counted
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// Settings of all cells.
     #[command(flatten)]
     pub cells: CellArgs,
+}
+
+/// What a sweep is asked beside its table.
+#[derive(Debug, Args)]
+pub struct ObjectiveArgs {
+    /// Show only rows that meet this, instead of the table: 'response.read.p99_9 < 5ms' (repeatable: all have to hold).
+    /// Names are columns of the table and keys of [vary]; with several seeds the mean over them counts
+    #[arg(long = "where", value_name = "NAME < VALUE", conflicts_with = "list")]
+    pub conditions: Vec<String>,
+    /// Of the rows that are shown, say which has the least of this: capacity.over_provisioning
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "max"])]
+    pub min: Option<String>,
+    /// Say which has the most of this
+    #[arg(long, value_name = "NAME", conflicts_with = "list")]
+    pub max: Option<String>,
 }
 
 /// `copyback reproduce`

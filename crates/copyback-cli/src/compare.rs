@@ -7,9 +7,11 @@ use crate::format;
 use crate::out_dir::Asked;
 use crate::output::{self, Results};
 use crate::plan::{self, Plan};
+use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
 use copyback::observe::matched::Matched;
 use copyback::observe::report::{Latency, Report};
+use copyback::observe::steady::Verdict;
 
 /// The comparison where nobody asks for another: blocking GC, what lets the host in between, and how well it could go.
 const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
@@ -144,7 +146,20 @@ const FLASH: &[Column] = &[
         none: |_| "",
         without_gc: "no GC",
     },
+    Column {
+        group: "",
+        title: STEADY,
+        value: |done| {
+            Verdict::ALL.iter().position(|verdict| *verdict == report(done).steady.verdict).map(|at| at as f64)
+        },
+        print: |at| steady::short(Verdict::ALL[at as usize]).to_owned(),
+        none: |_| "-",
+        without_gc: "",
+    },
 ];
+
+/// The column of verdicts, which do not differ by so many per cent.
+const STEADY: &str = "steady";
 
 /// A gain by collecting less, or for longer, is another than one by collecting together.
 const ARRAY: &[Column] = &[
@@ -230,6 +245,9 @@ fn rows(plan: &Plan, finished: &[Finished], columns: &[&Column]) -> Vec<Vec<Cell
 
 /// How a value differs from the first scheme's, or why that says nothing.
 fn against(column: &Column, done: &Finished, first: &Finished) -> String {
+    if column.title == STEADY {
+        return String::new();
+    }
     match ((column.value)(done), (column.value)(first)) {
         (None, _) => "-".into(),
         (Some(_), None) if (column.none)(first) == "-" => "-".into(),

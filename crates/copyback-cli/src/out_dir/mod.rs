@@ -2,12 +2,13 @@
 
 mod marker;
 
-use crate::columns::{Column, write_table};
+use crate::columns::{About, Column, write_table};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::flat;
 use crate::output::Results;
 use crate::plan::{Plan, Planned};
+use crate::sweep::journal::run_hash;
 use copyback::observe::microscope::{Kind, Row};
 use copyback::observe::report::ALL_CAUSES;
 use marker::Marker;
@@ -205,9 +206,10 @@ fn remove(folder: &Path, before: &BTreeSet<String>, own: &BTreeSet<String>) -> s
 }
 
 fn write_tables(folder: &Path, results: &Results<'_>, own: &BTreeSet<String>) -> Result<(), Failure> {
+    let about = about(results.plan);
     let table = |name: &str, columns: Vec<Column>| {
         let path = folder.join(format!("{name}.parquet"));
-        files::write_whole(&path, |file| write_table(file, name, columns))
+        files::write_whole(&path, |file| write_table(file, name, &about, columns))
     };
     table("summary", summary(results)?)?;
     table("latency_histograms", latency_histograms(results))?;
@@ -226,6 +228,16 @@ fn write_tables(folder: &Path, results: &Results<'_>, own: &BTreeSet<String>) ->
         table("microscope", microscope(results))?;
     }
     if own.contains(REQUESTS) { table("requests", requests(results)) } else { Ok(()) }
+}
+
+/// What each table says of the runs in it.
+fn about(plan: &Plan) -> About {
+    let of_all = About::this_program().with("seed", plan.seed);
+    plan.runs.iter().enumerate().fold(of_all, |about, (at, planned)| {
+        let scheme = &planned.scheme;
+        let about = about.with(format!("hash.{scheme}"), run_hash(plan, at));
+        about.with(format!("config.{scheme}"), planned.config_text(plan))
+    })
 }
 
 /// Every number of the reports, a row a number: names are paths in the JSON document.

@@ -1,10 +1,15 @@
 //! `copyback sweep`: a grid of devices, schemes, workloads, settings and seeds, into one table.
 
+mod answer;
 pub mod file;
 pub mod grid;
 pub mod journal;
+pub mod latencies;
 pub mod notes;
+mod objective;
+mod quantity;
 mod screen;
+pub mod seeds;
 pub mod table;
 pub mod text;
 pub mod variant;
@@ -18,11 +23,12 @@ use crate::output;
 use crate::plan::{Input, Plan};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::Bars;
-use crate::steady;
 use copyback::config::layers::{LayerError, Located, Text};
 use file::SweepFile;
 use grid::{Cell, Grid, Overrides};
 use journal::{CellResult, Journal, RunResult};
+use latencies::Distribution;
+use objective::{Columns, Objective};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +37,7 @@ use table::Results;
 
 /// Runs the command.
 pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+    let objective = Objective::parse(&args.objective)?;
     let file = read(&args.file)?;
     let over = Overrides { requests: args.requests, ..Overrides::of(&args.cells) };
     let grid = grid::cells(&file, &over)?;
@@ -45,25 +52,45 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     check_outputs(&out, journal_path.as_deref(), &file, &grid.cells)?;
     refuse_other_format(&out)?;
     if args.out.is_none() {
-        refuse_unknown_table(&out, journal_path.as_deref())?;
+        refuse_unknown_table(&out, &out, journal_path.as_deref())?;
+    }
+    // Nobody has named this one.
+    refuse_unknown_table(&latencies::path_beside(&out), &out, journal_path.as_deref())?;
+    if objective.is_some() && files::is_standard_output(&out) {
+        return Err(Failure::input(
+            "standard output takes the table or the answer to --where, --min and --max, not both",
+        )
+        .with_help("name a file for the table: --out FILE.parquet"));
     }
     let mut journal = match &journal_path {
         Some(path) => Journal::open(path, &name_of(&out), args.cells.fresh)?,
         None => Journal::none(),
     };
-    let done = run(&grid.cells, &mut journal, &args.cells, &|_, _| Ok(()))?;
+    let check = |_: usize, result: &CellResult| {
+        let columns = Columns::of(&file, std::iter::once(result));
+        objective.as_ref().map_or(Ok(()), |objective| objective.check(&columns)).map_err(Failure::from)
+    };
+    let done = run(&grid.cells, &mut journal, &args.cells, &check)?;
     let results = Results { file: &file, cells: &grid.cells, results: done.results };
     table::write(&out, &results)?;
     if files::is_standard_output(&out) {
         return Ok(());
     }
+    let latencies_path = journal_path.as_ref().map(|_| latencies::path_beside(&out));
+    latencies_path.as_deref().map_or(Ok(()), |path| latencies::write(path, &results))?;
     let mut text = heading(&file, &grid, &done.skipped);
-    text.push_str(&screen::table(&results));
+    text.push_str(&match &objective {
+        Some(objective) => answer::text(objective, &results)?,
+        None => screen::table(&results) + &screen::note_of_seeds(&results),
+    });
     text.push_str(&notes(&journal, &grid, &results));
-    text.push_str(&match journal_path {
-        Some(journal) => {
-            format!("\nWritten to {}; a rerun skips what {} holds\n", out.display(), journal.display())
-        }
+    text.push_str(&match journal_path.zip(latencies_path) {
+        Some((journal, latencies)) => format!(
+            "\nWritten to {} and {}; a rerun skips what {} holds\n",
+            out.display(),
+            latencies.display(),
+            journal.display()
+        ),
         None => format!("\nWritten to {}, without a journal\n", out.display()),
     });
     files::print(&text)
@@ -73,6 +100,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
 fn check_outputs(out: &Path, journal: Option<&Path>, file: &SweepFile, cells: &[Cell]) -> Result<(), Failure> {
     let mut outputs = vec![Output::new("the table", out)];
     outputs.extend(journal.map(|journal| Output::new("the journal", journal)));
+    outputs.extend(journal.map(|_| Output::new("the table of response times", latencies::path_beside(out))));
     files::refuse_clashes(&outputs, inputs(file, cells))
 }
 
@@ -81,11 +109,11 @@ pub fn inputs<'a>(file: &'a SweepFile, cells: &'a [Cell]) -> impl Iterator<Item 
     file.inputs.iter().chain(cells.iter().flat_map(|cell| &cell.plan.inputs))
 }
 
-/// Refuses a table that is there and that nobody named, unless a journal says that a sweep wrote it.
-fn refuse_unknown_table(out: &Path, journal: Option<&Path>) -> Result<(), Failure> {
+/// Refuses a file that is there and that nobody named, unless the journal of the table says that a sweep wrote it.
+fn refuse_unknown_table(file: &Path, table: &Path, journal: Option<&Path>) -> Result<(), Failure> {
     match journal {
-        Some(path) if !journal::is_of(path, &name_of(out)) => {
-            refuse_unwritten(out, "say where the table goes: --out FILE")
+        Some(path) if !journal::is_of(path, &name_of(table)) => {
+            refuse_unwritten(file, "say where the table goes: --out FILE")
         }
         _ => Ok(()),
     }
@@ -234,10 +262,12 @@ fn one(plan: &Plan, jobs: usize, drives: &Preconditioned) -> Result<CellResult, 
             numbers.extend(flat::numbers(matched)?.into_iter().map(|(name, n)| (format!("matched.{name}"), n)));
         }
         let numbers = numbers.into_iter().collect();
-        runs.push(RunResult { scheme: planned.scheme.clone(), hash: journal::run_hash(plan, at), numbers });
+        let kept = done.outcome.histograms.iter().filter(|(class, _)| latencies::CLASSES.contains(class));
+        let latencies = kept.map(|(class, histogram)| ((*class).to_owned(), Distribution::of(histogram))).collect();
+        let (scheme, hash) = (planned.scheme.clone(), journal::run_hash(plan, at));
+        runs.push(RunResult { scheme, hash, steady: done.outcome.report.steady.verdict, numbers, latencies });
     }
-    let is_steady = finished.iter().all(|done| !steady::is_noted(&done.outcome.report.steady));
-    Ok(CellResult { runs, notes: output::notes_of_runs(plan, &finished), is_steady })
+    Ok(CellResult { runs, notes: output::notes_of_runs(plan, &finished) })
 }
 
 fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> String {
@@ -251,7 +281,7 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
 fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     let cells = results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
     let mut text = notes::of_cells(cells).concat();
-    text.push_str(&notes::of_steadiness(&results.results).unwrap_or_default());
+    text.push_str(&notes::of_steadiness(results.results.iter()).unwrap_or_default());
     if !grid.left_out.is_empty() {
         text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));
     }
