@@ -168,6 +168,10 @@ pub struct Common {
     /// Write Parquet tables, the JSON and the resolved configuration into a folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Show these columns instead of the usual ones: `compare` takes numbers of the results (read.p99_99,write.mean),
+    /// `run` columns of its response times (mean,p50,p99.99)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub show: Vec<String>,
     /// Let the folder have a table of every request, too
     #[arg(long, requires = "out")]
     pub out_requests: bool,
@@ -226,6 +230,9 @@ pub struct ObjectiveArgs {
     /// Say which has the most of this
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     pub max: Option<String>,
+    /// Show these columns instead of the usual ones: read.p99_99,write.mean
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "list")]
+    pub show: Vec<String>,
 }
 
 /// `copyback reproduce`

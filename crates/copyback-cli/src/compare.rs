@@ -1,5 +1,7 @@
 //! `copyback compare`: one table, a row a scheme.
 
+mod shown;
+
 use crate::args::{Common, CompareArgs};
 use crate::execute::{self, Finished};
 use crate::failure::Failure;
@@ -24,6 +26,7 @@ const SCHEMES_THAT_MERGE: &[&str] = &["baseline", "pgc", "baseline-d", "spd"];
 /// Runs the command.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let common = &args.common;
+    shown::check(&common.show)?;
     let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
     let tables = Asked { requests: common.out_requests, microscope: false };
     output::check(common, &plan, &[], tables)?;
@@ -38,8 +41,13 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
 
 fn print(plan: &Plan, finished: &[Finished], common: &Common) -> Result<(), Failure> {
     let mut text = heading(plan, finished);
-    text.push_str(&tables(plan, finished, table::terminal_columns(PAGE_COLUMNS)));
-    text.push_str(&matched_note(plan, finished));
+    let terminal_columns = table::terminal_columns(table::PAGE);
+    if common.show.is_empty() {
+        text.push_str(&tables(plan, finished, terminal_columns));
+        text.push_str(&matched_note(plan, finished));
+    } else {
+        text.push_str(&shown::table(plan, finished, &common.show, terminal_columns)?);
+    }
     text.push_str(&output::notes(plan, finished));
     text.push_str(&next_steps(plan, common));
     crate::files::print(&text)
@@ -264,8 +272,6 @@ fn against(column: &Column, done: &Finished, first: &Finished) -> String {
     }
 }
 
-/// Columns where there is no terminal: tables are split where they are wider, between groups of columns.
-const PAGE_COLUMNS: usize = 100;
 /// Columns in which commands are explained.
 const COMMAND_COLUMNS: usize = 80;
 

@@ -140,13 +140,16 @@ fn response_times_of_each_run_are_kept_in_bins() {
             assert!((*from..=*to).contains(&p50), "{class}: {p50} is not in {from}..={to}");
         }
     }
-    // One that is there already, and that no sweep wrote, stays.
-    std::fs::remove_file(folder.path().join("grid.journal")).unwrap();
-    let before = std::fs::read(&beside).unwrap();
-    let output =
-        copyback(&["sweep", folder.path().join("grid.toml").to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    // One that a sweep wrote is replaced, also where the journal is gone; one that somebody else did stays.
+    let again = || {
+        std::fs::remove_file(folder.path().join("grid.journal")).unwrap();
+        copyback(&["sweep", folder.path().join("grid.toml").to_str().unwrap(), "--out", out.to_str().unwrap()])
+    };
+    assert_eq!(code(&again()), 0);
+    std::fs::write(&beside, "somebody's").unwrap();
+    let output = again();
     assert!(code(&output) == 2 && said(&output).contains("no journal beside it"), "{}", said(&output));
-    assert_eq!(std::fs::read(&beside).unwrap(), before);
+    assert_eq!(std::fs::read(&beside).unwrap(), b"somebody's");
 }
 
 /// Of two seeds the interval is the mean plus and minus 12.706 times half of their difference (Student's t with one

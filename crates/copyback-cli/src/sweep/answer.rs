@@ -6,7 +6,7 @@ use super::quantity::Unit;
 use super::seeds::{Mean, SeedGroup};
 use super::table::Results;
 use crate::failure::Failure;
-use crate::format::{are_too_few, count};
+use crate::format::{count, is_maximum};
 use crate::table::{self, BOLD, Cell};
 
 /// A scheme in cells that differ in their seeds only.
@@ -64,9 +64,9 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Fail
     let rows = rows(&groups, results);
     let kept: Vec<&Row<'_>> = rows.iter().filter(|row| tests.iter().all(|test| row.meets(test))).collect();
     let mut asked: Vec<Asked> = best.iter().map(|(asked, _)| asked.clone()).collect();
-    for test in &tests {
-        if asked.iter().all(|other| other.title != test.asked.title) {
-            asked.push(test.asked.clone());
+    for column in tests.iter().map(|test| &test.asked).chain(&objective.shown(&columns)?) {
+        if asked.iter().all(|other| other.title != column.title) {
+            asked.push(column.clone());
         }
     }
     if asked.iter().all(|asked| asked.source != STEADY) {
@@ -143,26 +143,9 @@ fn best_of(rows: &[&Row<'_>], asked: &Asked, is_most: bool) -> String {
     format!("\n{what} `{}`: {shown}, {alike}{more}\n", asked.title)
 }
 
-/// Percentiles, and how many of a million requests are beyond them.
-const BEYOND_PPM: &[(&str, u64)] = &[
-    ("p50_ns", 500_000),
-    ("p90_ns", 100_000),
-    ("p95_ns", 50_000),
-    ("p99_ns", 10_000),
-    ("p99_9_ns", 1_000),
-    ("p99_99_ns", 100),
-    ("p99_999_ns", 10),
-    ("p99_9999_ns", 1),
-];
-
 /// That a percentile of few requests is their maximum: it was compared like the others.
 fn note_of_maxima(rows: &[Row<'_>], asked: &[Asked]) -> String {
-    let is_maximum = |row: &Row<'_>, name: &str| {
-        let Some((class, last)) = name.rsplit_once('.') else { return false };
-        let Some((_, beyond_ppm)) = BEYOND_PPM.iter().find(|(percentile, _)| *percentile == last) else { return false };
-        let counts = row.runs.iter().filter_map(|run| run.value(&format!("{class}.count")));
-        counts.into_iter().any(|count| count > 0.0 && are_too_few(count as u64, *beyond_ppm))
-    };
+    let is_maximum = |row: &Row<'_>, name: &str| row.runs.iter().any(|run| is_maximum(name, |count| run.value(count)));
     let mut text = String::new();
     for asked in asked {
         let Source::Number(name) = &asked.source else { continue };

@@ -8,6 +8,7 @@ use crate::columns::{Column, write_table};
 use crate::failure::Failure;
 use crate::files;
 use hdrhistogram::Histogram;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +82,19 @@ pub fn path_beside(table: &Path) -> PathBuf {
     table.with_file_name(format!("{stem}-latencies.parquet"))
 }
 
+/// Name of the table in its file.
+const TABLE: &str = "latencies";
+
+/// Whether a sweep wrote the file.
+pub fn is_of_a_sweep(path: &Path) -> bool {
+    let reader = std::fs::File::open(path).ok().and_then(|file| SerializedFileReader::new(file).ok());
+    reader.is_some_and(|reader| {
+        let metadata = reader.metadata().file_metadata();
+        let mut keys = metadata.key_value_metadata().into_iter().flatten();
+        metadata.schema().name() == TABLE && keys.any(|pair| pair.key == "copyback.sweep")
+    })
+}
+
 /// Writes the table: what a run is, and a row for each class and each bin of it that holds something.
 pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
     let mut rows = Vec::new();
@@ -106,7 +120,7 @@ pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
         Column::U64("to_ns", to),
         Column::U64("count", counts),
     ]);
-    files::write_whole(path, |file| write_table(file, "latencies", &table::about(results), columns))
+    files::write_whole(path, |file| write_table(file, TABLE, &table::about(results), columns))
 }
 
 #[cfg(test)]

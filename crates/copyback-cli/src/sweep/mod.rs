@@ -6,8 +6,8 @@ pub mod grid;
 pub mod journal;
 pub mod latencies;
 pub mod notes;
-mod objective;
-mod quantity;
+pub mod objective;
+pub mod quantity;
 mod screen;
 pub mod seeds;
 pub mod table;
@@ -55,7 +55,10 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
         refuse_unknown_table(&out, &out, journal_path.as_deref())?;
     }
     // Nobody has named this one.
-    refuse_unknown_table(&latencies::path_beside(&out), &out, journal_path.as_deref())?;
+    let latencies_path = latencies::path_beside(&out);
+    if !latencies::is_of_a_sweep(&latencies_path) {
+        refuse_unknown_table(&latencies_path, &out, journal_path.as_deref())?;
+    }
     if objective.is_some() && files::is_standard_output(&out) {
         return Err(Failure::input(
             "standard output takes the table or the answer to --where, --min and --max, not both",
@@ -76,19 +79,23 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     if files::is_standard_output(&out) {
         return Ok(());
     }
-    let latencies_path = journal_path.as_ref().map(|_| latencies::path_beside(&out));
-    latencies_path.as_deref().map_or(Ok(()), |path| latencies::write(path, &results))?;
+    if journal_path.is_some() {
+        latencies::write(&latencies_path, &results)?;
+    }
     let mut text = heading(&file, &grid, &done.skipped);
     text.push_str(&match &objective {
         Some(objective) => answer::text(objective, &results)?,
-        None => screen::table(&results) + &screen::note_of_seeds(&results),
+        None => {
+            screen::table(&results, crate::table::terminal_columns(crate::table::PAGE))
+                + &screen::note_of_seeds(&results)
+        }
     });
     text.push_str(&notes(&journal, &grid, &results));
-    text.push_str(&match journal_path.zip(latencies_path) {
-        Some((journal, latencies)) => format!(
+    text.push_str(&match journal_path {
+        Some(journal) => format!(
             "\nWritten to {} and {}; a rerun skips what {} holds\n",
             out.display(),
-            latencies.display(),
+            latencies_path.display(),
             journal.display()
         ),
         None => format!("\nWritten to {}, without a journal\n", out.display()),

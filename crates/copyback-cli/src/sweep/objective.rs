@@ -18,6 +18,8 @@ pub struct Objective {
     pub conditions: Vec<Condition>,
     /// What is to be least or most.
     pub best: Option<Best>,
+    /// What is shown besides.
+    show: Vec<Name>,
 }
 
 /// `NAME < VALUE`, or another comparison.
@@ -142,6 +144,11 @@ const OF_SOME_RUNS: &[&str] = &[
     "window",
 ];
 
+/// Whether a name is of such a part.
+pub fn is_of_some_runs(name: &str) -> bool {
+    OF_SOME_RUNS.contains(&name.split('.').next().unwrap_or_default())
+}
+
 impl Objective {
     /// What the command line asks; nothing where it asks nothing.
     pub fn parse(args: &ObjectiveArgs) -> Result<Option<Self>, LayerError> {
@@ -150,18 +157,25 @@ impl Objective {
             name.as_ref().map(|text| Best { name: Name::of(&argument(flag, text), 0..text.len()), is_most })
         };
         let best = best("--min", &args.min, false).or(best("--max", &args.max, true));
-        Ok((!conditions.is_empty() || best.is_some()).then_some(Self { conditions, best }))
+        let show: Vec<Name> = args.show.iter().map(|text| Name::of(&argument("--show", text), 0..text.len())).collect();
+        let is_asked = !conditions.is_empty() || best.is_some() || !show.is_empty();
+        Ok(is_asked.then_some(Self { conditions, best, show }))
     }
 
     /// Refuses what a cell that is done shows to be a mistake, before the others have run.
     pub fn check(&self, columns: &Columns<'_>) -> Result<(), LayerError> {
-        let is_of_all = |name: &Name| !OF_SOME_RUNS.contains(&name.word.split('.').next().unwrap_or_default());
+        let is_of_all = |name: &Name| !is_of_some_runs(&name.word);
         let conditions = self.conditions.iter().filter(|condition| is_of_all(&condition.name));
         conditions.into_iter().try_for_each(|condition| condition.resolve(columns).map(drop))?;
         if self.best.as_ref().is_some_and(|best| is_of_all(&best.name)) {
             self.best(columns)?;
         }
-        Ok(())
+        self.show.iter().filter(|name| is_of_all(name)).try_for_each(|name| columns.find(name).map(drop))
+    }
+
+    /// Columns that are shown besides.
+    pub fn shown(&self, columns: &Columns<'_>) -> Result<Vec<Asked>, LayerError> {
+        self.show.iter().map(|name| columns.find(name)).collect()
     }
 
     /// The conditions with their columns.
@@ -239,6 +253,14 @@ impl Name {
     }
 }
 
+/// The number that a name stands for: `read.p99` for `response.read.p99_ns`. The unit at its end may be left out, and
+/// what all response times begin with.
+pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<String> {
+    let ends = || std::iter::once("").chain(ENDS.iter().map(|(end, _)| *end));
+    let all = ["", "response."].into_iter().flat_map(|begin| ends().map(move |end| format!("{begin}{word}{end}")));
+    all.into_iter().find(|name| is_number(name))
+}
+
 fn argument(flag: &str, text: &str) -> Arc<Text> {
     Arc::new(Text { name: flag.to_owned(), text: text.to_owned() })
 }
@@ -256,7 +278,7 @@ impl<'a> Columns<'a> {
         Self { file, numbers: runs.flat_map(|run| run.numbers.keys()).map(String::as_str).collect() }
     }
 
-    /// The column of a name. The end of a name that says the unit may be left out.
+    /// The column of a name.
     fn find(&self, name: &Name) -> Result<Asked, LayerError> {
         let asked = |source, unit| Asked { title: name.word.clone(), source, unit };
         if let Some(at) = self.file.vary.iter().position(|vary| vary.key == name.word) {
@@ -265,9 +287,7 @@ impl<'a> Columns<'a> {
         if let Some(text) = TEXTS.iter().find(|text| **text == name.word) {
             return Ok(asked(Source::Text(text), None));
         }
-        let ends = std::iter::once("").chain(ENDS.iter().map(|(end, _)| *end));
-        let spelled = ends.map(|end| format!("{}{end}", name.word)).find(|spelled| self.numbers.contains(&**spelled));
-        if let Some(number) = spelled {
+        if let Some(number) = spelled_out(&name.word, |number| self.numbers.contains(number)) {
             let unit = Unit::of_name(&number);
             return Ok(asked(Source::Number(number), Some(unit)));
         }

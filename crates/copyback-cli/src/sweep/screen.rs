@@ -13,18 +13,19 @@ use copyback::observe::steady::Verdict;
 struct Column {
     group: &'static str,
     title: &'static str,
+    /// What it is called where it is left out: a column of the file.
+    name: &'static str,
     value: fn(&RunResult, &RunResult) -> Option<f64>,
     print: fn(f64) -> String,
     print_error: fn(f64) -> String,
 }
 
 const fn column(
-    group: &'static str,
-    title: &'static str,
+    [group, title, name]: [&'static str; 3],
     value: fn(&RunResult, &RunResult) -> Option<f64>,
     print: fn(f64) -> String,
 ) -> Column {
-    Column { group, title, value, print, print_error: print }
+    Column { group, title, name, value, print, print_error: print }
 }
 
 fn affected(run: &RunResult, _: &RunResult) -> Option<f64> {
@@ -47,20 +48,47 @@ fn p99_9(run: &RunResult, _: &RunResult) -> Option<f64> {
 const CHANGE: &str = "change";
 
 const COLUMNS: &[Column] = &[
-    column("all", "mean", |run, _| run.value("response.all.mean_ns"), time),
-    Column { print_error: percent, ..column("", CHANGE, against_first, |value| change(1.0 + value, 1.0)) },
-    column("", "std dev", |run, _| run.value("response.all.stdev_ns"), time),
-    column("", "p99.9", p99_9, time),
-    column("", "max", |run, _| run.value("response.all.max_ns"), time),
-    column("GC-affected", "share", affected, percent),
-    column("of first", "reads", |run, _| run.value("matched.read.mean_ns"), time),
-    column("", "writes", |run, _| run.value("matched.write.mean_ns"), time),
-    column("flash", "WA", |run, _| run.value("write_amplification.total"), |value| format!("{value:.3}")),
-    column("", "erases", |run, _| run.value("flash.block_erases"), |value| count(value.round() as u64)),
+    column(["all", "mean", "response.all.mean"], |run, _| run.value("response.all.mean_ns"), time),
+    Column { print_error: percent, ..column(["", CHANGE, CHANGE], against_first, |value| change(1.0 + value, 1.0)) },
+    column(["", "std dev", "response.all.stdev"], |run, _| run.value("response.all.stdev_ns"), time),
+    column(["", "p99.9", "response.all.p99_9"], p99_9, time),
+    column(["", "max", "response.all.max"], |run, _| run.value("response.all.max_ns"), time),
+    column(["GC-affected", "share", "response.gc_affected.count"], affected, percent),
+    column(["of first", "reads", "matched.read.mean"], |run, _| run.value("matched.read.mean_ns"), time),
+    column(["", "writes", "matched.write.mean"], |run, _| run.value("matched.write.mean_ns"), time),
+    column(
+        ["flash", "WA", "write_amplification.total"],
+        |run, _| run.value("write_amplification.total"),
+        |value| format!("{value:.3}"),
+    ),
+    column(
+        ["", "erases", "flash.block_erases"],
+        |run, _| run.value("flash.block_erases"),
+        |value| count(value.round() as u64),
+    ),
 ];
 
-/// The table: for each cell a line with its label, and below it a line for each scheme.
-pub fn table(results: &Results<'_>) -> String {
+/// Columns by how much they matter where there is no room for all, with that of verdicts behind [`COLUMNS`].
+const BY_IMPORTANCE: &[usize] = &[1, 2, 11, 4, 9, 10, 6, 7, 8, 3, 5];
+
+/// The table: for each cell a line with its label, and below it a line for each scheme; and below all of them which
+/// columns there is no room for.
+pub fn table(results: &Results<'_>, terminal_columns: usize) -> String {
+    let rows = rows(results);
+    let (kept, mut left_out) = table::fitting(&rows, BY_IMPORTANCE, terminal_columns);
+    let text = table::lay_out_of(&rows, &kept);
+    if left_out.is_empty() {
+        return text;
+    }
+    left_out.sort_unstable();
+    let names: Vec<&str> = left_out.iter().map(|column| COLUMNS[column - 1].name).collect();
+    let names = names.join(", ");
+    format!(
+        "{text}\nLeft out in {terminal_columns} columns: {names}\n(--show NAME,... shows them, and the table's file has all)\n"
+    )
+}
+
+fn rows(results: &Results<'_>) -> Vec<Vec<Cell>> {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let heading = |of: fn(&Column) -> &'static str, last: &str| -> Vec<Cell> {
         let titles = COLUMNS.iter().map(of).chain([last]);
@@ -74,7 +102,7 @@ pub fn table(results: &Results<'_>) -> String {
             rows.extend(of_scheme(&group.runs(results, scheme), &first, scheme == 0));
         }
     }
-    table::lay_out(&rows)
+    rows
 }
 
 /// The line of a scheme, and one of errors where it has several seeds.
@@ -121,7 +149,7 @@ pub fn note_of_seeds(results: &Results<'_>) -> String {
         return String::new();
     }
     format!(
-        "\nMeans over {seeds} seeds; +/- is half of the 95 % interval of a mean (Student's t), of the changes with each \
-         seed for `{CHANGE}`\n"
+        "\nMeans over {seeds} seeds; +/- is half of the 95 % interval of a mean (Student's t).\n\
+         `{CHANGE}` is the mean of the changes with each seed\n"
     )
 }

@@ -234,6 +234,8 @@ fn not_ours(path: &Path, why: &str) -> Failure {
 
 /// Hash of what one run's results depend on but for the program. A trace counts with its bytes, not with its path.
 pub fn run_hash(plan: &Plan, at: usize) -> String {
+    // One of no request is none.
+    let warmup = plan.warmup.filter(|warmup| !warmup.is_none());
     let mut resolved = plan.runs[at].resolved.clone();
     resolved.workload.trace = None;
     let trace = plan.inputs.iter().find(|input| input.role == "trace").map_or("", |input| &input.hash);
@@ -241,8 +243,7 @@ pub fn run_hash(plan: &Plan, at: usize) -> String {
     let others = plan.runs[at].members.iter().filter(|member| member.config != resolved.run);
     let others: Vec<String> = others.map(|member| format!("{:?}", member.config)).collect();
     let others = others.join("\n");
-    let parts =
-        format!("{}\n{trace}\n{}\n{:?} {:?}{others}", resolved.to_toml(), plan.seed, plan.requests, plan.warmup);
+    let parts = format!("{}\n{trace}\n{}\n{:?} {warmup:?}{others}", resolved.to_toml(), plan.seed, plan.requests);
     files::hash_bytes(parts.as_bytes())
 }
 
