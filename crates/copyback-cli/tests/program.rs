@@ -201,7 +201,7 @@ fn a_rate_says_what_it_counts_and_over_which_time() {
 #[test]
 fn a_run_says_how_it_went_over_time() {
     let text = printed(&copyback(&["run", "--requests", "20000"]));
-    assert!(text.contains("Over time") && text.contains("outstanding: mean"), "{text}");
+    assert!(text.contains("Over time") && text.contains("outstanding        free blocks"), "{text}");
     // The built-in trace's format is nobody's concern.
     assert!(!text.contains("Note: format"), "{text}");
     let fresh = printed(&copyback(&["run", "--requests", "1000", "--set", "precondition.mode=empty"]));
