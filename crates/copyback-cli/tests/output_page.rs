@@ -223,6 +223,26 @@ fn compare_document(page: &Page, found: BTreeSet<String>) {
     assert_eq!(parts["window"], page.table("window.parquet"), "bins of the document");
 }
 
+/// A claim with seeds and a null control, so that lists have members.
+const CLAIMS: &str = "schemes = [\"baseline\", \"pgc\", \"earlier\"]\nrequests = 300\nseeds = [1, 2]\nnull = \"earlier\"\n\
+                      [[variant]]\nname = \"earlier\"\nof = \"baseline\"\nset.trigger.soft = 0.04\n\
+                      [[claim]]\nfigure = \"1\"\ntext = \"reads\"\nwhere = \"here\"\n\
+                      metric = \"response.read.mean_ns\"\nscheme = \"pgc\"\nagainst = \"baseline\"\npublished = -50\n";
+
+#[test]
+fn the_page_describes_the_document_of_a_reproduction() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out, json] = ["claims.toml", "out", "claims.json"].map(|name| folder.path().join(name));
+    std::fs::write(&file, CLAIMS).unwrap();
+    let arguments = ["reproduce", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
+    let output = copyback(&[&arguments[..], &["--json", json.to_str().unwrap()]].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let mut found = BTreeSet::new();
+    paths("", &document, &mut found);
+    compare("a reproduction", &found, &Page::read().chapter("The JSON of a reproduction"));
+}
+
 #[test]
 fn the_page_describes_the_tables_of_a_sweep() {
     let folder = tempfile::tempdir().unwrap();
