@@ -221,7 +221,7 @@ pub struct SweepArgs {
 #[derive(Debug, Args)]
 pub struct ObjectiveArgs {
     /// Show only rows that meet this, instead of the table: 'response.read.p99_9 < 5ms' (repeatable: all have to hold).
-    /// Names are columns of the table and keys of [vary]; with several seeds the mean over them counts
+    /// Names are columns of the table, varied keys among them; with several seeds the mean over them counts
     #[arg(long = "where", value_name = "NAME < VALUE", conflicts_with = "list")]
     pub conditions: Vec<String>,
     /// Of the rows that are shown, say which has the least of this: capacity.over_provisioning

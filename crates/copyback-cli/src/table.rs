@@ -66,7 +66,7 @@ fn chosen(rows: &[Vec<Cell>], columns: &[usize]) -> Vec<Vec<Cell>> {
     rows.iter().map(|row| all().filter_map(|&column| row.get(column).cloned()).collect()).collect()
 }
 
-/// Several tables, one below the other, with the first column in each: as few as the width allows, and nothing left out.
+/// Several tables, one below the other, with the first column in each: as few as the width allows, nothing left out.
 pub fn split(rows: &[Vec<Cell>], terminal_columns: usize) -> String {
     let mut tables: Vec<Vec<usize>> = vec![Vec::new()];
     for column in 1..rows.iter().map(Vec::len).max().unwrap_or(1) {

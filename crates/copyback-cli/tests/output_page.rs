@@ -118,7 +118,7 @@ fn compare(what: &str, paths: &BTreeSet<String>, described: &Named) {
     assert!(missing.is_empty(), "{what}: docs/output.md describes what no run writes: {missing:?}");
 }
 
-/// Keys of a document, as paths. Lists of pairs of a name and a value are values, and configurations are not looked into.
+/// Keys of a document, as paths. Pairs of a name and a value are values, and configurations are not looked into.
 fn paths(path: &str, value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(members) => {
@@ -224,8 +224,8 @@ fn compare_document(page: &Page, found: BTreeSet<String>) {
 }
 
 /// A claim with seeds and a null control, so that lists have members.
-const CLAIMS: &str = "schemes = [\"baseline\", \"pgc\", \"earlier\"]\nrequests = 300\nseeds = [1, 2]\nnull = \"earlier\"\n\
-                      [[variant]]\nname = \"earlier\"\nof = \"baseline\"\nset.trigger.soft = 0.04\n\
+const CLAIMS: &str = "schemes = [\"baseline\", \"pgc\", \"earlier\"]\nrequests = 300\nseeds = [1, 2]\n\
+                      null = \"earlier\"\n[[variant]]\nname = \"earlier\"\nof = \"baseline\"\nset.trigger.soft = 0.04\n\
                       [[claim]]\nfigure = \"1\"\ntext = \"reads\"\nwhere = \"here\"\n\
                       metric = \"response.read.mean_ns\"\nscheme = \"pgc\"\nagainst = \"baseline\"\npublished = -50\n";
 

@@ -47,26 +47,13 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     if args.list {
         return files::print(&list(&file, &grid));
     }
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.parquet", file_stem(&args.file))));
-    let journal_path = journal_of(&out)?;
-    check_outputs(&out, journal_path.as_deref(), &file, &grid.cells)?;
-    refuse_other_format(&out)?;
-    if args.out.is_none() {
-        refuse_unknown_table(&out, &out, journal_path.as_deref())?;
+    let to = Outputs::of(args, &file, &grid.cells)?;
+    if objective.is_some() && files::is_standard_output(&to.table) {
+        let message = "standard output takes the table or the answer to --where, --min, --max and --show, not both";
+        return Err(Failure::input(message).with_help("name a file for the table: --out FILE.parquet"));
     }
-    // Nobody has named this one.
-    let latencies_path = latencies::path_beside(&out);
-    if !latencies::is_of_a_sweep(&latencies_path) {
-        refuse_unknown_table(&latencies_path, &out, journal_path.as_deref())?;
-    }
-    if objective.is_some() && files::is_standard_output(&out) {
-        return Err(Failure::input(
-            "standard output takes the table or the answer to --where, --min and --max, not both",
-        )
-        .with_help("name a file for the table: --out FILE.parquet"));
-    }
-    let mut journal = match &journal_path {
-        Some(path) => Journal::open(path, &name_of(&out), args.cells.fresh)?,
+    let mut journal = match &to.journal {
+        Some(path) => Journal::open(path, &name_of(&to.table), args.cells.fresh)?,
         None => Journal::none(),
     };
     let check = |_: usize, result: &CellResult| {
@@ -75,32 +62,66 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     };
     let done = run(&grid.cells, &mut journal, &args.cells, &check)?;
     let results = Results { file: &file, cells: &grid.cells, results: done.results };
-    table::write(&out, &results)?;
-    if files::is_standard_output(&out) {
+    to.write(&results)?;
+    if files::is_standard_output(&to.table) {
         return Ok(());
     }
-    if journal_path.is_some() {
-        latencies::write(&latencies_path, &results)?;
-    }
     let mut text = heading(&file, &grid, &done.skipped);
-    text.push_str(&match &objective {
-        Some(objective) => answer::text(objective, &results)?,
-        None => {
-            screen::table(&results, crate::table::terminal_columns(crate::table::PAGE))
-                + &screen::note_of_seeds(&results)
-        }
-    });
+    text.push_str(&body(objective.as_ref(), &results)?);
     text.push_str(&notes(&journal, &grid, &results));
-    text.push_str(&match journal_path {
-        Some(journal) => format!(
-            "\nWritten to {} and {}; a rerun skips what {} holds\n",
-            out.display(),
-            latencies_path.display(),
-            journal.display()
-        ),
-        None => format!("\nWritten to {}, without a journal\n", out.display()),
-    });
-    files::print(&text)
+    files::print(&(text + &to.note()))
+}
+
+/// The answer to what was asked, or else the table.
+fn body(objective: Option<&Objective>, results: &Results<'_>) -> Result<String, Failure> {
+    if let Some(objective) = objective {
+        return answer::text(objective, results);
+    }
+    let terminal_columns = crate::table::terminal_columns(crate::table::PAGE);
+    Ok(screen::table(results, terminal_columns) + &screen::note_of_seeds(results))
+}
+
+/// Where a sweep writes to.
+struct Outputs {
+    table: PathBuf,
+    latencies: PathBuf,
+    /// None where the table is no file that one could stand beside; then there is no table of response times either.
+    journal: Option<PathBuf>,
+}
+
+impl Outputs {
+    /// Those of a command line. Refuses what cannot be written, or would destroy something.
+    fn of(args: &SweepArgs, file: &SweepFile, cells: &[Cell]) -> Result<Self, Failure> {
+        let named = || PathBuf::from(format!("{}.parquet", file_stem(&args.file)));
+        let table = args.out.clone().unwrap_or_else(named);
+        let (journal, latencies) = (journal_of(&table)?, latencies::path_beside(&table));
+        check_outputs(&table, journal.as_deref(), file, cells)?;
+        refuse_other_format(&table)?;
+        if args.out.is_none() {
+            refuse_unknown_table(&table, &table, journal.as_deref())?;
+        }
+        // Nobody has named this one.
+        if !latencies::is_of_a_sweep(&latencies) {
+            refuse_unknown_table(&latencies, &table, journal.as_deref())?;
+        }
+        Ok(Self { table, latencies, journal })
+    }
+
+    fn write(&self, results: &Results<'_>) -> Result<(), Failure> {
+        table::write(&self.table, results)?;
+        self.journal.as_ref().map_or(Ok(()), |_| latencies::write(&self.latencies, results))
+    }
+
+    /// What was written where.
+    fn note(&self) -> String {
+        let (table, latencies) = (self.table.display(), self.latencies.display());
+        match self.journal.as_deref().map(Path::display) {
+            Some(journal) => {
+                format!("\nWritten to {table} and {latencies}; a rerun skips what {journal} holds\n")
+            }
+            None => format!("\nWritten to {table}, without a journal\n"),
+        }
+    }
 }
 
 /// Refuses outputs that cannot be written, or that would destroy what the sweep reads.

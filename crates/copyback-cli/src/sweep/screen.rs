@@ -1,5 +1,5 @@
-//! What a person sees of a sweep: a line for each run, a few columns of the many. Where runs differ in their seeds only,
-//! they share a line, a mean, and below it half the width of its 95 % interval.
+//! What a person sees of a sweep: a line for each run, a few columns of the many. Runs that differ in their seeds only
+//! share a line, a mean, and below it half the width of its 95 % interval.
 
 use super::journal::RunResult;
 use super::seeds::{Mean, SeedGroup};
@@ -83,9 +83,8 @@ pub fn table(results: &Results<'_>, terminal_columns: usize) -> String {
     left_out.sort_unstable();
     let names: Vec<&str> = left_out.iter().map(|column| COLUMNS[column - 1].name).collect();
     let names = names.join(", ");
-    format!(
-        "{text}\nLeft out in {terminal_columns} columns: {names}\n(--show NAME,... shows them, and the table's file has all)\n"
-    )
+    let remedy = "(--show NAME,... shows them, and the table's file has all)";
+    format!("{text}\nLeft out in {terminal_columns} columns: {names}\n{remedy}\n")
 }
 
 fn rows(results: &Results<'_>) -> Vec<Vec<Cell>> {

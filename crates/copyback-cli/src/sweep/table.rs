@@ -20,8 +20,8 @@ pub struct Results<'a> {
     pub results: Vec<CellResult>,
 }
 
-/// Writes the table: first what a run is, then a column for each varied key, then its numbers, its configuration and its hash. A number
-/// that a run has not is null.
+/// Writes the table: first what a run is, then a column for each varied key, then its numbers, its configuration and
+/// its hash. A number that a run has not is null.
 pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
     files::write_whole(path, |file| write_table(file, "sweep", &about(results), columns(results)))
 }
