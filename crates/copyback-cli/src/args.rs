@@ -173,6 +173,10 @@ pub struct Common {
     /// Write Parquet tables, the JSON and the resolved configuration into a folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Show these columns instead of the usual ones: `compare` takes numbers of the results (read.p99_99,write.mean),
+    /// `run` columns of its response times (mean,p50,p99.99)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub show: Vec<String>,
     /// Let the folder have a table of every request, too
     #[arg(long, requires = "out")]
     pub out_requests: bool,
@@ -207,12 +211,33 @@ pub struct SweepArgs {
     /// Show the cells and stop
     #[arg(long)]
     pub list: bool,
+    /// What is asked of the table.
+    #[command(flatten)]
+    pub objective: ObjectiveArgs,
     /// Stop each run after so many requests, whatever the file says; those of the warm-up are not counted
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     /// Settings of all cells.
     #[command(flatten)]
     pub cells: CellArgs,
+}
+
+/// What a sweep is asked beside its table.
+#[derive(Debug, Args)]
+pub struct ObjectiveArgs {
+    /// Show only rows that meet this, instead of the table: 'response.read.p99_9 < 5ms' (repeatable: all have to hold).
+    /// Names are columns of the table, varied keys among them; with several seeds the mean over them counts
+    #[arg(long = "where", value_name = "NAME < VALUE", conflicts_with = "list")]
+    pub conditions: Vec<String>,
+    /// Of the rows that are shown, say which has the least of this: capacity.over_provisioning
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "max"])]
+    pub min: Option<String>,
+    /// Say which has the most of this
+    #[arg(long, value_name = "NAME", conflicts_with = "list")]
+    pub max: Option<String>,
+    /// Show these columns instead of the usual ones: read.p99_99,write.mean
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', conflicts_with = "list")]
+    pub show: Vec<String>,
 }
 
 /// `copyback reproduce`

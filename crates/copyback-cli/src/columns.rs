@@ -3,6 +3,7 @@
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
@@ -56,15 +57,36 @@ impl Column {
     }
 }
 
-/// Writes a table to a file.
-pub fn write_table(file: &mut File, name: &str, columns: Vec<Column>) -> std::io::Result<()> {
-    try_write(file, name, columns).map_err(|error| Error::other(error.to_string()))
+/// What a table's file says beside its columns, as keys and values of Parquet: a table that was copied away still tells
+/// which program, seed and configuration made it.
+#[derive(Clone, Debug)]
+pub struct About(Vec<(String, String)>);
+
+impl About {
+    /// That this program wrote it.
+    pub fn this_program() -> Self {
+        Self(vec![("copyback.version".into(), env!("CARGO_PKG_VERSION").into())])
+    }
+
+    /// The same with a key more.
+    #[must_use]
+    pub fn with(mut self, key: impl std::fmt::Display, value: impl ToString) -> Self {
+        self.0.push((format!("copyback.{key}"), value.to_string()));
+        self
+    }
 }
 
-fn try_write(file: &mut File, name: &str, columns: Vec<Column>) -> Result<(), ParquetError> {
+/// Writes a table to a file.
+pub fn write_table(file: &mut File, name: &str, about: &About, columns: Vec<Column>) -> std::io::Result<()> {
+    try_write(file, name, about, columns).map_err(|error| Error::other(error.to_string()))
+}
+
+fn try_write(file: &mut File, name: &str, about: &About, columns: Vec<Column>) -> Result<(), ParquetError> {
     let fields = columns.iter().map(|column| column.field().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
     let schema = Arc::new(Type::group_type_builder(name).with_fields(fields).build()?);
-    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+    let about = about.0.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()));
+    let properties = properties.set_key_value_metadata(Some(about)).build();
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties))?;
     let mut group = writer.next_row_group()?;
     for column in columns {

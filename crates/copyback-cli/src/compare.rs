@@ -1,5 +1,7 @@
 //! `copyback compare`: one table, a row a scheme.
 
+mod shown;
+
 use crate::args::{Common, CompareArgs};
 use crate::execute::{self, Finished};
 use crate::failure::Failure;
@@ -7,9 +9,11 @@ use crate::format;
 use crate::out_dir::Asked;
 use crate::output::{self, Results};
 use crate::plan::{self, Plan};
+use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
 use copyback::observe::matched::Matched;
 use copyback::observe::report::{Latency, Report};
+use copyback::observe::steady::Verdict;
 
 /// The comparison where nobody asks for another: blocking GC, what lets the host in between, and how well it could go.
 const DEFAULT_SCHEMES: &[&str] = &["baseline", "pgc", "gc-par", "gc-par-pgc", "ideal-no-gc"];
@@ -22,6 +26,7 @@ const SCHEMES_THAT_MERGE: &[&str] = &["baseline", "pgc", "baseline-d", "spd"];
 /// Runs the command.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
     let common = &args.common;
+    shown::check(&common.show)?;
     let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
     let tables = Asked { requests: common.out_requests, microscope: false };
     output::check(common, &plan, &[], tables)?;
@@ -36,8 +41,13 @@ pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
 
 fn print(plan: &Plan, finished: &[Finished], common: &Common) -> Result<(), Failure> {
     let mut text = heading(plan, finished);
-    text.push_str(&tables(plan, finished, table::terminal_columns(PAGE_COLUMNS)));
-    text.push_str(&matched_note(plan, finished));
+    let terminal_columns = table::terminal_columns(table::PAGE);
+    if common.show.is_empty() {
+        text.push_str(&tables(plan, finished, terminal_columns));
+        text.push_str(&matched_note(plan, finished));
+    } else {
+        text.push_str(&shown::table(plan, finished, &common.show, terminal_columns)?);
+    }
     text.push_str(&output::notes(plan, finished));
     text.push_str(&next_steps(plan, common));
     crate::files::print(&text)
@@ -144,7 +154,20 @@ const FLASH: &[Column] = &[
         none: |_| "",
         without_gc: "no GC",
     },
+    Column {
+        group: "",
+        title: STEADY,
+        value: |done| {
+            Verdict::ALL.iter().position(|verdict| *verdict == report(done).steady.verdict).map(|at| at as f64)
+        },
+        print: |at| steady::short(Verdict::ALL[at as usize]).to_owned(),
+        none: |_| "-",
+        without_gc: "",
+    },
 ];
+
+/// The column of verdicts, which do not differ by so many per cent.
+const STEADY: &str = "steady";
 
 /// A gain by collecting less, or for longer, is another than one by collecting together.
 const ARRAY: &[Column] = &[
@@ -230,6 +253,9 @@ fn rows(plan: &Plan, finished: &[Finished], columns: &[&Column]) -> Vec<Vec<Cell
 
 /// How a value differs from the first scheme's, or why that says nothing.
 fn against(column: &Column, done: &Finished, first: &Finished) -> String {
+    if column.title == STEADY {
+        return String::new();
+    }
     match ((column.value)(done), (column.value)(first)) {
         (None, _) => "-".into(),
         (Some(_), None) if (column.none)(first) == "-" => "-".into(),
@@ -246,8 +272,6 @@ fn against(column: &Column, done: &Finished, first: &Finished) -> String {
     }
 }
 
-/// Columns where there is no terminal: tables are split where they are wider, between groups of columns.
-const PAGE_COLUMNS: usize = 100;
 /// Columns in which commands are explained.
 const COMMAND_COLUMNS: usize = 80;
 

@@ -101,6 +101,27 @@ pub fn are_too_few(requests: u64, beyond_ppm: u64) -> bool {
     requests.saturating_mul(beyond_ppm) < 1_000_000
 }
 
+/// Percentiles as results name them, and how many of a million requests are beyond each.
+const BEYOND_PPM: &[(&str, u64)] = &[
+    ("p50_ns", 500_000),
+    ("p90_ns", 100_000),
+    ("p95_ns", 50_000),
+    ("p99_ns", 10_000),
+    ("p99_9_ns", 1_000),
+    ("p99_99_ns", 100),
+    ("p99_999_ns", 10),
+    ("p99_9999_ns", 1),
+];
+
+/// Whether a number is a percentile of so few requests that it is their maximum. `number` finds another number of the
+/// same run.
+pub fn is_maximum(name: &str, number: impl Fn(&str) -> Option<f64>) -> bool {
+    let Some((class, last)) = name.rsplit_once('.') else { return false };
+    let beyond = BEYOND_PPM.iter().find(|(percentile, _)| *percentile == last);
+    let count = number(&format!("{class}.count"));
+    beyond.zip(count).is_some_and(|((_, ppm), count)| count > 0.0 && are_too_few(count as u64, *ppm))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +132,14 @@ mod tests {
             assert!(are_too_few(least - 1, beyond_ppm) && !are_too_few(least, beyond_ppm), "{beyond_ppm}");
         }
         assert!(are_too_few(0, 500_000) && !are_too_few(u64::MAX, 1));
+    }
+
+    #[test]
+    fn a_percentile_of_few_requests_is_their_maximum() {
+        let of = |count: f64| move |name: &str| (name == "response.read.count").then_some(count);
+        assert!(is_maximum("response.read.p99_ns", of(99.0)) && !is_maximum("response.read.p99_ns", of(100.0)));
+        assert!(!is_maximum("response.read.p99_ns", of(0.0)), "nothing is the maximum of nothing");
+        assert!(!is_maximum("response.read.mean_ns", of(1.0)) && !is_maximum("reads", of(1.0)));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::files::{self, Output};
 use crate::format;
 use crate::out_dir::{self, Asked, OutDir};
 use crate::plan::{Input, Plan, Planned};
+use crate::sweep::journal::run_hash;
 use crate::workloads;
 use copyback::buffer::BufferConfig;
 use copyback::flash::geometry::Geometry;
@@ -113,6 +114,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct SchemeResult<'a> {
     scheme: &'a str,
+    hash: String,
     config: &'a Resolved,
     report: &'a Report,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,8 +145,10 @@ fn json(results: &Results<'_>) -> Result<String, Failure> {
         warmup: plan.warmup,
         inputs: &plan.inputs,
         results: both()
-            .map(|(planned, done)| SchemeResult {
+            .enumerate()
+            .map(|(at, (planned, done))| SchemeResult {
                 scheme: &planned.scheme,
+                hash: run_hash(plan, at),
                 config: &planned.resolved,
                 report: &done.outcome.report,
                 matched: done.matched.as_ref(),

@@ -15,6 +15,7 @@ use crate::plan::{self, Plan};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
 use crate::timeline::Drawing;
+use copyback::config::layers::suggestion;
 use copyback::ftl::log_blocks::MergeTotals;
 use copyback::observe::config::MeasureConfig;
 use copyback::observe::report::{Latency, MapReport, ParityTotals, Report, Sample};
@@ -40,6 +41,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     output::check(common, &plan, &drawings, tables)?;
     let timeline = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
     let microscope = Microscope::new(&args.microscope, &plan)?;
+    let percentiles = chosen_percentiles(&common.show)?;
     let how = How {
         keep_commands: timeline.as_ref().map(Drawing::filter),
         microscope: microscope.as_ref().map(Microscope::focus),
@@ -55,16 +57,19 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if output::write(common, folder, &results, &drawn)? {
         return Ok(());
     }
-    files::print(&text(&plan, &finished[0], table::terminal_columns(table::WIDE)))
+    files::print(&text(&plan, &finished[0], table::terminal_columns(table::PAGE), &percentiles))
 }
 
-fn text(plan: &Plan, done: &Finished, terminal_columns: usize) -> String {
+fn text(plan: &Plan, done: &Finished, terminal_columns: usize, percentiles: &[&Percentile]) -> String {
     let planned = &plan.runs[0];
     let report = &done.outcome.report;
     let mut text = heading(plan, &planned.scheme, &planned.resolved);
     let mut parts = vec![
         ("Requests", requests(report)),
-        ("Response times", latencies(report, &planned.resolved.run.measure, terminal_columns)),
+        (
+            "Response times",
+            table::split(&latency_rows(report, &planned.resolved.run.measure, percentiles), terminal_columns),
+        ),
         ("Where the time went", breakdown(report, planned.resolved.run.frontier.fill().is_some())),
         ("Write amplification", write_amplification(report)),
         ("Steady state", facts(steady::rows(&report.steady))),
@@ -139,8 +144,11 @@ fn requests(report: &Report) -> String {
     if report.warmup.is_some() {
         rows.insert(0, ("warm-up", format!("{}: not measured", output::warmup_text(report))));
     }
-    rows.push(("simulated time", time(report.simulated_ns as f64)));
-    rows.push(("throughput", format!("{} IOPS, {}/s", large(report.iops), size(report.bytes_per_s))));
+    let since = if report.warmup.is_some() { "end of the warm-up" } else { "first arrival" };
+    let simulated = time(report.simulated_ns as f64);
+    rows.push(("simulated time", format!("{simulated}, {since} to last completion")));
+    let rates = format!("{} IOPS, {}/s", large(report.iops), size(report.bytes_per_s));
+    rows.push(("throughput", format!("{rates}: the reads and writes above, over the simulated time")));
     rows.push(("peak outstanding", format!("{} requests", count(report.peak_outstanding.into()))));
     if report.held_by_transaction_limit > 0 {
         rows.push((
@@ -169,16 +177,20 @@ const PERCENTILES: &[Percentile] = &[
     ("max", ANY, |l| l.max_ns as f64),
 ];
 
-/// Percentiles that the narrowest terminals show.
-const FEW: &[&str] = &["mean", "p99", "p99.9", "max"];
-
-fn latencies(report: &Report, measure: &MeasureConfig, terminal_columns: usize) -> String {
-    let rows = latency_rows(report, measure, &PERCENTILES.iter().collect::<Vec<_>>());
-    if table::width(&rows) <= terminal_columns {
-        return table::lay_out(&rows);
+/// The columns that `--show` chooses; all where it is not there.
+fn chosen_percentiles(show: &[String]) -> Result<Vec<&'static Percentile>, Failure> {
+    if show.is_empty() {
+        return Ok(PERCENTILES.iter().collect());
     }
-    let few: Vec<&Percentile> = PERCENTILES.iter().filter(|(name, ..)| FEW.contains(name)).collect();
-    table::lay_out(&latency_rows(report, measure, &few))
+    let find = |name: &String| {
+        let title = name.trim().replace('_', ".");
+        PERCENTILES.iter().find(|(known, ..)| *known == title).ok_or_else(|| {
+            let known = PERCENTILES.iter().map(|(known, ..)| *known);
+            Failure::input(format!("--show: no column of response times is called `{name}`"))
+                .with_help(suggestion(&title, "columns", known))
+        })
+    };
+    show.iter().map(find).collect()
 }
 
 fn latency_rows(report: &Report, measure: &MeasureConfig, percentiles: &[&Percentile]) -> Vec<Vec<Cell>> {
@@ -390,8 +402,11 @@ fn over_time(series: &[Sample]) -> String {
     if series.is_empty() {
         return "  the run is too short\n".into();
     }
-    let heading = ["  until", "requests", "mean response", "outstanding: mean", "peak", "free blocks: mean", "fewest"];
-    let mut rows = vec![heading.iter().map(|text| Cell::styled(*text, BOLD)).collect::<Vec<_>>()];
+    let bold = |heading: [&str; 7]| heading.iter().map(|text| Cell::styled(*text, BOLD)).collect::<Vec<_>>();
+    let mut rows = vec![
+        bold(["", "", "", "outstanding", "", "free blocks", ""]),
+        bold(["  until", "requests", "mean response", "mean", "peak", "mean", "fewest"]),
+    ];
     for samples in series.chunks(series.len().div_ceil(INTERVALS)) {
         let count_of = samples.len() as f64;
         let done: u64 = samples.iter().map(|s| s.requests_done).sum();

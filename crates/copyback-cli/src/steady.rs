@@ -28,6 +28,17 @@ fn verdict(steady: &Steady) -> String {
     }
 }
 
+/// The verdict in a column.
+pub fn short(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Steady => "yes",
+        Verdict::NotYet => "no",
+        Verdict::NoErase => "no erase",
+        Verdict::TooShort => "too short",
+        Verdict::NoWrite => "-",
+    }
+}
+
 /// Which limits of the rule are passed.
 fn what_moves(steady: &Steady) -> String {
     let mut parts = Vec::new();
@@ -48,8 +59,8 @@ fn rounds(figure: &Figure) -> String {
 }
 
 /// Whether there is something to note: where the host wrote nothing, nothing moves.
-pub fn is_noted(steady: &Steady) -> bool {
-    !matches!(steady.verdict, Verdict::Steady | Verdict::NoWrite)
+pub fn is_noted(verdict: Verdict) -> bool {
+    !matches!(verdict, Verdict::Steady | Verdict::NoWrite)
 }
 
 /// A note for the schemes whose drives had not settled, or cannot keep up, so that nobody takes a transient for a
@@ -59,7 +70,7 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> Vec<String> {
     let mut found: Vec<(String, Vec<&str>)> = Vec::new();
     for (planned, done) in plan.runs.iter().zip(finished) {
         let steady = &done.outcome.report.steady;
-        if !is_noted(steady) {
+        if !is_noted(steady.verdict) {
             continue;
         }
         let verdict = verdict(steady);

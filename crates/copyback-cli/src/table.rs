@@ -31,16 +31,17 @@ pub const BOLD: Style = Style::new().bold();
 pub const DIM: Style = Style::new().dimmed();
 
 /// Lays rows out: the first column to the left, the others to the right, with two spaces between. A row may be shorter
-/// than others.
+/// than others; one with a single cell is a heading over those below it, and widens no column.
 pub fn lay_out(rows: &[Vec<Cell>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max().unwrap_or(0);
+    let wide = || rows.iter().filter(|row| row.len() > 1 || columns == 1);
+    let width = |column: usize| wide().filter_map(|row| row.get(column)).map(Cell::width).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
-            let gap = " ".repeat(widths[column] - cell.width());
+            let gap = " ".repeat(widths[column].saturating_sub(cell.width()));
             let styled = format!("{}{}{}", cell.style.render(), cell.text, cell.style.render_reset());
             match column {
                 0 => line.push_str(&format!("{styled}{gap}")),
@@ -53,15 +54,91 @@ pub fn lay_out(rows: &[Vec<Cell>]) -> String {
     text
 }
 
-/// How wide a table of these rows is.
+/// How wide a table of these rows is; headings over rows do not count.
 pub fn width(rows: &[Vec<Cell>]) -> usize {
-    lay_out(rows).lines().map(|line| anstream::adapter::strip_str(line).to_string().chars().count()).max().unwrap_or(0)
+    let rows: Vec<Vec<Cell>> = rows.iter().filter(|row| row.len() > 1).cloned().collect();
+    lay_out(&rows).lines().map(|line| anstream::adapter::strip_str(line).to_string().chars().count()).max().unwrap_or(0)
 }
 
-/// Columns where there is no terminal, for what need not stand on a page.
+/// The first column and those of these places.
+fn chosen(rows: &[Vec<Cell>], columns: &[usize]) -> Vec<Vec<Cell>> {
+    let all = || std::iter::once(&0).chain(columns);
+    rows.iter().map(|row| all().filter_map(|&column| row.get(column).cloned()).collect()).collect()
+}
+
+/// Several tables, one below the other, with the first column in each: as few as the width allows, nothing left out.
+pub fn split(rows: &[Vec<Cell>], terminal_columns: usize) -> String {
+    let mut tables: Vec<Vec<usize>> = vec![Vec::new()];
+    for column in 1..rows.iter().map(Vec::len).max().unwrap_or(1) {
+        let last = tables.last_mut().expect("there is one");
+        last.push(column);
+        if last.len() > 1 && width(&chosen(rows, last)) > terminal_columns {
+            last.pop();
+            tables.push(vec![column]);
+        }
+    }
+    tables.iter().map(|columns| lay_out(&chosen(rows, columns))).collect::<Vec<_>>().join("\n")
+}
+
+/// The columns that fit, in the order of the table, chosen in this order; and those that do not.
+pub fn fitting(rows: &[Vec<Cell>], by_importance: &[usize], terminal_columns: usize) -> (Vec<usize>, Vec<usize>) {
+    let mut kept: Vec<usize> = Vec::new();
+    for &column in by_importance {
+        let mut more = kept.clone();
+        more.push(column);
+        more.sort_unstable();
+        if width(&chosen(rows, &more)) <= terminal_columns {
+            kept = more;
+        }
+    }
+    let left_out = by_importance.iter().copied().filter(|column| !kept.contains(column)).collect();
+    (kept, left_out)
+}
+
+/// The table of these columns.
+pub fn lay_out_of(rows: &[Vec<Cell>], columns: &[usize]) -> String {
+    lay_out(&chosen(rows, columns))
+}
+
+/// Columns of texts where there is no terminal.
 pub const WIDE: usize = 120;
+/// Columns of tables where there is no terminal.
+pub const PAGE: usize = 80;
 
 /// Columns of the terminal; `others` where there is none, as in a pipe or a file.
 pub fn terminal_columns(others: usize) -> usize {
     terminal_size::terminal_size_of(std::io::stdout()).map_or(others, |(width, _)| usize::from(width.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(texts: &[&[&str]]) -> Vec<Vec<Cell>> {
+        texts.iter().map(|row| row.iter().map(|text| Cell::new(*text)).collect()).collect()
+    }
+
+    #[test]
+    fn a_heading_over_rows_widens_no_column() {
+        let table = rows(&[&["", "a"], &["a long heading"], &["x", "1"]]);
+        assert_eq!(lay_out(&table), "   a\na long heading\nx  1\n");
+        assert_eq!(width(&table), 4);
+    }
+
+    /// Three columns of three characters: name and gap take three, and each column five.
+    #[test]
+    fn what_does_not_fit_goes_into_another_table() {
+        let table = rows(&[&["n", "aaa", "bbb", "ccc"], &["x", "1", "2", "3"]]);
+        assert_eq!(split(&table, 16), "n  aaa  bbb  ccc\nx    1    2    3\n");
+        assert_eq!(split(&table, 15), "n  aaa  bbb\nx    1    2\n\nn  ccc\nx    3\n");
+        assert_eq!(split(&table, 1).lines().filter(|line| !line.is_empty()).count(), 6, "a column is never cut");
+    }
+
+    #[test]
+    fn what_matters_most_is_kept() {
+        let table = rows(&[&["n", "aaa", "bbb", "ccc"], &["x", "1", "2", "3"]]);
+        assert_eq!(fitting(&table, &[3, 1, 2], 16), (vec![1, 2, 3], vec![]));
+        assert_eq!(fitting(&table, &[3, 1, 2], 11), (vec![1, 3], vec![2]));
+        assert_eq!(lay_out_of(&table, &[1, 3]), "n  aaa  ccc\nx    1    3\n");
+    }
 }

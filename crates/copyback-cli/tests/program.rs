@@ -186,9 +186,22 @@ fn a_trace_is_not_converted_onto_itself() {
 }
 
 #[test]
+fn a_rate_says_what_it_counts_and_over_which_time() {
+    let line = |more: &[&str], name: &str| {
+        let output = copyback(&[&["run", "--quiet", "--requests", "200"], more].concat());
+        let text = printed(&output);
+        text.lines().find(|line| line.trim_start().starts_with(name)).map(str::to_owned).expect("a line of the run")
+    };
+    assert!(line(&[], "throughput").ends_with(": the reads and writes above, over the simulated time"));
+    assert!(line(&[], "simulated time").ends_with(", first arrival to last completion"));
+    let warmup = ["--warmup", "100"];
+    assert!(line(&warmup, "simulated time").ends_with(", end of the warm-up to last completion"));
+}
+
+#[test]
 fn a_run_says_how_it_went_over_time() {
     let text = printed(&copyback(&["run", "--requests", "20000"]));
-    assert!(text.contains("Over time") && text.contains("outstanding: mean"), "{text}");
+    assert!(text.contains("Over time") && text.contains("outstanding        free blocks"), "{text}");
     // The built-in trace's format is nobody's concern.
     assert!(!text.contains("Note: format"), "{text}");
     let fresh = printed(&copyback(&["run", "--requests", "1000", "--set", "precondition.mode=empty"]));

@@ -71,7 +71,7 @@ fn cells_whose_drives_have_not_settled_are_counted() {
     }
     let reads = file(folder.path(), &format!("{head}{}", case("random-read")));
     let text = sweep(&reads, &folder.path().join("reads.parquet"), &[]);
-    assert!(!text.contains("steady"), "nothing moves where nothing is written: {text}");
+    assert!(!text.contains("not yet steady"), "nothing moves where nothing is written: {text}");
 }
 
 #[test]
@@ -104,6 +104,89 @@ fn a_row_of_the_table_is_what_a_comparison_reports() {
         assert!(matches!(row["response.all.stdev_ns"], Field::Double(_)));
         assert!(matches!(row["latency_breakdown.read_mean_ns.gc"], Field::Double(_)));
     }
+}
+
+/// The cumulative distribution over seeds is a sum over rows: as many requests as the seeds had, in bins that hold each
+/// percentile of a run.
+#[test]
+fn response_times_of_each_run_are_kept_in_bins() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("grid.parquet");
+    let text = sweep(&file(folder.path(), GRID), &out, &[]);
+    let beside = folder.path().join("grid-latencies.parquet");
+    assert!(text.contains(&format!("and {}; a rerun skips", beside.display())), "{text}");
+    let whole = |field: &Field| if let Field::ULong(value) = field { *value } else { panic!("{field} is no number") };
+    let bins = rows(&beside);
+    for run in rows(&out) {
+        for (class, count) in [("read", &run["response.read.count"]), ("write", &run["response.write.count"])] {
+            let own = ["cell", "seed", "trigger.soft", "scheme"];
+            let is_own = |bin: &&BTreeMap<String, Field>| {
+                own.iter().all(|name| bin[*name] == run[*name]) && bin["class"] == Field::Str(class.into())
+            };
+            let bins: Vec<[u64; 3]> = bins
+                .iter()
+                .filter(is_own)
+                .map(|bin| ["from_ns", "to_ns", "count"].map(|name| whole(&bin[name])))
+                .collect();
+            assert_eq!(bins.iter().map(|bin| bin[2]).sum::<u64>(), whole(count));
+            // The bin in which half of the requests are reached is that of the median.
+            let (mut reached, half) = (0, whole(count).div_ceil(2));
+            let median = bins.iter().find(|bin| {
+                reached += bin[2];
+                reached >= half
+            });
+            let [from, to, _] = median.expect("there are requests");
+            let p50 = whole(&run[&format!("response.{class}.p50_ns")]);
+            assert!((*from..=*to).contains(&p50), "{class}: {p50} is not in {from}..={to}");
+        }
+    }
+    // One that a sweep wrote is replaced, also where the journal is gone; one that somebody else did stays.
+    let again = || {
+        std::fs::remove_file(folder.path().join("grid.journal")).unwrap();
+        copyback(&["sweep", folder.path().join("grid.toml").to_str().unwrap(), "--out", out.to_str().unwrap()])
+    };
+    assert_eq!(code(&again()), 0);
+    std::fs::write(&beside, "somebody's").unwrap();
+    let output = again();
+    assert!(code(&output) == 2 && said(&output).contains("no journal beside it"), "{}", said(&output));
+    assert_eq!(std::fs::read(&beside).unwrap(), b"somebody's");
+}
+
+/// Of two seeds the interval is the mean plus and minus 12.706 times half of their difference (Student's t with one
+/// degree of freedom).
+#[test]
+fn several_seeds_are_a_mean_and_its_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("grid.parquet");
+    let grid = "schemes = [\"baseline\", \"pgc\"]\nworkload = \"mixed-70-30\"\nrequests = 3000\nseeds = [1, 2]\n";
+    let text = sweep(&file(folder.path(), grid), &out, &[]);
+    let amplification = |row: &BTreeMap<String, Field>| match row["write_amplification.total"] {
+        Field::Double(value) => value,
+        ref other => panic!("{other} is no number"),
+    };
+    let baseline = Field::Str("baseline".into());
+    let of_seeds: Vec<f64> = rows(&out).iter().filter(|row| row["scheme"] == baseline).map(amplification).collect();
+    let (mean, half) = ((of_seeds[0] + of_seeds[1]) / 2.0, 12.7062 * (of_seeds[0] - of_seeds[1]).abs() / 2.0);
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("  baseline"));
+    let (line, error) = (lines.next().unwrap(), lines.next().unwrap());
+    assert!(line.contains(&format!("  {mean:.3}  ")), "{mean}: {line}");
+    assert!(error.starts_with("    +/-") && error.contains(&format!("  {half:.3}  ")), "{half}: {error}");
+    assert!(text.contains("\nMeans over 2 seeds; +/- is half of the 95 % interval"), "{text}");
+    assert_eq!(text.matches("+/-").count(), 3, "a line for each scheme, and the note: {text}");
+}
+
+#[test]
+fn each_run_has_its_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("grid.parquet");
+    let grid = "schemes = [\"baseline\"]\nrequests = 300\nworkloads = [\"mixed-70-30\", \"random-read\"]\n";
+    let text = sweep(&file(folder.path(), grid), &out, &[]);
+    let verdicts: Vec<Field> = rows(&out).iter().map(|row| row["steady"].clone()).collect();
+    // Nothing settles where nothing is written, and 300 requests erase fewer than 50 blocks.
+    assert_eq!(verdicts, ["too_short", "no_write"].map(|name| Field::Str(name.into())));
+    let ends: Vec<&str> = text.lines().filter(|line| line.starts_with("  baseline")).collect();
+    assert!(ends[0].ends_with("too short") && ends[1].ends_with('-'), "{text}");
+    assert!(text.lines().any(|line| line.ends_with("steady")), "{text}");
 }
 
 #[test]

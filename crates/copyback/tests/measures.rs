@@ -4,7 +4,7 @@ mod common;
 
 use common::{COMMAND_NS, READ_NS, TRANSFER_NS, config, pages, responses, run};
 use copyback::host::config::HostConfig;
-use copyback::observe::report::{Bin, Outcome, RequestRecord, Sample};
+use copyback::observe::report::{Bin, Outcome, RequestRecord, Sample, SampleWork};
 use copyback::run::config::RunConfig;
 use copyback::run::preconditioning::preconditioned;
 use copyback::run::simulation::{Setup, Simulation};
@@ -103,6 +103,53 @@ fn a_window_has_what_ended_in_each_of_its_bins() {
     assert!(bins.iter().any(|bin| bin.free_blocks != bins[0].free_blocks), "no block was taken: nothing is tested");
     // Bins follow on each other: what is seen first in one was there at the end of the one before.
     assert!(bins.windows(2).all(|pair| pair[1].free_blocks_fewest <= pair[0].free_blocks));
+}
+
+/// Work that is in no sample would be missing in a sum over them, and work of the preconditioning or of a warm-up would
+/// be too much of it.
+#[test]
+fn samples_add_up_to_the_report() {
+    let drives = [BUSY, "precondition = { mode = \"sequential\" }\nbuffer = { policy = \"lru\", size = \"64 KiB\" }"];
+    for (config, warmup) in
+        drives.iter().flat_map(|text| [None, Some(Warmup::Requests(700))].map(|w| (config(text), w)))
+    {
+        let outcome = outcome(&config, mix(), warmup);
+        let sum = |of: fn(&Sample) -> u64| outcome.series.iter().map(of).sum::<u64>();
+        let (report, flash) = (&outcome.report, &outcome.report.flash);
+        assert_eq!(sum(|s| s.requests_done), report.reads + report.writes + report.trims);
+        assert!(report.trims > 0 && sum(|s| s.work.trims_done) == report.trims);
+        assert_eq!(sum(|s| s.work.units_written), report.units_written);
+        assert_eq!(sum(|s| s.work.host_units), flash.host_units);
+        assert_eq!(sum(|s| s.work.gc_units), flash.gc_units);
+        assert_eq!(sum(|s| s.work.other_units), flash.other_units);
+        assert_eq!(sum(|s| s.work.padding_units), flash.padding_units);
+        assert_eq!(sum(|s| s.work.host_page_reads), flash.host_page_reads);
+        assert_eq!(sum(|s| s.work.host_page_programs), flash.host_page_programs);
+        assert_eq!(sum(|s| s.work.gc_page_reads), flash.gc_page_reads);
+        assert_eq!(sum(|s| s.work.gc_page_programs), flash.gc_page_programs);
+        assert_eq!(sum(|s| s.work.block_erases), flash.block_erases);
+        // The last interval ends with the run, whenever that is.
+        let last_end_ns = outcome.requests.iter().map(|r| r.arrival_ns + r.response_ns).max().expect("requests ended");
+        assert!(outcome.series.last().expect("a sample").time_ns >= last_end_ns);
+        assert!(outcome.series.windows(2).all(|pair| pair[0].time_ns < pair[1].time_ns));
+    }
+}
+
+#[test]
+fn write_amplification_of_an_interval_is_what_was_programmed_over_what_was_written() {
+    let work = SampleWork { units_written: 4, host_units: 3, gc_units: 2, other_units: 1, ..SampleWork::default() };
+    assert_eq!(work.write_amplification(), Some(1.5));
+    assert_eq!(SampleWork { units_written: 0, ..work }.write_amplification(), None);
+}
+
+/// A run that is over before its second sample is due, a millisecond later, has one of what it did all the same.
+#[test]
+fn a_short_run_has_its_last_interval() {
+    let outcome = run(&config(""), vec![pages(Op::Write, 0, 0, 3)]);
+    // Units count when they are bound to flash, a request when it has ended: after the sample at the start.
+    assert_eq!(outcome.series.iter().map(|s| s.requests_done).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(outcome.series.iter().map(|s| s.work.host_units).sum::<u64>(), 3);
+    assert_eq!(outcome.series[1].time_ns, outcome.report.simulated_ns);
 }
 
 #[test]

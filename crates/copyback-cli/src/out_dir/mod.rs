@@ -2,12 +2,13 @@
 
 mod marker;
 
-use crate::columns::{Column, write_table};
+use crate::columns::{About, Column, write_table};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::flat;
 use crate::output::Results;
 use crate::plan::{Plan, Planned};
+use crate::sweep::journal::run_hash;
 use copyback::observe::microscope::{Kind, Row};
 use copyback::observe::report::ALL_CAUSES;
 use marker::Marker;
@@ -205,9 +206,10 @@ fn remove(folder: &Path, before: &BTreeSet<String>, own: &BTreeSet<String>) -> s
 }
 
 fn write_tables(folder: &Path, results: &Results<'_>, own: &BTreeSet<String>) -> Result<(), Failure> {
+    let about = about(results.plan);
     let table = |name: &str, columns: Vec<Column>| {
         let path = folder.join(format!("{name}.parquet"));
-        files::write_whole(&path, |file| write_table(file, name, columns))
+        files::write_whole(&path, |file| write_table(file, name, &about, columns))
     };
     table("summary", summary(results)?)?;
     table("latency_histograms", latency_histograms(results))?;
@@ -226,6 +228,16 @@ fn write_tables(folder: &Path, results: &Results<'_>, own: &BTreeSet<String>) ->
         table("microscope", microscope(results))?;
     }
     if own.contains(REQUESTS) { table("requests", requests(results)) } else { Ok(()) }
+}
+
+/// What each table says of the runs in it.
+fn about(plan: &Plan) -> About {
+    let of_all = About::this_program().with("seed", plan.seed);
+    plan.runs.iter().enumerate().fold(of_all, |about, (at, planned)| {
+        let scheme = &planned.scheme;
+        let about = about.with(format!("hash.{scheme}"), run_hash(plan, at));
+        about.with(format!("config.{scheme}"), planned.config_text(plan))
+    })
 }
 
 /// Every number of the reports, a row a number: names are paths in the JSON document.
@@ -317,6 +329,18 @@ fn time_series(results: &Results<'_>) -> Vec<Column> {
         rows.u64("dies_collecting", |s| s.dies_collecting.into()),
         rows.u64("requests_done", |s| s.requests_done),
         rows.u64("response_sum_ns", |s| s.response_sum_ns),
+        rows.u64("trims_done", |s| s.work.trims_done),
+        rows.u64("units_written", |s| s.work.units_written),
+        rows.u64("host_units", |s| s.work.host_units),
+        rows.u64("gc_units", |s| s.work.gc_units),
+        rows.u64("other_units", |s| s.work.other_units),
+        rows.u64("padding_units", |s| s.work.padding_units),
+        rows.maybe_f64("write_amplification", |s| s.work.write_amplification()),
+        rows.u64("host_page_reads", |s| s.work.host_page_reads),
+        rows.u64("host_page_programs", |s| s.work.host_page_programs),
+        rows.u64("gc_page_reads", |s| s.work.gc_page_reads),
+        rows.u64("gc_page_programs", |s| s.work.gc_page_programs),
+        rows.u64("block_erases", |s| s.work.block_erases),
         rows.maybe_f64("gc_share_percent", |s| s.gc_share_percent),
         rows.maybe_f64("scrub_share_percent", |s| s.scrub_share_percent),
         rows.maybe_u64("block_reads_max", |s| s.block_reads_max.map(u64::from)),

@@ -3,6 +3,7 @@
 use super::claim::OverSeeds;
 use super::metric::Metric;
 use crate::sweep::journal::RunResult;
+use crate::sweep::seeds::SeedGroup;
 use crate::sweep::table::Results;
 use copyback_theory::confidence::interval_95;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,21 +29,13 @@ pub struct Group {
 impl Group {
     /// The groups of a table.
     pub fn all(results: &Results<'_>) -> Vec<Self> {
-        let mut groups: Vec<Self> = Vec::new();
-        for (at, cell) in results.cells.iter().enumerate() {
-            let varied = results.file.vary.iter().map(|vary| vary.key.clone()).zip(cell.varied.iter().cloned());
-            let own = [("case", &cell.case), ("device", &cell.device)];
+        let of_group = |SeedGroup { label, first, cells }: SeedGroup<'_>| {
+            let varied = results.file.vary.iter().map(|vary| vary.key.clone()).zip(first.varied.iter().cloned());
+            let own = [("case", &first.case), ("device", &first.device)];
             let own = own.into_iter().map(|(key, value)| (key.to_owned(), value.as_str().into()));
-            let coordinates: BTreeMap<String, toml::Value> = own.chain(varied).collect();
-            match groups.iter_mut().find(|group| group.coordinates == coordinates) {
-                Some(group) => group.cells.push((cell.plan.seed, at)),
-                None => {
-                    let label = cell.label.split(" seed=").next().unwrap_or_default().to_owned();
-                    groups.push(Self { label, coordinates, cells: vec![(cell.plan.seed, at)] });
-                }
-            }
-        }
-        groups
+            Self { label, coordinates: own.chain(varied).collect(), cells }
+        };
+        SeedGroup::all(results).into_iter().map(of_group).collect()
     }
 
     /// Whether it lies where a claim looks.

@@ -36,7 +36,11 @@ pub fn document(about: &About<'_>, done: &[Done<'_>]) -> String {
 fn one(done: &Done<'_>, claim: &Claim, measured: &Measured) -> Value {
     let test = claim.test.as_ref().ok();
     let shown = |effect: Option<f64>| effect.and_then(|effect| test.map(|test| test.shown(effect)));
-    let cells: Vec<_> = measured.cells.iter().map(|(cell, effect)| json!({ "cell": cell, "effect": effect })).collect();
+    let cell = |(label, effect): &(String, f64)| {
+        let is_steady = done.is_steady(label);
+        json!({ "cell": label, "effect": effect, "is_steady": is_steady })
+    };
+    let cells: Vec<_> = measured.cells.iter().map(cell).collect();
     let verdict = measured.outcome.as_ref().ok();
     let silence = measured.outcome.as_ref().err();
     let of_control = |control: &Null| {

@@ -1,6 +1,7 @@
 //! What a claim measures: a number of a run, or a few of them with `+`, `*` and one `/` between.
 
 use crate::flat::Number;
+use crate::sweep::journal::value_of;
 use copyback::config::layers::{LayerError, Located, nearest};
 use copyback::config::renamed;
 use std::collections::BTreeMap;
@@ -116,13 +117,7 @@ impl Factor {
             Self::Number(number) => return Some(*number),
             Self::Name(name) => name,
         };
-        if let Some((class, last)) = name.rsplit_once('.')
-            && last != "count"
-            && numbers.get(&format!("{class}.count")).is_some_and(|count| count.as_f64() == Some(0.0))
-        {
-            return None;
-        }
-        numbers.get(name)?.as_f64()
+        value_of(numbers, name)
     }
 }
 

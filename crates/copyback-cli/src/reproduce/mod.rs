@@ -21,7 +21,7 @@ use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
 use crate::sweep::journal::{self, CellResult, Journal};
 use crate::sweep::table::{self as sweep_table, Results};
-use crate::sweep::{self, notes};
+use crate::sweep::{self, notes, seeds};
 use claim::Claim;
 use count::Counts;
 use document::About;
@@ -48,6 +48,13 @@ impl Done<'_> {
     /// Its claims with their measurements.
     fn claims(&self) -> impl Iterator<Item = (&Claim, &Measured)> {
         self.experiment.claims.iter().zip(&self.measured)
+    }
+
+    /// Whether the drives of the cells of a label had settled, with every seed.
+    fn is_steady(&self, label: &str) -> bool {
+        let cells = self.experiment.cells.iter().zip(&self.results);
+        let mut of_label = cells.filter(|(cell, _)| seeds::label_without_seed(cell) == label);
+        of_label.all(|(_, result)| result.is_steady())
     }
 }
 
@@ -192,6 +199,7 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
     for line in notes::of_cells(cells.map(|(cell, result)| (cell.label.as_str(), result))) {
         text.push_str(&line);
     }
+    text.push_str(&notes::of_steadiness(done.iter().flat_map(|done| &done.results)).unwrap_or_default());
     let mut left_out: Vec<&str> = done.iter().flat_map(|d| &d.experiment.left_out).map(String::as_str).collect();
     left_out.sort_unstable();
     left_out.dedup();

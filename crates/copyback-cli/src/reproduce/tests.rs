@@ -44,9 +44,15 @@ fn judged(text: &str, value: impl Fn(&Cell, &str, &str) -> f64) -> Vec<(Claim, M
     let result = |cell: &Cell| {
         let runs = cell.plan.runs.iter().map(|run| {
             let numbers = NAMES.iter().map(|name| ((*name).to_owned(), Number::F64(value(cell, &run.scheme, name))));
-            RunResult { scheme: run.scheme.clone(), hash: String::new(), numbers: numbers.collect() }
+            RunResult {
+                scheme: run.scheme.clone(),
+                hash: String::new(),
+                steady: Default::default(),
+                numbers: numbers.collect(),
+                latencies: Default::default(),
+            }
         });
-        CellResult { runs: runs.collect(), notes: String::new(), is_steady: true }
+        CellResult { runs: runs.collect(), notes: String::new() }
     };
     let results = cells.iter().map(result).collect();
     let results = Results { file: &file, cells: &cells, results };

@@ -1,10 +1,15 @@
 //! `copyback sweep`: a grid of devices, schemes, workloads, settings and seeds, into one table.
 
+mod answer;
 pub mod file;
 pub mod grid;
 pub mod journal;
+pub mod latencies;
 pub mod notes;
+pub mod objective;
+pub mod quantity;
 mod screen;
+pub mod seeds;
 pub mod table;
 pub mod text;
 pub mod variant;
@@ -18,11 +23,12 @@ use crate::output;
 use crate::plan::{Input, Plan};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::Bars;
-use crate::steady;
 use copyback::config::layers::{LayerError, Located, Text};
 use file::SweepFile;
 use grid::{Cell, Grid, Overrides};
 use journal::{CellResult, Journal, RunResult};
+use latencies::Distribution;
+use objective::{Columns, Objective};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,6 +37,7 @@ use table::Results;
 
 /// Runs the command.
 pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
+    let objective = Objective::parse(&args.objective)?;
     let file = read(&args.file)?;
     let over = Overrides { requests: args.requests, ..Overrides::of(&args.cells) };
     let grid = grid::cells(&file, &over)?;
@@ -40,39 +47,88 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     if args.list {
         return files::print(&list(&file, &grid));
     }
-    let out = args.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.parquet", file_stem(&args.file))));
-    let journal_path = journal_of(&out)?;
-    check_outputs(&out, journal_path.as_deref(), &file, &grid.cells)?;
-    refuse_other_format(&out)?;
-    if args.out.is_none() {
-        refuse_unknown_table(&out, journal_path.as_deref())?;
+    let to = Outputs::of(args, &file, &grid.cells)?;
+    if objective.is_some() && files::is_standard_output(&to.table) {
+        let message = "standard output takes the table or the answer to --where, --min, --max and --show, not both";
+        return Err(Failure::input(message).with_help("name a file for the table: --out FILE.parquet"));
     }
-    let mut journal = match &journal_path {
-        Some(path) => Journal::open(path, &name_of(&out), args.cells.fresh)?,
+    let mut journal = match &to.journal {
+        Some(path) => Journal::open(path, &name_of(&to.table), args.cells.fresh)?,
         None => Journal::none(),
     };
-    let done = run(&grid.cells, &mut journal, &args.cells, &|_, _| Ok(()))?;
+    let check = |_: usize, result: &CellResult| {
+        let columns = Columns::of(&file, std::iter::once(result));
+        objective.as_ref().map_or(Ok(()), |objective| objective.check(&columns)).map_err(Failure::from)
+    };
+    let done = run(&grid.cells, &mut journal, &args.cells, &check)?;
     let results = Results { file: &file, cells: &grid.cells, results: done.results };
-    table::write(&out, &results)?;
-    if files::is_standard_output(&out) {
+    to.write(&results)?;
+    if files::is_standard_output(&to.table) {
         return Ok(());
     }
     let mut text = heading(&file, &grid, &done.skipped);
-    text.push_str(&screen::table(&results));
+    text.push_str(&body(objective.as_ref(), &results)?);
     text.push_str(&notes(&journal, &grid, &results));
-    text.push_str(&match journal_path {
-        Some(journal) => {
-            format!("\nWritten to {}; a rerun skips what {} holds\n", out.display(), journal.display())
+    files::print(&(text + &to.note()))
+}
+
+/// The answer to what was asked, or else the table.
+fn body(objective: Option<&Objective>, results: &Results<'_>) -> Result<String, Failure> {
+    if let Some(objective) = objective {
+        return answer::text(objective, results);
+    }
+    let terminal_columns = crate::table::terminal_columns(crate::table::PAGE);
+    Ok(screen::table(results, terminal_columns) + &screen::note_of_seeds(results))
+}
+
+/// Where a sweep writes to.
+struct Outputs {
+    table: PathBuf,
+    latencies: PathBuf,
+    /// None where the table is no file that one could stand beside; then there is no table of response times either.
+    journal: Option<PathBuf>,
+}
+
+impl Outputs {
+    /// Those of a command line. Refuses what cannot be written, or would destroy something.
+    fn of(args: &SweepArgs, file: &SweepFile, cells: &[Cell]) -> Result<Self, Failure> {
+        let named = || PathBuf::from(format!("{}.parquet", file_stem(&args.file)));
+        let table = args.out.clone().unwrap_or_else(named);
+        let (journal, latencies) = (journal_of(&table)?, latencies::path_beside(&table));
+        check_outputs(&table, journal.as_deref(), file, cells)?;
+        refuse_other_format(&table)?;
+        if args.out.is_none() {
+            refuse_unknown_table(&table, &table, journal.as_deref())?;
         }
-        None => format!("\nWritten to {}, without a journal\n", out.display()),
-    });
-    files::print(&text)
+        // Nobody has named this one.
+        if !latencies::is_of_a_sweep(&latencies) {
+            refuse_unknown_table(&latencies, &table, journal.as_deref())?;
+        }
+        Ok(Self { table, latencies, journal })
+    }
+
+    fn write(&self, results: &Results<'_>) -> Result<(), Failure> {
+        table::write(&self.table, results)?;
+        self.journal.as_ref().map_or(Ok(()), |_| latencies::write(&self.latencies, results))
+    }
+
+    /// What was written where.
+    fn note(&self) -> String {
+        let (table, latencies) = (self.table.display(), self.latencies.display());
+        match self.journal.as_deref().map(Path::display) {
+            Some(journal) => {
+                format!("\nWritten to {table} and {latencies}; a rerun skips what {journal} holds\n")
+            }
+            None => format!("\nWritten to {table}, without a journal\n"),
+        }
+    }
 }
 
 /// Refuses outputs that cannot be written, or that would destroy what the sweep reads.
 fn check_outputs(out: &Path, journal: Option<&Path>, file: &SweepFile, cells: &[Cell]) -> Result<(), Failure> {
     let mut outputs = vec![Output::new("the table", out)];
     outputs.extend(journal.map(|journal| Output::new("the journal", journal)));
+    outputs.extend(journal.map(|_| Output::new("the table of response times", latencies::path_beside(out))));
     files::refuse_clashes(&outputs, inputs(file, cells))
 }
 
@@ -81,11 +137,11 @@ pub fn inputs<'a>(file: &'a SweepFile, cells: &'a [Cell]) -> impl Iterator<Item 
     file.inputs.iter().chain(cells.iter().flat_map(|cell| &cell.plan.inputs))
 }
 
-/// Refuses a table that is there and that nobody named, unless a journal says that a sweep wrote it.
-fn refuse_unknown_table(out: &Path, journal: Option<&Path>) -> Result<(), Failure> {
+/// Refuses a file that is there and that nobody named, unless the journal of the table says that a sweep wrote it.
+fn refuse_unknown_table(file: &Path, table: &Path, journal: Option<&Path>) -> Result<(), Failure> {
     match journal {
-        Some(path) if !journal::is_of(path, &name_of(out)) => {
-            refuse_unwritten(out, "say where the table goes: --out FILE")
+        Some(path) if !journal::is_of(path, &name_of(table)) => {
+            refuse_unwritten(file, "say where the table goes: --out FILE")
         }
         _ => Ok(()),
     }
@@ -234,10 +290,12 @@ fn one(plan: &Plan, jobs: usize, drives: &Preconditioned) -> Result<CellResult, 
             numbers.extend(flat::numbers(matched)?.into_iter().map(|(name, n)| (format!("matched.{name}"), n)));
         }
         let numbers = numbers.into_iter().collect();
-        runs.push(RunResult { scheme: planned.scheme.clone(), hash: journal::run_hash(plan, at), numbers });
+        let kept = done.outcome.histograms.iter().filter(|(class, _)| latencies::CLASSES.contains(class));
+        let latencies = kept.map(|(class, histogram)| ((*class).to_owned(), Distribution::of(histogram))).collect();
+        let (scheme, hash) = (planned.scheme.clone(), journal::run_hash(plan, at));
+        runs.push(RunResult { scheme, hash, steady: done.outcome.report.steady.verdict, numbers, latencies });
     }
-    let is_steady = finished.iter().all(|done| !steady::is_noted(&done.outcome.report.steady));
-    Ok(CellResult { runs, notes: output::notes_of_runs(plan, &finished), is_steady })
+    Ok(CellResult { runs, notes: output::notes_of_runs(plan, &finished) })
 }
 
 fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> String {
@@ -251,7 +309,7 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
 fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     let cells = results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
     let mut text = notes::of_cells(cells).concat();
-    text.push_str(&notes::of_steadiness(&results.results).unwrap_or_default());
+    text.push_str(&notes::of_steadiness(results.results.iter()).unwrap_or_default());
     if !grid.left_out.is_empty() {
         text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));
     }

@@ -54,8 +54,11 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
 }
 
 /// In how many cells some drive had not settled, so that nobody takes a transient for a result.
-pub fn of_steadiness(results: &[CellResult]) -> Option<String> {
-    let (count, all) = (results.iter().filter(|result| !result.is_steady).count(), results.len());
+pub fn of_steadiness<'a>(results: impl Iterator<Item = &'a CellResult>) -> Option<String> {
+    let (mut count, mut all) = (0, 0);
+    for result in results {
+        (count, all) = (count + usize::from(!result.is_steady()), all + 1);
+    }
     let (cells, are) = (if all == 1 { "cell" } else { "cells" }, if count == 1 { "is" } else { "are" });
     (count > 0).then(|| {
         format!(
@@ -83,12 +86,15 @@ fn kind_of(line: &str) -> String {
 mod tests {
     use super::*;
     use crate::flat::Number;
+    use copyback::observe::steady::Verdict;
+    use std::collections::BTreeMap;
 
     fn cell(unwritten: u64, notes: &str) -> CellResult {
         let numbers = [("unwritten_units_read", unwritten), ("units_read", 1000)];
         let numbers = numbers.map(|(name, value)| (name.to_owned(), Number::U64(value))).into();
-        let run = RunResult { scheme: "s".into(), hash: "h".into(), numbers };
-        CellResult { runs: vec![run], notes: notes.into(), is_steady: unwritten == 0 }
+        let steady = if unwritten == 0 { Verdict::Steady } else { Verdict::TooShort };
+        let run = RunResult { scheme: "s".into(), hash: "h".into(), steady, numbers, latencies: BTreeMap::new() };
+        CellResult { runs: vec![run], notes: notes.into() }
     }
 
     #[test]
@@ -111,10 +117,11 @@ mod tests {
     #[test]
     fn cells_that_have_not_settled_are_counted() {
         let results = |steady: &[bool]| steady.iter().map(|is| cell(u64::from(!is), "")).collect::<Vec<_>>();
-        assert_eq!(of_steadiness(&results(&[true, true])), None);
-        let two_of_three = of_steadiness(&results(&[false, true, false])).unwrap();
+        let of_steadiness = |steady: &[bool]| super::of_steadiness(results(steady).iter());
+        assert_eq!(of_steadiness(&[true, true]), None);
+        let two_of_three = of_steadiness(&[false, true, false]).unwrap();
         assert!(two_of_three.starts_with("Note: 2 of 3 cells are not yet steady"), "{two_of_three}");
-        let one = of_steadiness(&results(&[false, true])).unwrap();
+        let one = of_steadiness(&[false, true]).unwrap();
         assert!(one.starts_with("Note: 1 of 2 cells is not yet steady") && one.contains("--warmup steady"), "{one}");
     }
 }

@@ -1,79 +1,154 @@
-//! What a person sees of a sweep: a line for each run, a few columns of the many.
+//! What a person sees of a sweep: a line for each run, a few columns of the many. Runs that differ in their seeds only
+//! share a line, a mean, and below it half the width of its 95 % interval.
 
 use super::journal::RunResult;
+use super::seeds::{Mean, SeedGroup};
 use super::table::Results;
 use crate::format::{are_too_few, change, count, percent, time};
+use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
+use copyback::observe::steady::Verdict;
 
-/// A column: its headings, and a cell's text.
-type Column = (&'static str, &'static str, fn(&RunResult, &RunResult) -> String);
-
-fn number(run: &RunResult, name: &str) -> Option<f64> {
-    run.numbers.get(name).and_then(|number| number.as_f64())
+/// A column: its headings, a run's value beside that of the first scheme, and how values and errors are printed.
+struct Column {
+    group: &'static str,
+    title: &'static str,
+    /// What it is called where it is left out: a column of the file.
+    name: &'static str,
+    value: fn(&RunResult, &RunResult) -> Option<f64>,
+    print: fn(f64) -> String,
+    print_error: fn(f64) -> String,
 }
 
-/// The number of a class of requests, where it has any.
-fn of_class(run: &RunResult, class: &str, name: &str) -> Option<f64> {
-    number(run, &format!("{class}.count")).filter(|count| *count > 0.0)?;
-    number(run, &format!("{class}.{name}"))
+const fn column(
+    [group, title, name]: [&'static str; 3],
+    value: fn(&RunResult, &RunResult) -> Option<f64>,
+    print: fn(f64) -> String,
+) -> Column {
+    Column { group, title, name, value, print, print_error: print }
 }
 
-fn time_or(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".into(), time)
+fn affected(run: &RunResult, _: &RunResult) -> Option<f64> {
+    let count = |class: &str| run.value(&format!("response.{class}.count"));
+    Some(count("gc_affected")? / count("all").filter(|all| *all > 0.0)?)
 }
 
-fn affected(run: &RunResult, _: &RunResult) -> String {
-    let count = |class: &str| number(run, &format!("response.{class}.count"));
-    match (count("gc_affected"), count("all")) {
-        (Some(part), Some(all)) if all > 0.0 => percent(part / all),
-        _ => "-".into(),
-    }
+/// The mean response time over that of the first scheme, less one.
+fn against_first(run: &RunResult, first: &RunResult) -> Option<f64> {
+    let mean = |run: &RunResult| run.value("response.all.mean_ns");
+    Some(mean(run)? / mean(first).filter(|from| *from > 0.0)? - 1.0)
 }
 
-fn against_first(run: &RunResult, first: &RunResult) -> String {
-    let mean = |run: &RunResult| of_class(run, "response.all", "mean_ns");
-    match (mean(run), mean(first)) {
-        _ if std::ptr::eq(run, first) => String::new(),
-        (Some(value), Some(from)) if from > 0.0 => change(value, from),
-        _ => "-".into(),
-    }
+/// None where less than one request is beyond it.
+fn p99_9(run: &RunResult, _: &RunResult) -> Option<f64> {
+    run.value("response.all.count").filter(|count| !are_too_few(*count as u64, 1_000))?;
+    run.value("response.all.p99_9_ns")
 }
+
+const CHANGE: &str = "change";
 
 const COLUMNS: &[Column] = &[
-    ("all", "mean", |run, _| time_or(of_class(run, "response.all", "mean_ns"))),
-    ("", "change", against_first),
-    ("", "std dev", |run, _| time_or(of_class(run, "response.all", "stdev_ns"))),
-    ("", "p99.9", |run, _| {
-        let is_shown = number(run, "response.all.count").is_some_and(|count| !are_too_few(count as u64, 1_000));
-        time_or(of_class(run, "response.all", "p99_9_ns").filter(|_| is_shown))
-    }),
-    ("", "max", |run, _| time_or(of_class(run, "response.all", "max_ns"))),
-    ("GC-affected", "share", affected),
-    ("of first", "reads", |run, _| time_or(of_class(run, "matched.read", "mean_ns"))),
-    ("", "writes", |run, _| time_or(of_class(run, "matched.write", "mean_ns"))),
-    ("flash", "WA", |run, _| {
-        number(run, "write_amplification.total").map_or_else(|| "-".into(), |value| format!("{value:.3}"))
-    }),
-    ("", "erases", |run, _| number(run, "flash.block_erases").map_or_else(|| "-".into(), |value| count(value as u64))),
+    column(["all", "mean", "response.all.mean"], |run, _| run.value("response.all.mean_ns"), time),
+    Column { print_error: percent, ..column(["", CHANGE, CHANGE], against_first, |value| change(1.0 + value, 1.0)) },
+    column(["", "std dev", "response.all.stdev"], |run, _| run.value("response.all.stdev_ns"), time),
+    column(["", "p99.9", "response.all.p99_9"], p99_9, time),
+    column(["", "max", "response.all.max"], |run, _| run.value("response.all.max_ns"), time),
+    column(["GC-affected", "share", "response.gc_affected.count"], affected, percent),
+    column(["of first", "reads", "matched.read.mean"], |run, _| run.value("matched.read.mean_ns"), time),
+    column(["", "writes", "matched.write.mean"], |run, _| run.value("matched.write.mean_ns"), time),
+    column(
+        ["flash", "WA", "write_amplification.total"],
+        |run, _| run.value("write_amplification.total"),
+        |value| format!("{value:.3}"),
+    ),
+    column(
+        ["", "erases", "flash.block_erases"],
+        |run, _| run.value("flash.block_erases"),
+        |value| count(value.round() as u64),
+    ),
 ];
 
-/// The table: for each cell a line with its label, and below it a line for each run.
-pub fn table(results: &Results<'_>) -> String {
+/// Columns by how much they matter where there is no room for all, with that of verdicts behind [`COLUMNS`].
+const BY_IMPORTANCE: &[usize] = &[1, 2, 11, 4, 9, 10, 6, 7, 8, 3, 5];
+
+/// The table: for each cell a line with its label, and below it a line for each scheme; and below all of them which
+/// columns there is no room for.
+pub fn table(results: &Results<'_>, terminal_columns: usize) -> String {
+    let rows = rows(results);
+    let (kept, mut left_out) = table::fitting(&rows, BY_IMPORTANCE, terminal_columns);
+    let text = table::lay_out_of(&rows, &kept);
+    if left_out.is_empty() {
+        return text;
+    }
+    left_out.sort_unstable();
+    let names: Vec<&str> = left_out.iter().map(|column| COLUMNS[column - 1].name).collect();
+    let names = names.join(", ");
+    let remedy = "(--show NAME,... shows them, and the table's file has all)";
+    format!("{text}\nLeft out in {terminal_columns} columns: {names}\n{remedy}\n")
+}
+
+fn rows(results: &Results<'_>) -> Vec<Vec<Cell>> {
     let bold = |text: &str| Cell::styled(text, BOLD);
-    let mut rows: Vec<Vec<Cell>> = vec![
-        std::iter::once(Cell::default()).chain(COLUMNS.iter().map(|(group, _, _)| bold(group))).collect(),
-        std::iter::once(Cell::default()).chain(COLUMNS.iter().map(|(_, title, _)| bold(title))).collect(),
-    ];
-    for (cell, result) in results.cells.iter().zip(&results.results) {
-        rows.push(vec![bold(&cell.label)]);
-        for run in &result.runs {
-            let value = |(_, title, text): &Column| {
-                let text = text(run, &result.runs[0]);
-                if *title == "change" { Cell::styled(text, DIM) } else { Cell::new(text) }
-            };
-            let scheme = Cell::new(format!("  {}", run.scheme));
-            rows.push(std::iter::once(scheme).chain(COLUMNS.iter().map(value)).collect());
+    let heading = |of: fn(&Column) -> &'static str, last: &str| -> Vec<Cell> {
+        let titles = COLUMNS.iter().map(of).chain([last]);
+        std::iter::once(Cell::default()).chain(titles.map(bold)).collect()
+    };
+    let mut rows = vec![heading(|column| column.group, ""), heading(|column| column.title, "steady")];
+    for group in SeedGroup::all(results) {
+        rows.push(vec![bold(&group.label)]);
+        let first = group.runs(results, 0);
+        for scheme in 0..results.file.schemes.len() {
+            rows.extend(of_scheme(&group.runs(results, scheme), &first, scheme == 0));
         }
     }
-    table::lay_out(&rows)
+    rows
+}
+
+/// The line of a scheme, and one of errors where it has several seeds.
+fn of_scheme(runs: &[&RunResult], first: &[&RunResult], is_first: bool) -> Vec<Vec<Cell>> {
+    let mean = |column: &Column| Mean::of(runs.iter().zip(first).map(|(run, first)| (column.value)(run, first)));
+    let means: Vec<Option<Mean>> = COLUMNS.iter().map(mean).collect();
+    let shown = |column: &Column, text: String| match column.title {
+        CHANGE if is_first => Cell::default(),
+        CHANGE => Cell::styled(text, DIM),
+        _ => Cell::new(text),
+    };
+    let value = |(column, mean): (&Column, &Option<Mean>)| {
+        shown(column, mean.map_or_else(|| "-".to_owned(), |mean| (column.print)(mean.value)))
+    };
+    let mut line = vec![Cell::new(format!("  {}", runs[0].scheme))];
+    line.extend(COLUMNS.iter().zip(&means).map(value));
+    line.push(Cell::new(steadiness(runs)));
+    let error = |(column, mean): (&Column, &Option<Mean>)| {
+        let half_width = mean.and_then(|mean| mean.half_width).filter(|_| column.title != CHANGE || !is_first);
+        half_width.map_or_else(Cell::default, |half_width| Cell::styled((column.print_error)(half_width), DIM))
+    };
+    let mut lines = vec![line];
+    if runs.len() > 1 {
+        lines
+            .push(std::iter::once(Cell::styled("    +/-", DIM)).chain(COLUMNS.iter().zip(&means).map(error)).collect());
+    }
+    lines
+}
+
+/// The verdict on the runs of a scheme, or how many of them are steady where they differ.
+fn steadiness(runs: &[&RunResult]) -> String {
+    let verdict = runs[0].steady;
+    if runs.iter().all(|run| run.steady == verdict) {
+        return steady::short(verdict).to_owned();
+    }
+    let steady = runs.iter().filter(|run| run.steady == Verdict::Steady).count();
+    format!("{steady} of {}", runs.len())
+}
+
+/// What the lines of errors are; nothing where each cell has a seed of its own.
+pub fn note_of_seeds(results: &Results<'_>) -> String {
+    let seeds = SeedGroup::all(results).iter().map(|group| group.cells.len()).max().unwrap_or(1);
+    if seeds < 2 {
+        return String::new();
+    }
+    format!(
+        "\nMeans over {seeds} seeds; +/- is half of the 95 % interval of a mean (Student's t).\n\
+         `{CHANGE}` is the mean of the changes with each seed\n"
+    )
 }

@@ -2,8 +2,8 @@
 
 use super::file::SweepFile;
 use super::grid::Cell;
-use super::journal::CellResult;
-use crate::columns::{Column, write_table};
+use super::journal::{CellResult, RunResult};
+use crate::columns::{About, Column, write_table};
 use crate::failure::Failure;
 use crate::files;
 use crate::flat::Number;
@@ -20,41 +20,55 @@ pub struct Results<'a> {
     pub results: Vec<CellResult>,
 }
 
-/// Writes the table: first what a run is, then a column for each varied key, then its numbers, then its hash. A number
-/// that a run has not is null.
+/// Writes the table: first what a run is, then a column for each varied key, then its numbers, its configuration and
+/// its hash. A number that a run has not is null.
 pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
-    files::write_whole(path, |file| write_table(file, "sweep", columns(results)))
+    files::write_whole(path, |file| write_table(file, "sweep", &about(results), columns(results)))
 }
 
-fn columns(results: &Results<'_>) -> Vec<Column> {
-    let rows: Vec<(&Cell, usize)> = results
-        .cells
-        .iter()
-        .zip(&results.results)
-        .flat_map(|(cell, result)| (0..result.runs.len()).map(move |run| (cell, run)))
-        .collect();
-    let text = |name, value: &dyn Fn(&Cell) -> String| Column::text(name, rows.iter().map(|(c, _)| value(c)).collect());
+/// What a sweep's tables say of it: seeds, configurations and hashes of runs are in the rows.
+pub fn about(results: &Results<'_>) -> About {
+    About::this_program().with("sweep", &results.file.name)
+}
+
+/// All runs, each with its cell.
+pub fn rows<'a>(results: &'a Results<'_>) -> Vec<(&'a Cell, &'a RunResult)> {
+    let both = results.cells.iter().zip(&results.results);
+    both.flat_map(|(cell, result)| result.runs.iter().map(move |run| (cell, run))).collect()
+}
+
+/// Columns of what a cell is: one for each varied key after those that every sweep has.
+pub fn cell_columns(results: &Results<'_>, rows: &[&Cell]) -> Vec<Column> {
+    let text = |name, value: &dyn Fn(&Cell) -> String| Column::text(name, rows.iter().map(|c| value(c)).collect());
     let mut columns = vec![
         text("cell", &|cell| cell.label.clone()),
         text("case", &|cell| cell.case.clone()),
         text("device", &|cell| cell.device.clone()),
         text("workload", &|cell| cell.workload.clone()),
-        Column::U64("seed", rows.iter().map(|(cell, _)| cell.plan.seed).collect()),
+        Column::U64("seed", rows.iter().map(|cell| cell.plan.seed).collect()),
     ];
     for (at, vary) in results.file.vary.iter().enumerate() {
-        let values: Vec<&toml::Value> = rows.iter().map(|(cell, _)| &cell.varied[at]).collect();
+        let values: Vec<&toml::Value> = rows.iter().map(|cell| &cell.varied[at]).collect();
         columns.push(varied(vary.key.clone(), &values));
     }
-    let runs = || results.results.iter().flat_map(|result| &result.runs);
-    columns.push(Column::text("scheme", runs().map(|run| run.scheme.clone()).collect()));
-    let names: BTreeSet<&String> = runs().flat_map(|run| run.numbers.keys()).collect();
+    columns
+}
+
+fn columns(results: &Results<'_>) -> Vec<Column> {
+    let (cells, runs): (Vec<&Cell>, Vec<&RunResult>) = rows(results).into_iter().unzip();
+    let text = |name, value: fn(&RunResult) -> String| Column::text(name, runs.iter().map(|run| value(run)).collect());
+    let mut columns = cell_columns(results, &cells);
+    columns.push(text("scheme", |run| run.scheme.clone()));
+    columns.push(text("steady", |run| run.steady.name().to_owned()));
+    let names: BTreeSet<&String> = runs.iter().flat_map(|run| run.numbers.keys()).collect();
     for name in names {
-        let numbers: Vec<Number> = runs().map(|run| run.numbers.get(name).copied().unwrap_or(Number::None)).collect();
-        columns.push(numbers_column(name.clone(), &numbers));
+        let number = |run: &&RunResult| run.numbers.get(name).copied().unwrap_or(Number::None);
+        columns.push(numbers_column(name.clone(), &runs.iter().map(number).collect::<Vec<_>>()));
     }
-    columns.push(Column::text("hash", runs().map(|run| run.hash.clone()).collect()));
-    let version = || env!("CARGO_PKG_VERSION").to_owned();
-    columns.push(Column::text("version", runs().map(|_| version()).collect()));
+    let config = |cell: &Cell| cell.plan.runs.iter().map(|planned| planned.config_text(&cell.plan)).collect::<Vec<_>>();
+    columns.push(Column::text("config", results.cells.iter().flat_map(config).collect()));
+    columns.push(text("hash", |run| run.hash.clone()));
+    columns.push(text("version", |_| env!("CARGO_PKG_VERSION").to_owned()));
     columns
 }
 

@@ -101,7 +101,9 @@ fn mean_of_kinds(times: &PageTimes) -> PageTimes {
 /// Pages written in a second from a quarter to three quarters of the run's time: at its end some dies run empty before
 /// others, which a drive in use does not.
 fn steady_pages_per_s(series: &[Sample]) -> f64 {
-    let (first, last) = (series.len() / 4, 3 * series.len() / 4);
+    // The last interval ends with the run and is shorter than the others.
+    let even = series.len() - 1;
+    let (first, last) = (even / 4, 3 * even / 4);
     let pages: u64 = series[first + 1..=last].iter().map(|sample| sample.requests_done).sum();
     1e9 * pages as f64 / (series[last].time_ns - series[first].time_ns) as f64
 }

@@ -5,7 +5,9 @@ use super::bandwidth::Bandwidth;
 use super::config::MeasureConfig;
 use super::latencies::Latencies;
 use super::matched::Responses;
-use super::report::{ALL_CAUSES, Bin, CAUSES, Latencies as LatencyReport, LatencyBreakdown, RequestRecord, Sample};
+use super::report::{
+    ALL_CAUSES, Bin, CAUSES, Latencies as LatencyReport, LatencyBreakdown, RequestRecord, Sample, SampleWork,
+};
 use super::window::{Ends, Window};
 use crate::sim::invariant::hold;
 use copyback_workload::{Op, Request};
@@ -37,6 +39,14 @@ const LARGE_READ: usize = 1;
 const WRITE: usize = 2;
 const KINDS: usize = 3;
 
+/// What had been done by the time of a sample.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sampled {
+    requests: u64,
+    response_ns: u64,
+    work: SampleWork,
+}
+
 /// Measures of host requests.
 pub struct Collector {
     /// Response times by kind, each not affected and affected by collection.
@@ -60,8 +70,8 @@ pub struct Collector {
     /// Sum of the response times of requests that are measured, trims included. It may begin anew at 0: only what is
     /// added in a short time is asked for.
     response_sum_ns: u64,
-    /// Requests that are measured and this sum, at the last sample.
-    sampled: (u64, u64),
+    /// Requests that are measured, this sum, and the work of the drives, at the last sample.
+    sampled: Sampled,
     /// What ended and is not measured.
     left_out: Ends,
     /// The window, where one is asked for.
@@ -92,7 +102,7 @@ impl Collector {
             next_sample_ns: 0,
             sample_every_ns: SAMPLE_NS,
             response_sum_ns: 0,
-            sampled: (0, 0),
+            sampled: Sampled::default(),
             left_out: Ends::default(),
             window: None,
             bandwidth: None,
@@ -110,16 +120,22 @@ impl Collector {
         self.plan_look();
     }
 
+    /// The drives had done this when the run began, in their preconditioning.
+    pub fn start_after(&mut self, work: SampleWork) {
+        self.sampled = self.done_with(work);
+    }
+
     /// From now on no end of a request counts.
     pub fn warm_up(&mut self) {
         self.measured_from = u64::MAX;
     }
 
-    /// The warm-up is over: requests of this number and after it count. State over time begins here.
-    pub fn begin(&mut self, first: u64, now_ns: u64) {
+    /// The warm-up is over: requests of this number and after it count. State over time begins here; the drives have
+    /// done `work` before.
+    pub fn begin(&mut self, first: u64, now_ns: u64, work: SampleWork) {
         self.measured_from = first;
         self.series.clear();
-        self.sampled = (self.measured(), self.response_sum_ns);
+        self.sampled = self.done_with(work);
         self.sample_every_ns = SAMPLE_NS;
         self.next_sample_ns = (now_ns / SAMPLE_NS + 1) * SAMPLE_NS;
         let bytes = self.bytes.iter().sum();
@@ -224,11 +240,27 @@ impl Collector {
         self.next_look_ns = self.next_sample_ns.min(window_ns).min(bandwidth_ns);
     }
 
-    /// Looks at the drives before what happens now; `state` has everything but the requests that ended, `free_blocks`
-    /// are those of all drives.
+    /// Whether a look now takes a sample, for which the state has to have the work of the drives.
+    #[inline]
+    pub fn is_sample_due(&self, now_ns: u64) -> bool {
+        now_ns >= self.next_sample_ns
+    }
+
+    /// The run has ended: what came behind the last sample is one more. Where that sample was taken at the same time,
+    /// before the run's last events, they are added to it.
+    pub fn end_series(&mut self, now_ns: u64, state: &Sample) {
+        let before = self.series.pop_if(|last| last.time_ns == now_ns);
+        self.sample(now_ns, state);
+        if let (Some(before), Some(last)) = (before, self.series.last_mut()) {
+            last.add(&before);
+        }
+    }
+
+    /// Looks at the drives before what happens now; `state` has everything but the requests that ended, and the work
+    /// since the run began where a sample is due. `free_blocks` are those of all drives.
     #[inline]
     pub fn look(&mut self, now_ns: u64, state: &Sample, free_blocks: u64) {
-        if now_ns >= self.next_sample_ns {
+        if self.is_sample_due(now_ns) {
             self.sample(now_ns, state);
         }
         if self.window.as_ref().is_some_and(|window| now_ns >= window.next_ns()) {
@@ -253,12 +285,13 @@ impl Collector {
 
     #[inline]
     fn sample(&mut self, now_ns: u64, state: &Sample) {
-        let ended = (self.measured(), self.response_sum_ns);
-        let before = std::mem::replace(&mut self.sampled, ended);
+        let done = self.done_with(state.work);
+        let before = std::mem::replace(&mut self.sampled, done);
         self.series.push(Sample {
             time_ns: now_ns,
-            requests_done: ended.0 - before.0,
-            response_sum_ns: ended.1.wrapping_sub(before.1),
+            requests_done: done.requests - before.requests,
+            response_sum_ns: done.response_ns.wrapping_sub(before.response_ns),
+            work: done.work.zip(&before.work, |now, then| now - then),
             ..*state
         });
         if self.series.len() >= SAMPLES_MAX {
@@ -267,12 +300,16 @@ impl Collector {
         self.next_sample_ns = (now_ns / self.sample_every_ns + 1) * self.sample_every_ns;
     }
 
+    /// All that is done, with the work of the drives so far.
+    fn done_with(&self, work: SampleWork) -> Sampled {
+        let work = SampleWork { trims_done: self.done[Op::Trim as usize], ..work };
+        Sampled { requests: self.measured(), response_ns: self.response_sum_ns, work }
+    }
+
     fn merge_samples(&mut self) {
         for at in 0..SAMPLES_MAX / 2 {
             let (first, mut last) = (self.series[2 * at], self.series[2 * at + 1]);
-            last.requests_done += first.requests_done;
-            last.response_sum_ns += first.response_sum_ns;
-            last.free_blocks_min = last.free_blocks_min.min(first.free_blocks_min);
+            last.add(&first);
             self.series[at] = last;
         }
         self.series.truncate(SAMPLES_MAX / 2);
@@ -319,9 +356,44 @@ mod tests {
     #[test]
     fn samples_are_due_at_multiples_of_their_distance() {
         let mut collector = Collector::new(false);
-        collector.begin(0, 7 * SAMPLE_NS + 1);
+        collector.begin(0, 7 * SAMPLE_NS + 1, SampleWork::default());
         assert_eq!(collector.next_look_ns(), 8 * SAMPLE_NS);
         collector.look(9 * SAMPLE_NS, &Sample::default(), 0);
         assert_eq!(collector.next_look_ns(), 10 * SAMPLE_NS);
+    }
+
+    fn after(gc_units: u64) -> Sample {
+        Sample { work: SampleWork { gc_units, ..SampleWork::default() }, ..Sample::default() }
+    }
+
+    fn shown(collector: &Collector) -> Vec<(u64, u64)> {
+        collector.series.iter().map(|sample| (sample.time_ns, sample.work.gc_units)).collect()
+    }
+
+    /// What a warm-up did is in no sample, and what came behind the last one is.
+    #[test]
+    fn work_is_that_since_the_sample_before_up_to_the_end() {
+        let mut collector = Collector::new(false);
+        collector.begin(0, 0, after(100).work);
+        collector.look(SAMPLE_NS, &after(103), 0);
+        collector.look(2 * SAMPLE_NS, &after(110), 0);
+        collector.end_series(2 * SAMPLE_NS + 1, &after(111));
+        assert_eq!(shown(&collector), [(SAMPLE_NS, 3), (2 * SAMPLE_NS, 7), (2 * SAMPLE_NS + 1, 1)]);
+    }
+
+    #[test]
+    fn the_last_events_belong_to_a_sample_of_their_time() {
+        let mut collector = Collector::new(false);
+        collector.look(SAMPLE_NS, &after(5), 0);
+        collector.end_series(SAMPLE_NS, &after(9));
+        assert_eq!(shown(&collector), [(SAMPLE_NS, 9)]);
+    }
+
+    #[test]
+    fn merged_samples_keep_all_work() {
+        let mut collector = Collector::new(false);
+        (1..=SAMPLES_MAX as u64).for_each(|at| collector.look(at * SAMPLE_NS, &after(3 * at), 0));
+        assert_eq!(collector.series.len(), SAMPLES_MAX / 2);
+        assert!(collector.series.iter().all(|sample| sample.work.gc_units == 6));
     }
 }

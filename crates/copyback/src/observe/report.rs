@@ -7,7 +7,7 @@ pub use super::flash_work::FlashWork;
 use super::matched::Responses;
 use super::microscope::View;
 use super::steady::Steady;
-pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample};
+pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample, SampleWork};
 use super::window_report::WindowReport;
 use crate::ftl::log_blocks::MergeTotals;
 use hdrhistogram::Histogram;
@@ -391,7 +391,7 @@ pub struct Outcome {
     pub report: Report,
     /// Histograms of response times in nanoseconds, by class name (`all`, `read`, `small_read`, `write`, …).
     pub histograms: Vec<(&'static str, Histogram<u64>)>,
-    /// State over time, evenly spaced.
+    /// State over time, evenly spaced; the last one is at the run's end.
     pub series: Vec<Sample>,
     /// The bins of the window that was asked for, as far as the run went; none where none was.
     pub window: Option<Vec<Bin>>,

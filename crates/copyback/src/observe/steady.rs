@@ -105,6 +105,27 @@ pub enum Verdict {
     NoWrite,
 }
 
+impl Verdict {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Steady, Self::NotYet, Self::NoErase, Self::TooShort, Self::NoWrite];
+
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Steady => "steady",
+            Self::NotYet => "not_yet",
+            Self::NoErase => "no_erase",
+            Self::TooShort => "too_short",
+            Self::NoWrite => "no_write",
+        }
+    }
+
+    /// The verdict of a name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
+    }
+}
+
 /// The verdict on a run and what it rests on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Steady {
@@ -228,6 +249,15 @@ impl Track {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn verdicts_have_the_names_that_documents_have() {
+        for verdict in Verdict::ALL {
+            assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
+            assert_eq!(Verdict::of_name(verdict.name()), Some(verdict));
+        }
+        assert_eq!(Verdict::of_name("Steady"), None);
+    }
 
     #[test]
     fn the_limits_are_those_of_the_rule() {

@@ -1,6 +1,6 @@
 //! Rows of the tables behind a report: samples of a drive's state, collections, requests; and when requests arrived.
 
-use super::report::CAUSES;
+use super::report::{CAUSES, FlashWork};
 use serde::Serialize;
 
 /// State of the drive at one time.
@@ -20,12 +20,95 @@ pub struct Sample {
     pub requests_done: u64,
     /// Sum of their response times.
     pub response_sum_ns: u64,
+    /// What was asked of the drives and done by their flash since the sample before.
+    pub work: SampleWork,
     /// Share of collections in percent, 0 while there are none: mean of the drives whose tasks have shares, if any do.
     pub gc_share_percent: Option<f64>,
     /// The same of scrubbing.
     pub scrub_share_percent: Option<f64>,
     /// Reads of the block that was read most since its erase, where they are counted.
     pub block_reads_max: Option<u32>,
+}
+
+impl Sample {
+    /// Adds the sample before it: what was done in both, the fewest free blocks, and the state of the later one.
+    pub(super) fn add(&mut self, before: &Self) {
+        self.requests_done += before.requests_done;
+        self.response_sum_ns += before.response_sum_ns;
+        self.work = self.work.zip(&before.work, |a, b| a + b);
+        self.free_blocks_min = self.free_blocks_min.min(before.free_blocks_min);
+    }
+}
+
+/// What was asked of the drives and done by their flash, from one sample to the next. Sums over all samples are the
+/// numbers of the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SampleWork {
+    /// Trims done; they are among the requests done.
+    pub trims_done: u64,
+    /// Mapping units that the host wrote: those bound to flash, or with a buffer those that came in.
+    pub units_written: u64,
+    /// Mapping units programmed for the host.
+    pub host_units: u64,
+    /// Mapping units moved by garbage collection.
+    pub gc_units: u64,
+    /// Mapping units moved or written by other background work.
+    pub other_units: u64,
+    /// Unit places of programmed pages that were left empty.
+    pub padding_units: u64,
+    /// Page reads for the host.
+    pub host_page_reads: u64,
+    /// Page programs for the host.
+    pub host_page_programs: u64,
+    /// Page reads of garbage collection.
+    pub gc_page_reads: u64,
+    /// Page programs of garbage collection.
+    pub gc_page_programs: u64,
+    /// Block erases.
+    pub block_erases: u64,
+}
+
+impl SampleWork {
+    /// What counters show.
+    pub fn of(flash: &FlashWork, units_written: u64) -> Self {
+        Self {
+            trims_done: 0,
+            units_written,
+            host_units: flash.host_units,
+            gc_units: flash.gc_units,
+            other_units: flash.other_units,
+            padding_units: flash.padding_units,
+            host_page_reads: flash.host_page_reads,
+            host_page_programs: flash.host_page_programs,
+            gc_page_reads: flash.gc_page_reads,
+            gc_page_programs: flash.gc_page_programs,
+            block_erases: flash.block_erases,
+        }
+    }
+
+    /// Each count of this with the same count of another.
+    #[must_use]
+    pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
+        Self {
+            trims_done: with(self.trims_done, other.trims_done),
+            units_written: with(self.units_written, other.units_written),
+            host_units: with(self.host_units, other.host_units),
+            gc_units: with(self.gc_units, other.gc_units),
+            other_units: with(self.other_units, other.other_units),
+            padding_units: with(self.padding_units, other.padding_units),
+            host_page_reads: with(self.host_page_reads, other.host_page_reads),
+            host_page_programs: with(self.host_page_programs, other.host_page_programs),
+            gc_page_reads: with(self.gc_page_reads, other.gc_page_reads),
+            gc_page_programs: with(self.gc_page_programs, other.gc_page_programs),
+            block_erases: with(self.block_erases, other.block_erases),
+        }
+    }
+
+    /// Units programmed for each unit that the host wrote; `None` where it wrote none.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let programmed = self.host_units + self.gc_units + self.other_units + self.padding_units;
+        (self.units_written > 0).then(|| programmed as f64 / self.units_written as f64)
+    }
 }
 
 /// A bin of the window of a run.

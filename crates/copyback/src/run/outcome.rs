@@ -35,6 +35,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     let array = simulation.array_report();
     let bandwidth = simulation.collector.end_bandwidth();
     let window = simulation.end_window();
+    simulation.end_series();
     let start = simulation.start_of_measures();
     let span_ns = simulation.span_ns();
     let per_second = |count: u64| if span_ns == 0 { 0.0 } else { count as f64 * 1e9 / span_ns as f64 };

@@ -183,6 +183,7 @@ impl<'a> Simulation<'a> {
             check: setup.check,
         };
         simulation.start = simulation.reading();
+        simulation.collector.start_after(simulation.work());
         simulation
     }
 

@@ -39,15 +39,20 @@ pub struct Reading {
 }
 
 impl Drive {
-    /// What the counters show now.
-    pub fn reading(&self, now_ns: u64) -> Reading {
+    /// Work, with what the translation layer alone counts.
+    pub fn work(&self) -> FlashWork {
         let counts = self.ftl.counts();
         let mut work = self.counters.work().clone();
         work.padding_units += counts.padding_units;
         work.dropped_moves += counts.dropped_moves;
+        work
+    }
+
+    /// What the counters show now.
+    pub fn reading(&self, now_ns: u64) -> Reading {
         let (plane_busy_ns, die_busy_ns, channel_busy_ns) = self.flash.busy_ns(now_ns);
         Reading {
-            work,
+            work: self.work(),
             gc: *self.counters.gc(),
             evictions: *self.counters.evictions(),
             map: self.translation.as_ref().map(|map| map.totals),

@@ -3,6 +3,8 @@
 
 use super::{CellResult, RunResult};
 use crate::flat::Number;
+use crate::sweep::latencies::Distribution;
+use copyback::observe::steady::Verdict;
 use serde_json::{Map, Value, json};
 
 /// Layout of the lines: in the first line, and part of the key.
@@ -57,10 +59,13 @@ pub fn write_line(key: &str, label: &str, result: &CellResult) -> String {
     };
     let run = |run: &RunResult| {
         let numbers: Map<String, Value> = run.numbers.iter().map(|(name, n)| (name.clone(), number(n))).collect();
-        json!({ "scheme": run.scheme, "hash": run.hash, "numbers": numbers })
+        let texts = run.latencies.iter().map(|(class, of)| (class.clone(), json!(of.to_text())));
+        let latencies: Map<String, Value> = texts.collect();
+        let steady = run.steady.name();
+        json!({ "scheme": run.scheme, "hash": run.hash, "steady": steady, "numbers": numbers, "latencies": latencies })
     };
     let runs: Vec<Value> = result.runs.iter().map(run).collect();
-    sealed(&json!({ "key": key, "cell": label, "runs": runs, "notes": result.notes, "is_steady": result.is_steady }))
+    sealed(&json!({ "key": key, "cell": label, "runs": runs, "notes": result.notes }))
 }
 
 /// A cell's key and its results, if its line is as it was written.
@@ -74,17 +79,20 @@ pub fn read_line(line: &[u8]) -> Option<(String, CellResult)> {
     };
     let run = |run: &Value| {
         let numbers = run["numbers"].as_object()?.iter().map(|(name, value)| Some((name.clone(), number(value)?)));
+        let latencies = run["latencies"].as_object().into_iter().flatten();
+        let latencies = latencies.map(|(class, text)| Some((class.clone(), Distribution::of_text(text.as_str()?)?)));
         Some(RunResult {
             scheme: run["scheme"].as_str()?.to_owned(),
             hash: run["hash"].as_str()?.to_owned(),
+            // Lines of earlier programs do not say; no cell of this one has their keys.
+            steady: run["steady"].as_str().and_then(Verdict::of_name).unwrap_or_default(),
             numbers: numbers.collect::<Option<_>>()?,
+            latencies: latencies.collect::<Option<_>>()?,
         })
     };
     let runs = value["runs"].as_array()?.iter().map(run).collect::<Option<_>>()?;
     let notes = value["notes"].as_str()?.to_owned();
-    // Lines of earlier programs do not say; no cell of this one has their keys.
-    let is_steady = value["is_steady"].as_bool().unwrap_or(true);
-    Some((value["key"].as_str()?.to_owned(), CellResult { runs, notes, is_steady }))
+    Some((value["key"].as_str()?.to_owned(), CellResult { runs, notes }))
 }
 
 #[cfg(test)]

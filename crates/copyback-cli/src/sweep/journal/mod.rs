@@ -8,10 +8,13 @@
 
 mod line;
 
+use super::latencies::Distribution;
 use crate::failure::{self, Failure};
 use crate::files;
 use crate::flat::Number;
 use crate::plan::Plan;
+use crate::steady;
+use copyback::observe::steady::Verdict;
 use line::LAYOUT;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -32,8 +35,30 @@ pub struct RunResult {
     pub scheme: String,
     /// Hash of its configuration, its trace, its seed and its number of requests.
     pub hash: String,
+    /// Whether its drive had settled.
+    pub steady: Verdict,
     /// Its numbers by name.
     pub numbers: BTreeMap<String, Number>,
+    /// Its response times by class of requests.
+    pub latencies: BTreeMap<String, Distribution>,
+}
+
+impl RunResult {
+    /// A number, as [`value_of`] has it.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        value_of(&self.numbers, name)
+    }
+}
+
+/// A number of a run; none where it has none, or where it is of a class of requests that is empty.
+pub fn value_of(numbers: &BTreeMap<String, Number>, name: &str) -> Option<f64> {
+    if let Some((class, last)) = name.rsplit_once('.')
+        && last != "count"
+        && numbers.get(&format!("{class}.count")).is_some_and(|count| count.as_f64() == Some(0.0))
+    {
+        return None;
+    }
+    numbers.get(name)?.as_f64()
 }
 
 /// Results of one cell.
@@ -43,8 +68,13 @@ pub struct CellResult {
     pub runs: Vec<RunResult>,
     /// What users should know about them.
     pub notes: String,
-    /// Whether each had settled, as far as its host wrote anything.
-    pub is_steady: bool,
+}
+
+impl CellResult {
+    /// Whether each run's drive had settled, as far as its host wrote anything.
+    pub fn is_steady(&self) -> bool {
+        self.runs.iter().all(|run| !steady::is_noted(run.steady))
+    }
 }
 
 /// The journal, open for this program alone.
@@ -204,6 +234,8 @@ fn not_ours(path: &Path, why: &str) -> Failure {
 
 /// Hash of what one run's results depend on but for the program. A trace counts with its bytes, not with its path.
 pub fn run_hash(plan: &Plan, at: usize) -> String {
+    // One of no request is none.
+    let warmup = plan.warmup.filter(|warmup| !warmup.is_none());
     let mut resolved = plan.runs[at].resolved.clone();
     resolved.workload.trace = None;
     let trace = plan.inputs.iter().find(|input| input.role == "trace").map_or("", |input| &input.hash);
@@ -211,8 +243,7 @@ pub fn run_hash(plan: &Plan, at: usize) -> String {
     let others = plan.runs[at].members.iter().filter(|member| member.config != resolved.run);
     let others: Vec<String> = others.map(|member| format!("{:?}", member.config)).collect();
     let others = others.join("\n");
-    let parts =
-        format!("{}\n{trace}\n{}\n{:?} {:?}{others}", resolved.to_toml(), plan.seed, plan.requests, plan.warmup);
+    let parts = format!("{}\n{trace}\n{}\n{:?} {warmup:?}{others}", resolved.to_toml(), plan.seed, plan.requests);
     files::hash_bytes(parts.as_bytes())
 }
 
@@ -240,8 +271,10 @@ pub mod tests {
             ("mean_ns".to_owned(), Number::F64(mean_ns)),
             ("wa".to_owned(), Number::None),
         ];
-        let run = RunResult { scheme: "s".into(), hash: "h".into(), numbers: numbers.into() };
-        CellResult { runs: vec![run], notes: "a note\n".into(), is_steady: mean_ns < 1.0 }
+        let latencies = [("read".to_owned(), Distribution::of_text("7.3 4").expect("two bins"))].into();
+        let steady = if mean_ns < 1.0 { Verdict::Steady } else { Verdict::NotYet };
+        let run = RunResult { scheme: "s".into(), hash: "h".into(), steady, numbers: numbers.into(), latencies };
+        CellResult { runs: vec![run], notes: "a note\n".into() }
     }
 
     #[test]

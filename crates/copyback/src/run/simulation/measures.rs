@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::host::config::HostMode;
 use crate::observe::config::MeasureConfig;
-use crate::observe::report::{Arrivals, Bin, Sample};
+use crate::observe::report::{Arrivals, Bin, FlashWork, Sample, SampleWork};
 use crate::observe::steady::{Mark, Steady, Track};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
@@ -62,7 +62,8 @@ impl Simulation<'_> {
         let now_ns = self.events.now_ns();
         self.members.iter_mut().for_each(|m| m.ssd.drive_mut().restart_extremes());
         self.start = Start { requests: index, since_ns: Some(now_ns), ..self.reading() };
-        self.collector.begin(index, now_ns);
+        let work = self.work();
+        self.collector.begin(index, now_ns, work);
         self.track = Track::starting_at(self.mark());
         self.peak_outstanding = 0;
         self.restart_array();
@@ -113,8 +114,24 @@ impl Simulation<'_> {
 
     /// Samples the drives before what happens now, or looks at them for the window.
     pub(super) fn look(&mut self, now_ns: u64) {
-        let state = self.state();
+        let mut state = self.state();
+        if self.collector.is_sample_due(now_ns) {
+            state.work = self.work();
+        }
         self.collector.look(now_ns, &state, self.totals.free_blocks());
+    }
+
+    /// The end of the state over time, at the end of the run.
+    pub fn end_series(&mut self) {
+        let state = Sample { work: self.work(), ..self.state() };
+        self.collector.end_series(self.events.now_ns(), &state);
+    }
+
+    /// What the host has written and all drives have done since they were made: what the translation layer alone counts
+    /// includes their preconditioning.
+    pub(super) fn work(&self) -> SampleWork {
+        let flash = self.drives().fold(FlashWork::default(), |sum, drive| sum.zip(&drive.work(), |a, b| a + b));
+        SampleWork::of(&flash, self.written_units())
     }
 
     /// The bins of the window, at the end of the run; none where there is no window.

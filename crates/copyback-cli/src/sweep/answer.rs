@@ -1,0 +1,173 @@
+//! Which rows of a sweep's table meet what was asked, and which is the best of them.
+
+use super::journal::RunResult;
+use super::objective::{Asked, Columns, Objective, Source, Test};
+use super::quantity::Unit;
+use super::seeds::{Mean, SeedGroup};
+use super::table::Results;
+use crate::failure::Failure;
+use crate::format::{count, is_maximum};
+use crate::table::{self, BOLD, Cell};
+
+/// A scheme in cells that differ in their seeds only.
+struct Row<'a> {
+    group: &'a SeedGroup<'a>,
+    scheme: &'a str,
+    /// One for each seed.
+    runs: Vec<&'a RunResult>,
+}
+
+impl Row<'_> {
+    /// The mean over seeds; none where a run has no such number.
+    fn number(&self, source: &Source) -> Option<Mean> {
+        Mean::of(self.runs.iter().map(|run| source.number(self.group.first, run)))
+    }
+
+    /// Whether it meets a condition: by its mean over seeds, and by its text with every seed.
+    fn meets(&self, test: &Test) -> bool {
+        let source = &test.asked.source;
+        match test.number {
+            Some(wanted) => self.number(source).is_some_and(|mean| test.comparison.holds(mean.value, wanted)),
+            None => self
+                .runs
+                .iter()
+                .all(|run| test.comparison.holds(source.text(self.group.first, run).as_str(), test.text.as_str())),
+        }
+    }
+
+    /// What is shown of a column: means with their errors.
+    fn shown(&self, asked: &Asked) -> String {
+        let Some(unit) = asked.unit else {
+            let mut texts: Vec<String> = self.runs.iter().map(|run| asked.source.text(self.group.first, run)).collect();
+            texts.dedup();
+            return texts.join(", ");
+        };
+        let Some(mean) = self.number(&asked.source) else { return "-".into() };
+        let error = mean.half_width.filter(|_| matches!(asked.source, Source::Number(_)));
+        let error = error.map(|half_width| format!(" +/- {}", unit.shown(half_width)));
+        format!("{}{}", unit.shown(mean.value), error.unwrap_or_default())
+    }
+
+    fn name(&self) -> String {
+        format!("`{}` in {}", self.scheme, self.group.label)
+    }
+}
+
+/// Shown of every row, so that nobody takes a transient for a result.
+const STEADY: Source = Source::Text("steady");
+
+/// The answer, as a person reads it.
+pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Failure> {
+    let columns = Columns::of(results.file, results.results.iter());
+    let (tests, best) = (objective.tests(&columns)?, objective.best(&columns)?);
+    let groups = SeedGroup::all(results);
+    let rows = rows(&groups, results);
+    let kept: Vec<&Row<'_>> = rows.iter().filter(|row| tests.iter().all(|test| row.meets(test))).collect();
+    let mut asked: Vec<Asked> = best.iter().map(|(asked, _)| asked.clone()).collect();
+    for column in tests.iter().map(|test| &test.asked).chain(&objective.shown(&columns)?) {
+        if asked.iter().all(|other| other.title != column.title) {
+            asked.push(column.clone());
+        }
+    }
+    if asked.iter().all(|asked| asked.source != STEADY) {
+        asked.push(Asked { title: "steady".into(), source: STEADY, unit: None });
+    }
+    let mut text = heading(objective, kept.len(), &rows);
+    if !kept.is_empty() {
+        text.push_str(&format!("\n{}", table(&kept, &asked)));
+    }
+    if let Some((asked, is_most)) = &best {
+        text.push_str(&best_of(&kept, asked, *is_most));
+    }
+    Ok(text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked))
+}
+
+fn rows<'a>(groups: &'a [SeedGroup<'a>], results: &'a Results<'_>) -> Vec<Row<'a>> {
+    let of_group = |group: &'a SeedGroup<'a>| {
+        let schemes = results.file.schemes.iter().enumerate();
+        schemes.map(move |(at, scheme)| Row { group, scheme: &scheme.value, runs: group.runs(results, at) })
+    };
+    groups.iter().flat_map(of_group).collect()
+}
+
+fn heading(objective: &Objective, kept: usize, rows: &[Row<'_>]) -> String {
+    let seeds = rows.iter().map(|row| row.runs.len()).max().unwrap_or(1);
+    let means = if seeds > 1 { format!(", as means over {seeds} seeds with 95 % intervals") } else { String::new() };
+    let conditions: Vec<String> =
+        objective.conditions.iter().map(|condition| format!("`{}`", condition.text())).collect();
+    let all = count(rows.len() as u64);
+    match (conditions.is_empty(), kept) {
+        (true, _) => format!("{all} rows, a scheme in a cell each{means}\n"),
+        (false, 0) => format!("None of {all} rows meets {}{means}\n", conditions.join(" and ")),
+        (false, _) => {
+            let meet = if kept == 1 { "meets" } else { "meet" };
+            format!("{} of {all} rows {meet} {}{means}\n", count(kept as u64), conditions.join(" and "))
+        }
+    }
+}
+
+/// A line for each row, below a line for its cell.
+fn table(rows: &[&Row<'_>], asked: &[Asked]) -> String {
+    let bold = |text: &str| Cell::styled(text, BOLD);
+    let heading = std::iter::once(Cell::default()).chain(asked.iter().map(|asked| bold(&asked.title)));
+    let mut lines: Vec<Vec<Cell>> = vec![heading.collect()];
+    let mut label = None;
+    for row in rows {
+        if label.replace(&row.group.label) != Some(&row.group.label) {
+            lines.push(vec![bold(&row.group.label)]);
+        }
+        let scheme = Cell::new(format!("  {}", row.scheme));
+        lines.push(std::iter::once(scheme).chain(asked.iter().map(|asked| Cell::new(row.shown(asked)))).collect());
+    }
+    table::lay_out(&lines)
+}
+
+/// Rows that are named of those which are equally good.
+const BEST_MAX: usize = 5;
+
+/// The least or the most of the rows that are left, and all that have it.
+fn best_of(rows: &[&Row<'_>], asked: &Asked, is_most: bool) -> String {
+    let value = |row: &Row<'_>| row.number(&asked.source).map(|mean| mean.value);
+    let better = if is_most { f64::max } else { f64::min };
+    let what = if is_most { "Most" } else { "Least" };
+    let Some(best) = rows.iter().filter_map(|row| value(row)).reduce(better) else {
+        return format!("\n{what} `{}`: no such row has one\n", asked.title);
+    };
+    let alike: Vec<String> = rows.iter().filter(|row| value(row) == Some(best)).map(|row| row.name()).collect();
+    let more = match alike.len().saturating_sub(BEST_MAX) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let shown = asked.unit.unwrap_or(Unit::Plain).shown(best);
+    let alike = alike.into_iter().take(BEST_MAX).collect::<Vec<_>>().join(", ");
+    format!("\n{what} `{}`: {shown}, {alike}{more}\n", asked.title)
+}
+
+/// That a percentile of few requests is their maximum: it was compared like the others.
+fn note_of_maxima(rows: &[Row<'_>], asked: &[Asked]) -> String {
+    let is_maximum = |row: &Row<'_>, name: &str| row.runs.iter().any(|run| is_maximum(name, |count| run.value(count)));
+    let mut text = String::new();
+    for asked in asked {
+        let Source::Number(name) = &asked.source else { continue };
+        let found = rows.iter().filter(|row| is_maximum(row, name)).count();
+        if found > 0 {
+            let title = &asked.title;
+            text.push_str(&format!(
+                "\nNote: `{title}` of {found} rows is their maximum: less than one request is beyond it\n"
+            ));
+        }
+    }
+    text
+}
+
+/// That some rows were left out for what they have not.
+fn note_of_missing(rows: &[Row<'_>], asked: &[Asked]) -> String {
+    let mut text = String::new();
+    for asked in asked.iter().filter(|asked| asked.unit.is_some()) {
+        let missing = rows.iter().filter(|row| row.number(&asked.source).is_none()).count();
+        if missing > 0 {
+            text.push_str(&format!("\nNote: {missing} rows have no `{}`, and meet nothing\n", asked.title));
+        }
+    }
+    text
+}

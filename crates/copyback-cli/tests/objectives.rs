@@ -1,0 +1,160 @@
+//! Is a sweep's answer to `--where`, `--min` and `--max` what its own table says?
+
+mod common;
+
+use common::{code, copyback, printed, said};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const GRID: &str = r#"
+schemes = ["baseline", "ideal-no-gc"]
+workloads = ["mixed-70-30"]
+requests = 2000
+seeds = [1, 2]
+
+[vary]
+capacity.over_provisioning = [0.15, 0.3]
+"#;
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn with(grid: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("grid.toml"), grid).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn sweep(&self, more: &[&str]) -> std::process::Output {
+        let (file, out) = (self.path("grid.toml"), self.path("grid.parquet"));
+        let arguments = ["sweep", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
+        copyback(&[&arguments[..], more].concat())
+    }
+
+    fn asked(&self, more: &[&str]) -> String {
+        let output = self.sweep(more);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        printed(&output)
+    }
+
+    fn refused(&self, more: &[&str], phrases: &[&str]) {
+        let output = self.sweep(more);
+        assert_eq!(code(&output), 2, "{more:?}: {}", printed(&output));
+        phrases.iter().for_each(|phrase| assert!(said(&output).contains(phrase), "{phrase}: {}", said(&output)));
+    }
+}
+
+fn rows(table: &Path) -> Vec<BTreeMap<String, Field>> {
+    let reader = SerializedFileReader::new(std::fs::File::open(table).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    rows.map(|row| row.unwrap().get_column_iter().map(|(n, f)| (n.clone(), f.clone())).collect()).collect()
+}
+
+fn number(field: &Field) -> f64 {
+    match field {
+        Field::Double(number) => *number,
+        Field::ULong(number) => *number as f64,
+        other => panic!("{other} is no number"),
+    }
+}
+
+/// Means over the two seeds by share of spare flash and scheme, in the order of the grid.
+fn means(table: &Path, name: &str) -> Vec<((f64, String), f64)> {
+    let mut found: Vec<((f64, String), Vec<f64>)> = Vec::new();
+    for row in rows(table) {
+        let Field::Str(scheme) = &row["scheme"] else { panic!("a scheme is a text") };
+        let key = (number(&row["capacity.over_provisioning"]), scheme.clone());
+        match found.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, values)) => values.push(number(&row[name])),
+            None => found.push((key, vec![number(&row[name])])),
+        }
+    }
+    found.into_iter().map(|(key, values)| (key, values.iter().sum::<f64>() / values.len() as f64)).collect()
+}
+
+/// Lines of schemes in the answer.
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with("  baseline") || line.starts_with("  ideal-no-gc")).collect()
+}
+
+#[test]
+fn rows_are_those_whose_means_over_seeds_meet_the_condition() {
+    let place = Place::with(GRID);
+    place.asked(&[]);
+    let name = "response.write.p99_ns";
+    let means = means(&place.path("grid.parquet"), name);
+    assert_eq!(means.len(), 4);
+    // A limit between the second and the third of four.
+    let mut sorted: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
+    sorted.sort_by(f64::total_cmp);
+    let limit_ns = ((sorted[1] + sorted[2]) / 2.0).round();
+    let condition = format!("response.write.p99 <= {limit_ns}ns");
+    let text = place.asked(&["--where", &condition, "--min", "capacity.over_provisioning"]);
+    assert!(text.contains("4 of 4 cells were done before"), "nothing is run again: {text}");
+    assert!(text.contains(&format!("2 of 4 rows meet `{condition}`").replace("ns`", "ns`")), "{text}");
+    assert!(text.contains("as means over 2 seeds"), "{text}");
+    assert_eq!(lines(&text).len(), 2, "{text}");
+    let kept = means.iter().filter(|(_, mean)| *mean <= limit_ns);
+    let least = kept.map(|((spare, _), _)| *spare).fold(f64::INFINITY, f64::min);
+    assert!(text.contains(&format!("Least `capacity.over_provisioning`: {least}, ")), "{text}");
+    // The name with its unit needs none in the value, and says the same.
+    let bare = place.asked(&["--where", &format!("{name}<={limit_ns}")]);
+    assert_eq!(lines(&bare).len(), 2, "{bare}");
+}
+
+#[test]
+fn several_conditions_hold_together_and_texts_are_compared() {
+    let place = Place::with(GRID);
+    let both = ["--where", "scheme = ideal-no-gc", "--where", "capacity.over_provisioning > 20 %"];
+    let text = place.asked(&both);
+    assert!(
+        text.contains("1 of 4 rows meets `scheme = ideal-no-gc` and `capacity.over_provisioning > 20 %`"),
+        "{text}"
+    );
+    assert_eq!(lines(&text).len(), 1);
+    let none = place.asked(&["--where", "scheme != baseline", "--where", "write_amplification.total > 1000"]);
+    assert!(none.contains("None of 4 rows meets") && lines(&none).is_empty(), "{none}");
+    let most = place.asked(&["--max", "flash.block_erases"]);
+    let highest = means(&place.path("grid.parquet"), "flash.block_erases").into_iter().map(|(_, mean)| mean);
+    let highest = highest.fold(0.0, f64::max);
+    let shown = most.split("Most `flash.block_erases`: ").nth(1).and_then(|rest| rest.split(',').next());
+    let shown: f64 = shown.expect("the most is told").parse().unwrap();
+    // Three digits are shown.
+    assert!((shown / highest - 1.0).abs() < 0.005, "{shown} is not {highest}: {most}");
+    // The verdict stands beside what is asked for.
+    assert!(most.lines().any(|line| line.ends_with("steady")), "{most}");
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_where_it_stands() {
+    let place = Place::with(&GRID.replace("seeds = [1, 2]", "seed = 1").replace("2000", "100"));
+    place.refused(&["--where", "response.raed.p99 < 5ms"], &["--where:1:1", "did you mean `response.read.p99_ns`"]);
+    place.refused(&["--where", "capacity.over_provisoning < 1"], &["did you mean `capacity.over_provisioning`?"]);
+    place.refused(&["--where", "response.read.p99 < 5"], &["--where:1:21", "needs a unit of time"]);
+    place.refused(&["--where", "response.read.p99 < 5 msec"], &["did you mean `ms`?"]);
+    place.refused(&["--where", "flash.block_erases < 5ms"], &["`5ms` is no number"]);
+    place.refused(&["--where", "flash.block_erases"], &["compares nothing", "write for example"]);
+    place.refused(&["--where", "scheme < baseline"], &["compare them with = or !="]);
+    place.refused(&["--min", "scheme"], &["--min:1:1", "name a number"]);
+    place.refused(&["--max", "response.all.maen_ns"], &["--max:1:1", "did you mean `response.all.mean_ns`?"]);
+    place.refused(&["--min", "a", "--max", "b"], &["cannot be used with"]);
+    // A mistake is told after the first cell: the others have not run.
+    assert!(!place.path("grid.parquet").exists());
+    let journal = std::fs::read_to_string(place.path("grid.journal")).unwrap();
+    assert!(journal.lines().count() <= 1 + 2, "a first line, and no more cells than run side by side");
+}
+
+/// A part of the results that no run has is refused in the end, with its place.
+#[test]
+fn a_part_that_no_run_has_is_refused_when_all_are_done() {
+    let place = Place::with("schemes = [\"baseline\"]\nrequests = 50\n");
+    place.refused(&["--where", "map.hit_ratio > 0.5"], &["--where:1:1", "the sweep has no column `map.hit_ratio`"]);
+}

@@ -1,0 +1,112 @@
+//! Do tables fit where they are read, and does their reader choose what is in them?
+
+mod common;
+
+use common::{code, copyback, printed, said};
+use std::path::Path;
+
+fn output(arguments: &[&str]) -> String {
+    let output = copyback(&[arguments, &["--quiet"]].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    printed(&output)
+}
+
+fn refused(arguments: &[&str], phrases: &[&str]) {
+    let output = copyback(&[arguments, &["--quiet"]].concat());
+    assert_eq!(code(&output), 2, "{}", printed(&output));
+    phrases.iter().for_each(|phrase| assert!(said(&output).contains(phrase), "{phrase}: {}", said(&output)));
+}
+
+/// Lines of a run's section.
+fn section<'a>(text: &'a str, title: &str) -> Vec<&'a str> {
+    let lines: Vec<&str> = text.lines().skip_while(|line| *line != title).skip(1).collect();
+    let next = lines.windows(2).position(|pair| pair[0].is_empty() && !pair[1].starts_with(' '));
+    lines[..next.unwrap_or(lines.len())].to_vec()
+}
+
+fn assert_narrow(lines: &[&str]) {
+    assert!(!lines.is_empty());
+    let wide: Vec<&&str> = lines.iter().filter(|line| line.chars().count() > 80).collect();
+    assert!(wide.is_empty(), "{wide:#?}");
+}
+
+#[test]
+fn tables_of_a_run_have_all_columns_in_eighty() {
+    let text = output(&["run", "--requests", "3000"]);
+    for title in ["Response times", "Where the time went", "Over time"] {
+        assert_narrow(&section(&text, title));
+    }
+    // Split, and nothing left out.
+    let times = section(&text, "Response times").join(" ");
+    for column in ["mean", "p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "p99.9999", "max"] {
+        assert!(times.split_whitespace().any(|word| word == column), "no {column}: {times}");
+    }
+}
+
+#[test]
+fn tables_of_a_comparison_fit_eighty_columns() {
+    let text = output(&["compare", "--requests", "3000"]);
+    let until = text.find("\nGC-affected: ").expect("the note below the tables");
+    let tables: Vec<&str> = text[..until].lines().skip(2).collect();
+    assert_narrow(&tables);
+}
+
+fn grid(folder: &Path, text: &str) -> (String, String) {
+    let (file, out) = (folder.join("grid.toml"), folder.join("grid.parquet"));
+    std::fs::write(&file, text).unwrap();
+    (file.to_str().unwrap().to_owned(), out.to_str().unwrap().to_owned())
+}
+
+const GRID: &str = "schemes = [\"baseline\", \"dynamic-allocation\"]\nrequests = 500\nworkload = \"mixed-70-30\"\n\
+                    [vary]\ncapacity.over_provisioning = [0.15, 0.3]\n";
+
+#[test]
+fn a_sweep_says_what_there_is_no_room_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = grid(folder.path(), GRID);
+    let text = output(&["sweep", &file, "--out", &out]);
+    let (table, below) = text.split_once("\nLeft out in 80 columns: ").expect("a line of what is left out");
+    assert_narrow(&table.lines().skip(2).collect::<Vec<_>>());
+    assert_eq!(below.lines().nth(1), Some("(--show NAME,... shows them, and the table's file has all)"), "{below}");
+    // What is left out is not in the table, and what is not is.
+    for (title, name) in [("std dev", "response.all.stdev"), ("max", "response.all.max"), ("WA", "write_amplification")]
+    {
+        assert!(table.contains(title) != below.contains(name), "{title}: {text}");
+    }
+}
+
+#[test]
+fn a_reader_chooses_the_columns() {
+    let common = ["--requests", "3000", "--workload", "mixed-70-30"];
+    let compared = ["compare", "--schemes", "baseline,pgc", "--show", "read.p99,write.mean,flash.block_erases"];
+    let text = output(&[&compared[..], &common].concat());
+    let heading = text.lines().nth(2).expect("a heading");
+    let words: Vec<&str> = heading.split_whitespace().collect();
+    assert_eq!(words, ["scheme", "read.p99", "write.mean", "flash.block_erases"]);
+    // The erases are those of the usual table.
+    let usual = output(&[&["compare", "--schemes", "baseline,pgc"][..], &common].concat());
+    let erases = text.lines().nth(3).and_then(|line| line.split_whitespace().last()).expect("erases of baseline");
+    assert!(usual.contains(&format!("  {erases}  ")), "{erases}: {usual}");
+    // Beyond p99.99 is less than one of so few requests.
+    let far = output(&[&["compare", "--schemes", "baseline,pgc", "--show", "read.p99_99"][..], &common].concat());
+    assert!(far.lines().nth(3).is_some_and(|line| line.ends_with(" -")), "{far}");
+
+    let run = output(&[&["run", "--show", "p50,p99_9,max"][..], &common].concat());
+    let heading: Vec<&str> = section(&run, "Response times")[0].split_whitespace().collect();
+    assert_eq!(heading, ["class", "requests", "p50", "p99.9", "max"]);
+
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = grid(folder.path(), GRID);
+    let swept = output(&["sweep", &file, "--out", &out, "--show", "read.p99,write_amplification.total"]);
+    assert!(swept.lines().any(|line| {
+        line.split_whitespace().collect::<Vec<_>>() == ["read.p99", "write_amplification.total", "steady"]
+    }));
+    assert_eq!(swept.lines().filter(|line| line.starts_with("  baseline")).count(), 2, "{swept}");
+}
+
+#[test]
+fn a_column_that_is_not_there_is_refused_before_the_run() {
+    refused(&["compare", "--show", "read.p98"], &["no number `read.p98`", "did you mean `"]);
+    refused(&["run", "--show", "p98"], &["`p98`", "columns: "]);
+    refused(&["compare", "--requests", "50", "--show", "map.hit_ratio"], &["no number `map.hit_ratio`"]);
+}
