@@ -1,9 +1,10 @@
 //! Runs a plan: drives are preconditioned once and shared, schemes side by side.
 
 use crate::failure::Failure;
+use crate::memory;
 use crate::plan::{Plan, Planned};
 use crate::preconditioned::{self, Preconditioned};
-use crate::progress::Bars;
+use crate::progress::{Bars, Preparation};
 use crate::workloads::{self, Opened};
 use copyback::host::config::HostMode;
 use copyback::observe::commands::CommandFilter;
@@ -63,6 +64,8 @@ pub struct How {
     pub jobs: usize,
     /// No bars.
     pub is_quiet: bool,
+    /// Say how far long preparations are where there are no bars for them.
+    pub tells_preparations: bool,
     /// Check invariants.
     pub check: bool,
     /// Keep collections.
@@ -82,6 +85,7 @@ pub fn cores() -> usize {
 
 /// Runs everything. Results are in the plan's order and do not depend on `how.jobs`.
 pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
+    memory::check(plan, how.jobs)?;
     execute_from(&Preconditioned::of([plan]), plan, how)
 }
 
@@ -97,16 +101,15 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
             users.entry(preconditioned::key(member)).or_insert((planned, at));
         }
     }
-    let bars = Bars::new(how.is_quiet, plan.runs.iter().map(|planned| planned.scheme.as_str()));
+    let names = plan.runs.iter().map(|planned| planned.scheme.as_str());
+    let bars = if how.tells_preparations { Bars::log() } else { Bars::new(how.is_quiet, names) };
     let firsts: Vec<(&Planned, usize)> = users.into_values().collect();
     in_parallel(how.jobs, firsts.len(), |at| {
         let (planned, member) = firsts[at];
         let bar = bars.add(&planned.scheme, None);
-        bar.say(match planned.members.len() {
-            1 => "making and preconditioning the drive",
-            _ => "making and preconditioning a drive of the array",
-        });
-        preconditioned.make(&planned.members[member])
+        let member = &planned.members[member];
+        let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, member.config.memory().drive_bytes);
+        preconditioned.make(member, &mut |share| preparation.hear(share))
     })?;
     let warmup = common_warmup(plan, how, preconditioned, &bars)?;
     let mut finished =

@@ -10,6 +10,7 @@ mod flat;
 mod format;
 mod interrupt;
 mod listing;
+mod memory;
 mod microscope;
 mod out_dir;
 mod output;

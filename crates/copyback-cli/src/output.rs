@@ -53,6 +53,7 @@ pub fn how(common: &Common) -> How {
     How {
         jobs: common.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
         is_quiet: common.quiet,
+        tells_preparations: false,
         check: common.check,
         keep_gc_events: common.out.is_some(),
         keep_requests: common.out_requests,
@@ -178,7 +179,8 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
 pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for planned in &plan.runs {
-        lines.extend(planned.overridden.iter().map(|what| format!("Note ({}): {what}\n", planned.scheme)));
+        let notes = planned.overridden.iter().chain(&planned.without_effect);
+        lines.extend(notes.map(|what| format!("Note ({}): {what}\n", planned.scheme)));
     }
     for (planned, done) in plan.runs.iter().zip(finished) {
         for note in done.outcome.notes.iter().filter(|note| !is_known(planned, note)) {

@@ -1,26 +1,35 @@
 //! From the command line to what is to be run: layers found, stacked and resolved, inputs hashed.
 
 use crate::args::Common;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::{files, workloads};
-use copyback::config::Axis;
-use copyback::config::layers::{Layer, LayerError, Located, Place, suggestion};
-use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
-use copyback::host::config::{HostMode, Target};
+use copyback::config::layers::{Layer, LayerError, Located, Place};
+use copyback::config::presets::{self, DEVICES, SCHEMES};
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
-use copyback::run::config::{AXES, Resolved, Stack};
+use copyback::run::config::Resolved;
 use copyback_workload::standard_input;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+mod effects;
+mod experiment;
 mod fit;
+mod layers;
+mod load;
 mod overrides;
+mod refusals;
 
+use effects::{overridden, without_effect};
+use experiment::Experiment;
 pub use fit::Share;
 use fit::{Fitted, fitted};
+use layers::Layers;
+use load::{DEVICE, SCHEME, load};
+pub use load::{forget_descriptions, label, load_device, looks_like_path};
 use overrides::{load_array, resolve_overrides};
+use refusals::{refuse_endless, refuse_twice, refuse_unnamed_drives, refuse_without_effect};
 
 /// Everything that is to be run.
 pub struct Plan {
@@ -60,6 +69,8 @@ pub struct Planned {
     pub members: Vec<Member>,
     /// What the scheme chose, and something that goes over it has otherwise.
     pub overridden: Vec<String>,
+    /// What files and the command line say, and the run does not look at.
+    pub without_effect: Vec<String>,
     /// Who chose the host's mode, if anybody did.
     pub mode_from: Option<String>,
 }
@@ -100,17 +111,6 @@ impl Planned {
     }
 }
 
-/// Axes on which layers over a scheme choose another policy than it does: its name alone would mislead.
-fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
-    let of_axis = |axis: &Axis| {
-        let (own, last) =
-            (scheme.policy(axis.name)?, over.iter().rev().find(|layer| layer.policy(axis.name).is_some())?);
-        let policy = last.policy(axis.name).filter(|policy| *policy != own)?;
-        Some(format!("`{}` is `{policy}`, for {} has it so, and not the scheme's `{own}`", axis.name, last.text().name))
-    };
-    AXES.iter().filter_map(of_axis).collect()
-}
-
 /// A text or a trace that went in.
 #[derive(Clone, Debug, Serialize)]
 pub struct Input {
@@ -137,32 +137,6 @@ impl Input {
         // What comes from standard input is no file that an output could replace.
         Self { role: "trace", name, hash, path: Some(path).filter(|path| !standard_input::is_named(path)) }
     }
-}
-
-/// A kind of preset.
-struct Kind {
-    role: &'static str,
-    flag: &'static str,
-    presets: &'static [Preset],
-}
-
-const DEVICE: Kind = Kind { role: "device", flag: "--device", presets: DEVICES };
-const SCHEME: Kind = Kind { role: "scheme", flag: "--scheme", presets: SCHEMES };
-const ARRAY: Kind = Kind { role: "array", flag: "--array", presets: ARRAYS };
-
-/// An experiment file, taken apart.
-#[derive(Default)]
-struct Experiment {
-    name: Option<String>,
-    device: Option<Located>,
-    array: Option<Located>,
-    schemes: Option<Vec<Located>>,
-    workload: Option<Located>,
-    seed: Option<u64>,
-    requests: Option<u64>,
-    warmup: Option<Warmup>,
-    layer: Option<Layer>,
-    folder: PathBuf,
 }
 
 /// Makes the plan. `schemes` are those of the command line, `default_schemes` those where nobody names any.
@@ -232,7 +206,8 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
-        runs.push(Planned { scheme, resolved, members, overridden, mode_from });
+        let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved.run);
+        runs.push(Planned { scheme, resolved, members, overridden, without_effect, mode_from });
     }
     refuse_without_effect(&Layer::of_sets(&common.sets)?, &runs)?;
     refuse_unnamed_drives(&runs)?;
@@ -245,58 +220,6 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
     let warmup = common.warmup.or(experiment.warmup).or(proposed.filter(|_| requests.is_none()));
     refuse_endless(warmup, &runs)?;
     Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs, fitted: None })
-}
-
-/// Refuses a warm-up that would last until the workload ends: a drive that nobody writes to does not settle.
-fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result<(), Failure> {
-    let is_endless = warmup == Some(Warmup::Steady) && runs.iter().any(|run| run.resolved.workload.writes_nothing());
-    if !is_endless {
-        return Ok(());
-    }
-    Err(Failure::input("the warm-up `steady` would not end: the workload writes nothing, and no drive settles by that")
-        .with_help(failure::SAY_HOW_LONG))
-}
-
-/// Refuses that requests name drives where the workload names none: all would go to the first.
-fn refuse_unnamed_drives(runs: &[Planned]) -> Result<(), Failure> {
-    let unnamed = |planned: &&Planned| {
-        let (run, workload) = (&planned.resolved.run, &planned.resolved.workload);
-        run.host.target == Target::Drive && workload.trace.is_none() && !workload.draws_drives()
-    };
-    if !runs.iter().any(|planned| unnamed(&planned)) {
-        return Ok(());
-    }
-    Err(Failure::input("`host.target`: the workload names no drives, and all requests would go to the first")
-        .with_help("leave it out, or take a workload whose addresses are drawn per drive, such as hpc-w-skew-like"))
-}
-
-/// Settings that say something of one mode of the host alone.
-const OF_ONE_MODE: &[(&str, &str, HostMode)] = &[
-    ("host", "queue_depth", HostMode::Closed),
-    ("host", "outstanding_max", HostMode::Open),
-    ("workload", "time_scale", HostMode::Open),
-];
-
-/// Refuses what the command line sets and no run looks at. Files may say both: presets and printed configurations do.
-fn refuse_without_effect(sets: &Layer, runs: &[Planned]) -> Result<(), Failure> {
-    for (table, key, mode) in OF_ONE_MODE {
-        let Some(place) = sets.place_in(table, key) else { continue };
-        if runs.iter().any(|planned| planned.resolved.run.host.mode == *mode) {
-            continue;
-        }
-        let has_times = runs.iter().any(|planned| planned.resolved.workload.has_times());
-        let (is, help) = match mode {
-            HostMode::Closed => ("open: requests arrive when the workload says", "closed"),
-            HostMode::Open => ("closed: a request arrives when another ends", "open"),
-        };
-        let help = match (mode, has_times) {
-            (HostMode::Open, false) => "remove it: the workload has no arrival times".to_owned(),
-            _ => format!("remove it, or add --{help}"),
-        };
-        let error = LayerError::new(format!("`{table}.{key}` has no effect, for the host's loop is {is}"));
-        return Err(error.with_help(help).at(Some(place)).into());
-    }
-    Ok(())
 }
 
 /// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
@@ -380,7 +303,9 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
             workloads::check_trace(trace, stack.place_of("workload.trace"))?;
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
-        runs.push(Planned { scheme: chosen.label.clone(), resolved, members, overridden, mode_from });
+        let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved.run);
+        let scheme = chosen.label.clone();
+        runs.push(Planned { scheme, resolved, members, overridden, without_effect, mode_from });
     }
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
         let hash = match hashes.get(&trace) {
@@ -391,6 +316,7 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
         inputs.push(Input::trace(trace, hash));
     }
     refuse_endless(warmup, &runs)?;
+    refuse_unnamed_drives(&runs)?;
     Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, warmup, inputs, fitted: None })
 }
 
@@ -450,145 +376,4 @@ fn upper_layers(
     }
     let proposed = proposed.filter(|(at, _)| !layers[at + 1..].iter().any(workloads::cuts));
     Ok((layers, proposed.map(|(_, warmup)| warmup)))
-}
-
-impl Experiment {
-    fn read(path: &Path, inputs: &mut Vec<Input>) -> Result<Self, Failure> {
-        let name = path.display().to_string();
-        // Somebody who leaves `--trace` out gives his trace as the experiment.
-        let is_toml = path.extension().is_some_and(|ending| ending == "toml");
-        let or_trace = |failure: Failure| match is_toml || !path.is_file() {
-            true => failure,
-            false => failure.with_help(format!("an experiment is a TOML file; a trace is given as `--trace {name}`")),
-        };
-        let text = files::read_text("experiment", path).map_err(or_trace)?;
-        inputs.push(Input::text("experiment", name.clone(), Some(path.to_path_buf()), &text));
-        let mut layer = Layer::parse(name.clone(), text).map_err(|error| or_trace(error.into()))?;
-        let folder = files::folder_of(path).to_path_buf();
-        let folder = if folder == Path::new(".") { PathBuf::new() } else { folder };
-        layer.resolve_path("workload.trace", &folder);
-        resolve_overrides(&mut layer, &folder);
-        let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };
-        let preset = layer.take_text("workload.preset")?;
-        let scheme = layer.take_text("scheme")?.map(|scheme| vec![scheme]);
-        let schemes = layer.take_texts("schemes")?;
-        if let (Some(one), Some(_)) = (&scheme, &schemes) {
-            let error = LayerError::new("`scheme` and `schemes` are both there, and an experiment takes one of them")
-                .with_help("remove one of the two");
-            return Err(error.at(one[0].place.clone()).into());
-        }
-        let requests_place = layer.place_of("requests");
-        let experiment = Self {
-            name: layer.take_text("name")?.map(|name| name.value),
-            device: layer.take_text("device")?,
-            array: if layer.is_text("array") { layer.take_text("array")? } else { None },
-            schemes: schemes.or(scheme),
-            workload: workload.or(preset),
-            seed: layer.take_number("seed")?,
-            requests: layer.take_number("requests")?,
-            warmup: Warmup::take_from(&mut layer)?,
-            layer: None,
-            folder,
-        };
-        if experiment.requests == Some(0) {
-            let error = LayerError::new("`requests`: zero leaves nothing to run");
-            return Err(error.with_help("set 1 or more, or remove it").at(requests_place).into());
-        }
-        for about in ["description", "source"] {
-            layer.take_text(about)?;
-        }
-        Ok(Self { layer: Some(layer), ..experiment })
-    }
-}
-
-/// The layers of a run.
-struct Layers {
-    device: Option<Layer>,
-    scheme: Layer,
-    above: Vec<Layer>,
-    /// What goes over everything, also over what a drive of an array has otherwise.
-    sets: Vec<Layer>,
-}
-
-impl Layers {
-    /// All layers; `otherwise`: what a drive has otherwise, which goes over all that is said of the others, so that a
-    /// configuration that says everything leaves it its own.
-    fn all(&self, otherwise: impl IntoIterator<Item = Layer>) -> impl Iterator<Item = Layer> {
-        let below = self.device.iter().chain([&self.scheme]).chain(&self.above).cloned();
-        below.chain(otherwise).chain(self.sets.iter().cloned())
-    }
-
-    /// Those of a run.
-    fn stack(&self) -> Stack {
-        let mut stack = Stack::new();
-        self.all([]).for_each(|layer| stack.push(layer));
-        stack
-    }
-
-    /// Those of a drive that is another one. Whether it is told when to collect is its array's.
-    fn of_drive(&self, otherwise: impl IntoIterator<Item = Layer>) -> Stack {
-        let mut stack = Stack::new();
-        self.all(otherwise).for_each(|layer| stack.push(layer.without("coordination")));
-        stack
-    }
-}
-
-/// What a scheme is called in results: its preset's name, or its file's without the ending.
-pub fn label(name: &str) -> String {
-    match presets::find(SCHEMES, name) {
-        Some(preset) => preset.name.to_owned(),
-        None => Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned()),
-    }
-}
-
-/// Refuses two schemes of one label: nobody could tell their results apart.
-fn refuse_twice<'a>(schemes: impl Iterator<Item = (&'a str, &'a Located)>) -> Result<(), Failure> {
-    let mut seen = BTreeSet::new();
-    for (label, scheme) in schemes {
-        if !seen.insert(label) {
-            let error = LayerError::new(format!("scheme `{label}` is named twice"));
-            return Err(error.with_help("name each scheme once").at(scheme.place.clone()).into());
-        }
-    }
-    Ok(())
-}
-
-/// The layer of a device that the command line names.
-pub fn load_device(name: &str, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
-    load(&DEVICE, &argument(name), Path::new(""), inputs)
-}
-
-/// Loads a preset, or a file where the name is one.
-fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
-    let (shown, text, path) = match presets::find(kind.presets, &name.value) {
-        Some(preset) => (format!("{} {}", kind.role, preset.name), preset.text.to_owned(), None),
-        None => {
-            let path = folder.join(&name.value);
-            if !looks_like_path(&name.value) && !path.exists() {
-                let known = kind.presets.iter().map(|preset| preset.name);
-                let help = suggestion(&name.value, &format!("{}s", kind.role), known);
-                let error = LayerError::new(format!("unknown {} `{}`", kind.role, name.value));
-                let help = format!("{help}; {} also takes a TOML file", kind.flag);
-                return Err(error.with_help(help).at(name.place.clone()).into());
-            }
-            (path.display().to_string(), files::read_text(kind.role, &path)?, Some(path))
-        }
-    };
-    inputs.push(Input::text(kind.role, name.value.clone(), path, &text));
-    let mut layer = Layer::parse(shown, text)?;
-    forget_descriptions(&mut layer)?;
-    Ok(layer)
-}
-
-/// Takes out what a preset says about itself.
-pub fn forget_descriptions(layer: &mut Layer) -> Result<(), Failure> {
-    for key in ["name", "description", "source"] {
-        layer.take_text(key)?;
-    }
-    Ok(())
-}
-
-/// Whether a name is meant as a file.
-pub fn looks_like_path(name: &str) -> bool {
-    name.contains(['/', '\\']) || name.ends_with(".toml")
 }

@@ -37,12 +37,13 @@ impl Preconditioned {
         self.entries[&key(member)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a drive that runs start from, unless that was done. Whoever comes meanwhile waits.
-    pub fn make(&self, member: &Member) -> Result<(), Failure> {
+    /// Makes a drive that runs start from, unless that was done; `tell` hears what share of it is. Whoever comes meanwhile
+    /// waits.
+    pub fn make(&self, member: &Member, tell: &mut dyn FnMut(f64)) -> Result<(), Failure> {
         let mut entry = self.entry(member);
         if entry.image.is_none() {
             let started = Instant::now();
-            entry.image = Some(run::precondition(&member.config, member.seed)?);
+            entry.image = Some(run::precondition_and_tell(&member.config, member.seed, tell)?);
             entry.seconds = started.elapsed().as_secs_f64();
         }
         Ok(())

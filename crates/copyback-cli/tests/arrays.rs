@@ -186,7 +186,7 @@ fn a_drive_that_is_left_out_may_have_any_scheme() {
         printed(&output) + &said(&output)
     };
     let left_out = run_of("scheme = \"ideal-no-gc\"\ncoordinated = false");
-    assert!(left_out.contains("(each of") && !left_out.contains("mapping units of"), "{left_out}");
+    assert!(left_out.contains("(each of") && !left_out.contains("drives have mapping units of"), "{left_out}");
     let device =
         printed(&copyback(&["devices", "small"])).replacen("page_size = \"16 KiB\"", "page_size = \"8 KiB\"", 1);
     std::fs::write(folder.path().join("other.toml"), device).unwrap();

@@ -1,6 +1,7 @@
 //! What an array says of some of its drives: their devices and schemes are found, and what cannot be is refused.
 
-use super::{ARRAY, DEVICE, Input, Kind, Layers, SCHEME, load, looks_like_path};
+use super::load::{ARRAY, Kind};
+use super::{DEVICE, Input, Layers, SCHEME, load, looks_like_path};
 use crate::failure::Failure;
 use crate::files;
 use copyback::config::layers::{Layer, LayerError, Located, Place};

@@ -19,6 +19,7 @@ use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::flat;
+use crate::memory;
 use crate::output;
 use crate::plan::{Input, Plan};
 use crate::preconditioned::{self, Preconditioned};
@@ -241,6 +242,7 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
         first_of.entry(preconditioned::keys(&cells[at].plan)).or_insert(at);
     }
     to_do.sort_by_cached_key(|&at| (first_of[&preconditioned::keys(&cells[at].plan)], at));
+    memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), jobs)?;
     let drives = Preconditioned::of(to_do.iter().map(|&at| &cells[at].plan));
     let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
     let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
@@ -253,7 +255,7 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
             // A cell before this one has failed, and its error is the one that is told.
             return Err(Failure::run("not begun").of_run(&cell.label));
         }
-        let result = one(&cell.plan, jobs_of_cell, &drives).map_err(|failure| {
+        let result = one(&cell.plan, jobs_of_cell, &drives, bars.tells()).map_err(|failure| {
             has_failed.store(true, Ordering::Relaxed);
             failure.of_run(&cell.label)
         })?;
@@ -272,10 +274,11 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
 }
 
 /// Runs one cell: all schemes from the same preconditioned drive.
-fn one(plan: &Plan, jobs: usize, drives: &Preconditioned) -> Result<CellResult, Failure> {
+fn one(plan: &Plan, jobs: usize, drives: &Preconditioned, tells_preparations: bool) -> Result<CellResult, Failure> {
     let how = How {
         jobs,
         is_quiet: true,
+        tells_preparations,
         check: false,
         keep_gc_events: false,
         keep_requests: false,

@@ -19,7 +19,7 @@ mod superpages;
 use super::FtlConfig;
 use super::GC_RESERVE_BLOCKS;
 use super::allocation::Allocation;
-use super::blocks::{BlockState, Blocks, FreeOrder};
+use super::blocks::{Block, BlockState, Blocks, FreeOrder};
 use super::frontier::hot_cold::HotCold;
 use super::frontier::{Frontier, OPEN_BLOCKS_MAX, Stream};
 use super::log_blocks::LogBlocks;
@@ -78,21 +78,34 @@ pub struct Ftl {
 }
 
 impl Ftl {
-    /// A fresh drive.
-    pub fn new(config: &FtlConfig<'_>, seed: u64) -> Self {
+    /// The drive's shape as the translation layer sees it.
+    pub fn geometry_of(config: &FtlConfig<'_>) -> Geometry {
         let geometry = match (config.frontier.is_in_rows(), config.mapping.has_superpages()) {
             (true, true) => Geometry::in_rows(&config.device).with_superpages(),
             (true, false) => Geometry::in_rows(&config.device),
             (false, _) => Geometry::new(&config.device),
         };
         let geometry = if config.redundancy.has_parity() { geometry.with_stripes() } else { geometry };
+        let map_units = config.mapping.map_units(&geometry);
+        geometry.with_map_units(map_units)
+    }
+
+    /// Bytes of the tables of a drive of this shape.
+    pub fn table_bytes(geometry: &Geometry) -> u64 {
+        let (mapped, physical) = (u64::from(geometry.mapped_units), u64::from(geometry.physical_units));
+        let of_units = size_of::<PhysicalUnit>() as u64 * mapped + size_of::<LogicalUnit>() as u64 * physical;
+        // Two links of lists for each block: of those that are free, and of the victim policy.
+        of_units + physical / 8 + u64::from(geometry.blocks) * (size_of::<Block>() as u64 + 16)
+    }
+
+    /// A fresh drive.
+    pub fn new(config: &FtlConfig<'_>, seed: u64) -> Self {
+        let geometry = Self::geometry_of(config);
         let logs = config.mapping.log_blocks().map(|params| Box::new(LogBlocks::new(params, &geometry)));
         let allocation = match logs.is_some() {
             true => Allocation::new(&config.allocation.by_address(), &geometry),
             false => Allocation::new(config.allocation, &geometry),
         };
-        let map_units = config.mapping.map_units(&geometry);
-        let geometry = geometry.with_map_units(map_units);
         let mut free = Lists::new(geometry.planes as usize, geometry.blocks as usize);
         for block in 0..geometry.blocks {
             free.push_back(geometry.plane_of(BlockId(block)).at(), block);

@@ -69,11 +69,11 @@ pub struct SampleWork {
 }
 
 impl SampleWork {
-    /// What counters show.
-    pub fn of(flash: &FlashWork, units_written: u64) -> Self {
+    /// What the counters of drives show; what the host wrote is not among them.
+    pub fn of(flash: &FlashWork) -> Self {
         Self {
             trims_done: 0,
-            units_written,
+            units_written: 0,
             host_units: flash.host_units,
             gc_units: flash.gc_units,
             other_units: flash.other_units,
@@ -88,7 +88,8 @@ impl SampleWork {
 
     /// Each count of this with the same count of another.
     #[must_use]
-    pub fn zip(&self, other: &Self, with: fn(u64, u64) -> u64) -> Self {
+    #[inline]
+    pub fn zip(&self, other: &Self, with: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             trims_done: with(self.trims_done, other.trims_done),
             units_written: with(self.units_written, other.units_written),

@@ -5,6 +5,7 @@ mod combinations;
 pub mod config;
 mod layered;
 mod log_blocks;
+pub mod memory;
 mod outcome;
 pub mod precondition;
 pub mod preconditioning;
@@ -178,8 +179,14 @@ impl Image {
 /// Makes a drive and lets it live through its preconditioning. Configurations with the same [`image_key`] may share one
 /// image.
 pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
+    precondition_and_tell(config, seed, &mut |_| {})
+}
+
+/// The same; `tell` hears what share of the work is done, up to 256 times, each larger than the one before and below 1.
+/// Where a drive has to become steady, it is an estimate.
+pub fn precondition_and_tell(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(f64)) -> Result<Image, RunError> {
     config.check()?;
-    let ftl = guarded(|| preconditioning::preconditioned(config, seed).map_err(RunError::from))
+    let ftl = guarded(|| preconditioning::preconditioned_at(config, seed, tell).map_err(RunError::from))
         .map_err(|broken| broken.at(None))??;
     Ok(Image { key: image_key(config), preconditioning: ftl.counts(), ftl })
 }

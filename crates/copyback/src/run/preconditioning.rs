@@ -1,7 +1,9 @@
 //! Preconditioning: what a drive lives through before a run, at the speed of memory.
 
+use self::aged::Aged;
+use self::pace::Pace;
 use super::config::RunConfig;
-use super::precondition::{PreconditionConfig, Spread};
+use super::precondition::PreconditionConfig;
 use crate::buffer::BufferConfig;
 use crate::config::KeyError;
 use crate::ftl::GC_RESERVE_BLOCKS;
@@ -14,11 +16,10 @@ use crate::tasks::gc::granularity::GranularityPolicy;
 use crate::tasks::gc::walk::{Clock, End, Fate, Moment, Victim, walk};
 use copyback_workload::rng;
 use rand::RngExt;
-use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A drive in its functional half only: what writes it and what collects it.
-pub struct Preconditioner {
+pub struct Preconditioner<'a> {
     /// The drive.
     pub ftl: Ftl,
     soft_blocks: u32,
@@ -27,6 +28,7 @@ pub struct Preconditioner {
     stagger_blocks: u32,
     pads: Pads,
     written: u64,
+    pace: Pace<'a>,
 }
 
 /// Which pages are padded, as they would be in a run.
@@ -51,7 +53,7 @@ impl Pads {
     }
 }
 
-impl Preconditioner {
+impl Preconditioner<'_> {
     /// A fresh drive whose planes collect at the watermarks of the configuration's trigger; watermarks of a die or a
     /// device are shared out among its planes.
     pub fn new(config: &RunConfig, seed: u64) -> Self {
@@ -61,7 +63,15 @@ impl Preconditioner {
         let least = GC_RESERVE_BLOCKS + 1;
         let stagger_blocks = config.trigger.stagger_blocks();
         let pads = Pads::of(config);
-        Self { ftl, soft_blocks: soft.max(least), stop_blocks: stop.max(least), stagger_blocks, pads, written: 0 }
+        Self {
+            ftl,
+            soft_blocks: soft.max(least),
+            stop_blocks: stop.max(least),
+            stagger_blocks,
+            pads,
+            written: 0,
+            pace: Pace::default(),
+        }
     }
 
     /// Writes one unit, and where there is parity that of its stripe.
@@ -121,6 +131,16 @@ impl Preconditioner {
             .with_help("raise `capacity.over_provisioning`, or lower the trigger's watermarks"))
     }
 
+    /// The work of overwriting a unit, in units written: it is about as much as the writes and moves of greedy
+    /// collection.
+    fn work_of_overwrite(&self) -> f64 {
+        let geometry = &self.ftl.geometry;
+        let kept = f64::from(self.stop_blocks) / f64::from(geometry.blocks_per_plane);
+        let physical = f64::from(geometry.physical_units) * (1.0 - kept);
+        let spare = (physical / f64::from(geometry.logical_units.max(1)) - 1.0).max(0.01);
+        (1.0 + spare) / (2.0 * spare)
+    }
+
     /// Units that one write without a clock writes together: more than one where they are superpages.
     fn units_per_write(&self) -> u32 {
         if self.ftl.geometry.has_superpages() { self.ftl.geometry.units_per_logical_page } else { 1 }
@@ -130,7 +150,11 @@ impl Preconditioner {
     fn fill(&mut self, units: u32) -> Result<(), KeyError> {
         let in_order = (0..units).step_by(self.units_per_write() as usize).map(LogicalUnit);
         let Some(stripes) = self.ftl.geometry.stripes else {
-            return in_order.into_iter().try_for_each(|u| self.write(u));
+            let work = f64::from(self.units_per_write());
+            return in_order.into_iter().try_for_each(|u| {
+                self.pace.add(work);
+                self.write(u)
+            });
         };
         // Stripe by stripe: parity is written once, behind the last unit of its group.
         for unit in in_order {
@@ -155,6 +179,7 @@ impl Preconditioner {
         const BATCH: usize = 32;
         let mut batch = [LogicalUnit(0); BATCH];
         let mut left = writes;
+        let work_of_overwrite = self.work_of_overwrite();
         while left > 0 {
             let now = left.min(BATCH as u64) as usize;
             for unit in &mut batch[..now] {
@@ -171,6 +196,7 @@ impl Preconditioner {
                 }
             }
             left -= now as u64;
+            self.pace.add(now as f64 * work_of_overwrite);
         }
         Ok(())
     }
@@ -247,61 +273,9 @@ impl Preconditioner {
         )
         .with_help("let rounds be longer, or say how much is overwritten with `precondition.mode = \"random\"`"))
     }
-
-    /// Fills each plane to a random share of its pages and lets the stated share of them hold valid data.
-    fn fill_as_aged(&mut self, aged: Aged, seed: u64) -> Result<(), KeyError> {
-        let Aged { used_min, used_max, valid, spread } = aged;
-        let mut stream = rng::stream(seed, "precondition.aged");
-        let geometry = self.ftl.geometry.clone();
-        let mut of_plane: Vec<Vec<LogicalUnit>> = vec![Vec::new(); geometry.planes as usize];
-        let units_per_write = self.units_per_write() as usize;
-        for unit in (0..geometry.logical_units).step_by(units_per_write).map(LogicalUnit) {
-            let plane = self.ftl.timeless_plane(unit);
-            of_plane[plane.at()].push(unit);
-        }
-        if let Some(plane) = of_plane.iter().position(Vec::is_empty) {
-            let message =
-                format!("`aged` fills every plane, but none of the drive's logical pages is on plane {plane}");
-            return Err(KeyError::new("precondition.mode", message)
-                .with_help("give the drive at least one logical page for each plane, or another mode"));
-        }
-        let translation_pages = self.begin_with_translation_pages();
-        // As if all planes had been filled together: a block is as old as its place in its plane says. Else policies
-        // that weigh age over several planes would find all of the oldest on the first.
-        let (begun, set_apart) = (self.written, translation_pages.iter().sum::<usize>());
-        let (units_per_page, mut in_second) = (geometry.units_per_page as usize, 0);
-        let mut seconds = rng::stream(seed, "precondition.second-active");
-        let second_block = if self.ftl.has_second_active() { geometry.units_per_block as usize } else { 0 };
-        let plane_units = f64::from(geometry.blocks_per_plane) * f64::from(geometry.units_per_block);
-        let least = ((plane_units * used_min) as usize).saturating_sub(second_block) * geometry.planes as usize;
-        let lasts = least.saturating_sub(set_apart) as u64;
-        for (plane, units) in of_plane.iter_mut().enumerate() {
-            let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;
-            let used = used.saturating_sub(translation_pages[plane]);
-            // What is unwritten of a second active block counts as used: the plane is as far above its watermark as one
-            // without. Those of a die are aligned, and as full as any moment of their lives would find them.
-            if (plane as u32).is_multiple_of(geometry.planes_per_die) {
-                in_second = seconds.random_range(0..geometry.pages_per_block) as usize * units_per_page;
-            }
-            let used = used.saturating_sub(second_block.saturating_sub(in_second)) / units_per_write;
-            let live = ((used as f64 * valid) as usize).min(units.len());
-            let writes = match spread {
-                Spread::Even => writes_spread_evenly(&units[..live.max(1)], used, &mut stream),
-                Spread::ByAge => writes_spread_by_age(&units[..live.max(1)], used, &mut stream),
-            };
-            let count = writes.len() as u64;
-            for (at, unit) in writes.into_iter().enumerate() {
-                self.written += 1;
-                let is_second = second_block > 0 && at < in_second;
-                let stamp = begun + (at as u64 + 1) * lasts / count;
-                self.ftl.append_to(PlaneId(plane as u32), is_second, unit, stamp);
-            }
-        }
-        Ok(())
-    }
 }
 
-impl Preconditioner {
+impl Preconditioner<'_> {
     /// Writes the translation pages of all that holds data, where the map lives in flash and they are not there.
     fn write_translation_pages(&mut self) -> Result<(), KeyError> {
         let (first_page, end) = (self.ftl.geometry.first_map_unit(), self.ftl.geometry.mapped_units);
@@ -363,46 +337,36 @@ impl Clock for NoClock<'_> {
     }
 }
 
-/// How full a drive was aged, and of what: see [`PreconditionConfig::Aged`].
-#[derive(Clone, Copy)]
-struct Aged {
-    used_min: f64,
-    used_max: f64,
-    valid: f64,
-    spread: Spread,
-}
+/// Rounds of overwrites after which a drive is steady, more or less: what is expected of one that has to become so.
+const ROUNDS_EXPECTED: f64 = 6.0;
 
-/// So many writes after which each of `units` is valid once, at places drawn from all of them alike. What is written to
-/// the other places is overwritten later, so the last place holds valid data.
-fn writes_spread_evenly(units: &[LogicalUnit], count: usize, stream: &mut Xoshiro256PlusPlus) -> Vec<LogicalUnit> {
-    let live = units.len().min(count);
-    let mut units = units[..live].to_vec();
-    units.shuffle(stream);
-    let mut is_valid: Vec<bool> = (0..count).map(|place| place < live).collect();
-    is_valid.shuffle(stream);
-    if let Some(last) = is_valid.iter().rposition(|&valid| valid) {
-        is_valid.swap(last, count - 1);
+impl Preconditioner<'_> {
+    /// What a preconditioning takes, in units written.
+    fn work_of(&self, precondition: &PreconditionConfig) -> f64 {
+        let (units, overwrite) = (f64::from(self.ftl.geometry.logical_units), self.work_of_overwrite());
+        match *precondition {
+            PreconditionConfig::Empty {} => 0.0,
+            PreconditionConfig::Sequential { fill } => units * fill,
+            PreconditionConfig::Random { fill, footprint, overwrites, .. } => {
+                units * fill * (1.0 + footprint * overwrites.unwrap_or(ROUNDS_EXPECTED) * overwrite)
+            }
+            PreconditionConfig::Snia { round } => units * (2.0 + ROUNDS_EXPECTED * round * overwrite),
+            PreconditionConfig::SteadyState {} => units * settling::WORK_OF_UNIT,
+            PreconditionConfig::Aged { .. } => units,
+        }
     }
-    let mut next = 0;
-    let write = |valid: bool| {
-        next += usize::from(valid);
-        if valid { units[next - 1] } else { units[stream.random_range(next..live)] }
-    };
-    is_valid.into_iter().map(write).collect()
-}
-
-/// So many writes that hold each of `units` once and overwrite some of them, in random order.
-fn writes_spread_by_age(units: &[LogicalUnit], count: usize, stream: &mut Xoshiro256PlusPlus) -> Vec<LogicalUnit> {
-    let live = units.len().min(count);
-    let mut writes: Vec<LogicalUnit> = units[..live].to_vec();
-    writes.extend((live..count).map(|_| units[stream.random_range(0..live)]));
-    writes.shuffle(stream);
-    writes
 }
 
 /// A drive that is preconditioned as the configuration asks.
 pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
+    preconditioned_at(config, seed, &mut |_| {})
+}
+
+/// The same; `tell` hears what share of it is done, up to 256 times.
+pub fn preconditioned_at(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(f64)) -> Result<Ftl, KeyError> {
     let mut preconditioner = Preconditioner::new(config, seed);
+    preconditioner.pace = Pace::new(tell);
+    preconditioner.pace.expect(preconditioner.work_of(&config.precondition));
     let is_fresh = matches!(config.precondition, PreconditionConfig::Empty {} | PreconditionConfig::SteadyState {});
     if preconditioner.ftl.has_second_active() && !is_fresh {
         preconditioner.ftl.open_second_blocks();
@@ -442,6 +406,8 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
     Ok(preconditioner.ftl)
 }
 
+mod aged;
+mod pace;
 mod settling;
 #[cfg(test)]
 mod tests;

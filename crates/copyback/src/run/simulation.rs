@@ -183,7 +183,8 @@ impl<'a> Simulation<'a> {
             check: setup.check,
         };
         simulation.start = simulation.reading();
-        simulation.collector.start_after(simulation.work());
+        let work = simulation.work();
+        simulation.collector.start_after(work);
         simulation
     }
 

@@ -6,7 +6,7 @@ use crate::flash::timing::Timing;
 use crate::ftl::log_blocks::MergeTotals;
 use crate::observe::counters::{EvictionTotals, GcTotals, MapTotals};
 use crate::observe::flash_requests::FlashRequestTotals;
-use crate::observe::report::{FlashWork, ParityTotals};
+use crate::observe::report::{FlashWork, ParityTotals, SampleWork};
 
 /// What a drive's counters show at one time.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +46,12 @@ impl Drive {
         work.padding_units += counts.padding_units;
         work.dropped_moves += counts.dropped_moves;
         work
+    }
+
+    /// The same, of what samples over time show.
+    pub fn sample_work(&self) -> SampleWork {
+        let work = SampleWork::of(self.counters.work());
+        SampleWork { padding_units: work.padding_units + self.ftl.counts().padding_units, ..work }
     }
 
     /// What the counters show now.

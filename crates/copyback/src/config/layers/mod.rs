@@ -256,7 +256,7 @@ impl Layer {
         read(&value).map(Some).map_err(wrong)
     }
 
-    /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file. What is
+    /// Makes a relative path in the layer relative to `folder` instead: a file's paths are relative to the file. What
     /// no path stays: `builtin:` names, and `-`, standard input.
     pub fn resolve_path(&mut self, path: &str, folder: &Path) {
         if let Some(tree::Entry { node: Node::Leaf(toml::Value::String(text)), .. }) =

@@ -5,7 +5,8 @@
 //! units tend to the mean-field distribution of its victim policy (Van Houdt 2013; Desnoyers 2014). That of a real plane,
 //! with its watermarks, frontier and padding, is drawn from by letting one live on for a while between looks.
 
-use super::Preconditioner;
+use super::pace::Pace;
+use super::{Preconditioner, ROUNDS_EXPECTED};
 use crate::config::{CapacityConfig, KeyError};
 use crate::ftl::core::Ftl;
 use crate::run::config::RunConfig;
@@ -21,17 +22,24 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const ROUNDS_MAX: u32 = 16;
 /// Capacities that it is written for while planes are drawn from it, at most.
 const CAPACITIES_SEEN: u64 = 8;
+/// Work for each unit of the drive: it is listed, shuffled and mapped.
+pub(super) const WORK_OF_UNIT: f64 = 2.0;
 /// Relative change of write amplification from round to round that counts as steady.
 const STEADY: f64 = 0.005;
 
-impl Preconditioner {
+impl Preconditioner<'_> {
     /// Settles a fresh drive, with all its logical units written.
     pub(super) fn settle(&mut self, config: &RunConfig, seed: u64) -> Result<(), KeyError> {
         let mut stream = rng::stream(seed, "precondition.steady-state");
         let mut of_plane = self.units_of_planes();
         let most = of_plane.iter().map(Vec::len).max().expect("a drive has a plane");
         let mut sample = self.sample(config, most as u32, seed);
+        let units = f64::from(sample.ftl.geometry.logical_units);
+        let work_of_sample =
+            units * (1.0 + (ROUNDS_EXPECTED + CAPACITIES_SEEN as f64 / 2.0) * sample.work_of_overwrite());
+        self.pace.expect(work_of_sample);
         sample.write_until_steady(&mut stream)?;
+        self.pace.add(work_of_sample);
         let times = u64::from(self.ftl.geometry.planes / sample.ftl.geometry.planes);
         let mut offsets: Vec<u32> = (0..self.ftl.geometry.blocks_per_plane).collect();
         for die in (0..self.ftl.geometry.dies).map(DieId) {
@@ -43,6 +51,7 @@ impl Preconditioner {
                     offsets.shuffle(&mut stream);
                 }
                 let mut units = std::mem::take(&mut of_plane[plane.at()]);
+                self.pace.add(WORK_OF_UNIT * units.len() as f64);
                 units.shuffle(&mut stream);
                 let from = (&sample.ftl, of.unwrap_or(PlaneId(0)));
                 self.ftl.settle(plane, from, &offsets, &mut units.into_iter(), times);
@@ -76,7 +85,7 @@ impl Preconditioner {
     }
 
     /// A drive of one plane of this one, or of one die, that holds so many units a plane.
-    fn sample(&self, config: &RunConfig, units: u32, seed: u64) -> Self {
+    fn sample(&self, config: &RunConfig, units: u32, seed: u64) -> Preconditioner<'static> {
         let mut config = config.clone();
         let geometry = &mut config.geometry;
         (geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip) = (1, 1, 1);
@@ -96,7 +105,7 @@ impl Preconditioner {
             ftl.open_second_blocks();
         }
         let Self { soft_blocks, stop_blocks, stagger_blocks, pads, .. } = *self;
-        Self { ftl, soft_blocks, stop_blocks, stagger_blocks, pads, written: 0 }
+        Preconditioner { ftl, soft_blocks, stop_blocks, stagger_blocks, pads, written: 0, pace: Pace::default() }
     }
 
     /// Fills a sample, and overwrites it until its write amplification changes no more.

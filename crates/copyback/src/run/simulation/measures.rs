@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::host::config::HostMode;
 use crate::observe::config::MeasureConfig;
-use crate::observe::report::{Arrivals, Bin, FlashWork, Sample, SampleWork};
+use crate::observe::report::{Arrivals, Bin, Sample, SampleWork};
 use crate::observe::steady::{Mark, Steady, Track};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
@@ -116,7 +116,7 @@ impl Simulation<'_> {
     pub(super) fn look(&mut self, now_ns: u64) {
         let mut state = self.state();
         if self.collector.is_sample_due(now_ns) {
-            state.work = self.work();
+            state.work = self.work_when_asked();
         }
         self.collector.look(now_ns, &state, self.totals.free_blocks());
     }
@@ -129,9 +129,14 @@ impl Simulation<'_> {
 
     /// What the host has written and all drives have done since they were made: what the translation layer alone counts
     /// includes their preconditioning.
-    pub(super) fn work(&self) -> SampleWork {
-        let flash = self.drives().fold(FlashWork::default(), |sum, drive| sum.zip(&drive.work(), |a, b| a + b));
-        SampleWork::of(&flash, self.written_units())
+    pub(super) fn work(&mut self) -> SampleWork {
+        self.totals.refresh(&self.members);
+        self.work_when_asked()
+    }
+
+    /// The same, where the drives have just been asked.
+    fn work_when_asked(&self) -> SampleWork {
+        SampleWork { units_written: self.written_units(), ..*self.totals.sample_work() }
     }
 
     /// The bins of the window, at the end of the run; none where there is no window.

@@ -4,6 +4,7 @@
 
 use super::Member;
 use crate::flash::command::Source;
+use crate::observe::report::SampleWork;
 use crate::sim::index::PlaneId;
 use crate::ssd::drive::Drive;
 
@@ -15,6 +16,7 @@ struct DriveTotals {
     dies_reserved: u32,
     flash_units: u64,
     erases: u64,
+    work: SampleWork,
     is_stale: bool,
 }
 
@@ -25,7 +27,8 @@ impl DriveTotals {
         let free_blocks_min = free_of_planes.min().unwrap_or(u32::MAX);
         let (flash_units, erases) = Self::work_of(drive);
         let dies_reserved = drive.dies_reserved();
-        Self { free_blocks, free_blocks_min, dies_reserved, flash_units, erases, is_stale: false }
+        let work = drive.sample_work();
+        Self { free_blocks, free_blocks_min, dies_reserved, flash_units, erases, work, is_stale: false }
     }
 
     /// Units that a drive has programmed, and blocks that it has erased.
@@ -49,6 +52,7 @@ pub(super) struct Totals {
     dies_reserved: u32,
     flash_units: u64,
     erases: u64,
+    work: SampleWork,
 }
 
 /// The drives of which something holds.
@@ -69,6 +73,7 @@ impl Totals {
             dies_reserved: 0,
             flash_units: 0,
             erases: 0,
+            work: SampleWork::default(),
         };
         (0..members.len()).for_each(|member| totals.note(member));
         totals
@@ -92,6 +97,7 @@ impl Totals {
             self.dies_reserved = self.dies_reserved - before.dies_reserved + now.dies_reserved;
             self.flash_units += now.flash_units - before.flash_units;
             self.erases += now.erases - before.erases;
+            self.work = self.work.zip(&now.work.zip(&before.work, |a, b| a - b), |a, b| a + b);
             had_fewest |=
                 before.free_blocks_min == self.free_blocks_min && now.free_blocks_min > before.free_blocks_min;
             self.free_blocks_min = self.free_blocks_min.min(now.free_blocks_min);
@@ -100,6 +106,11 @@ impl Totals {
         if had_fewest {
             self.free_blocks_min = self.of.iter().map(|drive| drive.free_blocks_min).min().unwrap_or(u32::MAX);
         }
+    }
+
+    /// What the drives had done when they were last asked.
+    pub(super) fn sample_work(&self) -> &SampleWork {
+        &self.work
     }
 
     /// Free blocks.

@@ -1,0 +1,137 @@
+//! Does this machine have the memory that drives take? Asked before they are made: a program that runs out of it dies
+//! without a word.
+
+use crate::failure::Failure;
+use crate::format;
+use crate::plan::Plan;
+use crate::preconditioned;
+use copyback::run::memory::Memory;
+use std::collections::BTreeMap;
+
+/// Address space that a thread takes beside what it is given: its stack, and what the allocator reserves for it.
+const THREAD_BYTES: u64 = 80 << 20;
+
+/// What the system lets this program have.
+struct Available {
+    bytes: u64,
+    /// Who says so.
+    by: &'static str,
+}
+
+/// Memory of drives that are there at once.
+#[derive(Clone, Copy, Default)]
+struct Needed {
+    bytes: u64,
+    /// Drives, copies among them.
+    drives: u64,
+}
+
+/// Refuses a plan whose drives this machine cannot hold, where so many of its runs go side by side.
+pub fn check(plan: &Plan, jobs: usize) -> Result<(), Failure> {
+    refuse(of_plan(plan, jobs), jobs)
+}
+
+/// The same of the cells of a sweep, so many of which go side by side: each has its largest run's drives, at least.
+pub fn check_cells<'a>(plans: impl Iterator<Item = &'a Plan>, jobs: usize) -> Result<(), Failure> {
+    let mut of_cells: Vec<Needed> = plans.map(of_largest_run).collect();
+    of_cells.sort_unstable_by_key(|needed| std::cmp::Reverse(needed.bytes));
+    let at_once = &of_cells[..jobs.min(of_cells.len())];
+    let sum = |of: fn(&Needed) -> u64| at_once.iter().map(of).sum();
+    refuse(Needed { bytes: sum(|needed| needed.bytes), drives: sum(|needed| needed.drives) }, jobs)
+}
+
+fn of_largest_run(plan: &Plan) -> Needed {
+    let mut largest = Needed::default();
+    for planned in &plan.runs {
+        let mut needed = Needed::default();
+        for member in &planned.members {
+            let Memory { drive_bytes, run_bytes, .. } = member.config.memory();
+            needed.bytes += drive_bytes + run_bytes;
+            needed.drives += 1;
+        }
+        if needed.bytes > largest.bytes {
+            largest = needed;
+        }
+    }
+    largest
+}
+
+/// Each drive that runs start from is kept until the last of them takes it; the others have copies.
+fn of_plan(plan: &Plan, jobs: usize) -> Needed {
+    let mut drives: BTreeMap<String, (Memory, u64)> = BTreeMap::new();
+    let mut of_runs = Vec::new();
+    for planned in &plan.runs {
+        let mut run_bytes = 0;
+        for member in &planned.members {
+            let memory = member.config.memory();
+            run_bytes += memory.run_bytes;
+            drives.entry(preconditioned::key(member)).or_insert((memory, 0)).1 += 1;
+        }
+        of_runs.push(run_bytes);
+    }
+    of_runs.sort_unstable_by_key(|bytes| std::cmp::Reverse(*bytes));
+    let at_once = jobs.min(plan.runs.len()) as u64;
+    let (mut kept, mut copied, mut copies, mut beside) = (0, 0, 0, 0);
+    for (memory, users) in drives.values() {
+        let of_key = at_once.min(users - 1);
+        (kept, copied, copies) = (kept + memory.drive_bytes, copied + of_key * memory.drive_bytes, copies + of_key);
+        beside = beside.max(memory.preconditioning_bytes);
+    }
+    let in_runs = copied + of_runs.iter().take(at_once as usize).sum::<u64>();
+    let beside = beside * at_once.min(drives.len() as u64);
+    Needed { bytes: kept + in_runs.max(beside), drives: drives.len() as u64 + copies }
+}
+
+fn refuse(needed: Needed, jobs: usize) -> Result<(), Failure> {
+    let Available { bytes, by } = available(jobs);
+    if needed.bytes <= bytes {
+        return Ok(());
+    }
+    let of = match needed.drives {
+        1 => "the drive's tables take".to_owned(),
+        drives => format!("the tables of {drives} drives at once take"),
+    };
+    let alone = if jobs > 1 && needed.drives > 1 { "--jobs 1 takes less, and so do " } else { "use " };
+    Err(Failure::run(format!(
+        "{of} {} of memory, and {} are to be had ({by})",
+        format::size(needed.bytes as f64),
+        format::size(bytes as f64)
+    ))
+    .with_help(format!("{alone}fewer `geometry.blocks_per_plane`, or a larger `geometry.mapping_unit`")))
+}
+
+/// What is free, or may be taken: of the machine, of the group that the program is in, and of its address space.
+fn available(jobs: usize) -> Available {
+    let system = sysinfo::System::new().ok().map(|mut system| {
+        system.refresh_memory();
+        system
+    });
+    // Where nobody says, nothing is refused.
+    let free_bytes = system.as_ref().map_or(u64::MAX, sysinfo::System::available_memory);
+    let free = Available { bytes: free_bytes, by: "free on this machine" };
+    let limits = system.as_ref().and_then(sysinfo::System::cgroup_limits);
+    let of_group =
+        limits.map(|limits| Available { bytes: limits.free_memory, by: "free in this control group, `memory.max`" });
+    let of_space = left_of_address_space(jobs as u64)
+        .map(|bytes| Available { bytes, by: "left of the address space, `ulimit -v`" });
+    [of_group, of_space].into_iter().flatten().fold(
+        free,
+        |least, other| {
+            if other.bytes < least.bytes { other } else { least }
+        },
+    )
+}
+
+/// What a limit of the address space leaves, if there is one.
+#[cfg(target_os = "linux")]
+fn left_of_address_space(threads: u64) -> Option<u64> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
+    let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split(' ').next()?.parse().ok()?;
+    let used = pages * rustix::param::page_size() as u64;
+    Some(limit.saturating_sub(used + threads * THREAD_BYTES))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn left_of_address_space(_threads: u64) -> Option<u64> {
+    None
+}

@@ -1,0 +1,69 @@
+//! Notes on what a configuration says and no run looks at, or what a name alone would mislead about.
+
+use copyback::config::Axis;
+use copyback::config::layers::Layer;
+use copyback::host::config::{HostConfig, HostMode};
+use copyback::run::config::{AXES, RunConfig, Stack};
+
+/// Axes on which layers over a scheme choose another policy than it does: its name alone would mislead.
+pub(super) fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
+    let of_axis = |axis: &Axis| {
+        let (own, last) =
+            (scheme.policy(axis.name)?, over.iter().rev().find(|layer| layer.policy(axis.name).is_some())?);
+        let policy = last.policy(axis.name).filter(|policy| *policy != own)?;
+        Some(format!("`{}` is `{policy}`, for {} has it so, and not the scheme's `{own}`", axis.name, last.text().name))
+    };
+    AXES.iter().filter_map(of_axis).collect()
+}
+
+/// Settings of files and of the command line that have no effect, each with the reason.
+pub(super) fn without_effect(stack: &Stack, device: Option<&Layer>, scheme: &Layer, run: &RunConfig) -> Vec<String> {
+    let replaced = AXES.iter().filter_map(|axis| replaced(axis, device?, scheme, stack));
+    let by_mode = OF_MODES.iter().filter_map(|(key, mode, is_said)| {
+        let place = stack.place_of_leaf(key).filter(|place| is_users(&place.text.name))?;
+        let is = match run.host.mode {
+            HostMode::Open => "open: requests arrive when the workload says",
+            HostMode::Closed => "closed: a request arrives when another ends",
+        };
+        (run.host.mode != *mode && is_said(&run.host))
+            .then(|| format!("`{key}` ({}) has no effect, for the host's loop is {is}", place.text.name))
+    });
+    let hard = stack.place_of_leaf("trigger.hard").filter(|place| is_users(&place.text.name));
+    let hard = hard.filter(|_| !run.preemption.lets_host_first()).map(|place| {
+        format!(
+            "`trigger.hard` ({}) has no effect: it says when collections let the host go first no more, and under \
+             `preemption.policy = \"{}\"` they never do",
+            place.text.name,
+            run.preemption.name()
+        )
+    });
+    replaced.chain(by_mode).chain(hard).collect()
+}
+
+/// Settings of one mode of the host, and whether they say something: a printed configuration has defaults of both.
+type OfMode = (&'static str, HostMode, fn(&HostConfig) -> bool);
+const OF_MODES: &[OfMode] = &[
+    ("host.queue_depth", HostMode::Closed, |host| host.queue_depth != HostConfig::default().queue_depth),
+    ("host.outstanding_max", HostMode::Open, |host| host.outstanding_max != HostConfig::default().outstanding_max),
+];
+
+/// Whether a text is the user's own, and no preset.
+fn is_users(name: &str) -> bool {
+    !["device ", "scheme ", "array "].iter().any(|preset| name.starts_with(preset))
+}
+
+/// A table of a user's device in whose place a scheme has its own.
+fn replaced(axis: &Axis, device: &Layer, scheme: &Layer, stack: &Stack) -> Option<String> {
+    let (own, chosen) = (device.policy(axis.name)?, scheme.policy(axis.name)?);
+    let last = stack.place_of_leaf(&format!("{}.policy", axis.name))?;
+    let is_schemes = last.text.name == scheme.text().name;
+    (is_users(&device.text().name) && own != chosen && is_schemes).then(|| {
+        format!(
+            "`[{}]` of {} (`{own}`) has no effect: the scheme goes over the device and has `{chosen}`; --set \
+             {}.policy={own} goes over both",
+            axis.name,
+            device.text().name,
+            axis.name
+        )
+    })
+}

@@ -1,0 +1,73 @@
+//! Experiment files.
+
+use super::Input;
+use super::overrides::resolve_overrides;
+use crate::failure::Failure;
+use crate::files;
+use copyback::config::layers::{Layer, LayerError, Located};
+use copyback::run::Warmup;
+use std::path::{Path, PathBuf};
+
+/// An experiment file, taken apart.
+#[derive(Default)]
+pub(super) struct Experiment {
+    pub name: Option<String>,
+    pub device: Option<Located>,
+    pub array: Option<Located>,
+    pub schemes: Option<Vec<Located>>,
+    pub workload: Option<Located>,
+    pub seed: Option<u64>,
+    pub requests: Option<u64>,
+    pub warmup: Option<Warmup>,
+    pub layer: Option<Layer>,
+    pub folder: PathBuf,
+}
+
+impl Experiment {
+    pub fn read(path: &Path, inputs: &mut Vec<Input>) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        // Somebody who leaves `--trace` out gives his trace as the experiment.
+        let is_toml = path.extension().is_some_and(|ending| ending == "toml");
+        let or_trace = |failure: Failure| match is_toml || !path.is_file() {
+            true => failure,
+            false => failure.with_help(format!("an experiment is a TOML file; a trace is given as `--trace {name}`")),
+        };
+        let text = files::read_text("experiment", path).map_err(or_trace)?;
+        inputs.push(Input::text("experiment", name.clone(), Some(path.to_path_buf()), &text));
+        let mut layer = Layer::parse(name.clone(), text).map_err(|error| or_trace(error.into()))?;
+        let folder = files::folder_of(path).to_path_buf();
+        let folder = if folder == Path::new(".") { PathBuf::new() } else { folder };
+        layer.resolve_path("workload.trace", &folder);
+        resolve_overrides(&mut layer, &folder);
+        let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };
+        let preset = layer.take_text("workload.preset")?;
+        let scheme = layer.take_text("scheme")?.map(|scheme| vec![scheme]);
+        let schemes = layer.take_texts("schemes")?;
+        if let (Some(one), Some(_)) = (&scheme, &schemes) {
+            let error = LayerError::new("`scheme` and `schemes` are both there, and an experiment takes one of them")
+                .with_help("remove one of the two");
+            return Err(error.at(one[0].place.clone()).into());
+        }
+        let requests_place = layer.place_of("requests");
+        let experiment = Self {
+            name: layer.take_text("name")?.map(|name| name.value),
+            device: layer.take_text("device")?,
+            array: if layer.is_text("array") { layer.take_text("array")? } else { None },
+            schemes: schemes.or(scheme),
+            workload: workload.or(preset),
+            seed: layer.take_number("seed")?,
+            requests: layer.take_number("requests")?,
+            warmup: Warmup::take_from(&mut layer)?,
+            layer: None,
+            folder,
+        };
+        if experiment.requests == Some(0) {
+            let error = LayerError::new("`requests`: zero leaves nothing to run");
+            return Err(error.with_help("set 1 or more, or remove it").at(requests_place).into());
+        }
+        for about in ["description", "source"] {
+            layer.take_text(about)?;
+        }
+        Ok(Self { layer: Some(layer), ..experiment })
+    }
+}

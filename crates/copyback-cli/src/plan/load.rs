@@ -1,0 +1,67 @@
+//! Presets and files of devices, schemes and arrays.
+
+use super::{Input, argument};
+use crate::failure::Failure;
+use crate::files;
+use copyback::config::layers::{Layer, LayerError, Located, suggestion};
+use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
+use std::path::Path;
+
+/// A kind of preset.
+pub(super) struct Kind {
+    pub role: &'static str,
+    pub flag: &'static str,
+    pub presets: &'static [Preset],
+}
+
+pub(super) const DEVICE: Kind = Kind { role: "device", flag: "--device", presets: DEVICES };
+pub(super) const SCHEME: Kind = Kind { role: "scheme", flag: "--scheme", presets: SCHEMES };
+pub(super) const ARRAY: Kind = Kind { role: "array", flag: "--array", presets: ARRAYS };
+
+/// What a scheme is called in results: its preset's name, or its file's without the ending.
+pub fn label(name: &str) -> String {
+    match presets::find(SCHEMES, name) {
+        Some(preset) => preset.name.to_owned(),
+        None => Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned()),
+    }
+}
+
+/// The layer of a device that the command line names.
+pub fn load_device(name: &str, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
+    load(&DEVICE, &argument(name), Path::new(""), inputs)
+}
+
+/// Loads a preset, or a file where the name is one.
+pub(super) fn load(kind: &Kind, name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Layer, Failure> {
+    let (shown, text, path) = match presets::find(kind.presets, &name.value) {
+        Some(preset) => (format!("{} {}", kind.role, preset.name), preset.text.to_owned(), None),
+        None => {
+            let path = folder.join(&name.value);
+            if !looks_like_path(&name.value) && !path.exists() {
+                let known = kind.presets.iter().map(|preset| preset.name);
+                let help = suggestion(&name.value, &format!("{}s", kind.role), known);
+                let error = LayerError::new(format!("unknown {} `{}`", kind.role, name.value));
+                let help = format!("{help}; {} also takes a TOML file", kind.flag);
+                return Err(error.with_help(help).at(name.place.clone()).into());
+            }
+            (path.display().to_string(), files::read_text(kind.role, &path)?, Some(path))
+        }
+    };
+    inputs.push(Input::text(kind.role, name.value.clone(), path, &text));
+    let mut layer = Layer::parse(shown, text)?;
+    forget_descriptions(&mut layer)?;
+    Ok(layer)
+}
+
+/// Takes out what a preset says about itself.
+pub fn forget_descriptions(layer: &mut Layer) -> Result<(), Failure> {
+    for key in ["name", "description", "source"] {
+        layer.take_text(key)?;
+    }
+    Ok(())
+}
+
+/// Whether a name is meant as a file.
+pub fn looks_like_path(name: &str) -> bool {
+    name.contains(['/', '\\']) || name.ends_with(".toml")
+}

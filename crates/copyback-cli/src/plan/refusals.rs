@@ -1,0 +1,72 @@
+//! Plans that would do nothing of what was meant: refused before they are run.
+
+use super::Planned;
+use crate::failure::{self, Failure};
+use copyback::config::layers::{Layer, LayerError, Located};
+use copyback::host::config::{HostMode, Target};
+use copyback::run::Warmup;
+use std::collections::BTreeSet;
+
+/// Refuses a warm-up that would last until the workload ends: a drive that nobody writes to does not settle.
+pub(super) fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result<(), Failure> {
+    let is_endless = warmup == Some(Warmup::Steady) && runs.iter().any(|run| run.resolved.workload.writes_nothing());
+    if !is_endless {
+        return Ok(());
+    }
+    Err(Failure::input("the warm-up `steady` would not end: the workload writes nothing, and no drive settles by that")
+        .with_help(failure::SAY_HOW_LONG))
+}
+
+/// Refuses that requests name drives where the workload names none: all would go to the first.
+pub(super) fn refuse_unnamed_drives(runs: &[Planned]) -> Result<(), Failure> {
+    let unnamed = |planned: &&Planned| {
+        let (run, workload) = (&planned.resolved.run, &planned.resolved.workload);
+        run.host.target == Target::Drive && workload.trace.is_none() && !workload.draws_drives()
+    };
+    if !runs.iter().any(|planned| unnamed(&planned)) {
+        return Ok(());
+    }
+    Err(Failure::input("`host.target`: the workload names no drives, and all requests would go to the first")
+        .with_help("leave it out, or take a workload whose addresses are drawn per drive, such as hpc-w-skew-like"))
+}
+
+/// Settings that say something of one mode of the host alone.
+const OF_ONE_MODE: &[(&str, &str, HostMode)] = &[
+    ("host", "queue_depth", HostMode::Closed),
+    ("host", "outstanding_max", HostMode::Open),
+    ("workload", "time_scale", HostMode::Open),
+];
+
+/// Refuses what the command line sets and no run looks at. Files may say both: presets and printed configurations do.
+pub(super) fn refuse_without_effect(sets: &Layer, runs: &[Planned]) -> Result<(), Failure> {
+    for (table, key, mode) in OF_ONE_MODE {
+        let Some(place) = sets.place_in(table, key) else { continue };
+        if runs.iter().any(|planned| planned.resolved.run.host.mode == *mode) {
+            continue;
+        }
+        let has_times = runs.iter().any(|planned| planned.resolved.workload.has_times());
+        let (is, help) = match mode {
+            HostMode::Closed => ("open: requests arrive when the workload says", "closed"),
+            HostMode::Open => ("closed: a request arrives when another ends", "open"),
+        };
+        let help = match (mode, has_times) {
+            (HostMode::Open, false) => "remove it: the workload has no arrival times".to_owned(),
+            _ => format!("remove it, or add --{help}"),
+        };
+        let error = LayerError::new(format!("`{table}.{key}` has no effect, for the host's loop is {is}"));
+        return Err(error.with_help(help).at(Some(place)).into());
+    }
+    Ok(())
+}
+
+/// Refuses two schemes of one label: nobody could tell their results apart.
+pub(super) fn refuse_twice<'a>(schemes: impl Iterator<Item = (&'a str, &'a Located)>) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    for (label, scheme) in schemes {
+        if !seen.insert(label) {
+            let error = LayerError::new(format!("scheme `{label}` is named twice"));
+            return Err(error.with_help("name each scheme once").at(scheme.place.clone()).into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! How much memory a drive takes, said before it is made.
+
+use super::config::RunConfig;
+use super::precondition::PreconditionConfig;
+use crate::ftl::core::Ftl;
+
+/// The tables of a drive, in bytes. What grows with the drive is counted; what waits in queues and what is measured is
+/// not, and takes some megabytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The preconditioned drive: each run has a copy of its own.
+    pub drive_bytes: u64,
+    /// What preconditioning takes beside it.
+    pub preconditioning_bytes: u64,
+    /// What a run takes beside it.
+    pub run_bytes: u64,
+}
+
+impl RunConfig {
+    /// The memory that the drive of a checked configuration takes.
+    ///
+    /// # Panics
+    /// When the configuration was not checked.
+    pub fn memory(&self) -> Memory {
+        let geometry = Ftl::geometry_of(&self.ftl());
+        let lists_units =
+            matches!(self.precondition, PreconditionConfig::Aged { .. } | PreconditionConfig::SteadyState {});
+        let (logical, mapped) = (u64::from(geometry.logical_units), u64::from(geometry.mapped_units));
+        // Copies of each unit in pages that fill.
+        let filling = if self.frontier.fill().is_some() { size_of::<u16>() as u64 * mapped } else { 0 };
+        let has_buffer = self.buffer != crate::buffer::BufferConfig::default();
+        let buffer = if has_buffer { logical / u64::from(geometry.units_per_logical_page) * 4 } else { 0 };
+        Memory {
+            drive_bytes: Ftl::table_bytes(&geometry),
+            preconditioning_bytes: if lists_units { 4 * logical } else { 0 },
+            run_bytes: filling + buffer,
+        }
+    }
+}

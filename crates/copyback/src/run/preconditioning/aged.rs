@@ -1,0 +1,101 @@
+//! Drives that are aged: planes filled to random shares of their pages, of which a share holds valid data.
+
+use super::Preconditioner;
+use crate::config::KeyError;
+use crate::run::precondition::Spread;
+use crate::sim::index::{LogicalUnit, PlaneId};
+use copyback_workload::rng;
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+impl Preconditioner<'_> {
+    /// Fills each plane to a random share of its pages and lets the stated share of them hold valid data.
+    pub(super) fn fill_as_aged(&mut self, aged: Aged, seed: u64) -> Result<(), KeyError> {
+        let Aged { used_min, used_max, valid, spread } = aged;
+        let mut stream = rng::stream(seed, "precondition.aged");
+        let geometry = self.ftl.geometry.clone();
+        let mut of_plane: Vec<Vec<LogicalUnit>> = vec![Vec::new(); geometry.planes as usize];
+        let units_per_write = self.units_per_write() as usize;
+        for unit in (0..geometry.logical_units).step_by(units_per_write).map(LogicalUnit) {
+            let plane = self.ftl.timeless_plane(unit);
+            of_plane[plane.at()].push(unit);
+        }
+        if let Some(plane) = of_plane.iter().position(Vec::is_empty) {
+            let message =
+                format!("`aged` fills every plane, but none of the drive's logical pages is on plane {plane}");
+            return Err(KeyError::new("precondition.mode", message)
+                .with_help("give the drive at least one logical page for each plane, or another mode"));
+        }
+        let translation_pages = self.begin_with_translation_pages();
+        // As if all planes had been filled together: a block is as old as its place in its plane says. Else policies
+        // that weigh age over several planes would find all of the oldest on the first.
+        let (begun, set_apart) = (self.written, translation_pages.iter().sum::<usize>());
+        let (units_per_page, mut in_second) = (geometry.units_per_page as usize, 0);
+        let mut seconds = rng::stream(seed, "precondition.second-active");
+        let second_block = if self.ftl.has_second_active() { geometry.units_per_block as usize } else { 0 };
+        let plane_units = f64::from(geometry.blocks_per_plane) * f64::from(geometry.units_per_block);
+        let least = ((plane_units * used_min) as usize).saturating_sub(second_block) * geometry.planes as usize;
+        let lasts = least.saturating_sub(set_apart) as u64;
+        for (plane, units) in of_plane.iter_mut().enumerate() {
+            let used = (plane_units * stream.random_range(used_min..=used_max)) as usize;
+            let used = used.saturating_sub(translation_pages[plane]);
+            // What is unwritten of a second active block counts as used: the plane is as far above its watermark as one
+            // without. Those of a die are aligned, and as full as any moment of their lives would find them.
+            if (plane as u32).is_multiple_of(geometry.planes_per_die) {
+                in_second = seconds.random_range(0..geometry.pages_per_block) as usize * units_per_page;
+            }
+            let used = used.saturating_sub(second_block.saturating_sub(in_second)) / units_per_write;
+            let live = ((used as f64 * valid) as usize).min(units.len());
+            let writes = match spread {
+                Spread::Even => writes_spread_evenly(&units[..live.max(1)], used, &mut stream),
+                Spread::ByAge => writes_spread_by_age(&units[..live.max(1)], used, &mut stream),
+            };
+            let count = writes.len() as u64;
+            for (at, unit) in writes.into_iter().enumerate() {
+                self.written += 1;
+                let is_second = second_block > 0 && at < in_second;
+                let stamp = begun + (at as u64 + 1) * lasts / count;
+                self.ftl.append_to(PlaneId(plane as u32), is_second, unit, stamp);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How full a drive was aged, and of what: see [`PreconditionConfig::Aged`].
+#[derive(Clone, Copy)]
+pub(super) struct Aged {
+    pub used_min: f64,
+    pub used_max: f64,
+    pub valid: f64,
+    pub spread: Spread,
+}
+
+/// So many writes after which each of `units` is valid once, at places drawn from all of them alike. What is written to
+/// the other places is overwritten later, so the last place holds valid data.
+fn writes_spread_evenly(units: &[LogicalUnit], count: usize, stream: &mut Xoshiro256PlusPlus) -> Vec<LogicalUnit> {
+    let live = units.len().min(count);
+    let mut units = units[..live].to_vec();
+    units.shuffle(stream);
+    let mut is_valid: Vec<bool> = (0..count).map(|place| place < live).collect();
+    is_valid.shuffle(stream);
+    if let Some(last) = is_valid.iter().rposition(|&valid| valid) {
+        is_valid.swap(last, count - 1);
+    }
+    let mut next = 0;
+    let write = |valid: bool| {
+        next += usize::from(valid);
+        if valid { units[next - 1] } else { units[stream.random_range(next..live)] }
+    };
+    is_valid.into_iter().map(write).collect()
+}
+
+/// So many writes that hold each of `units` once and overwrite some of them, in random order.
+fn writes_spread_by_age(units: &[LogicalUnit], count: usize, stream: &mut Xoshiro256PlusPlus) -> Vec<LogicalUnit> {
+    let live = units.len().min(count);
+    let mut writes: Vec<LogicalUnit> = units[..live].to_vec();
+    writes.extend((live..count).map(|_| units[stream.random_range(0..live)]));
+    writes.shuffle(stream);
+    writes
+}
