@@ -368,3 +368,28 @@ fn writes_smaller_than_units_or_pages_are_noted() {
     let text = run(&["geometry.mapping_unit=4 KiB", "buffer.policy=lru"]);
     assert!(!text.contains(units) && !text.contains(padding), "{text}");
 }
+
+/// Settings that a run does not look at, each where it stands and why; a printed configuration, which says everything,
+/// has none.
+#[test]
+fn settings_without_effect_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let small = printed(&copyback(&["devices", "small"]));
+    std::fs::write(path("own.toml"), format!("{small}\n[order]\npolicy = \"fifo\"\n")).unwrap();
+    std::fs::write(path("loop.toml"), "workload = \"random-write\"\n[host]\nmode = \"closed\"\noutstanding_max = 5\n")
+        .unwrap();
+    let run = |more: &[&str]| done(&[&["run", "-q", "--requests", "1000"][..], more].concat());
+    let own = path("own.toml");
+    let text = run(&["--device", &own]);
+    let note = format!("Note (baseline): `[order]` of {own} (`fifo`) has no effect: the scheme goes over the device");
+    assert!(text.contains(&note), "{text}");
+    assert!(!run(&["--device", &own, "--set", "order.policy=fifo"]).contains("`[order]`"));
+    let hard = "Note (baseline): `trigger.hard` (--set) has no effect: it says when collections let the host go first";
+    assert!(run(&["--set", "trigger.hard=0.1"]).contains(hard));
+    assert!(!run(&["--set", "trigger.hard=0.1", "--scheme", "pgc"]).contains("`trigger.hard`"));
+    let text = run(&[&path("loop.toml")]);
+    assert!(text.contains("loop.toml) has no effect, for the host's loop is closed: a request arrives when"), "{text}");
+    std::fs::write(path("printed.toml"), printed(&copyback(&["run", "--print-config"]))).unwrap();
+    assert!(!run(&[&path("printed.toml")]).contains("has no effect"));
+}

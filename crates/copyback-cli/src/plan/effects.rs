@@ -4,6 +4,7 @@ use copyback::config::Axis;
 use copyback::config::layers::Layer;
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, RunConfig, Stack};
+use copyback::tasks::gc::trigger::TriggerConfig;
 
 /// Axes on which layers over a scheme choose another policy than it does: its name alone would mislead.
 pub(super) fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
@@ -29,7 +30,8 @@ pub(super) fn without_effect(stack: &Stack, device: Option<&Layer>, scheme: &Lay
             .then(|| format!("`{key}` ({}) has no effect, for the host's loop is {is}", place.text.name))
     });
     let hard = stack.place_of_leaf("trigger.hard").filter(|place| is_users(&place.text.name));
-    let hard = hard.filter(|_| !run.preemption.lets_host_first()).map(|place| {
+    let is_default = of_hard(&run.trigger) == of_hard(&TriggerConfig::default());
+    let hard = hard.filter(|_| !is_default && !run.preemption.lets_host_first()).map(|place| {
         format!(
             "`trigger.hard` ({}) has no effect: it says when collections let the host go first no more, and under \
              `preemption.policy = \"{}\"` they never do",
@@ -38,6 +40,11 @@ pub(super) fn without_effect(stack: &Stack, device: Option<&Layer>, scheme: &Lay
         )
     });
     replaced.chain(by_mode).chain(hard).collect()
+}
+
+/// What a trigger has as `hard`: a printed configuration has the default.
+fn of_hard(trigger: &TriggerConfig) -> Option<toml::Value> {
+    toml::Value::try_from(trigger).ok()?.get("hard").cloned()
 }
 
 /// Settings of one mode of the host, and whether they say something: a printed configuration has defaults of both.
