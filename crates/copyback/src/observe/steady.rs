@@ -188,6 +188,8 @@ pub struct Track {
     marks: Vec<Mark>,
     every_units: u64,
     next_units: u64,
+    /// Where the last request ended: collection may go on behind it.
+    end: Option<Mark>,
 }
 
 /// Marks that are kept at most. With half of them, the ends of rounds are off by at most 0.2 % of the run.
@@ -204,7 +206,7 @@ impl Track {
     pub fn starting_at(start: Mark) -> Self {
         let mut marks = Vec::with_capacity(MARKS_MAX);
         marks.push(start);
-        Self { marks, every_units: 1, next_units: start.host_units + 1 }
+        Self { marks, every_units: 1, next_units: start.host_units + 1, end: None }
     }
 
     /// Units that the host has to have written before another mark is due.
@@ -227,9 +229,14 @@ impl Track {
         self.next_units = mark.host_units + self.every_units;
     }
 
-    /// The verdict on a run that ended with `last`. Throughput counts where the host's loop is closed.
+    /// The last request has ended: what the drives do from now on, no host waits for.
+    pub fn end(&mut self, mark: Mark) {
+        self.end = Some(mark);
+    }
+
+    /// The verdict on a run in which no request ended behind `last`. Throughput counts where the host's loop is closed.
     pub fn judge(&self, last: Mark, is_closed_loop: bool) -> Steady {
-        judge(&self.ends(last), is_closed_loop)
+        judge(&self.ends(self.end.unwrap_or(last)), is_closed_loop)
     }
 
     /// The start, the marks nearest to each fifth of what the host wrote, and the end.

@@ -56,6 +56,7 @@ impl Simulation<'_> {
         if self.next.is_none() && self.requests.live() == 0 {
             self.members.iter_mut().for_each(|m| m.ssd.end_of_requests(&mut self.events));
             self.end_array();
+            self.track.end(self.mark());
         }
         if self.written_units() >= self.track.next_units() {
             self.track.add(self.mark());
