@@ -85,7 +85,8 @@ pub fn cores() -> usize {
 
 /// Runs everything. Results are in the plan's order and do not depend on `how.jobs`.
 pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
-    memory::check(plan, how.jobs)?;
+    let looks_for_warmup = looks_for_warmup(plan);
+    memory::check(plan, memory::Use { jobs: how.jobs, checks: how.check, looks_for_warmup })?;
     execute_from(&Preconditioned::of([plan]), plan, how)
 }
 
@@ -118,6 +119,17 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
     Ok(finished)
 }
 
+/// Whether the end of a plan's warm-up depends on the scheme, and there are several.
+fn looks_for_warmup(plan: &Plan) -> bool {
+    let is_closed = |planned: &Planned| planned.resolved.run.host.mode == HostMode::Closed;
+    let differs = match plan.warmup {
+        Some(Warmup::Steady) => true,
+        Some(Warmup::Time(_)) => plan.runs.iter().any(is_closed),
+        Some(Warmup::Requests(_)) | None => false,
+    };
+    differs && plan.runs.len() > 1
+}
+
 /// The warm-up of all runs of a plan. They leave out the same requests, or the rest could not be compared: where the
 /// end of a warm-up depends on the scheme, each run looks for its own first, and the latest is that of all, so that
 /// every drive has settled. That costs the warm-ups twice.
@@ -127,13 +139,7 @@ fn common_warmup(
     preconditioned: &Preconditioned,
     bars: &Bars,
 ) -> Result<Option<Warmup>, Failure> {
-    let is_closed = |planned: &Planned| planned.resolved.run.host.mode == HostMode::Closed;
-    let differs = match plan.warmup {
-        Some(Warmup::Steady) => true,
-        Some(Warmup::Time(_)) => plan.runs.iter().any(is_closed),
-        Some(Warmup::Requests(_)) | None => false,
-    };
-    if !differs || plan.runs.len() < 2 {
+    if !looks_for_warmup(plan) {
         return Ok(plan.warmup);
     }
     let ends = in_parallel(how.jobs, plan.runs.len(), |at| {

@@ -26,9 +26,20 @@ struct Needed {
     drives: u64,
 }
 
-/// Refuses a plan whose drives this machine cannot hold, where so many of its runs go side by side.
-pub fn check(plan: &Plan, jobs: usize) -> Result<(), Failure> {
-    refuse(of_plan(plan, jobs), jobs)
+/// What runs do with their drives.
+#[derive(Clone, Copy)]
+pub struct Use {
+    /// So many go side by side.
+    pub jobs: usize,
+    /// Invariants are checked.
+    pub checks: bool,
+    /// All look for the end of their warm-up first, from copies.
+    pub looks_for_warmup: bool,
+}
+
+/// Refuses a plan whose drives this machine cannot hold.
+pub fn check(plan: &Plan, use_of: Use) -> Result<(), Failure> {
+    refuse(of_plan(plan, use_of), use_of.jobs)
 }
 
 /// The same of the cells of a sweep, so many of which go side by side: each has its largest run's drives, at least.
@@ -57,14 +68,14 @@ fn of_largest_run(plan: &Plan) -> Needed {
 }
 
 /// Each drive that runs start from is kept until the last of them takes it; the others have copies.
-fn of_plan(plan: &Plan, jobs: usize) -> Needed {
+fn of_plan(plan: &Plan, Use { jobs, checks, looks_for_warmup }: Use) -> Needed {
     let mut drives: BTreeMap<String, (Memory, u64)> = BTreeMap::new();
     let mut of_runs = Vec::new();
     for planned in &plan.runs {
         let mut run_bytes = 0;
         for member in &planned.members {
             let memory = member.config.memory();
-            run_bytes += memory.run_bytes;
+            run_bytes += memory.run_bytes + if checks { memory.check_bytes } else { 0 };
             drives.entry(preconditioned::key(member)).or_insert((memory, 0)).1 += 1;
         }
         of_runs.push(run_bytes);
@@ -73,7 +84,7 @@ fn of_plan(plan: &Plan, jobs: usize) -> Needed {
     let at_once = jobs.min(plan.runs.len()) as u64;
     let (mut kept, mut copied, mut copies, mut beside) = (0, 0, 0, 0);
     for (memory, users) in drives.values() {
-        let of_key = at_once.min(users - 1);
+        let of_key = at_once.min(if looks_for_warmup { *users } else { users - 1 });
         (kept, copied, copies) = (kept + memory.drive_bytes, copied + of_key * memory.drive_bytes, copies + of_key);
         beside = beside.max(memory.preconditioning_bytes);
     }
@@ -110,8 +121,8 @@ fn available(jobs: usize) -> Available {
     let free_bytes = system.as_ref().map_or(u64::MAX, sysinfo::System::available_memory);
     let free = Available { bytes: free_bytes, by: "free on this machine" };
     let limits = system.as_ref().and_then(sysinfo::System::cgroup_limits);
-    let of_group =
-        limits.map(|limits| Available { bytes: limits.free_memory, by: "free in this control group, `memory.max`" });
+    let of_group = limits
+        .map(|limits| Available { bytes: limits.total_memory.saturating_sub(limits.rss), by: "left of `memory.max`" });
     let of_space = left_of_address_space(jobs as u64)
         .map(|bytes| Available { bytes, by: "left of the address space, `ulimit -v`" });
     [of_group, of_space].into_iter().flatten().fold(

@@ -129,8 +129,16 @@ fn several_conditions_hold_together_and_texts_are_compared() {
     let shown: f64 = shown.expect("the most is told").parse().unwrap();
     // Three digits are shown.
     assert!((shown / highest - 1.0).abs() < 0.005, "{shown} is not {highest}: {most}");
-    // The verdict stands beside what is asked for.
+    // The verdict stands beside what is asked for, and these few requests settle nothing.
     assert!(most.lines().any(|line| line.ends_with("steady")), "{most}");
+    assert!(
+        most.contains("\nOf rows that are steady, and meet it with all of their intervals: Most `flash."),
+        "{most}"
+    );
+    // By the words that tables show, or the JSON's.
+    let [shown, json] = ["no", "not_yet"].map(|verdict| place.asked(&["--where", &format!("steady = {verdict}")]));
+    assert_eq!(lines(&shown), lines(&json));
+    place.refused(&["--where", "steady = perhaps"], &["`perhaps` is no verdict", "verdicts are `yes`, `no`"]);
 }
 
 #[test]

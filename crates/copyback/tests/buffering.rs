@@ -117,3 +117,29 @@ fn drives_that_pad_otherwise_are_not_shared() {
     assert_ne!(key("4 KiB", ""), key("4 KiB", buffer));
     assert_eq!(key("16 KiB", ""), key("16 KiB", buffer));
 }
+
+/// Buffers whose pages leave one by one do not fill those of the flash, and preconditioning does not pretend that they
+/// did: under them each small write is padded before a run and in it.
+#[test]
+fn buffers_that_do_not_fill_pages_are_padded_before_a_run() {
+    for policy in ["die-lists", "plane-lists", "die-writes"] {
+        let more = format!("buffer = {{ policy = \"{policy}\", size = \"256 KiB\" }}");
+        let [first, later] = [0, 2].map(|before| amplification(&more, before, 1));
+        assert!(first > 0.6 * later, "{policy}: {first} at first and {later} later");
+    }
+}
+
+/// A low-water mark of nothing and idle time are told apart: a request ends the one and not the other.
+#[test]
+fn a_request_ends_idle_time_whatever_the_low_water_mark() {
+    let of: Vec<u64> = (0..600).map(|at| 2 * (at % 60)).collect();
+    let written = |more: &str| {
+        let mut requests = writes(&of[..60]);
+        // In the midst of the emptying, 60 units of a page each 4: the tenth page is on its way after five programs.
+        requests.push(pages(Op::Read, 3_000_000, 4 * 118, 1));
+        run(&drive(256, more), requests).report.buffer_units_left
+    };
+    let with_low = written(", low_water = 0.0, idle_after = \"1 ms\"");
+    let without = written(", idle_after = \"1 ms\"");
+    assert!(with_low == without && without > 0, "{with_low} and {without} units are left");
+}

@@ -133,3 +133,17 @@ fn without_it_nobody_waits() {
     let outcome = run(&config, writes(&[(0, 3), (2_000_000, 40), (4_000_000, 9), (6_000_000, 17)]));
     assert_eq!((programs(&outcome), responses(&outcome)), ((4, 12), vec![PAGE_NS; 4]));
 }
+
+/// As many pages as may be set, all of one unit: its copies are counted, however many are on their way.
+#[test]
+fn one_unit_may_fill_all_pages_that_there_are() {
+    let config = drive(", fill_pages = 2000", DYNAMIC);
+    let writes: Vec<_> = (0..9_000).map(|i| pages(Op::Write, i, 3, 1)).collect();
+    let outcome = run(&config, writes);
+    assert_eq!(outcome.requests.len(), 9_000);
+    assert!(config_of(", fill_pages = 2001").check().is_err());
+}
+
+fn config_of(frontier: &str) -> RunConfig {
+    unchecked(&format!("frontier = {{ policy = \"single\", fill_limit = \"1 ms\" {frontier} }}"))
+}

@@ -20,13 +20,11 @@ pub(super) fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
 /// Settings of files and of the command line that have no effect, each with the reason.
 pub(super) fn without_effect(stack: &Stack, device: Option<&Layer>, scheme: &Layer, run: &RunConfig) -> Vec<String> {
     let replaced = AXES.iter().filter_map(|axis| replaced(axis, device?, scheme, stack));
-    let by_mode = OF_MODES.iter().filter_map(|(key, mode, is_said)| {
-        let place = stack.place_of_leaf(key).filter(|place| is_users(&place.text.name))?;
-        let is = match run.host.mode {
-            HostMode::Open => "open: requests arrive when the workload says",
-            HostMode::Closed => "closed: a request arrives when another ends",
-        };
-        (run.host.mode != *mode && is_said(&run.host))
+    let by_mode = OF_ONE_MODE.iter().filter_map(|OfOneMode { table, key, mode, says }| {
+        let key = format!("{table}.{key}");
+        let place = stack.place_of_leaf(&key).filter(|place| is_users(&place.text.name))?;
+        let is = loop_of(run.host.mode);
+        (run.host.mode != *mode && says(&run.host))
             .then(|| format!("`{key}` ({}) has no effect, for the host's loop is {is}", place.text.name))
     });
     let hard = stack.place_of_leaf("trigger.hard").filter(|place| is_users(&place.text.name));
@@ -47,12 +45,40 @@ fn of_hard(trigger: &TriggerConfig) -> Option<toml::Value> {
     toml::Value::try_from(trigger).ok()?.get("hard").cloned()
 }
 
-/// Settings of one mode of the host, and whether they say something: a printed configuration has defaults of both.
-type OfMode = (&'static str, HostMode, fn(&HostConfig) -> bool);
-const OF_MODES: &[OfMode] = &[
-    ("host.queue_depth", HostMode::Closed, |host| host.queue_depth != HostConfig::default().queue_depth),
-    ("host.outstanding_max", HostMode::Open, |host| host.outstanding_max != HostConfig::default().outstanding_max),
+/// A setting that says something of one mode of the host alone.
+pub(super) struct OfOneMode {
+    pub table: &'static str,
+    pub key: &'static str,
+    pub mode: HostMode,
+    /// Whether it says something at all: a printed configuration has defaults of both modes.
+    says: fn(&HostConfig) -> bool,
+}
+
+/// All of them.
+pub(super) const OF_ONE_MODE: &[OfOneMode] = &[
+    OfOneMode {
+        table: "host",
+        key: "queue_depth",
+        mode: HostMode::Closed,
+        says: |host| host.queue_depth != HostConfig::default().queue_depth,
+    },
+    OfOneMode {
+        table: "host",
+        key: "outstanding_max",
+        mode: HostMode::Open,
+        says: |host| host.outstanding_max != HostConfig::default().outstanding_max,
+    },
+    // Arrival times that are not used have a note of their own.
+    OfOneMode { table: "workload", key: "time_scale", mode: HostMode::Open, says: |_| false },
 ];
+
+/// What a mode means for when requests arrive.
+pub(super) fn loop_of(mode: HostMode) -> &'static str {
+    match mode {
+        HostMode::Open => "open: requests arrive when the workload says",
+        HostMode::Closed => "closed: a request arrives when another ends",
+    }
+}
 
 /// Whether a text is the user's own, and no preset.
 fn is_users(name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Plans that would do nothing of what was meant: refused before they are run.
 
 use super::Planned;
+use super::effects::{self, OF_ONE_MODE, OfOneMode};
 use crate::failure::{self, Failure};
 use copyback::config::layers::{Layer, LayerError, Located};
 use copyback::host::config::{HostMode, Target};
@@ -30,24 +31,17 @@ pub(super) fn refuse_unnamed_drives(runs: &[Planned]) -> Result<(), Failure> {
         .with_help("leave it out, or take a workload whose addresses are drawn per drive, such as hpc-w-skew-like"))
 }
 
-/// Settings that say something of one mode of the host alone.
-const OF_ONE_MODE: &[(&str, &str, HostMode)] = &[
-    ("host", "queue_depth", HostMode::Closed),
-    ("host", "outstanding_max", HostMode::Open),
-    ("workload", "time_scale", HostMode::Open),
-];
-
 /// Refuses what the command line sets and no run looks at. Files may say both: presets and printed configurations do.
 pub(super) fn refuse_without_effect(sets: &Layer, runs: &[Planned]) -> Result<(), Failure> {
-    for (table, key, mode) in OF_ONE_MODE {
+    for OfOneMode { table, key, mode, .. } in OF_ONE_MODE {
         let Some(place) = sets.place_in(table, key) else { continue };
         if runs.iter().any(|planned| planned.resolved.run.host.mode == *mode) {
             continue;
         }
         let has_times = runs.iter().any(|planned| planned.resolved.workload.has_times());
         let (is, help) = match mode {
-            HostMode::Closed => ("open: requests arrive when the workload says", "closed"),
-            HostMode::Open => ("closed: a request arrives when another ends", "open"),
+            HostMode::Closed => (effects::loop_of(HostMode::Open), "closed"),
+            HostMode::Open => (effects::loop_of(HostMode::Closed), "open"),
         };
         let help = match (mode, has_times) {
             (HostMode::Open, false) => "remove it: the workload has no arrival times".to_owned(),

@@ -8,6 +8,7 @@ use super::table::Results;
 use crate::failure::Failure;
 use crate::format::{count, is_maximum};
 use crate::table::{self, BOLD, Cell};
+use copyback::observe::steady::Verdict;
 
 /// A scheme in cells that differ in their seeds only.
 struct Row<'a> {
@@ -33,6 +34,18 @@ impl Row<'_> {
                 .iter()
                 .all(|run| test.comparison.holds(source.text(self.group.first, run).as_str(), test.text.as_str())),
         }
+    }
+
+    /// Whether its drives had settled under every seed, and it meets the conditions at both ends of its intervals.
+    fn is_sure(&self, tests: &[Test]) -> bool {
+        let meets = |test: &Test| match (test.number, self.number(&test.asked.source)) {
+            (Some(wanted), Some(mean)) => {
+                let half_width = mean.half_width.unwrap_or(0.0);
+                [mean.value - half_width, mean.value + half_width].iter().all(|end| test.comparison.holds(*end, wanted))
+            }
+            _ => self.meets(test),
+        };
+        self.runs.iter().all(|run| run.steady == Verdict::Steady) && tests.iter().all(meets)
     }
 
     /// What is shown of a column: means with their errors.
@@ -78,6 +91,11 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Fail
     }
     if let Some((asked, is_most)) = &best {
         text.push_str(&best_of(&kept, asked, *is_most));
+        let sure: Vec<&Row<'_>> = kept.iter().copied().filter(|row| row.is_sure(&tests)).collect();
+        if sure.len() < kept.len() {
+            text.push_str("Of rows that are steady, and meet it with all of their intervals:");
+            text.push_str(&best_of(&sure, asked, *is_most).replacen('\n', " ", 1));
+        }
     }
     Ok(text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked))
 }

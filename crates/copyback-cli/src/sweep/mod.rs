@@ -298,7 +298,9 @@ fn one(plan: &Plan, jobs: usize, drives: &Preconditioned, tells_preparations: bo
         let (scheme, hash) = (planned.scheme.clone(), journal::run_hash(plan, at));
         runs.push(RunResult { scheme, hash, steady: done.outcome.report.steady.verdict, numbers, latencies });
     }
-    Ok(CellResult { runs, notes: output::notes_of_runs(plan, &finished) })
+    // That a drive cannot keep up says more of the results than anything else.
+    let overload = crate::overload::note(plan, &finished).unwrap_or_default();
+    Ok(CellResult { runs, notes: overload + &output::notes_of_runs(plan, &finished) })
 }
 
 fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> String {

@@ -18,7 +18,7 @@ pub fn unwritten_share(run: &RunResult) -> f64 {
 
 /// The notes of cells, lines of their own.
 pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> Vec<String> {
-    let mut kinds: Vec<(String, &str, usize)> = Vec::new();
+    let mut kinds: Vec<(String, String, usize)> = Vec::new();
     let (mut count, mut with_unwritten, mut worst) = (0, 0, ("", 0.0));
     for (label, result) in cells {
         let share = result.runs.iter().map(unwritten_share).fold(0.0, f64::max);
@@ -26,13 +26,15 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
         if share > worst.1 {
             worst = (label, share);
         }
-        for line in result.notes.lines().filter(|line| !line.is_empty()) {
-            match kinds.iter_mut().find(|(kind, _, _)| *kind == kind_of(line)) {
+        for line in in_whole(&result.notes) {
+            match kinds.iter_mut().find(|(kind, _, _)| *kind == kind_of(&line)) {
                 Some((_, _, cells)) => *cells += 1,
-                None => kinds.push((kind_of(line), line, 1)),
+                None => kinds.push((kind_of(&line), line, 1)),
             }
         }
     }
+    // How a trace was read says least, and would fill the few lines that are shown.
+    kinds.sort_by_key(|(kind, _, _)| is_of_reading(kind));
     let mut lines: Vec<String> = Vec::new();
     if with_unwritten > 0 {
         lines.push(format!(
@@ -66,6 +68,24 @@ pub fn of_steadiness<'a>(results: impl Iterator<Item = &'a CellResult>) -> Optio
              steady, or more requests; `run` says what moves\n"
         )
     })
+}
+
+/// Notes with the lines that go on behind them.
+fn in_whole(notes: &str) -> Vec<String> {
+    let mut whole: Vec<String> = Vec::new();
+    for line in notes.lines().filter(|line| !line.is_empty()) {
+        match whole.last_mut() {
+            Some(before) if line.starts_with(' ') => before.push_str(&format!("\n{line}")),
+            _ => whole.push(line.to_owned()),
+        }
+    }
+    whole
+}
+
+/// Whether a note says how a trace was found and read.
+fn is_of_reading(note: &str) -> bool {
+    let said = note.split_once(": ").map_or(note, |(_, said)| said);
+    ["format `", "unwrapped ", "played ", "addresses packed"].iter().any(|start| said.starts_with(start))
 }
 
 /// A note without its numbers.
@@ -112,6 +132,12 @@ mod tests {
             ]
         );
         assert!(of_cells(std::iter::once(("one", &cell(0, "")))).is_empty());
+        // What was read comes last, and a note of two lines is one.
+        let cell = cell(0, "Note: format `fiu`\nNote: the drive cannot keep up with `a`: so\n      Let it\n");
+        assert_eq!(
+            of_cells(std::iter::once(("one", &cell))),
+            ["Note: the drive cannot keep up with `a`: so\n      Let it\n", "Note: format `fiu`\n"]
+        );
     }
 
     #[test]

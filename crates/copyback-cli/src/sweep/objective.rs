@@ -6,8 +6,10 @@ use super::grid::Cell;
 use super::journal::{CellResult, RunResult};
 use super::quantity::{ENDS, Unit};
 use crate::args::ObjectiveArgs;
+use crate::steady;
 use copyback::config::layers::{LayerError, Place, Text, nearest};
 use copyback::config::renamed;
+use copyback::observe::steady::Verdict;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -227,6 +229,7 @@ impl Condition {
         let (comparison, text) = (self.comparison, self.value.word.clone());
         let Some(unit) = asked.unit else {
             if matches!(comparison, Comparison::Is | Comparison::IsNot) {
+                let text = if asked.source == Source::Text("steady") { self.verdict()? } else { text };
                 return Ok(Test { asked, comparison, number: None, text });
             }
             let message = format!("`{}` has texts, which are the same or not, and nothing else", self.name.word);
@@ -235,6 +238,22 @@ impl Condition {
         let is_named = asked.source == Source::Number(self.name.word.clone());
         let number = unit.read(&text, is_named).map_err(|message| self.value.refuse(message))?;
         Ok(Test { asked, comparison, number: Some(number), text })
+    }
+}
+
+impl Condition {
+    /// The verdict that is asked for, as tables show it; the JSON's names will do as well.
+    fn verdict(&self) -> Result<String, LayerError> {
+        let asked = &self.value.word;
+        let shown = Verdict::ALL.map(steady::short);
+        let found =
+            Verdict::ALL.into_iter().find(|verdict| [verdict.name(), steady::short(*verdict)].contains(&&**asked));
+        found.map(|verdict| steady::short(verdict).to_owned()).ok_or_else(|| {
+            let shown: Vec<String> = shown.iter().map(|verdict| format!("`{verdict}`")).collect();
+            self.value
+                .refuse(format!("`{asked}` is no verdict"))
+                .with_help(format!("verdicts are {}", shown.join(", ")))
+        })
     }
 }
 
@@ -335,7 +354,7 @@ impl Source {
             Self::Text("device") => cell.device.clone(),
             Self::Text("workload") => cell.workload.clone(),
             Self::Text("scheme") => run.scheme.clone(),
-            Self::Text(_) => run.steady.name().to_owned(),
+            Self::Text(_) => steady::short(run.steady).to_owned(),
         }
     }
 }

@@ -68,6 +68,12 @@ impl Parameters for Params {
         lru::Params { size, latency, low_water, idle_after }.check(geometry)?;
         let dies = u64::from(geometry.channels) * u64::from(geometry.chips_per_channel * geometry.dies_per_chip);
         let least_bytes = dies * u64::from(geometry.planes_per_die) * geometry.page_size.0;
+        if self.short_set == ShortSet::Wait && idle_after.is_some() {
+            let why = "everything is to leave in idle time, and short sets wait for more (`buffer.short_set`)";
+            return Err(
+                KeyError::new("buffer.idle_after", why).with_help("leave it out, or set `buffer.short_set = \"pad\"`")
+            );
+        }
         if self.short_set == ShortSet::Wait && self.size.0 < least_bytes {
             let why = format!(
                 "{} holds less than a page of each of the {} planes of {dies} dies, and might wait for ever",
@@ -92,6 +98,9 @@ impl Parameters for Params {
         Early { low_water: self.low_water, idle_after: self.idle_after }
     }
 }
+
+/// Whether what leaves together fills pages of the flash.
+pub const FILLS: super::Fills = super::Fills::Rows;
 
 /// What it has to know of a page's place when the page comes in.
 pub const NEEDS: Known = Known::Die;

@@ -76,6 +76,9 @@ impl Parameters for Params {
     }
 }
 
+/// Whether what leaves together fills pages of the flash.
+pub const FILLS: super::Fills = super::Fills::Always;
+
 /// What it has to know of a page's place when the page comes in.
 pub const NEEDS: Known = Known::Nothing;
 
@@ -94,6 +97,10 @@ impl Policy {
 impl BufferPolicy for Policy {
     fn lists(&self) -> usize {
         self.planes as usize
+    }
+
+    fn lists_in_turn(&self) -> usize {
+        1
     }
 
     #[inline]

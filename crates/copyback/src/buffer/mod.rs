@@ -87,6 +87,10 @@ pub trait BufferPolicy {
     /// What leaves next, where anything may. None: nothing before more pages have come, or those on their way are in
     /// flash.
     fn next(&mut self, staying: Staying<'_>) -> Option<Take>;
+    /// Lists among which there is a turn: one where the policy takes the page that was used least recently of all.
+    fn lists_in_turn(&self) -> usize {
+        self.lists()
+    }
     /// The list of pages that will be written to a die, where the policy keeps one of that die alone.
     fn list_of_die(&self, _die: DieId) -> Option<usize> {
         None
@@ -103,6 +107,17 @@ pub trait Parameters {
     fn latency_ns(&self) -> u64;
     /// When pages leave before there is no room.
     fn early(&self) -> Early;
+}
+
+/// Whether what leaves a buffer together fills pages of the flash, where those hold several mapping units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fills {
+    /// Each logical page leaves by itself.
+    Never,
+    /// Pages of all planes of a die leave together: a row, where the drive is written in rows.
+    Rows,
+    /// As many as fit.
+    Always,
 }
 
 /// When pages leave before there is no room: settings that all policies share.
@@ -168,6 +183,15 @@ macro_rules! buffers {
                 }
             }
 
+            /// Whether small writes fill pages of the flash on their way through it; `in_rows`: where those are rows.
+            pub fn fills_pages(&self, in_rows: bool) -> bool {
+                let fills = match self {
+                    Self::None(_) => Fills::Never,
+                    $( Self::$variant(_) => $module::FILLS ),+
+                };
+                fills == Fills::Always || (fills == Fills::Rows && in_rows)
+            }
+
             /// The buffer of a run, if it has one.
             pub fn build(&self, geometry: &Geometry) -> Option<Buffer> {
                 match self {
@@ -184,6 +208,9 @@ macro_rules! buffers {
         impl BufferPolicy for Policy {
             fn lists(&self) -> usize {
                 match self { $( Self::$variant(p) => p.lists() ),+ }
+            }
+            fn lists_in_turn(&self) -> usize {
+                match self { $( Self::$variant(p) => p.lists_in_turn() ),+ }
             }
             #[inline]
             fn list_of(&self, home: Place) -> usize {
@@ -215,8 +242,10 @@ pub struct Buffer {
     /// Once pages have to leave, so many units stay.
     low_units: u64,
     idle_after_ns: Option<u64>,
-    /// Pages leave until only so many units stay.
-    target_units: Option<u64>,
+    /// Pages had to leave, and go on until only `low_units` stay.
+    drains: bool,
+    /// No request has come for so long that everything leaves.
+    is_idle: bool,
     /// Units that may be on their way at once for the target: a page for each plane. For what waits they are not
     /// counted.
     leaving_max_units: u64,
@@ -232,7 +261,7 @@ fn bookkeeping_bytes(lists: usize, pages: u64) -> f64 {
 impl Buffer {
     fn new(params: &impl Parameters, policy: Policy, geometry: &Geometry) -> Self {
         let page_bytes = u64::from(geometry.units_per_flash_page) * u64::from(geometry.unit_bytes);
-        let bookkeeping_bytes = bookkeeping_bytes(policy.lists(), params.size_bytes() / page_bytes);
+        let bookkeeping_bytes = bookkeeping_bytes(policy.lists_in_turn(), params.size_bytes() / page_bytes);
         let units = params.size_bytes() / u64::from(geometry.unit_bytes);
         let Early { low_water, idle_after } = params.early();
         Self {
@@ -242,7 +271,8 @@ impl Buffer {
             policy,
             low_units: (units as f64 * low_water) as u64,
             idle_after_ns: idle_after.map(|after| after.0),
-            target_units: None,
+            drains: false,
+            is_idle: false,
             leaving_max_units: u64::from(geometry.planes) * u64::from(geometry.units_per_page),
         }
     }
@@ -279,16 +309,13 @@ impl Buffer {
     /// many of them as the buffer holds at all; or until no more stay than the low-water mark or idle time lets.
     pub fn must_evict(&mut self, waiting_units: u64) -> bool {
         if self.pages.lacks_room_for(waiting_units) {
-            let low_units = (self.low_units < self.pages.capacity_units()).then_some(self.low_units);
-            self.target_units = self.target_units.or(low_units);
+            self.drains = true;
             return true;
         }
-        let Some(target_units) = self.target_units else { return false };
-        if self.pages.staying_units() + waiting_units <= target_units {
-            self.target_units = None;
-            return false;
-        }
-        self.pages.leaving_units() < self.leaving_max_units
+        let staying_units = self.pages.staying_units() + waiting_units;
+        self.drains &= staying_units > self.low_units;
+        self.is_idle &= staying_units > 0;
+        (self.drains || self.is_idle) && self.pages.leaving_units() < self.leaving_max_units
     }
 
     /// How long no request comes before everything leaves.
@@ -298,19 +325,17 @@ impl Buffer {
 
     /// No request has come for that long: everything leaves.
     pub fn begin_idle(&mut self) {
-        self.target_units = Some(0);
+        self.is_idle = true;
     }
 
     /// Nothing more leaves but for room.
     pub fn end_early(&mut self) {
-        self.target_units = None;
+        (self.drains, self.is_idle) = (false, false);
     }
 
     /// A request came: what has not left on account of idle time stays.
     pub fn end_idle(&mut self) {
-        if self.target_units == Some(0) && self.low_units > 0 {
-            self.target_units = None;
-        }
+        self.is_idle = false;
     }
 
     /// Sends the pages that leave together next on their way; none where all are, or where the policy waits for more.

@@ -153,11 +153,6 @@ impl Pages {
         Staying { of_lists: &self.of_lists, oldest: self.entries[oldest as usize].list as usize }
     }
 
-    /// Units that there is room for.
-    pub fn capacity_units(&self) -> u64 {
-        self.capacity_units
-    }
-
     /// Units that are not on their way to flash.
     pub fn staying_units(&self) -> u64 {
         self.used_units - self.leaving_units

@@ -17,6 +17,9 @@ use super::{BufferPolicy, Staying, Take};
 use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Known, Place};
 
+/// Whether what leaves together fills pages of the flash.
+pub const FILLS: super::Fills = super::Fills::Never;
+
 /// What it has to know of a page's place when the page comes in.
 pub const NEEDS: Known = Known::Plane;
 

@@ -13,7 +13,7 @@ mod free_blocks;
 pub(crate) mod inside;
 mod merging;
 mod placing;
-mod settled;
+pub mod settled;
 mod superpages;
 
 use super::FtlConfig;

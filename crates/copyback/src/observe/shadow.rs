@@ -3,6 +3,7 @@
 //! Each write of a logical unit makes a new version. A read must return the newest, a move must copy the newest, and
 //! the erase of a block may begin only when the newest version of all that it holds is elsewhere, its program ended.
 
+use crate::flash::geometry::Geometry;
 use crate::ftl::core::{Ftl, Move};
 use crate::sim::index::{BlockId, LogicalUnit, PageId, PhysicalUnit};
 use crate::sim::invariant::hold;
@@ -26,6 +27,15 @@ pub struct Shadow {
 }
 
 impl Shadow {
+    /// Bytes of the tables for a drive of this shape.
+    pub fn table_bytes(geometry: &Geometry) -> u64 {
+        let (mapped, physical) = (u64::from(geometry.mapped_units), u64::from(geometry.physical_units));
+        let of_unit = 2 * size_of::<u32>() + size_of::<u64>();
+        of_unit as u64 * mapped
+            + size_of::<(LogicalUnit, u32)>() as u64 * physical
+            + physical / u64::from(geometry.units_per_flash_page)
+    }
+
     /// What the drive holds now is version 1.
     pub fn new(ftl: &Ftl) -> Self {
         let g = &ftl.geometry;

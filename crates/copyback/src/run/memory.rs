@@ -3,6 +3,7 @@
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
 use crate::ftl::core::Ftl;
+use crate::observe::shadow::Shadow;
 
 /// The tables of a drive, in bytes. What grows with the drive is counted; what waits in queues and what is measured is
 /// not, and takes some megabytes.
@@ -14,6 +15,8 @@ pub struct Memory {
     pub preconditioning_bytes: u64,
     /// What a run takes beside it.
     pub run_bytes: u64,
+    /// What a run that checks its invariants takes on top of that.
+    pub check_bytes: u64,
 }
 
 impl RunConfig {
@@ -33,7 +36,8 @@ impl RunConfig {
         Memory {
             drive_bytes: Ftl::table_bytes(&geometry),
             preconditioning_bytes: if lists_units { 4 * logical } else { 0 },
-            run_bytes: filling + buffer,
+            run_bytes: filling + buffer + if self.frontier.keeps_hot_apart() { mapped } else { 0 },
+            check_bytes: Shadow::table_bytes(&geometry),
         }
     }
 }

@@ -4,7 +4,6 @@ use self::aged::Aged;
 use self::pace::Pace;
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
-use crate::buffer::BufferConfig;
 use crate::config::KeyError;
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::core::Ftl;
@@ -47,7 +46,7 @@ impl Pads {
         let shares_pages = config.shape().page_size.0 > config.geometry.unit_bytes()
             && !config.mapping.has_superpages()
             && config.mapping.log_blocks().is_none();
-        let gathers = config.frontier.fill().is_some() || !matches!(config.buffer, BufferConfig::None(_));
+        let gathers = config.frontier.fill().is_some() || config.buffer.fills_pages(config.frontier.is_in_rows());
         let is_filled = config.granularity.build().combines();
         Self { moves: shares_pages && !is_filled, writes: shares_pages && !gathers }
     }

@@ -13,7 +13,7 @@ use crate::flash::command::{Command, Source};
 use crate::flash::geometry::Geometry;
 use crate::flash::stripes::Stripes;
 use crate::ftl::allocation::Known;
-use crate::ftl::frontier::fill::{Fill, FillAwaited, FillEnds};
+use crate::ftl::frontier::fill::{COPIES_MAX, Fill, FillAwaited, FillEnds};
 use crate::observe::report::{CAUSES, Cause};
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
@@ -62,6 +62,7 @@ pub(super) struct Filling {
 }
 
 const TRIMMED: u16 = 0x8000;
+const _: () = assert!(COPIES_MAX < TRIMMED as u32);
 
 impl Filling {
     pub fn new(fill: Fill, known: Known, geometry: &Geometry, timer: Timer) -> Self {
@@ -78,7 +79,7 @@ impl Filling {
             stripes: geometry.stripes,
             due: VecDeque::with_capacity(64),
             opened: 0,
-            pages_max: fill.pages_of(places),
+            pages_max: fill.pages_of(places, geometry.units_per_page),
             held: vec![0; geometry.mapped_units as usize],
             pages: 0,
             waiting: VecDeque::new(),

@@ -7,11 +7,20 @@ use crate::ftl::victim::VictimPolicy;
 use crate::sim::index::{BlockId, DieId, LogicalUnit, PhysicalUnit, PlaneId};
 use crate::sim::invariant::hold;
 
+/// How far the sample has gone on since a plane was settled.
+#[derive(Clone, Copy, Debug)]
+pub struct Lag {
+    /// Units that the host has written to it.
+    pub stamps: u64,
+    /// Erases of each of its blocks, on average.
+    pub erases: u32,
+}
+
 impl Ftl {
     /// Gives a fresh plane the blocks of a plane of `sample`: how far they are written, which places of theirs are
     /// valid, their wear, which are open and which free. `offsets` says where each block of the sample lies on the
     /// plane, and `units` what the valid places hold, in the order of the sample's blocks; places for which there is no
-    /// unit are invalid. Stamps of the sample count `stamps_each` here.
+    /// unit are invalid.
     ///
     /// The victim policy hears of nothing before [`Ftl::end_settling`].
     ///
@@ -23,7 +32,6 @@ impl Ftl {
         (sample, of): (&Self, PlaneId),
         offsets: &[u32],
         units: &mut impl Iterator<Item = LogicalUnit>,
-        stamps_each: u64,
     ) {
         let first = plane.0 * self.geometry.blocks_per_plane;
         let own = |block: BlockId| BlockId(first + offsets[sample.geometry.block_offset(block) as usize]);
@@ -40,7 +48,6 @@ impl Ftl {
         for block in (0..sample.geometry.blocks_per_plane).map(|offset| sample.blocks.id(of, offset)) {
             let to = own(block);
             let mut state = sample.blocks[block];
-            state.closed_at *= stamps_each;
             state.valid = self.settle_block(sample, block, to, units);
             self.blocks[to] = state;
         }
@@ -80,7 +87,20 @@ impl Ftl {
         }
     }
 
-    /// All planes are settled: the victim policy hears of the full blocks in the order in which they were closed.
+    /// Brings a settled plane to the moment of others that were settled later: its blocks are as old as they were then,
+    /// and as worn as blocks are now. All stamps count `times` here.
+    pub fn align_settled(&mut self, plane: PlaneId, lag: Lag, times: u64) {
+        for offset in 0..self.geometry.blocks_per_plane {
+            let block = self.blocks.id(plane, offset);
+            let state = &mut self.blocks[block];
+            state.erases += lag.erases;
+            if state.state == BlockState::Closed {
+                state.closed_at = (state.closed_at + lag.stamps) * times;
+            }
+        }
+    }
+
+    /// All planes are settled and aligned: the victim policy hears of the full blocks in the order in which they were closed.
     /// The drive's past is `times` that of the sample, as stamps count what the host wrote.
     pub fn end_settling(&mut self, sample: &Self, times: u64) {
         let blocks = (0..self.geometry.blocks).map(BlockId);

@@ -2,6 +2,7 @@
 //! each other in the controller, whatever their addresses, and share one program.
 
 use crate::config::KeyError;
+use crate::config::device::UNITS_PER_PAGE_MAX;
 use copyback_workload::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -55,16 +56,18 @@ pub struct Given {
 
 /// Fewest pages in the controller unless set: as many as four slots of 16 chips.
 const PAGES: u32 = 64;
-/// The most that may be set.
-const PAGES_MAX: u32 = 16_384;
+/// Copies of one unit that pages in the controller may hold together.
+pub const COPIES_MAX: u32 = 32_000;
+/// The most that may be set: with pages of as many units as there can be.
+const PAGES_MAX: u32 = COPIES_MAX / UNITS_PER_PAGE_MAX as u32;
 /// Longest wait: a power failure would lose no more than this.
 const LIMIT_MAX_NS: u64 = 10_000_000_000;
 
 impl Fill {
     /// Pages of the host in the controller of a drive that may have so many open at once: that many again may be on
-    /// their way to flash.
-    pub fn pages_of(&self, open: u32) -> u32 {
-        self.pages.unwrap_or_else(|| PAGES.max(2 * open))
+    /// their way to flash, as long as copies of one unit in all of them can be counted.
+    pub fn pages_of(&self, open: u32, units_per_page: u32) -> u32 {
+        self.pages.unwrap_or_else(|| PAGES.max(2 * open).min(COPIES_MAX / units_per_page))
     }
 }
 

@@ -10,7 +10,7 @@
 //!   page"; the limit is own.
 //! - `fill_ends` (default `"dram"`): where a write ends that fills a page: `"dram"`, as it comes to the page, or
 //!   `"flash"`, with the page's program.
-//! - `fill_pages` (default two for each place where a page may be open, 64 at least; at most 16,384): pages of the host
+//! - `fill_pages` (default two for each place where a page may be open, 64 at least; at most 2,000): pages of the host
 //!   that may be in the controller at once, those that are full and on their way to flash included; a write that needs
 //!   another one waits. Places are planes or dies, as far as the allocation goes by the address. Own.
 //! - `fill_awaited` (default `"at-once"`): what becomes of the map's open page when a request waits for what is in it:

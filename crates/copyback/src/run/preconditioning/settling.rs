@@ -9,6 +9,7 @@ use super::pace::Pace;
 use super::{Preconditioner, ROUNDS_EXPECTED};
 use crate::config::{CapacityConfig, KeyError};
 use crate::ftl::core::Ftl;
+use crate::ftl::core::settled::Lag;
 use crate::run::config::RunConfig;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId};
 use copyback_workload::rng;
@@ -41,6 +42,7 @@ impl Preconditioner<'_> {
         sample.write_until_steady(&mut stream)?;
         self.pace.add(work_of_sample);
         let times = u64::from(self.ftl.geometry.planes / sample.ftl.geometry.planes);
+        let mut looks = Vec::with_capacity(of_plane.len());
         let mut offsets: Vec<u32> = (0..self.ftl.geometry.blocks_per_plane).collect();
         for die in (0..self.ftl.geometry.dies).map(DieId) {
             for (at, plane) in self.ftl.geometry.planes_of(die).enumerate() {
@@ -54,9 +56,17 @@ impl Preconditioner<'_> {
                 self.pace.add(WORK_OF_UNIT * units.len() as f64);
                 units.shuffle(&mut stream);
                 let from = (&sample.ftl, of.unwrap_or(PlaneId(0)));
-                self.ftl.settle(plane, from, &offsets, &mut units.into_iter(), times);
+                self.ftl.settle(plane, from, &offsets, &mut units.into_iter());
+                looks.push((plane, sample.ftl.counts()));
             }
             self.ftl.settle_die(die, &sample.ftl, &offsets);
+        }
+        // Planes were looked at one after the other, and are as they would be at one moment.
+        let sample_blocks = u64::from(sample.ftl.geometry.blocks * sample.ftl.geometry.row_planes);
+        for (plane, then) in looks {
+            let since = sample.ftl.counts().since(&then);
+            let erases = (since.erases / sample_blocks) as u32;
+            self.ftl.align_settled(plane, Lag { stamps: since.host_units, erases }, times);
         }
         self.ftl.end_settling(&sample.ftl, times);
         self.written = sample.written * times;
