@@ -138,6 +138,8 @@ fn several_conditions_hold_together_and_texts_are_compared() {
     // By the words that tables show, or the JSON's.
     let [shown, json] = ["no", "not_yet"].map(|verdict| place.asked(&["--where", &format!("steady = {verdict}")]));
     assert_eq!(lines(&shown), lines(&json));
+    place.refused(&["--where", "scheme = basline"], &["no scheme `basline`", "did you mean `baseline`?"]);
+    place.refused(&["--show", ""], &["has no column ``"]);
     place.refused(&["--where", "steady = perhaps"], &["`perhaps` is no verdict", "verdicts are `yes`, `no`"]);
 }
 

@@ -130,7 +130,15 @@ fn the_last_fifth_ends_with_the_last_request() {
     );
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let script: Vec<_> = (0..5_000).map(|i| pages(Op::Write, 0, i * 7_919 % units, 1)).collect();
-    let report = run(&config, script).report;
+    let outcome = run(&config, script);
+    let note = outcome.notes.iter().find(|note| note.contains("was programmed when the last request had ended"));
+    let percent: f64 = note.and_then(|note| note.split(' ').next()?.parse().ok()).expect("what was put off is noted");
+    let report = outcome.report;
+    // The fifths have what was programmed until then.
+    let amplification = report.steady.figures.iter().find(|f| f.name == "write amplification").expect("it erases");
+    let until_then = amplification.rounds.iter().sum::<f64>() / 5.0;
+    let all = (report.flash.host_units + report.flash.gc_units + report.flash.padding_units) as f64 / 5_000.0;
+    assert!((percent / 100.0 - (1.0 - until_then / all)).abs() < 0.02, "{percent} % of {all}, {until_then} until then");
     let throughput = report.steady.figures.iter().find(|figure| figure.name == "throughput").expect("a closed loop");
     let took_s: f64 = throughput.rounds.iter().map(|per_s| 1_000.0 / per_s).sum();
     // A fifth is off by half a spacing of marks, 4 requests, at either end.

@@ -229,7 +229,11 @@ impl Condition {
         let (comparison, text) = (self.comparison, self.value.word.clone());
         let Some(unit) = asked.unit else {
             if matches!(comparison, Comparison::Is | Comparison::IsNot) {
-                let text = if asked.source == Source::Text("steady") { self.verdict()? } else { text };
+                let text = match asked.source {
+                    Source::Text("steady") => self.verdict()?,
+                    Source::Text("scheme") => self.scheme(columns)?,
+                    _ => text,
+                };
                 return Ok(Test { asked, comparison, number: None, text });
             }
             let message = format!("`{}` has texts, which are the same or not, and nothing else", self.name.word);
@@ -242,6 +246,19 @@ impl Condition {
 }
 
 impl Condition {
+    /// The scheme that is asked for, if the sweep has it.
+    fn scheme(&self, columns: &Columns<'_>) -> Result<String, LayerError> {
+        let schemes = || columns.file.schemes.iter().map(|scheme| scheme.value.as_str());
+        let asked = &self.value.word;
+        if schemes().any(|scheme| scheme == asked) {
+            return Ok(asked.clone());
+        }
+        let near = nearest(asked, schemes()).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let all: Vec<String> = schemes().map(|scheme| format!("`{scheme}`")).collect();
+        let error = self.value.refuse(format!("the sweep has no scheme `{asked}`"));
+        Err(error.with_help(format!("{near}schemes are {}", all.join(", "))))
+    }
+
     /// The verdict that is asked for, as tables show it; the JSON's names will do as well.
     fn verdict(&self) -> Result<String, LayerError> {
         let asked = &self.value.word;
@@ -276,6 +293,9 @@ impl Name {
 /// what all response times begin with.
 pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<String> {
     let ends = || std::iter::once("").chain(ENDS.iter().map(|(end, _)| *end));
+    if word.is_empty() {
+        return None;
+    }
     let all = ["", "response."].into_iter().flat_map(|begin| ends().map(move |end| format!("{begin}{word}{end}")));
     all.into_iter().find(|name| is_number(name))
 }

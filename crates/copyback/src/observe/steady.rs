@@ -234,6 +234,13 @@ impl Track {
         self.end = Some(mark);
     }
 
+    /// What share of the units that flash was programmed with came behind the last request, of a run that is here now.
+    pub fn behind_end(&self, now: Mark) -> f64 {
+        let all = now.flash_units - self.marks[0].flash_units;
+        let behind = self.end.map_or(0, |end| now.flash_units - end.flash_units);
+        if all == 0 { 0.0 } else { behind as f64 / all as f64 }
+    }
+
     /// The verdict on a run in which no request ended behind `last`. Throughput counts where the host's loop is closed.
     pub fn judge(&self, last: Mark, is_closed_loop: bool) -> Steady {
         judge(&self.ends(self.end.unwrap_or(last)), is_closed_loop)

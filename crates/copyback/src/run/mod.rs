@@ -245,12 +245,28 @@ pub fn simulate_drives(
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let end_ns = simulation.now_ns();
     let warmup_end_ns = simulation.start_of_measures().now_ns;
+    let put_off = simulation.put_off_share();
     let mut outcome = outcome::of(simulation, preconditioning);
+    outcome.notes.extend(note_of_put_off(put_off));
     outcome.notes.splice(0..0, source.notes());
     outcome.notes.extend(config.notes_of_merges());
     outcome.notes.extend(config.note_of_shares(&outcome.series));
     outcome.notes.extend(config.measure.notes(end_ns, warmup_end_ns));
     Ok(outcome)
+}
+
+/// Share of a run's programs from which on it is said that the drives made them when the host was done.
+const PUT_OFF_MIN: f64 = 0.05;
+
+/// That collections were put off beyond the last request.
+fn note_of_put_off(share: f64) -> Option<String> {
+    (share > PUT_OFF_MIN).then(|| {
+        format!(
+            "{:.0} % of what was programmed was programmed when the last request had ended: collections had let the host \
+             go first; write amplification and erases count it, and in a longer run it is less",
+            100.0 * share
+        )
+    })
 }
 
 /// Runs a workload until its warm-up ends: the number of the first request that would be measured. Where schemes are

@@ -107,6 +107,11 @@ impl Simulation<'_> {
         }
     }
 
+    /// What of all that was programmed since the run's start, or its warm-up's end, was when the last request had ended.
+    pub fn put_off_share(&self) -> f64 {
+        self.track.behind_end(self.mark())
+    }
+
     /// Whether the drives had settled, at the end of the run.
     pub fn steady(&self) -> Steady {
         self.track.judge(self.mark(), self.host.mode == HostMode::Closed)
