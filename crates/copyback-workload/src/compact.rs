@@ -1,8 +1,8 @@
 //! The layout `compact`: what a trace reads and writes lies side by side, and what it never does takes no room.
 //!
-//! The trace is read twice. The first pass finds its extents: as many neighbouring units as there are without a gap that
-//! is never read or written. The second gives each the next free place when it is first read or written. A request lies
-//! within one extent, and so it stays whole: its response time is that of what the trace asked for.
+//! The trace is read twice. The first pass finds its extents: as many neighbouring units as there are without a gap
+//! that is never read or written. The second gives each the next free place when it is first read or written. A request
+//! lies within one extent, and so it stays whole: its response time is that of what the trace asked for.
 
 use crate::units::format_bytes;
 use crate::{Error, Op, Request, RequestSource};
@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 /// The unit where requests are not aligned to another: the page of most file systems, and of most drives' maps.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
-/// How many extents are remembered, each in 50 bytes or so: 800 MB at the very most. Random requests of 4 KiB, no two of
-/// them neighbours, reach it after touching 64 GiB; sequential ones never do.
+/// How many extents are remembered, each in 50 bytes or so: 800 MB at the very most. Random requests of 4 KiB, no two
+/// of them neighbours, reach it after touching 64 GiB; sequential ones never do.
 const EXTENTS_MAX: usize = 1 << 24;
 
 /// The place of an extent that is not yet read or written.

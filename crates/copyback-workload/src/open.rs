@@ -75,7 +75,7 @@ fn compact(
 ) -> Transformed<Compact<Transformed<TraceSource>>> {
     let selection = WorkloadSpec { device: spec.device, window: spec.window, ..WorkloadSpec::default() };
     let [source, again] = [source, again].map(|source| Transformed::new(source, &selection, seed, u64::MAX));
-    // So many reads and writes can be played, unless some are left out behind the layout and later ones take their turn.
+    // No more reads and writes are played, unless some are left out behind the layout and later ones take their turn.
     let leaves_out = spec.beyond_capacity == Some(BeyondCapacity::Reject);
     let first = spec.first.filter(|_| !leaves_out).unwrap_or(u64::MAX);
     let unit_bytes = spec.align.map_or(compact::UNIT_BYTES, |align| align.0);
