@@ -1,135 +1,195 @@
-//! The layout `compact`: every unit of addresses gets the next free place in the order of first use.
+//! The layout `compact`: what a trace reads and writes lies side by side, and what it never does takes no room.
+//!
+//! The trace is read twice. The first pass finds its extents: as many neighbouring units as there are without a gap
+//! that is never read or written. The second gives each the next free place when it is first read or written. A request
+//! lies within one extent, and so it stays whole: its response time is that of what the trace asked for.
 
 use crate::units::format_bytes;
 use crate::{Error, Op, Request, RequestSource};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 /// The unit where requests are not aligned to another: the page of most file systems, and of most drives' maps.
 pub(crate) const UNIT_BYTES: u64 = 4096;
 
-/// How many runs of neighbouring units are remembered, each in 50 bytes or so: 800 MB at the very most. Random requests
-/// of 4 KiB reach it after touching 64 GiB; sequential ones never do.
-const RUNS_MAX: usize = 1 << 24;
+/// How many extents are remembered, each in 50 bytes or so: 800 MB at the very most. Random requests of 4 KiB, no two
+/// of them neighbours, reach it after touching 64 GiB; sequential ones never do.
+const EXTENTS_MAX: usize = 1 << 24;
+
+/// The place of an extent that is not yet read or written.
+const NOWHERE: u64 = u64::MAX;
 
 /// Units that are neighbours in the trace and on the drive.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct Extent {
+    /// Where its first unit lies on the drive, in units.
     place: u64,
     units: u64,
 }
 
-/// Packs a trace's addresses, each device's apart. What is first touched together lies together, and a request whose
-/// units were first touched at different times is split.
-pub(crate) struct Compact<S> {
-    inner: S,
+/// The extents of all devices, each device's apart.
+struct Extents {
     unit_bytes: u64,
-    /// Runs by device and first unit; they don't overlap.
-    runs: BTreeMap<(u32, u64), Run>,
-    runs_max: usize,
-    /// The only device that gets places, if one was selected.
-    only: Option<u32>,
-    placed_units: u64,
-    laid_out: u64,
-    split_count: u64,
-    untouched_trims: u64,
-    pending: VecDeque<Request>,
+    /// By device and first unit; there is a gap between any two of a device.
+    extents: BTreeMap<(u32, u64), Extent>,
+    extents_max: usize,
 }
 
-impl<S> Compact<S> {
-    pub(crate) fn new(inner: S, only: Option<u32>, unit_bytes: u64) -> Self {
-        Self {
-            inner,
-            unit_bytes,
-            runs: BTreeMap::new(),
-            runs_max: RUNS_MAX,
-            only,
-            placed_units: 0,
-            laid_out: 0,
-            split_count: 0,
-            untouched_trims: 0,
-            pending: VecDeque::new(),
-        }
+impl Extents {
+    /// The first and the last unit that a request touches.
+    fn units_of(&self, request: &Request) -> (u64, u64) {
+        let last_byte = request.offset_bytes + (request.len_bytes - 1);
+        (request.offset_bytes / self.unit_bytes, last_byte / self.unit_bytes)
     }
 
-    /// The run that begins at `unit` or before it and holds it, cut to begin there.
-    fn run_at(&self, device: u32, unit: u64) -> Option<Run> {
-        let ((of, first), run) = self.runs.range(..=(device, unit)).next_back()?;
-        let into = (*of == device).then(|| unit - first).filter(|into| *into < run.units)?;
-        Some(Run { place: run.place + into, units: run.units - into })
+    /// The extent that holds a unit, and its first one.
+    fn at(&mut self, device: u32, unit: u64) -> Option<(u64, &mut Extent)> {
+        let ((of, first), extent) = self.extents.range_mut(..=(device, unit)).next_back()?;
+        (*of == device && unit - first < extent.units).then_some((*first, extent))
     }
 
-    /// The next unit of a device after this one that has a place.
-    fn next_placed(&self, device: u32, unit: u64) -> Option<u64> {
-        self.runs.range((device, unit)..=(device, u64::MAX)).next().map(|((_, first), _)| *first)
-    }
-
-    /// Gives units that have none the next free places.
-    fn place(&mut self, device: u32, unit: u64, units: u64) -> Result<Run, Error> {
-        let place = self.placed_units;
-        let placed = place.checked_add(units).filter(|placed| placed.checked_mul(self.unit_bytes).is_some());
-        self.placed_units = placed.ok_or_else(|| self.too_much("bytes than 2^64"))?;
-        if let Some(((of, first), before)) = self.runs.range_mut(..(device, unit)).next_back()
+    /// Adds what a request touches, joining the extents that it fills the gaps between. It is the trace's `index`-th.
+    fn touch(&mut self, request: &Request, index: u64) -> Result<(), Error> {
+        let device = request.device;
+        let (mut first, last) = self.units_of(request);
+        let mut end = last + 1;
+        if let Some(((of, before), extent)) = self.extents.range(..=(device, first)).next_back()
             && *of == device
-            && first + before.units == unit
-            && before.place + before.units == place
+            && before + extent.units >= first
         {
-            before.units += units;
-            return Ok(Run { place, units });
+            if before + extent.units >= end {
+                return Ok(());
+            }
+            first = *before;
         }
-        if self.runs.len() == self.runs_max {
-            return Err(self.too_much(&format!("than {} runs of neighbouring units", self.runs_max)));
+        // Of those that lie within or border on it, only the last can reach beyond its end.
+        while let Some((key, extent)) = self.extents.range((device, first)..=(device, end)).next() {
+            let key = *key;
+            end = end.max(key.1 + extent.units);
+            self.extents.remove(&key);
         }
-        self.runs.insert((device, unit), Run { place, units });
-        Ok(Run { place, units })
-    }
-
-    #[cold]
-    fn too_much(&self, what: &str) -> Error {
-        Error::new(format!("request {}: the trace addresses more {what}, too much to pack", self.laid_out)).with_help(
-            "select a device with `device`, raise `align`, the unit, or set `layout = \"packed\"` or \"as-is\"",
-        )
-    }
-
-    /// Cuts a request where its units are no neighbours on the drive.
-    fn lay_out(&mut self, request: Request) -> Result<(), Error> {
-        let (first, end) = (request.offset_bytes, request.offset_bytes + request.len_bytes);
-        let last_unit = (end - 1) / self.unit_bytes;
-        let mut unit = first / self.unit_bytes;
-        while unit <= last_unit {
-            let wanted = last_unit - unit + 1;
-            let run = match self.run_at(request.device, unit) {
-                Some(run) => Some(run),
-                None => {
-                    let free = self.next_placed(request.device, unit).map_or(wanted, |next| wanted.min(next - unit));
-                    // What was never touched has nothing to forget, and a trim of a whole device is no use of it.
-                    match request.op {
-                        Op::Trim => {
-                            unit += free;
-                            None
-                        }
-                        Op::Read | Op::Write => Some(self.place(request.device, unit, free)?),
-                    }
-                }
-            };
-            let Some(run) = run else { continue };
-            let units = run.units.min(wanted);
-            let from = first.max(unit * self.unit_bytes);
-            let to = end.min((unit + units).saturating_mul(self.unit_bytes));
-            self.push(request, run.place * self.unit_bytes + from % self.unit_bytes, to - from);
-            unit += units;
+        if self.extents.len() == self.extents_max {
+            let what = format!("in more than {} parts that are no neighbours", self.extents_max);
+            return Err(too_much(index, &what));
         }
-        self.split_count += u64::from(self.pending.len() > 1);
-        self.untouched_trims += u64::from(self.pending.is_empty());
+        self.extents.insert((device, first), Extent { place: NOWHERE, units: end - first });
         Ok(())
     }
 
-    /// Hands out a piece of a request, with the one before it where they are neighbours on the drive.
-    fn push(&mut self, request: Request, offset_bytes: u64, len_bytes: u64) {
-        match self.pending.back_mut() {
-            Some(last) if last.offset_bytes + last.len_bytes == offset_bytes => last.len_bytes += len_bytes,
-            _ => self.pending.push_back(Request { offset_bytes, len_bytes, ..request }),
+    /// The first part of a trim that lies in one extent with a place: its place in bytes, and where it begins and ends
+    /// in the trace.
+    fn first_placed(&self, trim: &Request) -> Option<(u64, u64, u64)> {
+        let (unit, last) = self.units_of(trim);
+        let before = self.extents.range(..(trim.device, unit)).next_back().filter(|((of, _), _)| *of == trim.device);
+        let behind = self.extents.range((trim.device, unit)..=(trim.device, last));
+        let mut placed = before.into_iter().chain(behind).filter(|(_, extent)| extent.place != NOWHERE);
+        let ((_, first), extent) = placed.find(|((_, first), extent)| first + extent.units > unit)?;
+        let end_bytes = trim.offset_bytes + trim.len_bytes;
+        let from = trim.offset_bytes.max(first * self.unit_bytes);
+        let to = end_bytes.min((first + extent.units).saturating_mul(self.unit_bytes));
+        Some((extent.place * self.unit_bytes + (from - first * self.unit_bytes), from, to))
+    }
+}
+
+/// Packs a trace's addresses, each device's apart.
+pub(crate) struct Compact<S> {
+    inner: S,
+    /// The same trace for the first pass, and how many of its reads and writes are looked at; `None` once it is done.
+    survey: Option<(S, u64)>,
+    extents: Extents,
+    placed_units: u64,
+    placed_extents: u64,
+    laid_out: u64,
+    /// What is left of a trim, and how many parts of it were handed out.
+    trim: Option<Request>,
+    trim_parts: u64,
+    split_trims: u64,
+    untouched_trims: u64,
+}
+
+impl<S: RequestSource> Compact<S> {
+    /// `survey` is the same trace as `inner`, opened once more; no more than `first` of its reads and writes count.
+    pub(crate) fn new(inner: S, survey: S, first: u64, unit_bytes: u64) -> Self {
+        Self {
+            inner,
+            survey: Some((survey, first)),
+            extents: Extents { unit_bytes, extents: BTreeMap::new(), extents_max: EXTENTS_MAX },
+            placed_units: 0,
+            placed_extents: 0,
+            laid_out: 0,
+            trim: None,
+            trim_parts: 0,
+            split_trims: 0,
+            untouched_trims: 0,
         }
     }
+
+    /// The first pass.
+    fn find_extents(&mut self) -> Result<(), Error> {
+        let Some((mut survey, mut left)) = self.survey.take() else { return Ok(()) };
+        let mut index = 0;
+        while left > 0 {
+            let Some(request) = survey.next_request()? else { break };
+            index += 1;
+            // What is only trimmed holds no data, and a trim of a whole device is no use of it.
+            if request.op != Op::Trim {
+                left -= 1;
+                self.extents.touch(&request, index)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A read or a write at its extent's place, which its first one gives it.
+    fn lay_out(&mut self, request: Request) -> Result<Request, Error> {
+        let (unit, last) = self.extents.units_of(&request);
+        let (index, unit_bytes) = (self.laid_out, self.extents.unit_bytes);
+        let Some((first, extent)) = self.extents.at(request.device, unit) else { return Err(changed(index)) };
+        if last - first >= extent.units {
+            return Err(changed(index));
+        }
+        if extent.place == NOWHERE {
+            let placed = self.placed_units.checked_add(extent.units);
+            let placed = placed.filter(|placed| placed.checked_mul(unit_bytes).is_some());
+            extent.place = self.placed_units;
+            self.placed_units = placed.ok_or_else(|| too_much(index, "in more than 2^64 bytes"))?;
+            self.placed_extents += 1;
+        }
+        let offset_bytes = (extent.place + (unit - first)) * unit_bytes + request.offset_bytes % unit_bytes;
+        Ok(Request { offset_bytes, ..request })
+    }
+
+    /// The next part of the trim at hand: as much of it as has places side by side on the drive.
+    fn next_trim(&mut self) -> Option<Request> {
+        let mut part: Option<Request> = None;
+        while let Some(trim) = self.trim {
+            let Some((offset_bytes, from, to)) = self.extents.first_placed(&trim) else {
+                self.trim = None;
+                break;
+            };
+            match &mut part {
+                Some(part) if part.offset_bytes + part.len_bytes == offset_bytes => part.len_bytes += to - from,
+                Some(_) => break,
+                None => part = Some(Request { offset_bytes, len_bytes: to - from, ..trim }),
+            }
+            let end = trim.offset_bytes + trim.len_bytes;
+            self.trim = (to < end).then_some(Request { offset_bytes: to, len_bytes: end - to, ..trim });
+        }
+        self.trim_parts += u64::from(part.is_some());
+        self.split_trims += u64::from(part.is_some() && self.trim_parts == 2);
+        part
+    }
+}
+
+#[cold]
+fn too_much(index: u64, how: &str) -> Error {
+    Error::new(format!("request {index}: the trace's addresses lie {how}, too much to pack"))
+        .with_help("select a device with `device`, raise `align`, the unit, or set `layout = \"packed\"` or \"as-is\"")
+}
+
+#[cold]
+fn changed(index: u64) -> Error {
+    Error::new(format!("request {index} was not there when the trace was read to find what it uses: it has changed"))
+        .with_help("run again when the trace's file is complete")
 }
 
 #[cold]
@@ -142,30 +202,34 @@ fn nothing_placed(requests: u64) -> Error {
 
 impl<S: RequestSource> RequestSource for Compact<S> {
     fn next_request(&mut self) -> Result<Option<Request>, Error> {
-        while self.pending.is_empty() {
-            let Some(request) = self.inner.next_request()? else {
-                return if self.laid_out > 0 && self.laid_out == self.untouched_trims {
-                    Err(nothing_placed(self.laid_out))
-                } else {
-                    Ok(None)
-                };
-            };
-            if self.only.is_some_and(|only| only != request.device) {
-                // Handed on as it is, to be left out and counted where devices are selected.
-                return Ok(Some(request));
+        self.find_extents()?;
+        loop {
+            if let Some(part) = self.next_trim() {
+                return Ok(Some(part));
             }
+            let Some(request) = self.inner.next_request()? else { break };
             self.laid_out += 1;
-            self.lay_out(request)?;
+            if request.op != Op::Trim {
+                return self.lay_out(request).map(Some);
+            }
+            self.trim = Some(request);
+            self.trim_parts = 0;
+            self.untouched_trims += u64::from(self.extents.first_placed(&request).is_none());
         }
-        Ok(self.pending.pop_front())
+        if self.laid_out > 0 && self.laid_out == self.untouched_trims {
+            return Err(nothing_placed(self.laid_out));
+        }
+        Ok(None)
     }
 
     fn notes(&self) -> Vec<String> {
         let mut notes = self.inner.notes();
-        let (unit, all) = (format_bytes(self.unit_bytes), format_bytes(self.placed_units * self.unit_bytes));
-        notes.push(format!("addresses packed into {all}, in units of {unit} in order of first use"));
-        if self.split_count > 0 {
-            notes.push(format!("{} requests split where their units are no neighbours any more", self.split_count));
+        let unit_bytes = self.extents.unit_bytes;
+        let (unit, all, count) =
+            (format_bytes(unit_bytes), format_bytes(self.placed_units * unit_bytes), self.placed_extents);
+        notes.push(format!("addresses packed into {all}: {count} extents of {unit} units, by first use"));
+        if self.split_trims > 0 {
+            notes.push(format!("{} trims cut down to what was read or written before, in parts", self.split_trims));
         }
         if self.untouched_trims > 0 {
             notes.push(format!("{} trims of what was never read or written left out", self.untouched_trims));
@@ -179,97 +243,147 @@ mod tests {
     use super::*;
     use crate::Priority;
     use proptest::prelude::*;
-    use std::collections::HashMap;
+    use std::collections::{BTreeSet, HashMap};
 
     fn request(op: Op, device: u32, offset_bytes: u64, len_bytes: u64) -> Request {
         Request { arrival_ns: 0, offset_bytes, len_bytes, device, op, priority: Priority::Normal }
     }
 
-    /// Offset and length of each piece.
-    type Pieces = Vec<(u64, u64)>;
+    /// Offset and length of each request.
+    type Places = Vec<(u64, u64)>;
 
-    fn laid_out(requests: Vec<Request>, runs_max: usize) -> Result<(Pieces, Vec<String>), Error> {
-        let mut compact = Compact { runs_max, ..Compact::new(requests.into_iter(), None, UNIT_BYTES) };
-        let mut pieces = Vec::new();
-        while let Some(piece) = compact.next_request()? {
-            pieces.push((piece.offset_bytes, piece.len_bytes));
+    fn laid_out(requests: Vec<Request>, extents_max: usize) -> Result<(Places, Vec<String>), Error> {
+        let mut compact = Compact::new(requests.clone().into_iter(), requests.into_iter(), u64::MAX, UNIT_BYTES);
+        compact.extents.extents_max = extents_max;
+        let mut places = Vec::new();
+        while let Some(request) = compact.next_request()? {
+            places.push((request.offset_bytes, request.len_bytes));
         }
-        Ok((pieces, compact.notes()))
+        Ok((places, compact.notes()))
     }
 
     #[test]
-    fn what_is_touched_together_lies_together_and_runs_grow() {
+    fn what_is_joined_later_lies_together_from_the_start() {
         let far = 1 << 40;
         let requests = vec![
             request(Op::Write, 0, far, 8192),
             request(Op::Read, 0, 512, 512),
+            request(Op::Write, 0, far + 12_288, 4096),
+            // A trim never joins anything.
+            request(Op::Trim, 0, 4096, 4096),
             request(Op::Write, 0, far + 8192, 4096),
-            request(Op::Write, 0, far + 4096, 4096),
-            // Its units lie at 4096 and, the third of far, behind the read's.
-            request(Op::Read, 0, far + 4096, 8192),
+            request(Op::Read, 0, far + 100, 16_000),
             request(Op::Trim, 0, far + (1 << 30), 1 << 30),
             request(Op::Trim, 0, far + 4096, 1 << 30),
+            // The read's page lies behind the four of far.
+            request(Op::Trim, 0, 0, far + 4096),
         ];
-        let (pieces, notes) = laid_out(requests, RUNS_MAX).unwrap();
+        let (places, notes) = laid_out(requests, EXTENTS_MAX).unwrap();
         let expected = [
             (0, 8192),
-            (8192 + 512, 512),
+            (16_384 + 512, 512),
             (12_288, 4096),
-            (4096, 4096),
-            (4096, 4096),
-            (12_288, 4096),
-            (4096, 4096),
-            (12_288, 4096),
+            (8192, 4096),
+            (100, 16_000),
+            (4096, 12_288),
+            (16_384, 4096),
+            (0, 4096),
         ];
-        assert_eq!(pieces, expected);
-        assert_eq!(notes[0], "addresses packed into 16 KiB, in units of 4 KiB in order of first use");
-        assert!(notes[1].starts_with("2 requests split") && notes[2].starts_with("1 trims of"), "{notes:?}");
+        assert_eq!(places, expected);
+        assert_eq!(notes[0], "addresses packed into 20 KiB: 2 extents of 4 KiB units, by first use");
+        assert!(notes[1].starts_with("1 trims cut") && notes[2].starts_with("2 trims of"), "{notes:?}");
+    }
+
+    #[test]
+    fn no_read_or_write_is_split_and_no_note_says_so() {
+        let at = |page: u64, pages: u64| request(Op::Write, 0, (1 << 30) + page * 4096, pages * 4096);
+        // Pages first written in another order than theirs, and then read together.
+        let (places, notes) = laid_out(vec![at(1, 1), at(0, 1), at(2, 1), at(0, 3)], EXTENTS_MAX).unwrap();
+        assert_eq!(places, [(4096, 4096), (0, 4096), (8192, 4096), (0, 12_288)]);
+        assert_eq!(notes.len(), 1, "{notes:?}");
     }
 
     #[test]
     fn nothing_but_trims_is_said_to_be_so() {
         let trims = (0..3).map(|at| request(Op::Trim, 0, at * 4096, 4096)).collect();
-        let error = laid_out(trims, RUNS_MAX).unwrap_err();
+        let error = laid_out(trims, EXTENTS_MAX).unwrap_err();
         assert!(error.message.starts_with("request 1 and all others (3) are trims"), "{error}");
     }
 
     #[test]
-    fn memory_is_bounded_and_sequential_use_takes_one_run() {
+    fn memory_is_bounded_and_sequential_use_takes_one_extent() {
         let sequential = (0..100).map(|at| request(Op::Write, 0, at * 4096, 4096)).collect();
         assert_eq!(laid_out(sequential, 1).unwrap().0.len(), 100);
         let scattered: Vec<Request> = (0..3).map(|at| request(Op::Write, 0, at * 8192, 4096)).collect();
         let error = laid_out(scattered, 2).unwrap_err();
-        assert!(error.message.contains("request 3: the trace addresses more than 2 runs"), "{error}");
+        assert!(error.message.contains("request 3: the trace's addresses lie in more than 2 parts"), "{error}");
         assert!(error.help.unwrap().contains("layout = \"packed\""));
+    }
+
+    #[test]
+    fn a_trace_that_changes_between_the_passes_is_refused() {
+        let [before, after] = [4096, 8192].map(|len| vec![request(Op::Write, 0, 0, len)].into_iter());
+        let error = Compact::new(after, before, u64::MAX, UNIT_BYTES).next_request().unwrap_err();
+        assert!(error.message.contains("request 1") && error.message.contains("changed"), "{error}");
+    }
+
+    /// A slow, obvious packing: a set of single units, and the place of each extent by its first unit.
+    fn by_hand(requests: &[Request]) -> Places {
+        let is_use = |request: &&Request| request.op != Op::Trim;
+        let units = |r: &Request| r.offset_bytes / UNIT_BYTES..=(r.offset_bytes + r.len_bytes - 1) / UNIT_BYTES;
+        let used: BTreeSet<(u32, u64)> =
+            requests.iter().filter(is_use).flat_map(|r| units(r).map(|unit| (r.device, unit))).collect();
+        let first_of = |device: u32, mut unit: u64| {
+            while unit > 0 && used.contains(&(device, unit - 1)) {
+                unit -= 1;
+            }
+            (device, unit)
+        };
+        let (mut places, mut next) = (HashMap::new(), 0);
+        let mut expected: Places = Vec::new();
+        for request in requests {
+            let first = first_of(request.device, request.offset_bytes / UNIT_BYTES);
+            if request.op != Op::Trim {
+                let place = *places.entry(first).or_insert_with(|| {
+                    let len = (first.1..).take_while(|unit| used.contains(&(first.0, *unit))).count() as u64;
+                    next += len;
+                    next - len
+                });
+                let offset_bytes = place * UNIT_BYTES + (request.offset_bytes - first.1 * UNIT_BYTES);
+                expected.push((offset_bytes, request.len_bytes));
+                continue;
+            }
+            let mut parts: Places = Vec::new();
+            for byte in request.offset_bytes..request.offset_bytes + request.len_bytes {
+                let key = (request.device, byte / UNIT_BYTES);
+                let first = first_of(key.0, key.1);
+                let Some(place) = places.get(&first).filter(|_| used.contains(&key)) else { continue };
+                let at = place * UNIT_BYTES + (byte - first.1 * UNIT_BYTES);
+                match parts.last_mut() {
+                    Some((start, len)) if *start + *len == at => *len += 1,
+                    _ => parts.push((at, 1)),
+                }
+            }
+            expected.extend(parts);
+        }
+        expected
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// A slow, obvious packing: a map of single units.
         #[test]
-        fn units_are_placed_like_a_map_of_units(
-            touched in prop::collection::vec((0_u32..2, 0_u64..200_000, 1_u64..60_000, 0_u8..3), 1..60),
+        fn requests_lie_where_a_packing_by_hand_puts_them(
+            touched in prop::collection::vec((0_u32..2, 0_u64..300_000, 1_u64..20_000, 0_u8..3), 1..40),
         ) {
             let ops = [Op::Read, Op::Write, Op::Trim];
-            let mut places: HashMap<(u32, u64), u64> = HashMap::new();
-            let mut expected = Vec::new();
-            for (device, offset_bytes, len_bytes, op) in &touched {
-                for byte in *offset_bytes..offset_bytes + len_bytes {
-                    let key = (*device, byte / UNIT_BYTES);
-                    let next = places.len() as u64;
-                    let is_trim = ops[usize::from(*op)] == Op::Trim;
-                    let place = if is_trim { places.get(&key).copied() } else { Some(*places.entry(key).or_insert(next)) };
-                    expected.extend(place.map(|place| place * UNIT_BYTES + byte % UNIT_BYTES));
-                }
-            }
-            let requests = touched.iter().map(|(device, at, len, op)| request(ops[usize::from(*op)], *device, *at, *len));
-            let done = laid_out(requests.collect(), RUNS_MAX);
+            let requests: Vec<Request> =
+                touched.iter().map(|(device, at, len, op)| request(ops[usize::from(*op)], *device, *at, *len)).collect();
+            let expected = by_hand(&requests);
             // Trims alone are refused, as another test shows.
             prop_assume!(!expected.is_empty());
-            let (pieces, _) = done.unwrap();
-            let bytes: Vec<u64> = pieces.iter().flat_map(|(at, len)| *at..at + len).collect();
-            prop_assert_eq!(bytes, expected);
+            let (places, _) = laid_out(requests, EXTENTS_MAX).unwrap();
+            prop_assert_eq!(places, expected);
         }
     }
 }

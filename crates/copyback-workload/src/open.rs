@@ -2,7 +2,7 @@
 
 use crate::compact::{self, Compact};
 use crate::readers::ReaderOptions;
-use crate::spec::{BlockAction, Format, Layout, WorkloadSpec, ZeroMeans};
+use crate::spec::{BeyondCapacity, BlockAction, Format, Layout, WorkloadSpec, ZeroMeans};
 use crate::synthetic::Generator;
 use crate::trace::TraceSource;
 use crate::transform::{Looped, Packed, Transformed};
@@ -59,9 +59,27 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
             Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes).may_be_compact()))
         }
         Layout::Compact => {
-            let unit_bytes = spec.align.map_or(compact::UNIT_BYTES, |align| align.0);
-            let source = Compact::new(source, spec.device, unit_bytes);
-            Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes)))
+            let again = TraceSource::open(path, &options, window)?;
+            Ok(Box::new(compact(source, again, spec, seed, capacity_bytes)))
         }
     }
+}
+
+/// A trace whose requests are selected before they are laid out: what is never played takes no room.
+fn compact(
+    source: TraceSource,
+    again: TraceSource,
+    spec: &WorkloadSpec,
+    seed: u64,
+    capacity_bytes: u64,
+) -> Transformed<Compact<Transformed<TraceSource>>> {
+    let selection = WorkloadSpec { device: spec.device, window: spec.window, ..WorkloadSpec::default() };
+    let [source, again] = [source, again].map(|source| Transformed::new(source, &selection, seed, u64::MAX));
+    // No more reads and writes are played, unless some are left out behind the layout and later ones take their turn.
+    let leaves_out = spec.beyond_capacity == Some(BeyondCapacity::Reject);
+    let first = spec.first.filter(|_| !leaves_out).unwrap_or(u64::MAX);
+    let unit_bytes = spec.align.map_or(compact::UNIT_BYTES, |align| align.0);
+    let laid_out = Compact::new(source, again, first, unit_bytes);
+    let rest = WorkloadSpec { device: None, window: None, ..spec.clone() };
+    Transformed::new(laid_out, &rest, seed, capacity_bytes)
 }

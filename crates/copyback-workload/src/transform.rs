@@ -1,5 +1,5 @@
 //! Transformations of a source, in this order: layout, device, time window, first N, time scale, align, capacity,
-//! priority.
+//! priority. The layout `compact` comes behind device and window.
 
 use crate::rng::{self, Xoshiro256PlusPlus};
 use crate::spec::{BeyondCapacity, WorkloadSpec};
@@ -408,6 +408,8 @@ impl RequestSource for Looped {
             self.passes_left -= 1;
             self.base_ns = self.next_base_ns().ok_or_else(too_long)?;
             self.pass_count = 0;
+            // What the last pass remembers is given back before the next one remembers as much.
+            self.source = Box::new(Vec::new().into_iter());
             self.source = (self.reopen)()?;
         }
     }

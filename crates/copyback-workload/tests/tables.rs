@@ -4,6 +4,7 @@ use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::{Error, Op, Priority, Request, RequestSource, open};
 use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -82,9 +83,10 @@ fn csv_that_is_wrong_names_place_value_and_remedy() {
         ("1,R,0,512,9\n", "line 3: it has 5 columns"),
         ("1,X,0,512\n", "line 3: its op is `X`"),
         ("1,R,-8,512\n", "line 3: its offset_bytes is `-8`"),
-        ("1,R,8.0,512\n", "line 3: its offset_bytes is `8.0`"),
+        ("1,R,8.5,512\n", "line 3: its offset_bytes is `8.5`, and that column holds whole numbers only"),
+        ("1,R,8,1e99\n", "line 3: its length_bytes is `1e99`, and no whole number below 2^64"),
         ("1,R,,512\n", "line 3: its offset_bytes is empty"),
-        ("1.5,R,0,512\n", "line 3: its arrival_ns is `1.5`"),
+        ("1.5,R,0,512\n", "line 3: its arrival_ns is `1.5`, and that column holds whole numbers only"),
         ("\"1,R,0,512\n", "line 3: a quotation has no end"),
     ] {
         let (message, help) = refused(format!("{header}{line}").as_bytes(), "");
@@ -99,6 +101,32 @@ fn csv_that_is_wrong_names_place_value_and_remedy() {
     let (message, help) = refused(header.as_bytes(), "columns.op = \"kind\"");
     assert!(message.contains("no column `kind`, as `workload.columns.op` says"), "{message}");
     assert!(help.contains("`offset_bytes`"), "{help}");
+}
+
+/// pandas writes floating-point numbers below 0.0001 with an exponent, and whole ones of a column that once lacked a
+/// value with a decimal.
+#[test]
+fn csv_as_pandas_writes_numbers() {
+    let content =
+        b"arrival_s,op,offset_bytes,length_bytes,device\n1e-05,1.0,4096.0,8192.0,0.0\n1.07e-05,0.0,0.0,512.0,0\n";
+    assert_eq!(rows(content, ""), EXPECTED);
+    let (message, _) = refused(b"arrival_s,op,offset_bytes,length_bytes\n1e11,R,0,512\n", "");
+    assert!(message.contains("line 2: its arrival_s is `1e11`, and no time that fits 64 bits of ns"), "{message}");
+    let (message, _) = refused(b"arrival_s,op,offset_bytes,length_bytes\nnan,R,0,512\n", "");
+    assert!(message.contains("line 2: its arrival_s is `nan`, and no number such as"), "{message}");
+}
+
+#[test]
+fn csv_with_other_separators_is_refused_as_such() {
+    for (separator, shown) in [(";", "`;`"), ("\t", "tabs")] {
+        let content = "arrival_ns,op,offset_bytes,length_bytes\n0,R,0,512\n".replace(',', separator);
+        let (message, help) = refused(content.as_bytes(), "");
+        assert!(message.contains(&format!("columns are separated by commas; this header has {shown}")), "{message}");
+        assert!(help.contains("with commas"), "{help}");
+        let named = content.replace("arrival_ns", "ts");
+        let (message, _) = refused(named.as_bytes(), "columns.arrival_ns = \"ts\"");
+        assert!(message.contains(shown), "{message}");
+    }
 }
 
 #[test]
@@ -149,9 +177,16 @@ const PLAIN: How = How { codec: Compression::UNCOMPRESSED, version: WriterVersio
 
 /// Writes a file of such columns, each with its levels where it is nullable.
 fn written(columns: &[(&str, Values, Option<&[i16]>)], how: &How) -> Vec<u8> {
+    noted(columns, how, None)
+}
+
+/// The same, with what pandas notes of its columns.
+fn noted(columns: &[(&str, Values, Option<&[i16]>)], how: &How, pandas: Option<&str>) -> Vec<u8> {
     let fields: Vec<String> = columns.iter().map(|(field, _, _)| format!("{field};")).collect();
     let schema = parse_message_type(&format!("message schema {{ {} }}", fields.join(" "))).unwrap();
+    let pandas = pandas.map(|text| vec![KeyValue::new("pandas".to_owned(), text.to_owned())]);
     let properties = WriterProperties::builder()
+        .set_key_value_metadata(pandas)
         .set_compression(how.codec)
         .set_writer_version(how.version)
         .set_dictionary_enabled(how.dictionary);
@@ -312,6 +347,46 @@ fn parquet_that_is_wrong_says_so_and_is_not_said_to_be_cut_off() {
     assert!(help.contains("`lba`") && !help.contains("cut off"), "{help}");
     let named = table(("required int64 lba", Values::Wide(&[8, 0]), None));
     assert_eq!(rows(&named, "columns.offset_sectors = \"lba\""), EXPECTED);
+}
+
+/// Durations of pandas are plain numbers in Parquet, and only its own note says what they count.
+#[test]
+fn durations_of_pandas_are_read_in_their_own_unit_or_refused() {
+    let file = |name: &str, pandas: &str| {
+        let time = format!("required int64 {name}");
+        let columns = [
+            (&time[..], Values::Wide(&[300, 1000]), None),
+            ("required int64 op", Values::Wide(&[1, 0]), None),
+            ("required int64 offset_bytes", Values::Wide(&[4096, 0]), None),
+            ("required int64 length_bytes", Values::Wide(&[8192, 512]), None),
+        ];
+        noted(&columns, &PLAIN, Some(pandas))
+    };
+    let note = |name: &str, kind: &str| {
+        format!(
+            r#"{{"columns": [{{"name": null, "field_name": "op", "numpy_type": "int64"}},
+                {{"name": "{name}", "field_name": "{name}", "numpy_type": "{kind}"}}]}}"#
+        )
+    };
+    for kind in ["timedelta64[ns]", "duration[ns][pyarrow]"] {
+        assert_eq!(rows(&file("arrival_ns", &note("arrival_ns", kind)), ""), EXPECTED);
+        let seconds = file("arrival_s", &note("arrival_s", kind));
+        let (message, help) = refused(&seconds, "");
+        assert!(
+            message.contains("column `arrival_s` holds durations in ns, and is to be read as arrival_s"),
+            "{message}"
+        );
+        assert!(help.contains("workload.columns.arrival_ns=arrival_s") && help.contains("astype"), "{help}");
+        assert_eq!(rows(&seconds, "columns.arrival_ns = \"arrival_s\""), EXPECTED, "the remedy helps");
+    }
+    let old = note("arrival_us", "timedelta64[ms]").replace(r#""field_name": "arrival_us", "#, "");
+    let (message, help) = refused(&file("arrival_us", &old), "");
+    assert!(message.contains("durations in ms") && help.contains("columns.arrival_ms=arrival_us"), "{message} {help}");
+    // A note of something else, or one that is damaged, says nothing.
+    for pandas in [&note("arrival_s", "int64")[..], &note("other", "timedelta64[ns]"), "{", "[]", "{\"columns\": [7]}"]
+    {
+        assert_eq!(rows(&file("arrival_s", pandas), "")[1].0, 700_000_000_000);
+    }
 }
 
 #[test]

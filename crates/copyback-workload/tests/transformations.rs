@@ -70,7 +70,7 @@ fn a_compact_layout_fits_what_is_used_into_a_small_drive() {
     let (requests, notes) = run("layout = \"compact\"", 5 * 4096).unwrap();
     let places: Vec<(u64, u64)> = requests.iter().map(|request| (request.offset_bytes, request.len_bytes)).collect();
     assert_eq!(places, [(0, 4096), (4096, 512), (8192, 4096), (12_288 + 2048, 4096)]);
-    assert!(notes.iter().any(|note| note.contains("packed into 20 KiB, in units of 4 KiB")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("packed into 20 KiB: 4 extents of 4 KiB units")), "{notes:?}");
     // Units of the alignment: 51,200 to 55,296 lies in one of 16 KiB, and the rest in two more, one of each device.
     let (requests, _) = run("layout = \"compact\"\nalign = \"16 KiB\"", 3 * 16_384).unwrap();
     assert_eq!(requests[3].offset_bytes, 2 * 16_384);
@@ -79,6 +79,13 @@ fn a_compact_layout_fits_what_is_used_into_a_small_drive() {
     let passes: Vec<u64> =
         run("layout = \"compact\"\nloop = 2", 5 * 4096).unwrap().0.iter().map(|r| r.offset_bytes).collect();
     assert_eq!(passes[..4], passes[4..], "each pass has the same places");
+    // Only what is played takes room: the last request's two pages, or the first request's one.
+    let (requests, _) = run("layout = \"compact\"\nwindow = [\"3 us\", \"5 us\"]", 2 * 4096).unwrap();
+    assert_eq!(requests.iter().map(|r| (r.arrival_ns, r.offset_bytes)).collect::<Vec<_>>(), [(1000, 2048)]);
+    let (_, notes) = run("layout = \"compact\"\nfirst = 1", 4096).unwrap();
+    assert!(notes.iter().any(|note| note.contains("packed into 4 KiB: 1 extents")), "{notes:?}");
+    let (requests, _) = run("layout = \"compact\"\nfirst = 2\nbeyond_capacity = \"reject\"", 4096).unwrap();
+    assert_eq!(requests.len(), 1, "those that are rejected make way for later ones, which have places, too");
 }
 
 #[test]

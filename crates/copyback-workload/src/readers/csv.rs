@@ -6,6 +6,7 @@
 
 use super::columns::{self, Column};
 use super::cursor::{Cursor, LineError, shown};
+use super::decimal::{self, Decimal};
 use super::lines::is_blank_or_comment;
 use super::{LineFormat, Parsed};
 use crate::spec::{ColumnNames, Field};
@@ -37,9 +38,31 @@ fn names(line: &[u8]) -> Vec<String> {
     names
 }
 
-/// Whether a text begins with a header that says when requests arrive.
+/// What other programs put between columns, and what a message calls it.
+const OTHER_SEPARATORS: [(u8, &str); 2] = [(b';', "`;`"), (b'\t', "tabs")];
+
+/// The separator of a header without commas, if it is one of those.
+fn other_separator(line: &[u8]) -> Option<(u8, &'static str)> {
+    let is_used = |(byte, _): &(u8, &str)| line.contains(byte) && !line.contains(&b',');
+    OTHER_SEPARATORS.into_iter().find(is_used)
+}
+
+/// Whether a text begins with a header that says when requests arrive. One with other separators is to be refused as
+/// such, and not as a text of no known format.
 pub(crate) fn recognises(head: &[u8]) -> bool {
-    first_line(head).is_some_and(|line| columns::is_header(names(line).iter().map(String::as_str)))
+    first_line(head).is_some_and(|line| match other_separator(line) {
+        Some((separator, _)) => {
+            let text = String::from_utf8_lossy(line);
+            columns::is_header(text.split(char::from(separator)).map(|name| name.trim().trim_matches('"')))
+        }
+        None => columns::is_header(names(line).iter().map(String::as_str)),
+    })
+}
+
+#[cold]
+fn wrong_separator(file: &str, separator: &str) -> Error {
+    Error::new(format!("{file}: columns are separated by commas; this header has {separator}"))
+        .with_help("write the table with commas and decimal points, in pandas `.to_csv(FILE, sep=\",\", index=False)`")
 }
 
 /// What to try with a text of no known format whose first line may be a header.
@@ -90,7 +113,11 @@ fn quote_end(quoted: &[u8]) -> Option<usize> {
 impl Csv {
     /// A reader for a text that begins so.
     pub(crate) fn new(file: &str, head: &[u8], wanted: &ColumnNames) -> Result<Self, Error> {
-        let names = names(first_line(head).unwrap_or_default());
+        let header = first_line(head).unwrap_or_default();
+        if let Some((_, separator)) = other_separator(header) {
+            return Err(wrong_separator(file, separator));
+        }
+        let names = names(header);
         let found = columns::find(file, &names, wanted)?;
         let mut of_columns = vec![None; names.len()];
         for column in found.into_iter().flatten() {
@@ -132,34 +159,57 @@ fn set(request: &mut Request, column: &Column, field: &[u8]) -> Result<(), LineE
     }
     match key.field {
         Field::Arrival => request.arrival_ns = time(field, column)?,
-        Field::Op => request.op = columns::op_of_text(field)?,
+        Field::Op => request.op = columns::op_of_text(without_zeros(field))?,
         Field::Offset => request.offset_bytes = columns::scaled(number(field, column)?, key)?,
         Field::Length => request.len_bytes = columns::scaled(number(field, column)?, key)?,
         Field::Device => request.device = columns::device_of(number(field, column)?)?,
-        Field::Priority => request.priority = columns::priority_of_text(field)?,
+        Field::Priority => request.priority = columns::priority_of_text(without_zeros(field))?,
     }
     Ok(())
+}
+
+/// A whole number without its decimals where they are zeros: columns that once lacked a value are written so.
+fn without_zeros(field: &[u8]) -> &[u8] {
+    let Some(point) = field.iter().position(|byte| *byte == b'.') else { return field };
+    let (whole, decimals) = (&field[..point], &field[point + 1..]);
+    let is_whole = whole.iter().all(u8::is_ascii_digit) && decimals.iter().all(|byte| *byte == b'0');
+    if is_whole { whole } else { field }
 }
 
 /// A whole number.
 fn number(field: &[u8], column: &Column) -> Result<i128, LineError> {
     let mut at = Cursor::new(field);
-    let number = at.uint("a number").ok().filter(|_| at.rest.is_empty());
-    number.map(i128::from).ok_or_else(|| {
-        LineError(format!("its {} is `{}`, and no whole number below 2^64", column.key.name, shown(field)))
-    })
+    if let Some(number) = at.uint("a number").ok().filter(|_| at.rest.is_empty()) {
+        return Ok(number.into());
+    }
+    let (name, text) = (column.key.name, shown(field));
+    match decimal::read(field, 0) {
+        Some(Decimal { value: Some(number), is_cut: false }) => Ok(number.into()),
+        Some(Decimal { value: Some(_), is_cut: true }) => {
+            Err(LineError(format!("its {name} is `{text}`, and that column holds whole numbers only")))
+        }
+        _ => Err(LineError(format!("its {name} is `{text}`, and no whole number below 2^64"))),
+    }
 }
 
-/// A time; in units above a nanosecond it may have decimals.
+/// A time; in units above a nanosecond it may have decimals, of which those below a nanosecond are cut off.
 fn time(field: &[u8], column: &Column) -> Result<u64, LineError> {
     if column.key.factor == 1 {
         return number(field, column).and_then(|number| columns::scaled(number, &column.key));
     }
+    let places = column.key.factor.ilog10();
     let mut at = Cursor::new(field);
-    let time_ns = at.decimal(column.key.factor.ilog10(), "a time").ok().filter(|_| at.rest.is_empty());
-    time_ns.ok_or_else(|| {
-        LineError(format!("its {} is `{}`, and no time that fits 64 bits of ns", column.key.name, shown(field)))
-    })
+    if let Some(time_ns) = at.decimal(places, "a time").ok().filter(|_| at.rest.is_empty()) {
+        return Ok(time_ns);
+    }
+    let (name, text) = (column.key.name, shown(field));
+    match decimal::read(field, places) {
+        Some(Decimal { value: Some(time_ns), .. }) => Ok(time_ns),
+        Some(Decimal { value: None, .. }) => {
+            Err(LineError(format!("its {name} is `{text}`, and no time that fits 64 bits of ns")))
+        }
+        None => Err(LineError(format!("its {name} is `{text}`, and no number such as 12, 0.5 or 1e-05"))),
+    }
 }
 
 impl LineFormat for Csv {

@@ -11,7 +11,7 @@
 
 use super::columns::{self, Column};
 use super::cursor::shown;
-use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, parquet_lengths};
+use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, durations, parquet_lengths};
 use crate::spec::{ColumnNames, Field};
 use crate::{Error, Op, Priority, Request};
 use parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit, Type as PhysicalType};
@@ -344,11 +344,15 @@ fn damaged(file: &str, message: &str) -> Error {
         .with_help("it may have been cut off: copy it again, or convert the trace again")
 }
 
+/// What the file's metadata have under a key.
+fn key_value<'a>(file: &'a SerializedFileReader<File>, key: &str) -> Option<&'a str> {
+    let pairs = file.metadata().file_metadata().key_value_metadata()?;
+    pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+}
+
 /// Whether the file is of the project's own layout; an error where that is another version.
 fn is_own(file_name: &str, file: &SerializedFileReader<File>) -> Result<bool, Error> {
-    let pairs = file.metadata().file_metadata().key_value_metadata();
-    let version = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == VERSION_KEY)?.value.as_deref());
-    match version {
+    match key_value(file, VERSION_KEY) {
         None => Ok(false),
         Some(VERSION) => Ok(true),
         Some(other) => Err(Error::new(format!(
@@ -369,7 +373,15 @@ fn layouts(
     // A column in a structure goes by its path, which is no key's name.
     let names: Vec<String> = columns.iter().map(|column| column.path().parts().join(".")).collect();
     let found = columns::find(file_name, &names, wanted)?;
-    let layout = |column: &Column| layout(file_name, &columns[column.at], *column);
+    let pandas = key_value(file, "pandas");
+    let layout = |column: &Column| {
+        let descriptor = &columns[column.at];
+        // A timestamp has its own unit, which Parquet knows.
+        if column.key.field == Field::Arrival && is_integer(descriptor) {
+            durations::check(file_name, pandas, &names[column.at], column)?;
+        }
+        layout(file_name, descriptor, *column)
+    };
     let layouts = found.iter().flatten().map(layout).collect::<Result<_, _>>()?;
     Ok((layouts, columns::note_unused(&names, &found)))
 }
