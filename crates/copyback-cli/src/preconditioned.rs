@@ -37,8 +37,8 @@ impl Preconditioned {
         self.entries[&key(member)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a drive that runs start from, unless that was done; `tell` hears what share of it is. Whoever comes meanwhile
-    /// waits.
+    /// Makes a drive that runs start from, unless that was done; `tell` hears what share of it is. Whoever comes
+    /// meanwhile waits.
     pub fn make(&self, member: &Member, tell: &mut dyn FnMut(f64)) -> Result<(), Failure> {
         let mut entry = self.entry(member);
         if entry.image.is_none() {

@@ -1,7 +1,7 @@
 //! A trace from standard input, which is named `-`.
 //!
-//! A trace is read several times: to find out its format, to try it, and once for each scheme. What comes from a pipe is
-//! therefore kept in a temporary file, once for the whole program, and every reader opens that.
+//! A trace is read several times: to find out its format, to try it, and once for each scheme. What comes from a pipe
+//! is therefore kept in a temporary file, once for the whole program, and every reader opens that.
 
 use crate::Error;
 use crate::temporary::Temporary;

@@ -128,7 +128,8 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Reads a source to its end. It remembers a bit for each page, in pieces of 128 MiB of addresses (4 KiB of memory).
+    /// Reads a source to its end. It remembers a bit for each page, in pieces of 128 MiB of addresses (4 KiB of
+    /// memory).
     ///
     /// # Errors
     /// Whatever the source meets.

@@ -2,8 +2,8 @@
 //! `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`, with `QUE(ms)` before the latency under its option `-Q`.
 //!
 //! A line is printed when a request completes, and its time is that of the completion; the latency counts from when the
-//! request was issued to the device. A request therefore arrives at `TIME - LAT`, as the device saw it; the time that it
-//! queued before is not its device's. A process' name may have blanks, so a line is read from its end.
+//! request was issued to the device. A request therefore arrives at `TIME - LAT`, as the device saw it; the time that
+//! it queued before is not its device's. A process' name may have blanks, so a line is read from its end.
 
 use super::blkparse::operation;
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};

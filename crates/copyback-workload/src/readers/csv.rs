@@ -1,6 +1,7 @@
 //! A table as text: a header that names the columns, then a row a request, fields between commas.
 //!
-//! Columns stand in any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, where there are any, `device` and
+//! Columns stand in any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, where there are any, `device`
+//! and
 //! `priority`; other units have other names, and `[workload.columns]` has others still. A field may stand in double
 //! quotes, but no line's end in a field.
 

@@ -1,4 +1,5 @@
-//! Formats that are known and not read: each is named, with the reason and a way out, so that none is taken for another.
+//! Formats that are known and not read: each is named, with the reason and a way out, so that none is taken for
+//! another.
 
 use super::records::Fields;
 use crate::Error;
@@ -75,8 +76,8 @@ const NEXT_MAX: i64 = 1 << 40;
 /// The largest object that is believed.
 const OBJECT_BYTES_MAX: u32 = 1 << 30;
 
-/// Records of 24 bytes: seconds (u32), object (u64), size (u32), and the number of the object's next request (i64), which
-/// lies behind this one, or says that there is none.
+/// Records of 24 bytes: seconds (u32), object (u64), size (u32), and the number of the object's next request (i64),
+/// which lies behind this one, or says that there is none.
 fn is_oracle_general(head: &[u8]) -> bool {
     let mut last_s = 0;
     let mut fits = |(index, record): (usize, &[u8])| {

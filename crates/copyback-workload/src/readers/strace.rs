@@ -1,5 +1,5 @@
-//! The output of `strace -e trace=pread64,pwrite64`, best with `-f -ttt -y`, which add all threads, the time of day with
-//! its date, and the files' paths.
+//! The output of `strace -e trace=pread64,pwrite64`, best with `-f -ttt -y`, which add all threads, the time of day
+//! with its date, and the files' paths.
 //!
 //! `[pid] time pread64(fd<path>, "data"..., length, offset) = transferred`. The time is in seconds since 1970 (`-ttt`),
 //! a time of day (`-t`, `-tt`), which begins anew at midnight, or not there at all: then all calls come at once. A call

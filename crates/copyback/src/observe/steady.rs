@@ -243,7 +243,12 @@ impl Track {
 
     /// The verdict on a run in which no request ended behind `last`. Throughput counts where the host's loop is closed.
     pub fn judge(&self, last: Mark, is_closed_loop: bool) -> Steady {
-        judge(&self.ends(self.end.unwrap_or(last)), is_closed_loop)
+        let steady = judge(&self.ends(self.end.unwrap_or(last)), is_closed_loop);
+        // Blocks that were erased when the host was done are no sign that the drive still fills up.
+        if steady.verdict == Verdict::NoErase && last.erases > self.marks[0].erases {
+            return Steady { verdict: Verdict::TooShort, ..steady };
+        }
+        steady
     }
 
     /// The start, the marks nearest to each fifth of what the host wrote, and the end.

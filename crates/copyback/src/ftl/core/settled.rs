@@ -100,7 +100,8 @@ impl Ftl {
         }
     }
 
-    /// All planes are settled and aligned: the victim policy hears of the full blocks in the order in which they were closed.
+    /// All planes are settled and aligned: the victim policy hears of the full blocks in the order in which they were
+    /// closed.
     /// The drive's past is `times` that of the sample, as stamps count what the host wrote.
     pub fn end_settling(&mut self, sample: &Self, times: u64) {
         let blocks = (0..self.geometry.blocks).map(BlockId);

@@ -2,8 +2,8 @@
 //! it is at other moments. Where the planes of a die depend on each other, it is one die.
 //!
 //! A plane that holds a fixed share of the addresses is a drive of its own under uniform writes: its blocks' valid
-//! units tend to the mean-field distribution of its victim policy (Van Houdt 2013; Desnoyers 2014). That of a real plane,
-//! with its watermarks, frontier and padding, is drawn from by letting one live on for a while between looks.
+//! units tend to the mean-field distribution of its victim policy (Van Houdt 2013; Desnoyers 2014). That of a real
+//! plane, with its watermarks, frontier and padding, is drawn from by letting one live on for a while between looks.
 
 use super::pace::Pace;
 use super::{Preconditioner, ROUNDS_EXPECTED};

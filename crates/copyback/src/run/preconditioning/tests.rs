@@ -237,9 +237,9 @@ fn a_steady_state_that_is_made_at_once_is_that_of_the_long_way() {
     }
 }
 
-/// Planes of a steady state that is made at once are of one moment: none looks older or more worn than others, as victim
-/// policies that weigh all planes of a drive together would see. Of 64 planes the last is drawn eight capacities behind
-/// the first.
+/// Planes of a steady state that is made at once are of one moment: none looks older or more worn than others, as
+/// victim policies that weigh all planes of a drive together would see. Of 64 planes the last is drawn eight capacities
+/// behind the first.
 #[test]
 fn planes_of_a_steady_state_are_equally_old_and_worn() {
     const AT_ONCE: &str = "mode = \"steady-state\"";

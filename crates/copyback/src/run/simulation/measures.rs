@@ -107,7 +107,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// What of all that was programmed since the run's start, or its warm-up's end, was when the last request had ended.
+    /// What of all that was programmed since the run's start, or its warm-up's end, was so when the last request had
+    /// ended.
     pub fn put_off_share(&self) -> f64 {
         self.track.behind_end(self.mark())
     }
