@@ -199,7 +199,7 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
     for line in notes::of_cells(cells.map(|(cell, result)| (cell.label.as_str(), result))) {
         text.push_str(&line);
     }
-    text.push_str(&notes::of_steadiness(done.iter().flat_map(|done| &done.results)).unwrap_or_default());
+    text.push_str(&notes::of_steadiness(done.iter().flat_map(|done| &done.results), false).unwrap_or_default());
     let mut left_out: Vec<&str> = done.iter().flat_map(|d| &d.experiment.left_out).map(String::as_str).collect();
     left_out.sort_unstable();
     left_out.dedup();

@@ -25,6 +25,7 @@ use crate::plan::{Input, Plan};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::Bars;
 use copyback::config::layers::{LayerError, Located, Text};
+use copyback::run::Warmup;
 use file::SweepFile;
 use grid::{Cell, Grid, Overrides};
 use journal::{CellResult, Journal, RunResult};
@@ -314,7 +315,8 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
 fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     let cells = results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
     let mut text = notes::of_cells(cells).concat();
-    text.push_str(&notes::of_steadiness(results.results.iter()).unwrap_or_default());
+    let warms_up = grid.cells.iter().all(|cell| cell.plan.warmup == Some(Warmup::Steady));
+    text.push_str(&notes::of_steadiness(results.results.iter(), warms_up).unwrap_or_default());
     if !grid.left_out.is_empty() {
         text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));
     }

@@ -55,17 +55,22 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
     lines
 }
 
-/// In how many cells some drive had not settled, so that nobody takes a transient for a result.
-pub fn of_steadiness<'a>(results: impl Iterator<Item = &'a CellResult>) -> Option<String> {
+/// In how many cells some drive had not settled, so that nobody takes a transient for a result. `warms_up`: all wait for
+/// that already, before anything is measured.
+pub fn of_steadiness<'a>(results: impl Iterator<Item = &'a CellResult>, warms_up: bool) -> Option<String> {
     let (mut count, mut all) = (0, 0);
     for result in results {
         (count, all) = (count + usize::from(!result.is_steady()), all + 1);
     }
     let (cells, are) = (if all == 1 { "cell" } else { "cells" }, if count == 1 { "is" } else { "are" });
+    let advice = match warms_up {
+        true => "Let them go on for longer: more requests",
+        false => "Let them warm up, or go on for longer: --warmup steady, or more requests",
+    };
     (count > 0).then(|| {
         format!(
-            "Note: {count} of {all} {cells} {are} not yet steady, or too short to tell\n      Let them warm up, or go on for longer: --warmup \
-             steady, or more requests; `run` says what moves\n"
+            "Note: {count} of {all} {cells} {are} not yet steady, or too short to tell\n      {advice}; `run` says what \
+             moves\n"
         )
     })
 }
@@ -143,11 +148,14 @@ mod tests {
     #[test]
     fn cells_that_have_not_settled_are_counted() {
         let results = |steady: &[bool]| steady.iter().map(|is| cell(u64::from(!is), "")).collect::<Vec<_>>();
-        let of_steadiness = |steady: &[bool]| super::of_steadiness(results(steady).iter());
+        let of_steadiness = |steady: &[bool]| super::of_steadiness(results(steady).iter(), false);
         assert_eq!(of_steadiness(&[true, true]), None);
         let two_of_three = of_steadiness(&[false, true, false]).unwrap();
         assert!(two_of_three.starts_with("Note: 2 of 3 cells are not yet steady"), "{two_of_three}");
         let one = of_steadiness(&[false, true]).unwrap();
         assert!(one.starts_with("Note: 1 of 2 cells is not yet steady") && one.contains("--warmup steady"), "{one}");
+        // What was done already is not advised.
+        let warmed = super::of_steadiness(results(&[false]).iter(), true).unwrap();
+        assert!(warmed.contains("go on for longer") && !warmed.contains("--warmup"), "{warmed}");
     }
 }
