@@ -109,7 +109,9 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
         let (planned, member) = firsts[at];
         let bar = bars.add(&planned.scheme, None);
         let member = &planned.members[member];
-        let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, member.config.memory().drive_bytes);
+        let memory = member.config.memory();
+        let bytes = memory.drive_bytes + memory.preconditioning_bytes;
+        let mut preparation = Preparation::new(&bars, &bar, &planned.scheme, bytes);
         preconditioned.make(member, &mut |share| preparation.hear(share))
     })?;
     let warmup = common_warmup(plan, how, preconditioned, &bars)?;

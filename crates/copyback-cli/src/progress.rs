@@ -126,8 +126,8 @@ const EXPECTED_FROM: Duration = Duration::from_secs(1);
 
 impl<'a> Preparation<'a> {
     /// One that begins now.
-    pub fn new(bars: &'a Bars, bar: &'a Bar, name: &'a str, drive_bytes: u64) -> Self {
-        let memory = format::size(drive_bytes as f64);
+    pub fn new(bars: &'a Bars, bar: &'a Bar, name: &'a str, bytes: u64) -> Self {
+        let memory = format::size(bytes as f64);
         bar.say(format!("making and preconditioning the drive: {memory} of memory"));
         Self { bars, bar, name, memory, started: Instant::now(), tenths: None }
     }
