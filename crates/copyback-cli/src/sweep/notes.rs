@@ -55,8 +55,8 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
     lines
 }
 
-/// In how many cells some drive had not settled, so that nobody takes a transient for a result. `warms_up`: all wait for
-/// that already, before anything is measured.
+/// In how many cells some drive had not settled, so that nobody takes a transient for a result. `warms_up`: all wait
+/// for that already, before anything is measured.
 pub fn of_steadiness<'a>(results: impl Iterator<Item = &'a CellResult>, warms_up: bool) -> Option<String> {
     let (mut count, mut all) = (0, 0);
     for result in results {
