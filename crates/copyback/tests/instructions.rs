@@ -4,6 +4,10 @@
 //! it, twice with a different number of requests, and the difference is theirs alone. Where there is no valgrind
 //! nothing is tested, and a line says so; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
 
+#[path = "support/under.rs"]
+mod under;
+
+use copyback::config::presets::{DEVICES, find};
 use copyback::flash::geometry::Geometry;
 use copyback::host::config::HostConfig;
 use copyback::run::config::RunConfig;
@@ -11,6 +15,7 @@ use copyback::run::preconditioning;
 use copyback::run::simulation::{Setup, Simulation};
 use copyback::workload::{Op, Priority, Request};
 use std::process::Command;
+use under::under;
 
 /// Four dies that collect all the time.
 const DRIVE: &str = r#"
@@ -248,4 +253,65 @@ fn what_waits_and_other_dies_cost_a_request_little() {
             assert!(many <= few + few / 2, "{what} on {more_dies} dies");
         }
     }
+}
+
+/// A die of a server's drive, of so many pages a block and as many pages in all, under twin blocks.
+fn twins(pages_per_block: u32) -> RunConfig {
+    let device: toml::Table = find(DEVICES, "tlc-nvme").expect("it is a preset").text.parse().expect("it parses");
+    let mut table = under(device, "twinblk");
+    table["frontier"].as_table_mut().expect("a table").remove("fill_limit");
+    let geometry = table["geometry"].as_table_mut().expect("a table");
+    geometry.insert("channels".into(), 1.into());
+    geometry.insert("chips_per_channel".into(), 1.into());
+    geometry.insert("pages_per_block".into(), i64::from(pages_per_block).into());
+    geometry.insert("blocks_per_plane".into(), i64::from(32_768 / pages_per_block).into());
+    table["capacity"].as_table_mut().expect("a table").insert("over_provisioning".into(), 0.25.into());
+    table.retain(|key, value| value.is_table() && key != "buffer");
+    table.try_into().expect("the configuration is complete")
+}
+
+/// Pages that collections of such a die program in so many requests.
+fn work_of_twins(pages_per_block: u32, requests: u64) -> u64 {
+    let config = twins(pages_per_block);
+    let units = u64::from(Geometry::new(&config.device()).logical_units);
+    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
+    let mut source = mix(units, requests, 0);
+    let setup = Setup {
+        host: config.host.clone(),
+        source: &mut source,
+        requests: None,
+        check: false,
+        keep_gc_events: false,
+        keep_requests: false,
+    };
+    let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
+    simulation.run(&mut |_| {}).expect("the run ends well");
+    simulation.drives().next().expect("a drive").counters().work().gc_page_programs
+}
+
+#[test]
+#[ignore = "the other tests run it under valgrind"]
+fn work_of_twins_of_the_environment() {
+    let number = |name| std::env::var(name).ok().and_then(|n: String| n.parse().ok());
+    if let (Some(pages), Some(requests)) = (number("PAGES"), number("REQUESTS")) {
+        work_of_twins(pages as u32, requests);
+    }
+}
+
+/// A page that twins move costs about the same in blocks of eight times as many pages. Each write that asked for room
+/// once went through all that the collection of its die had left, and each step through them for the first block's:
+/// the simulator seemed to hang on blocks of 1,024 pages.
+#[test]
+fn a_collection_of_several_blocks_goes_through_its_moves_once() {
+    let of_a_page = |pages: u32| {
+        let count = |requests: u64| {
+            let told = [("PAGES", pages.to_string()), ("REQUESTS", requests.to_string())];
+            counted("work_of_twins_of_the_environment", told)
+        };
+        let pages_moved = work_of_twins(pages, 5_000) - work_of_twins(pages, 2_000);
+        Some((count(5_000)? - count(2_000)?) / pages_moved)
+    };
+    let Some((few, many)) = of_a_page(128).zip(of_a_page(1_024)) else { return };
+    println!("{few} instructions a page that is moved, {many} in blocks of eight times as many pages");
+    assert!(many <= few + few / 2, "{few} instructions a page that is moved, {many} in blocks of 1,024 pages");
 }

@@ -91,6 +91,7 @@ invariants! {
     StripesWhole Check "stripes-whole" "where there is parity, each unit of a stripe is on its channel, and of a stripe that holds data the parity is in flash or on its way";
     StripeParity Check "stripe-parity" "after each write of a volume's stripe, and after its rebuild, the members that are there are what its data says, made of nothing but what was read";
     LogBlocks Check "log-blocks" "where pages are merged, each block is a data block, one log block, one that is gathered or one to be erased; data blocks hold pages of their logical block in place, and random log blocks are no more than there may be";
+    MovesCounted Check "moves-counted" "a collection of several blocks keeps as many pages left on each plane as its moves take";
     ReservationsCovered Check "reservations-covered" "each page that is reserved is there, or being made";
     NewestRead Check "newest-read" "a read returns the newest version of what was written";
     NewestWritten Check "newest-written" "of two writes of a unit, or of a write and a trim, the one that arrived later counts, whichever is bound first";

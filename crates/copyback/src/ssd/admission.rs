@@ -10,7 +10,7 @@ use crate::flash::command::{FlashOp, Source};
 use crate::ftl::allocation::{Load, Place};
 use crate::ftl::space::{Anywhere, Moves, OwnMoves};
 use crate::observe::clocks::charge;
-use crate::sim::index::{DieId, LogicalUnit, PlaneId, TxnId};
+use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
@@ -50,13 +50,9 @@ impl Moves for PlaneJobs<'_> {
             return OwnMoves::default();
         }
         let job = &drive.jobs[id.at()];
-        // A row of a superpage is programmed as one, however few of its units are left.
-        let pages = match job.footprint().is_row() || drive.geometry.has_superpages() {
+        let pages = match drive.keeps_moves_left(id) {
             false => job.pages_left(drive.geometry.units_per_page),
-            true => {
-                let geometry = &drive.geometry;
-                job.pages_left_on(plane, |unit| geometry.page_of(unit), |page| geometry.plane_of_page(page))
-            }
+            true => job.pages_left_on(plane),
         };
         OwnMoves { pages, has_begun: job.beginning().is_some() }
     }
@@ -68,6 +64,13 @@ impl Moves for PlaneJobs<'_> {
 }
 
 impl Drive {
+    /// Whether a collection keeps how many pages it has left on each plane: moves of several blocks tell that by their
+    /// planes, and a row of a superpage is programmed as one, however few of its units are left.
+    #[inline(always)]
+    pub(super) fn keeps_moves_left(&self, id: JobId) -> bool {
+        self.jobs[id.at()].footprint().is_row() || self.geometry.has_superpages()
+    }
+
     /// Where the page of a unit will go.
     pub(crate) fn place(&mut self, unit: LogicalUnit) -> Place {
         let home = self.home(unit);

@@ -3,7 +3,7 @@
 use super::drive::Drive;
 use super::room::Room;
 use crate::ftl::frontier::Stream;
-use crate::sim::index::{DieId, PlaneId};
+use crate::sim::index::{DieId, JobId, PlaneId};
 use crate::sim::invariant::{Invariant, broken, hold};
 
 impl Drive {
@@ -20,6 +20,7 @@ impl Drive {
         }
         self.check_stripes();
         self.check_reservations();
+        self.check_moves_left();
         self.check_translation();
     }
 
@@ -56,6 +57,20 @@ impl Drive {
                 ReservationsCovered,
                 "{plane:?} reserved {reserved} pages and has {left}"
             );
+        }
+    }
+
+    /// What a collection keeps of its moves, so that nobody goes through them, is what they are.
+    fn check_moves_left(&self) {
+        let begun = |id: JobId| id.is_some() && self.jobs[id.at()].beginning().is_some() && !self.is_merge(id);
+        for plane in (0..self.geometry.planes).map(PlaneId) {
+            let id = self.job_of_plane[plane.at()];
+            if !begun(id) || !self.keeps_moves_left(id) {
+                continue;
+            }
+            let job = &self.jobs[id.at()];
+            let (kept, counted) = (job.pages_left_on(plane), job.count_pages_left_on(plane, &self.geometry));
+            hold!(kept == counted, MovesCounted, "{plane:?} has {counted} pages left of {id:?}, which keeps {kept}");
         }
     }
 

@@ -143,8 +143,10 @@ impl Drive {
         let pending = job.pending();
         let of_lead = |m: &Move| self.geometry.block_of(m.from) == job.block();
         let first = pending.iter().position(current)?;
-        let start = match catches_up {
-            true => pending.iter().position(|m| current(m) && of_lead(m)).unwrap_or(first),
+        // A first block that is empty is not looked for among thousands of moves.
+        let lead_has_moves = !self.keeps_moves_left(id) || job.pages_left_on(job.plane()) > 0;
+        let start = match catches_up && lead_has_moves {
+            true => pending.iter().position(|m| of_lead(m) && current(m)).unwrap_or(first),
             false => first,
         };
         let in_page = |from: usize, room: usize| {

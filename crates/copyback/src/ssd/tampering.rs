@@ -466,6 +466,13 @@ const ROWS: &[Row] = &[
         drive.check_all();
         true
     }),
+    row!(MovesCounted, "granularity = { policy = \"paired\" }", writes, |drive, _| {
+        let jobs = || planes(drive).map(|p| drive.job_of_plane[p.at()]).filter(|id| id.is_some());
+        let Some(job) = jobs().find(|id| drive.jobs[id.at()].footprint().is_row()) else { return false };
+        drive.jobs[job.at()].miscount_pages_left();
+        drive.check_all();
+        true
+    }),
     row!(ReservationsCovered, "", writes, |drive, _| {
         let Some(plane) = planes(drive).find(|p| drive.job_of_plane[p.at()].is_none()) else { return false };
         drive.space.break_reservation(plane, 1_000);

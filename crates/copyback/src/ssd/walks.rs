@@ -146,6 +146,9 @@ impl Drive {
         }
         self.take_hot(id, plane, &mut moves, now_ns);
         self.jobs[id.at()].begin(block, moves, now_ns, self.ftl.free_blocks_of(plane));
+        if self.keeps_moves_left(id) {
+            self.jobs[id.at()].keep_pages_left(&self.geometry);
+        }
         self.dies[die.at()].choice_ns = choice_ns;
         self.reserve_die(die, id, now_ns);
         if !self.settings.is_collection_alone {

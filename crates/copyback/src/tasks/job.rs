@@ -15,8 +15,10 @@ use crate::ftl::core::Move;
 use crate::sim::index::{BlockId, DieId, PageId, PhysicalUnit, PlaneId};
 
 pub use super::footprint::Footprint;
+use pages_left::PagesLeft;
 
 mod gathering;
+mod pages_left;
 
 /// What a job does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +71,14 @@ pub struct Beginning {
     pub free_blocks: u32,
 }
 
+/// What a job that is over leaves to the next, so that none allocates.
+#[derive(Debug, Default)]
+pub struct Room {
+    moves: Vec<Move>,
+    hot: Vec<Move>,
+    left: PagesLeft,
+}
+
 /// A job under way.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -87,6 +97,8 @@ pub struct Job {
     hot: Vec<Move>,
     /// Whether those are the moves now.
     moves_hot: bool,
+    /// Pages of its blocks that hold moves which were not programmed yet, where somebody asks.
+    left: PagesLeft,
     dropped: u32,
     pages_stayed: u32,
     is_stepping: bool,
@@ -112,6 +124,7 @@ impl Job {
             programmed: 0,
             hot: Vec::new(),
             moves_hot: false,
+            left: PagesLeft::default(),
             dropped: 0,
             pages_stayed: 0,
             is_stepping: false,
@@ -124,17 +137,19 @@ impl Job {
 
     /// Room for the moves of so many units, which a job that is over leaves to the next.
     #[must_use]
-    pub fn with_room(mut self, [mut moves, mut hot]: [Vec<Move>; 2], units: usize) -> Self {
-        moves.clear();
-        moves.reserve(units);
-        hot.clear();
-        (self.moves, self.hot) = (moves, hot);
+    pub fn with_room(mut self, mut room: Room, units: usize) -> Self {
+        room.moves.clear();
+        room.moves.reserve(units);
+        room.hot.clear();
+        room.left.clear();
+        (self.moves, self.hot, self.left) = (room.moves, room.hot, room.left);
         self
     }
 
     /// The room of one that is over.
-    pub fn take_room(&mut self) -> [Vec<Move>; 2] {
-        [std::mem::take(&mut self.moves), std::mem::take(&mut self.hot)]
+    pub fn take_room(&mut self) -> Room {
+        let Self { moves, hot, left, .. } = self;
+        Room { moves: std::mem::take(moves), hot: std::mem::take(hot), left: std::mem::take(left) }
     }
 
     /// The same with its way to fill pages of so many units.
@@ -179,6 +194,7 @@ impl Job {
 
     /// Forgets what was not read yet: the host had written newer versions of all of it.
     pub fn drop_pending(&mut self) {
+        self.left.forget(&self.moves[self.next..]);
         self.dropped += (self.moves.len() - self.next) as u32;
         self.moves.truncate(self.next);
     }
@@ -303,19 +319,6 @@ impl Job {
         (self.hot.len() as u32).div_ceil(units_per_page)
     }
 
-    /// Pages of a plane, as `page_of` and `plane_of` say, that hold moves which were not programmed yet.
-    pub fn pages_left_on(
-        &self,
-        plane: PlaneId,
-        page_of: impl Fn(PhysicalUnit) -> PageId,
-        plane_of: impl Fn(PageId) -> PlaneId,
-    ) -> u32 {
-        let mut last = PageId::NONE;
-        let left = self.moves[self.programmed..].iter().chain(&self.hot);
-        let pages = left.map(|m| page_of(m.from)).filter(|&page| plane_of(page) == plane);
-        pages.filter(|&page| std::mem::replace(&mut last, page) != page).count() as u32
-    }
-
     // ---- steps ------------------------------------------------------------------------------------------------------
 
     /// A step is issued.
@@ -404,7 +407,7 @@ impl Job {
                 if is_current(self.moves[end]) {
                     end += 1;
                 } else {
-                    self.moves.remove(end);
+                    self.left.forget(&[self.moves.remove(end)]);
                     self.dropped += 1;
                 }
             }
@@ -431,7 +434,9 @@ impl Job {
         let first = self.programmed;
         self.programmed += units;
         self.pages_stayed += u32::from(plane == self.plane() || self.footprint.is_row());
-        &self.moves[first..first + units]
+        let moves = &self.moves[first..first + units];
+        self.left.forget(moves);
+        moves
     }
 
     /// The same of a job with several blocks: a row of pages is read, and programmed as it was.
@@ -445,16 +450,23 @@ impl Job {
         let next = self.next;
         let first = self.moves[next..].iter().find(|&&m| is_current(m));
         let Some(offset) = first.map(|m| offset_of(m.from)) else {
-            self.dropped += (self.moves.len() - next) as u32;
-            self.moves.truncate(next);
+            self.drop_pending();
             return if self.go_on_with_hot() { self.next_of_row(offset_of, is_current) } else { Step::Erase };
         };
         // What stands before it, and what is stale in its row, came too late.
         let row_end = next + self.moves[next..].iter().take_while(|m| offset_of(m.from) <= offset).count();
-        let row: Vec<Move> = self.moves[next..row_end].iter().copied().filter(|&m| is_current(m)).collect();
-        let end = next + row.len();
+        let mut end = next;
+        for at in next..row_end {
+            let m = self.moves[at];
+            if is_current(m) {
+                self.moves[end] = m;
+                end += 1;
+            } else {
+                self.left.forget(&[m]);
+            }
+        }
         self.dropped += (row_end - end) as u32;
-        self.moves.splice(next..row_end, row);
+        self.moves.drain(end..row_end);
         Step::Read { end }
     }
 
@@ -463,6 +475,7 @@ impl Job {
     fn drop_stale(&mut self, is_current: &impl Fn(Move) -> bool) {
         let stale = self.moves[self.next..].iter().take_while(|m| !is_current(**m)).count();
         if stale > 0 {
+            self.left.forget(&self.moves[self.next..self.next + stale]);
             self.moves.drain(self.next..self.next + stale);
             self.dropped += stale as u32;
         }

@@ -25,7 +25,7 @@ fn steps(job: &mut Job, stale: &[u32]) -> Vec<Vec<u32>> {
         let (from, to) = match next_step(job, stale).expect("none is under way") {
             Step::Read { end } => (std::mem::replace(&mut job.next, end), end),
             Step::Program { units } => {
-                job.programmed += units;
+                job.take_for_program(units, PlaneId(0));
                 (job.programmed - units, job.programmed)
             }
             Step::Erase => return steps,

@@ -1,0 +1,107 @@
+//! How many pages of each plane a job of several blocks has still to program: asked for each write that wants a page, so
+//! it is kept and not counted anew.
+
+use super::Job;
+use crate::config::device::PLANES_MAX;
+use crate::flash::geometry::Geometry;
+use crate::ftl::core::Move;
+use crate::sim::index::{PhysicalUnit, PlaneId};
+use crate::tasks::footprint::Footprint;
+
+/// Pages of each of a job's blocks that hold moves which were not programmed yet. Keeps nothing until it is told the
+/// blocks.
+#[derive(Clone, Debug, Default)]
+pub struct PagesLeft {
+    /// Moves of each page, block by block of the footprint.
+    moves: Vec<u16>,
+    /// Pages that have any, block by block.
+    pages: [u32; PLANES_MAX as usize],
+    /// First unit of each block.
+    first: [u32; PLANES_MAX as usize],
+    units_per_page: u32,
+    units_per_block: u32,
+}
+
+impl PagesLeft {
+    /// Keeps nothing any more.
+    pub fn clear(&mut self) {
+        self.moves.clear();
+        self.pages = [0; PLANES_MAX as usize];
+    }
+
+    fn begin(&mut self, footprint: Footprint, geometry: &Geometry) {
+        self.clear();
+        (self.units_per_page, self.units_per_block) = (geometry.units_per_page, geometry.units_per_block);
+        let mut blocks = 0;
+        for (lane, (_, block)) in footprint.blocks().enumerate() {
+            self.first[lane] = geometry.first_unit(block).0;
+            blocks += 1;
+        }
+        self.moves.resize(blocks * (self.units_per_block / self.units_per_page) as usize, 0);
+    }
+
+    /// The block of a unit, and its page among those of all blocks.
+    fn place(&self, unit: PhysicalUnit) -> (usize, usize) {
+        let pages_per_block = (self.units_per_block / self.units_per_page) as usize;
+        let blocks = self.moves.len() / pages_per_block;
+        let lane = self.first[..blocks].iter().position(|&first| unit.0.wrapping_sub(first) < self.units_per_block);
+        let lane = lane.expect("a job moves what is in its blocks");
+        (lane, lane * pages_per_block + ((unit.0 - self.first[lane]) / self.units_per_page) as usize)
+    }
+
+    fn add(&mut self, unit: PhysicalUnit) {
+        let (lane, page) = self.place(unit);
+        self.pages[lane] += u32::from(self.moves[page] == 0);
+        self.moves[page] += 1;
+    }
+
+    /// Moves were programmed, or came too late.
+    #[inline(always)]
+    pub fn forget(&mut self, moves: &[Move]) {
+        if !self.moves.is_empty() {
+            self.subtract(moves);
+        }
+    }
+
+    #[inline(never)]
+    fn subtract(&mut self, moves: &[Move]) {
+        for m in moves {
+            let (lane, page) = self.place(m.from);
+            self.moves[page] -= 1;
+            self.pages[lane] -= u32::from(self.moves[page] == 0);
+        }
+    }
+}
+
+impl Job {
+    /// From now on it keeps how many pages of its blocks hold moves that were not programmed yet; when it begins.
+    pub fn keep_pages_left(&mut self, geometry: &Geometry) {
+        let Self { left, moves, hot, footprint, programmed, .. } = self;
+        left.begin(*footprint, geometry);
+        moves[*programmed..].iter().chain(hot.iter()).for_each(|m| left.add(m.from));
+    }
+
+    /// Pages of a plane that hold moves which were not programmed yet, of a job that keeps their number; none before it
+    /// begins.
+    pub fn pages_left_on(&self, plane: PlaneId) -> u32 {
+        let lane = self.footprint().planes().position(|p| p == plane);
+        lane.map_or(0, |lane| self.left.pages[lane])
+    }
+
+    /// The same, counted anew.
+    pub fn count_pages_left_on(&self, plane: PlaneId, geometry: &Geometry) -> u32 {
+        let left = self.moves[self.programmed..].iter().chain(&self.hot).map(|m| geometry.page_of(m.from));
+        let mut pages: Vec<_> = left.filter(|&page| geometry.plane_of_page(page) == plane).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        pages.len() as u32
+    }
+}
+
+/// What tests change from outside, to see that it is noticed.
+#[cfg(test)]
+impl Job {
+    pub(crate) fn miscount_pages_left(&mut self) {
+        self.left.pages[0] += 1;
+    }
+}
