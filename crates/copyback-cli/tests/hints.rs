@@ -369,6 +369,13 @@ fn writes_smaller_than_units_or_pages_are_noted() {
     assert!(!text.contains(units) && !text.contains(padding), "{text}");
 }
 
+/// A setting that `baseline` does not look at, and what makes a run look at it: options, and further settings.
+const UNLOOKED: &[(&str, &[&str], &[&str])] = &[
+    ("trigger.report=0.5", &["--array", "raid-0"], &["coordination.policy=ggc-reactive-inclusive"]),
+    ("compose.gc_scan=1 us", &[], &["compose.gc=['gc+host']"]),
+    ("timing.cache_busy=3 us", &[], &["compose.builders=['cache']"]),
+];
+
 /// Settings that a run does not look at, each where it stands and why; a printed configuration, which says everything,
 /// has none.
 #[test]
@@ -388,6 +395,14 @@ fn settings_without_effect_are_noted() {
     let hard = "Note (baseline): `trigger.hard` (--set) has no effect: it says when collections let the host go first";
     assert!(run(&["--set", "trigger.hard=0.1"]).contains(hard));
     assert!(!run(&["--set", "trigger.hard=0.1", "--scheme", "pgc"]).contains("`trigger.hard`"));
+    for (setting, over, used) in UNLOOKED {
+        let key = setting.split_once('=').expect("a key and a value").0;
+        let note = format!("Note (baseline): `{key}` (--set) has no effect: ");
+        assert!(run(&["--set", setting]).contains(&note), "{setting}");
+        let sets: Vec<&str> = used.iter().flat_map(|set| ["--set", set]).chain(["--set", setting]).collect();
+        let text = run(&[&["--device", "small"], *over, &sets[..]].concat());
+        assert!(!text.contains("has no effect"), "{setting}: {text}");
+    }
     let text = run(&[&path("loop.toml")]);
     assert!(text.contains("loop.toml) has no effect, for the host's loop is closed: a request arrives when"), "{text}");
     std::fs::write(path("printed.toml"), printed(&copyback(&["run", "--print-config"]))).unwrap();

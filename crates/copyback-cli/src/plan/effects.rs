@@ -1,10 +1,13 @@
 //! Notes on what a configuration says and no run looks at, or what a name alone would mislead about.
 
+use copyback::array::coordination::CoordinationConfig;
 use copyback::config::Axis;
 use copyback::config::layers::Layer;
+use copyback::dispatch::compose::ComposeConfig;
 use copyback::host::config::{HostConfig, HostMode};
 use copyback::run::config::{AXES, RunConfig, Stack};
 use copyback::tasks::gc::trigger::TriggerConfig;
+use serde::Serialize;
 
 /// Axes on which layers over a scheme choose another policy than it does: its name alone would mislead.
 pub(super) fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
@@ -27,22 +30,82 @@ pub(super) fn without_effect(stack: &Stack, device: Option<&Layer>, scheme: &Lay
         (run.host.mode != *mode && says(&run.host))
             .then(|| format!("`{key}` ({}) has no effect, for the host's loop is {is}", place.text.name))
     });
-    let hard = stack.place_of_leaf("trigger.hard").filter(|place| is_users(&place.text.name));
-    let is_default = of_hard(&run.trigger) == of_hard(&TriggerConfig::default());
-    let hard = hard.filter(|_| !is_default && !run.preemption.lets_host_first()).map(|place| {
-        format!(
-            "`trigger.hard` ({}) has no effect: it says when collections let the host go first no more, and under \
-             `preemption.policy = \"{}\"` they never do",
-            place.text.name,
-            run.preemption.name()
-        )
+    let unlooked = UNLOOKED.iter().filter_map(|Unlooked { key, says, why }| {
+        let place = stack.place_of_leaf(key).filter(|place| is_users(&place.text.name))?;
+        let why = why(run).filter(|_| says(run))?;
+        Some(format!("`{key}` ({}) has no effect: {why}", place.text.name))
     });
-    replaced.chain(by_mode).chain(hard).collect()
+    replaced.chain(by_mode).chain(unlooked).collect()
 }
 
-/// What a trigger has as `hard`: a printed configuration has the default.
-fn of_hard(trigger: &TriggerConfig) -> Option<toml::Value> {
-    toml::Value::try_from(trigger).ok()?.get("hard").cloned()
+/// A setting that only some policies of other axes look at.
+struct Unlooked {
+    key: &'static str,
+    /// Whether it says something at all: a printed configuration has every default.
+    says: fn(&RunConfig) -> bool,
+    /// Why nobody looks at it, where nobody does.
+    why: fn(&RunConfig) -> Option<String>,
+}
+
+/// All of them.
+const UNLOOKED: &[Unlooked] = &[
+    Unlooked {
+        key: "trigger.hard",
+        says: |run| differs(&run.trigger, &TriggerConfig::default(), "hard"),
+        why: |run| {
+            let policy = run.preemption.name();
+            (!run.preemption.lets_host_first()).then(|| {
+                format!(
+                    "it says when collections let the host go first no more, and under `preemption.policy = \
+                     \"{policy}\"` they never do"
+                )
+            })
+        },
+    },
+    Unlooked {
+        key: "trigger.report",
+        says: |run| differs(&run.trigger, &TriggerConfig::default(), "report"),
+        why: |run| {
+            let is_alone = run.coordination == CoordinationConfig::default();
+            is_alone.then(|| {
+                let policy = run.coordination.name();
+                format!("drives that are told when to collect report, and under `coordination.policy = \"{policy}\"` none is")
+            })
+        },
+    },
+    Unlooked {
+        key: "compose.gc_scan",
+        says: |run| differs(&run.compose, &ComposeConfig::default(), "gc_scan"),
+        why: |run| {
+            let why = "`gc+host` alone looks for partners of a collection's reads, and `compose.gc` has it not";
+            (!builds(run, "gc", "gc+host")).then(|| why.to_owned())
+        },
+    },
+    Unlooked {
+        key: "timing.cache_busy",
+        says: |run| run.timing.cache_busy.0 != 0,
+        why: |run| {
+            let why =
+                "no builder uses the cache register: `cache` in `compose.builders` does, `pipeline` in `compose.gc`";
+            (!builds(run, "builders", "cache") && !builds(run, "gc", "pipeline")).then(|| why.to_owned())
+        },
+    },
+];
+
+/// What a table has under a key.
+fn value(table: &impl Serialize, key: &str) -> Option<toml::Value> {
+    toml::Value::try_from(table).ok()?.get(key).cloned()
+}
+
+/// Whether a key of a table has another value than in a second.
+fn differs<T: Serialize>(table: &T, other: &T, key: &str) -> bool {
+    value(table, key) != value(other, key)
+}
+
+/// Whether a list of `[compose]` has a builder.
+fn builds(run: &RunConfig, list: &str, builder: &str) -> bool {
+    let list = value(&run.compose, list);
+    list.and_then(|list| Some(list.as_array()?.iter().any(|name| name.as_str() == Some(builder)))).unwrap_or(false)
 }
 
 /// A setting that says something of one mode of the host alone.
