@@ -269,6 +269,9 @@ const ROUNDS_WANTED: f64 = 20.0;
 /// What helps where no drive settles.
 pub const SAY_HOW_LONG: &str = "say how long it takes: --warmup 1000, or --warmup 10s";
 
+/// What helps where a workload writes too little for the drive.
+const BEGIN_SETTLED: &str = "leave --warmup out and begin with a settled drive (--set precondition.mode=steady-state)";
+
 /// Requests of a run above which it is no advice any more.
 pub const REQUESTS_MAX: f64 = 2e7;
 
@@ -284,8 +287,8 @@ fn warmup_help(unfinished: &Unfinished, passes: u32) -> String {
     let play = (times * unfinished.requests as f64 <= REQUESTS_MAX)
         .then(|| format!("play the workload more often: --set workload.loop={}", times * f64::from(passes)));
     match (unfinished.warmup, play) {
-        (Warmup::Steady, Some(play)) => format!("{play}, take a smaller drive, or {SAY_HOW_LONG}"),
-        (Warmup::Steady, None) => format!("take a smaller drive, or {SAY_HOW_LONG}"),
+        (Warmup::Steady, Some(play)) => format!("{play}, take a smaller drive, {BEGIN_SETTLED}, or {SAY_HOW_LONG}"),
+        (Warmup::Steady, None) => format!("take a smaller drive, {BEGIN_SETTLED}, or {SAY_HOW_LONG}"),
         (_, Some(play)) => format!("shorten the warm-up, or {play}"),
         (_, None) => "shorten the warm-up".into(),
     }

@@ -8,6 +8,7 @@ use crate::plan::Plan;
 use copyback::flash::geometry::Geometry;
 use copyback::observe::steady::{ERASES_MIN, Figure, RANGE_MAX, ROUNDS, SLOPE_MAX, Steady, Verdict};
 use copyback::run::Warmup;
+use copyback::run::precondition::PreconditionConfig;
 
 /// Rows of the section of a run.
 pub fn rows(steady: &Steady) -> Vec<(&'static str, String)> {
@@ -20,7 +21,7 @@ fn verdict(steady: &Steady) -> String {
     match steady.verdict {
         Verdict::Steady => "steady by the rule of the SNIA PTS".into(),
         Verdict::NotYet => format!("not yet steady: {}", what_moves(steady)),
-        Verdict::NoErase => "not steady: no block was erased, the drive is still filling up".into(),
+        Verdict::NoErase => "not steady: no block was erased; the drive, or its buffer, is still filling up".into(),
         Verdict::TooShort => {
             format!("not judged: each fifth of the run has to erase {ERASES_MIN} blocks, and to take some time")
         }
@@ -111,6 +112,9 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     // Of each pass, as far as the measurement tells.
     let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);
     let written = report.flash.host_units as f64 / done(&finished[0]) as f64 * requests;
+    if run.run.precondition == (PreconditionConfig::SteadyState {}) {
+        return advice_for_settled(report.flash.block_erases, f64::from(passes), requests);
+    }
     let capacity = f64::from(geometry.logical_units);
     let wanted = (CAPACITIES * capacity / written).ceil().max(2.0 * f64::from(passes));
     if wanted * requests > REQUESTS_MAX {
@@ -123,6 +127,20 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let warmup = if plan.warmup == Some(Warmup::Steady) { "" } else { "--warmup steady " };
     format!("Let the workload go on for longer, for example with {warmup}--set workload.loop={wanted}")
 }
+
+/// What helps where a drive begins settled, and was written to too little for that to be seen.
+fn advice_for_settled(erases: u64, passes: f64, requests_a_pass: f64) -> String {
+    let more = if erases == 0 { CAPACITIES } else { ERASES_WANTED / erases as f64 };
+    let wanted = (passes * more.max(2.0)).ceil();
+    let so_long = "go on for longer than it takes to fill the buffer and to erase some blocks a fifth";
+    if wanted * requests_a_pass > REQUESTS_MAX {
+        return format!("The drive begins settled: let the workload {so_long}");
+    }
+    format!("The drive begins settled: let the workload {so_long}, for example with --set workload.loop={wanted}")
+}
+
+/// Blocks that a measurement is to erase, so that a fifth of it has enough of them.
+const ERASES_WANTED: f64 = 2.0 * (ROUNDS as u64 * ERASES_MIN) as f64;
 
 /// What the host is to write until a drive has settled and been measured, in multiples of its capacity: the rule takes
 /// two and a half at least, and many drives twice that.

@@ -497,6 +497,12 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     // A pass writes 100 units, and the drive has 51,200: ten times that takes 5,120 passes.
     says(&short, "with --warmup steady --set workload.loop=5120");
     says(&[&short[..], &["--set", "workload.loop=5"]].concat(), "with --warmup steady --set workload.loop=5120");
+    // A drive that begins settled need not be overwritten ten times; 100 requests leave its buffer half empty.
+    let settled = ["--set", "precondition.mode=steady-state"];
+    says(&[&short[..], &settled].concat(), "The drive begins settled: let the workload go on for longer");
+    let buffer = ["--set", "buffer.policy=lru", "--set", "buffer.size=4 MiB"];
+    let text = says(&[&short[..], &settled, &buffer].concat(), "or its buffer, is still filling up");
+    assert!(text.contains("a fifth, for example with --set workload.loop=10\n"), "{text}");
     let tiny = ["--workload", "mixed-70-30", "--set", "workload.first=20000", "--set", "workload.read_share=0.999"];
     says(&tiny, "writes too little for this drive to settle");
     let reads = ["--workload", "random-read", "--set", "workload.requests=500"];

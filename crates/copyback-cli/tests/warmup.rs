@@ -94,7 +94,8 @@ fn what_is_no_warm_up_is_refused() {
         &[
             "before the drive was steady",
             "5 rounds",
-            "--set workload.loop=42667, take a smaller drive, or say how long",
+            "--set workload.loop=42667, take a smaller drive, leave --warmup out and begin with a settled drive",
+            "precondition.mode=steady-state), or say how long",
         ],
     );
     // Three passes write 2.34 rounds, and twenty are wanted: nine times as many.
