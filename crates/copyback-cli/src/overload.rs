@@ -30,6 +30,9 @@ const LONG_WAIT_NS: u64 = 1_000_000_000;
 /// with other requests.
 const SHARE_FOR_SPACE: f64 = 0.25;
 
+/// The same where no write takes that long: a queue that is short, or a closed loop's, keeps waits short.
+const MOST_FOR_SPACE: f64 = 0.5;
+
 /// How many victims may be worth a try where those that are collected side by side use few of the dies.
 fn more_victims(planned: &Planned, done: &Finished) -> Option<u32> {
     let (run, report) = (&planned.resolved.run, &done.outcome.report);
@@ -40,13 +43,15 @@ fn more_victims(planned: &Planned, done: &Finished) -> Option<u32> {
     (are_idle && victims > task.victims).then_some(victims)
 }
 
-/// Whether some write took seconds, and a good part of what writes wait for is a page to land on. Writes that wait in
+/// Whether some write took seconds, and a good part of what writes wait for is a page to land on; or most of it is. Writes that wait in
 /// the controller for that, where pages fill, are charged with the buffer.
 fn waits_for_space(done: &Finished) -> bool {
     let report = &done.outcome.report;
     let parts = &report.latency_breakdown.write_mean_ns;
     let waited_ns: f64 = parts.iter().filter(|(cause, _)| ["gc", "buffer"].contains(cause)).map(|(_, ns)| ns).sum();
-    report.response.write.max_ns >= LONG_WAIT_NS && waited_ns > SHARE_FOR_SPACE * report.response.write.mean_ns
+    let is_long = report.response.write.max_ns >= LONG_WAIT_NS;
+    let share = if is_long { SHARE_FOR_SPACE } else { MOST_FOR_SPACE };
+    waited_ns > share * report.response.write.mean_ns
 }
 
 /// That more victims side by side may help, and how idle dies are; nothing where they do not.

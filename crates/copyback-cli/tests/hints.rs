@@ -229,6 +229,15 @@ fn a_drive_whose_collections_leave_dies_idle_is_noted_with_more_of_them_side_by_
     assert!(few.contains(" and waited for collections under `strict`") && !few.contains("cannot keep up"), "{few}");
     assert!(few.contains("--set preemption.victims=4\n"), "{few}");
     assert!(!run(&bursts, 16).contains("preemption.victims"), "each die has one");
+    // In a closed loop nobody waits for long, and most of that is for collections all the same.
+    let closed = |victims: &str| {
+        let set = format!("preemption.victims={victims}");
+        let base = ["run", "-q", "--scheme", "strict", "--trace", fast.path(), "--format", "ssdsim"];
+        done(&[&base[..], &["--closed", "--set", "host.queue_depth=4", "--set", &set]].concat())
+    };
+    let few = closed("1");
+    assert!(few.contains("ms and waited for collections") && few.contains("victims=4\n"), "{few}");
+    assert!(!closed("16").contains("preemption.victims"), "each die has one");
 }
 
 /// Without its parity a drive has room, and with it what the remedy says is enough.
