@@ -2,10 +2,11 @@
 
 use super::front::Ssd;
 use super::parts::Completion;
+use super::spent::{MadeRoom, Spent, Waited};
 use crate::buffer::{Buffer, Leaving};
 use crate::dispatch::txn::{Role, Txn};
 use crate::host::splitter::SubRequest;
-use crate::observe::report::{CAUSES, Cause};
+use crate::observe::report::Cause;
 use crate::sim::index::{DieId, LogicalUnit, PlaneId, RequestId, TxnId};
 use crate::sim::queue::{EventQueue, Timer};
 use std::collections::VecDeque;
@@ -17,59 +18,6 @@ struct InDram {
     request: RequestId,
     /// What it waited for before it was in.
     waited: Waited,
-}
-
-/// Where the time of a wait for room went, as far as somebody knows; the rest is the buffer's.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Waited {
-    breakdown_ns: [u64; CAUSES],
-    gc_affected: bool,
-}
-
-/// An eviction that ended.
-pub(super) struct Evicted {
-    pub spent: Spent,
-    /// Whether it waited for collection.
-    pub gc_affected: bool,
-}
-
-/// The time of one eviction, or of all that have ended.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Spent {
-    /// How long they took.
-    pub took_ns: u64,
-    /// What for; not all of it where one was given up on its way.
-    pub breakdown_ns: [u64; CAUSES],
-}
-
-impl Spent {
-    fn add(&mut self, other: &Self) {
-        self.took_ns += other.took_ns;
-        self.breakdown_ns.iter_mut().zip(other.breakdown_ns).for_each(|(sum, ns)| *sum += ns);
-    }
-
-    /// As much of each cause as `part_ns` is of all, less what `before` had.
-    fn part(&self, part_ns: u64, before: &Self) -> [u64; CAUSES] {
-        let took_ns = self.took_ns - before.took_ns;
-        let of = |cause: usize| u128::from(self.breakdown_ns[cause] - before.breakdown_ns[cause]) * u128::from(part_ns);
-        std::array::from_fn(|cause| (of(cause) / u128::from(took_ns.max(1))) as u64)
-    }
-}
-
-impl Evicted {
-    /// What a write has waited for that this made room for. Nobody wrote down when the eviction passed from one cause
-    /// to the next: of one that began before the write waited it is as much of each as the wait is of the eviction.
-    /// Of one that began later, the write was behind others in the meantime: that is what all evictions did that ended
-    /// since it waits. `ended`: all that have ended, this one among them; `before`: those before the wait.
-    fn explains(&self, waited_ns: u64, ended: &Spent, before: &Spent) -> Waited {
-        if waited_ns == 0 {
-            return Waited::default();
-        }
-        let own_ns = waited_ns.min(self.spent.took_ns);
-        let (own, behind) = (self.spent.part(own_ns, &Spent::default()), ended.part(waited_ns - own_ns, before));
-        let breakdown_ns = std::array::from_fn(|cause| own[cause] + behind[cause]);
-        Waited { breakdown_ns, gc_affected: self.gc_affected || behind[Cause::Gc as usize] > 0 }
-    }
 }
 
 /// A sub-request of a write that waits for room in the buffer.
@@ -136,7 +84,7 @@ impl Ssd {
 
     /// Lets waiting sub-requests into the buffer, in order, and evicts what has to go for all that wait, or until the
     /// buffer's low-water mark: pages leave side by side, as far as there are dies. `evicted`: what has just made room.
-    fn fill_buffer(&mut self, evicted: Option<&Evicted>, events: &mut EventQueue) {
+    fn fill_buffer(&mut self, evicted: Option<&MadeRoom>, events: &mut EventQueue) {
         loop {
             if self.enter_buffer(evicted, events) {
                 continue;
@@ -162,7 +110,7 @@ impl Ssd {
     }
 
     /// Lets the first of the sub-requests that wait into the buffer, if there is one, and room for it.
-    fn enter_buffer(&mut self, evicted: Option<&Evicted>, events: &mut EventQueue) -> bool {
+    fn enter_buffer(&mut self, evicted: Option<&MadeRoom>, events: &mut EventQueue) -> bool {
         let Some(sub_request) = self.dram.waiting.front().map(|waiting| waiting.sub_request) else { return false };
         let home = self.drive.home(sub_request.first);
         let (dram, Some(buffer)) = (&mut self.dram, &mut self.drive.buffer) else { return false };
@@ -172,7 +120,7 @@ impl Ssd {
         let waiting = dram.waiting.pop_front().expect("it was looked at");
         self.parts.close(waiting.request);
         let waited_ns = events.now_ns() - waiting.since_ns;
-        let explains = |evicted: &Evicted| evicted.explains(waited_ns, &dram.spent, &waiting.before);
+        let explains = |evicted: &MadeRoom| evicted.explains(waited_ns, &dram.spent, &waiting.before);
         let waited = evicted.map(explains).unwrap_or_default();
         self.enter_dram(waiting.request, waiting.since_ns, waited, events);
         true
@@ -232,7 +180,7 @@ impl Ssd {
         &mut self,
         first: LogicalUnit,
         (units, others): (u32, u32),
-        evicted: &Evicted,
+        evicted: &MadeRoom,
         events: &mut EventQueue,
     ) {
         self.drive.buffer.as_mut().expect("only a buffer evicts").ended(first, units, others);
@@ -271,34 +219,5 @@ impl Ssd {
             events.schedule(self.dram.timer, next.end_ns);
         }
         None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A wait as long as the eviction, one of a quarter of it, none, and one that began while another was under way.
-    #[test]
-    fn a_write_waited_for_what_evictions_did() {
-        let spent = |gc_ns, flash_ns| {
-            let mut breakdown_ns = [0; CAUSES];
-            (breakdown_ns[Cause::Gc as usize], breakdown_ns[Cause::Flash as usize]) = (gc_ns, flash_ns);
-            Spent { took_ns: gc_ns + flash_ns, breakdown_ns }
-        };
-        let of = |own: Spent, waited_ns, others: Spent| {
-            let before = spent(7, 11);
-            let mut ended = before;
-            [own, others].iter().for_each(|one| ended.add(one));
-            let evicted = Evicted { spent: own, gc_affected: own.breakdown_ns[Cause::Gc as usize] > 0 };
-            let waited = evicted.explains(waited_ns, &ended, &before);
-            ([Cause::Gc, Cause::Flash].map(|cause| waited.breakdown_ns[cause as usize]), waited.gc_affected)
-        };
-        let none = spent(0, 0);
-        assert_eq!(of(spent(300, 100), 400, none), ([300, 100], true));
-        assert_eq!(of(spent(300, 100), 100, none), ([75, 25], true));
-        assert_eq!(of(spent(300, 100), 0, none), ([0, 0], false));
-        // 100 by itself, and 200 behind evictions of which collection had 600 of 800.
-        assert_eq!(of(spent(0, 100), 300, spent(600, 100)), ([150, 150], true));
     }
 }

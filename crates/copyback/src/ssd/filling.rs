@@ -6,6 +6,7 @@
 //! it is padding. What is in an open page, or in one on its way to flash, is read from DRAM.
 
 use super::drive::Drive;
+use super::spent::{MadeRoom, Spent};
 use crate::config::device::UNITS_PER_PAGE_MAX;
 use crate::dispatch::queues::Queue;
 use crate::dispatch::txn::{Role, Txn};
@@ -39,6 +40,14 @@ struct Due {
     number: u64,
 }
 
+/// A write of the host for which there is no page.
+struct Waiting {
+    write: TxnId,
+    since_ns: u64,
+    /// What pages had spent by then.
+    before: Spent,
+}
+
 /// The pages of a drive that fill.
 pub(super) struct Filling {
     fill: Fill,
@@ -58,7 +67,9 @@ pub(super) struct Filling {
     /// Pages of the host, and of its parity, that are open or on their way to flash.
     pages: u32,
     /// Writes of the host for which there was no page, in order.
-    waiting: VecDeque<TxnId>,
+    waiting: VecDeque<Waiting>,
+    /// What all pages of the host have spent, since they were sent, that are in flash.
+    spent: Spent,
 }
 
 const TRIMMED: u16 = 0x8000;
@@ -83,6 +94,7 @@ impl Filling {
             held: vec![0; geometry.mapped_units as usize],
             pages: 0,
             waiting: VecDeque::new(),
+            spent: Spent::default(),
         }
     }
 
@@ -137,8 +149,9 @@ impl Drive {
             }
             return;
         }
-        self.filling.as_mut().expect("pages fill").waiting.push_back(id);
-        self.fill_waiting(events);
+        let filling = self.filling.as_mut().expect("pages fill");
+        filling.waiting.push_back(Waiting { write: id, since_ns: events.now_ns(), before: filling.spent });
+        self.fill_waiting(None, events);
     }
 
     /// Somebody waits for a write of the map: the page that it is in, if that is open, waits for no others.
@@ -160,10 +173,11 @@ impl Drive {
         chain.any(|id| id == write)
     }
 
-    /// Writes of the host that wait come to their pages, as far as those reach.
-    fn fill_waiting(&mut self, events: &mut EventQueue) {
-        let filling = |drive: &mut Self| drive.filling.as_mut().expect("pages fill").waiting.front().copied();
-        while let Some(id) = filling(self) {
+    /// Writes of the host that wait come to their pages, as far as those reach. `programmed`: the page that has just
+    /// made room, whose time is what they waited for.
+    fn fill_waiting(&mut self, programmed: Option<&MadeRoom>, events: &mut EventQueue) {
+        let first = |drive: &Self| drive.filling.as_ref().expect("pages fill").waiting.front().map(|first| first.write);
+        while let Some(id) = first(self) {
             let place = self.filling_place(id);
             let filling = self.filling.as_mut().expect("pages fill");
             let is_whole = self.txns[id].units == self.geometry.units_per_page;
@@ -172,7 +186,13 @@ impl Drive {
             if opens && filling.pages >= filling.pages_max {
                 return;
             }
-            filling.waiting.pop_front();
+            let waiting = filling.waiting.pop_front().expect("it was looked at");
+            if let Some(page) = programmed {
+                let waited = page.explains(events.now_ns() - waiting.since_ns, &filling.spent, &waiting.before);
+                let txn = &mut self.txns[id];
+                txn.breakdown_ns.iter_mut().zip(waited.breakdown_ns).for_each(|(cause, ns)| *cause += ns);
+                txn.gc_affected |= waited.gc_affected;
+            }
             self.fill_now(id, events);
         }
     }
@@ -195,7 +215,11 @@ impl Drive {
             return match self.txns[rest].role {
                 Role::MapWrite => self.add_to_page(rest, place, events),
                 // Before others, of which one may have a page already.
-                _ => self.filling.as_mut().expect("pages fill").waiting.push_front(rest),
+                _ => {
+                    let filling = self.filling.as_mut().expect("pages fill");
+                    let before = filling.spent;
+                    filling.waiting.push_front(Waiting { write: rest, since_ns: events.now_ns(), before });
+                }
             };
         }
         self.add_to_page(id, place, events);
@@ -379,11 +403,15 @@ impl Drive {
             if self.flash_requests.is_some() {
                 self.count_program(id, command, events.now_ns());
             }
+            self.charge_program(id, command, events.now_ns());
+            let page = MadeRoom::by(&self.txns[id], events.now_ns());
             self.txns.remove(id);
             self.leave_window(die, task, events);
             if role != Role::FullMapPage {
-                self.filling.as_mut().expect("pages fill").pages -= 1;
-                self.fill_waiting(events);
+                let filling = self.filling.as_mut().expect("pages fill");
+                filling.pages -= 1;
+                filling.spent.add(&page.spent);
+                self.fill_waiting(Some(&page), events);
             }
             return;
         }

@@ -12,9 +12,10 @@
 
 use super::alarms::{ALARMS, Alarm, Alarms, Timers};
 use super::config::SsdConfig;
-use super::dram::{Dram, Evicted, Spent};
+use super::dram::Dram;
 use super::drive::Drive;
 use super::parts::{Given, Parts};
+use super::spent::MadeRoom;
 use crate::buffer::Buffer;
 use crate::dispatch::txn::Role;
 use crate::flash::geometry::Geometry;
@@ -219,9 +220,8 @@ impl Ssd {
             _ => return self.drive.end_map_txn(id, events),
         }
         let (first, units, others) = (txn.first, txn.units, txn.others);
-        let spent = Spent { took_ns: events.now_ns() - txn.arrival_ns, breakdown_ns: txn.breakdown_ns };
-        let evicted = Evicted { spent, gc_affected: txn.gc_affected };
-        self.drive.counters.on_evicted(spent.took_ns, evicted.gc_affected);
+        let evicted = MadeRoom::by(txn, events.now_ns());
+        self.drive.counters.on_evicted(evicted.spent.took_ns, evicted.gc_affected);
         self.drive.remove_txn(id);
         self.on_evicted(first, (units, others), &evicted, events);
     }

@@ -46,6 +46,7 @@ mod sets;
 mod settings;
 mod shares;
 mod sharing;
+mod spent;
 mod steps;
 mod sub_requests;
 #[cfg(test)]

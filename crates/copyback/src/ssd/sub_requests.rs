@@ -1,8 +1,8 @@
 //! From a sub-request to the transactions that flash has to do with it: reads page by page, and writes with the reads
 //! that one of part of a unit needs first.
 
-use super::dram::Waited;
 use super::front::Ssd;
+use super::spent::Waited;
 use crate::dispatch::txn::{Role, Txn};
 use crate::host::config::SubpageWrites;
 use crate::host::splitter::SubRequest;
