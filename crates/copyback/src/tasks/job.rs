@@ -15,7 +15,7 @@ use crate::ftl::core::Move;
 use crate::sim::index::{BlockId, DieId, PageId, PhysicalUnit, PlaneId};
 
 pub use super::footprint::Footprint;
-use pages_left::PagesLeft;
+use pages_left::{PagesLeft, forget};
 
 mod gathering;
 mod pages_left;
@@ -76,7 +76,7 @@ pub struct Beginning {
 pub struct Room {
     moves: Vec<Move>,
     hot: Vec<Move>,
-    left: PagesLeft,
+    left: Option<Box<PagesLeft>>,
 }
 
 /// A job under way.
@@ -98,7 +98,7 @@ pub struct Job {
     /// Whether those are the moves now.
     moves_hot: bool,
     /// Pages of its blocks that hold moves which were not programmed yet, where somebody asks.
-    left: PagesLeft,
+    left: Option<Box<PagesLeft>>,
     dropped: u32,
     pages_stayed: u32,
     is_stepping: bool,
@@ -124,7 +124,7 @@ impl Job {
             programmed: 0,
             hot: Vec::new(),
             moves_hot: false,
-            left: PagesLeft::default(),
+            left: None,
             dropped: 0,
             pages_stayed: 0,
             is_stepping: false,
@@ -141,7 +141,9 @@ impl Job {
         room.moves.clear();
         room.moves.reserve(units);
         room.hot.clear();
-        room.left.clear();
+        if let Some(left) = &mut room.left {
+            left.clear();
+        }
         (self.moves, self.hot, self.left) = (room.moves, room.hot, room.left);
         self
     }
@@ -149,7 +151,7 @@ impl Job {
     /// The room of one that is over.
     pub fn take_room(&mut self) -> Room {
         let Self { moves, hot, left, .. } = self;
-        Room { moves: std::mem::take(moves), hot: std::mem::take(hot), left: std::mem::take(left) }
+        Room { moves: std::mem::take(moves), hot: std::mem::take(hot), left: left.take() }
     }
 
     /// The same with its way to fill pages of so many units.
@@ -194,7 +196,7 @@ impl Job {
 
     /// Forgets what was not read yet: the host had written newer versions of all of it.
     pub fn drop_pending(&mut self) {
-        self.left.forget(&self.moves[self.next..]);
+        forget(&mut self.left, &self.moves[self.next..]);
         self.dropped += (self.moves.len() - self.next) as u32;
         self.moves.truncate(self.next);
     }
@@ -407,7 +409,7 @@ impl Job {
                 if is_current(self.moves[end]) {
                     end += 1;
                 } else {
-                    self.left.forget(&[self.moves.remove(end)]);
+                    forget(&mut self.left, &[self.moves.remove(end)]);
                     self.dropped += 1;
                 }
             }
@@ -435,7 +437,7 @@ impl Job {
         self.programmed += units;
         self.pages_stayed += u32::from(plane == self.plane() || self.footprint.is_row());
         let moves = &self.moves[first..first + units];
-        self.left.forget(moves);
+        forget(&mut self.left, moves);
         moves
     }
 
@@ -462,7 +464,7 @@ impl Job {
                 self.moves[end] = m;
                 end += 1;
             } else {
-                self.left.forget(&[m]);
+                forget(&mut self.left, &[m]);
             }
         }
         self.dropped += (row_end - end) as u32;
@@ -475,7 +477,7 @@ impl Job {
     fn drop_stale(&mut self, is_current: &impl Fn(Move) -> bool) {
         let stale = self.moves[self.next..].iter().take_while(|m| !is_current(**m)).count();
         if stale > 0 {
-            self.left.forget(&self.moves[self.next..self.next + stale]);
+            forget(&mut self.left, &self.moves[self.next..self.next + stale]);
             self.moves.drain(self.next..self.next + stale);
             self.dropped += stale as u32;
         }

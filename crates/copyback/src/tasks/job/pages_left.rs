@@ -55,16 +55,12 @@ impl PagesLeft {
         self.moves[page] += 1;
     }
 
-    /// Moves were programmed, or came too late.
-    #[inline(always)]
-    pub fn forget(&mut self, moves: &[Move]) {
-        if !self.moves.is_empty() {
-            self.subtract(moves);
-        }
-    }
-
+    #[cold]
     #[inline(never)]
     fn subtract(&mut self, moves: &[Move]) {
+        if self.moves.is_empty() {
+            return;
+        }
         for m in moves {
             let (lane, page) = self.place(m.from);
             self.moves[page] -= 1;
@@ -73,10 +69,19 @@ impl PagesLeft {
     }
 }
 
+/// Moves were programmed, or came too late, of a job that may keep its pages.
+#[inline(always)]
+pub fn forget(left: &mut Option<Box<PagesLeft>>, moves: &[Move]) {
+    if let Some(left) = left {
+        left.subtract(moves);
+    }
+}
+
 impl Job {
     /// From now on it keeps how many pages of its blocks hold moves that were not programmed yet; when it begins.
     pub fn keep_pages_left(&mut self, geometry: &Geometry) {
         let Self { left, moves, hot, footprint, programmed, .. } = self;
+        let left = left.get_or_insert_default();
         left.begin(*footprint, geometry);
         moves[*programmed..].iter().chain(hot.iter()).for_each(|m| left.add(m.from));
     }
@@ -85,7 +90,7 @@ impl Job {
     /// begins.
     pub fn pages_left_on(&self, plane: PlaneId) -> u32 {
         let lane = self.footprint().planes().position(|p| p == plane);
-        lane.map_or(0, |lane| self.left.pages[lane])
+        self.left.as_ref().zip(lane).map_or(0, |(left, lane)| left.pages[lane])
     }
 
     /// The same, counted anew.
@@ -102,6 +107,6 @@ impl Job {
 #[cfg(test)]
 impl Job {
     pub(crate) fn miscount_pages_left(&mut self) {
-        self.left.pages[0] += 1;
+        self.left.as_mut().expect("it keeps them").pages[0] += 1;
     }
 }
