@@ -1,4 +1,4 @@
-//! Where the time of a write went that waited for room in DRAM: it takes over what was done meanwhile to make that room.
+//! Where the time of a write went that waited for room in DRAM: it takes over what was done meanwhile to make room.
 
 use crate::dispatch::txn::Txn;
 use crate::observe::report::{CAUSES, Cause};

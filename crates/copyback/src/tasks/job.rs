@@ -19,6 +19,9 @@ use pages_left::{PagesLeft, forget};
 
 mod gathering;
 mod pages_left;
+mod rows;
+
+pub use rows::order_by_rows;
 
 /// What a job does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -441,37 +444,6 @@ impl Job {
         moves
     }
 
-    /// The same of a job with several blocks: a row of pages is read, and programmed as it was.
-    #[cold]
-    #[inline(never)]
-    fn next_of_row(&mut self, offset_of: &impl Fn(PhysicalUnit) -> u32, is_current: &impl Fn(Move) -> bool) -> Step {
-        let held = self.next - self.programmed;
-        if held > 0 {
-            return Step::Program { units: held };
-        }
-        let next = self.next;
-        let first = self.moves[next..].iter().find(|&&m| is_current(m));
-        let Some(offset) = first.map(|m| offset_of(m.from)) else {
-            self.drop_pending();
-            return if self.go_on_with_hot() { self.next_of_row(offset_of, is_current) } else { Step::Erase };
-        };
-        // What stands before it, and what is stale in its row, came too late.
-        let row_end = next + self.moves[next..].iter().take_while(|m| offset_of(m.from) <= offset).count();
-        let mut end = next;
-        for at in next..row_end {
-            let m = self.moves[at];
-            if is_current(m) {
-                self.moves[end] = m;
-                end += 1;
-            } else {
-                forget(&mut self.left, &[m]);
-            }
-        }
-        self.dropped += (row_end - end) as u32;
-        self.moves.drain(end..row_end);
-        Step::Read { end }
-    }
-
     /// Forgets pending moves, up to the next one that is current.
     #[inline(never)]
     fn drop_stale(&mut self, is_current: &impl Fn(Move) -> bool) {
@@ -482,11 +454,6 @@ impl Job {
             self.dropped += stale as u32;
         }
     }
-}
-
-/// Lists the moves of several blocks row by row, and in a row plane by plane.
-pub fn order_by_rows(moves: &mut [Move], offset_of: impl Fn(PhysicalUnit) -> u32) {
-    moves.sort_by_key(|m| (offset_of(m.from), m.from));
 }
 
 /// What tests change from outside, to see that it is noticed.

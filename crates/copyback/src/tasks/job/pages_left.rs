@@ -1,5 +1,5 @@
-//! How many pages of each plane a job of several blocks has still to program: asked for each write that wants a page, so
-//! it is kept and not counted anew.
+//! How many pages of each plane a job of several blocks has still to program: asked for each write that wants a page,
+//! so that it is kept and not counted anew.
 
 use super::Job;
 use crate::config::device::PLANES_MAX;
