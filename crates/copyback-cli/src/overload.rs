@@ -43,8 +43,8 @@ fn more_victims(planned: &Planned, done: &Finished) -> Option<u32> {
     (are_idle && victims > task.victims).then_some(victims)
 }
 
-/// Whether some write took seconds, and a good part of what writes wait for is a page to land on; or most of it is. Writes that wait in
-/// the controller for that, where pages fill, are charged with the buffer.
+/// Whether some write took seconds, and a good part of what writes wait for is a page to land on; or most of it is.
+/// Some of that may be charged with the buffer: nobody says what a page waits for that fills.
 fn waits_for_space(done: &Finished) -> bool {
     let report = &done.outcome.report;
     let parts = &report.latency_breakdown.write_mean_ns;
