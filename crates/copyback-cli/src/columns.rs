@@ -78,7 +78,11 @@ impl About {
 
 /// Writes a table to a file.
 pub fn write_table(file: &mut File, name: &str, about: &About, columns: Vec<Column>) -> std::io::Result<()> {
-    try_write(file, name, about, columns).map_err(|error| Error::other(error.to_string()))
+    try_write(file, name, about, columns).map_err(|error| match error {
+        // What the disk said stays what it is: its kind decides what helps.
+        ParquetError::External(cause) => cause.downcast::<Error>().map_or_else(Error::other, |error| *error),
+        error => Error::other(error.to_string()),
+    })
 }
 
 fn try_write(file: &mut File, name: &str, about: &About, columns: Vec<Column>) -> Result<(), ParquetError> {

@@ -9,6 +9,14 @@ use std::sync::Arc;
 /// What helps where the disk takes no more, or never took anything.
 pub const MAKE_ROOM: &str = "make room there, or name a place that can be written to";
 
+/// What helps against what a disk says of a file.
+pub fn remedy(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::FileTooLarge => copyback_workload::write::RAISE_LIMIT,
+        _ => MAKE_ROOM,
+    }
+}
+
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub enum Failure {
@@ -125,7 +133,7 @@ impl Failure {
     pub fn of_disk(path: &std::path::Path, error: &std::io::Error) -> Self {
         let help = match error.kind() {
             std::io::ErrorKind::BrokenPipe => "keep its reader until all is written, or name a file",
-            _ => MAKE_ROOM,
+            _ => remedy(error),
         };
         Self::run(format!("cannot write {}: {error}", path.display())).with_help(help)
     }

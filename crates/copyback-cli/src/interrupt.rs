@@ -25,6 +25,7 @@ mod unix {
     /// code depends on it. The program then dies of the signal, as it would without any of this: the shell says 130 or
     /// 143, and knows that its script is to stop, which an exit with these codes would not tell it.
     pub fn watch() {
+        outlive_limits();
         let (ready, is_ready) = mpsc::channel();
         let wait = move || {
             // What is ignored (nohup, a shell's background) stays ignored.
@@ -42,6 +43,13 @@ mod unix {
         if std::thread::Builder::new().name("signals".into()).spawn(wait).is_ok() {
             let _ = is_ready.recv();
         }
+    }
+
+    /// Where a file may not grow any further (`ulimit -f`), the write fails, and its error names the file: the signal
+    /// that comes first would end the program without a word, and leave its temporary files.
+    fn outlive_limits() {
+        // SAFETY: no handler is installed; the signal is ignored from here on.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     }
 
     fn is_ignored(signal: i32) -> bool {

@@ -232,8 +232,14 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
         };
         let what = format!("cannot unpack the trace `{}` in {}: {why}", recorded.name, folder.display());
         let needed = copyback_workload::units::format_bytes(recorded.trace.len().next_multiple_of(1 << 20) as u64);
-        let help = "make room there, or name another folder in the environment variable TMPDIR";
-        Failure::run(what).with_help(format!("{help}; each run unpacks {needed}"))
+        Failure::run(what).with_help(match error.kind() {
+            std::io::ErrorKind::FileTooLarge => {
+                format!("{}; each run unpacks {needed}", copyback_workload::write::RAISE_LIMIT)
+            }
+            _ => format!(
+                "make room there, or name another folder in the environment variable TMPDIR; each run unpacks {needed}"
+            ),
+        })
     };
     let mut file = Temporary::new_in(&folder, ("copyback-trace-", "")).map_err(failed)?;
     std::io::Write::write_all(file.as_file_mut(), recorded.trace).map_err(failed)?;

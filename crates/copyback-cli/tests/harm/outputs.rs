@@ -183,6 +183,36 @@ fn a_full_disk_is_told() {
     }
 }
 
+/// A limit on the size of files (`ulimit -f`, here 512 or 1024 bytes) is no reason to die without a word.
+#[test]
+fn a_file_that_may_not_grow_is_told() {
+    let place = Place::new();
+    place.file("sweep.toml", format!("workload = \"random-write\"\n{SWEEP}"));
+    let run = "run --workload random-write --quiet --requests 200";
+    let lines: String = (0..200).map(|at| format!("{at},a,0,Write,{at}0000,4096,1\n")).collect();
+    place.file("requests.csv", lines);
+    for (command, name) in [
+        (format!("{run} --json out.json"), "out.json"),
+        (format!("{run} --out out"), "out/"),
+        ("sweep sweep.toml --quiet".to_owned(), "sweep.journal"),
+        ("trace convert requests.csv converted.csv".to_owned(), "converted.csv"),
+        ("trace convert requests.csv converted.parquet".to_owned(), "converted.parquet"),
+        ("run --quiet --requests 50".to_owned(), "unpack the trace `oltp` in"),
+    ] {
+        let before = place.names();
+        let output = place.shell(&format!("ulimit -f 1; exec \"$copyback\" {command}"));
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(1), "{command}: {text}");
+        for part in [name, "oo large", "raise the limit on the size of files (ulimit -f)"] {
+            assert!(text.contains(part), "{command} does not say `{part}`: {text}");
+        }
+        let (kept, names) = (["out", "sweep.journal"], place.names());
+        let left: Vec<&String> =
+            names.iter().filter(|name| !before.contains(name) && !kept.contains(&name.as_str())).collect();
+        assert!(left.is_empty(), "{command} leaves {left:?}");
+    }
+}
+
 /// The built-in trace is unpacked first: whoever has no room for that learns where, and how to choose another place.
 #[test]
 fn no_place_for_temporary_files_is_told() {

@@ -34,7 +34,15 @@ pub(crate) struct ParquetWriter<W: Write + Send> {
 }
 
 fn failed(error: ParquetError) -> Error {
-    Error::of_output(format!("cannot write Parquet: {error}"))
+    let failure = Error::of_output(format!("cannot write Parquet: {error}"));
+    let of_disk = match &error {
+        ParquetError::External(cause) => cause.downcast_ref(),
+        _ => None,
+    };
+    match of_disk {
+        Some(error) => super::with_remedy(failure, error),
+        None => failure,
+    }
 }
 
 fn properties() -> Result<WriterProperties, ParquetError> {

@@ -224,7 +224,7 @@ fn begun(file: &mut File, path: &Path, table: &str) -> Result<Vec<u8>, Failure> 
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::input(format!("cannot use the journal {}: {error}", path.display())).with_help(failure::MAKE_ROOM)
+    Failure::input(format!("cannot use the journal {}: {error}", path.display())).with_help(failure::remedy(error))
 }
 
 fn not_ours(path: &Path, why: &str) -> Failure {
