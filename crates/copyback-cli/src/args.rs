@@ -268,6 +268,10 @@ pub struct CellArgs {
     /// Set one key of the configuration in every cell, over what the file says (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
+    /// Give each plane so many blocks that what a cell's trace addresses is this share of its drive, for example 0.9:
+    /// cells of one trace then hold the same data, each at its own over-provisioning
+    #[arg(long, value_name = "SHARE")]
+    pub fit: Option<Share>,
     /// Seed of every random stream, whatever the file says
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,

@@ -23,8 +23,8 @@ mod refusals;
 
 use effects::{overridden, without_effect};
 use experiment::Experiment;
-pub use fit::Share;
-use fit::{Fitted, fitted};
+use fit::fitted;
+pub use fit::{Fitted, Footprints, Share};
 use layers::Layers;
 use load::{DEVICE, SCHEME, load};
 pub use load::{forget_descriptions, label, load_device, looks_like_path};
@@ -147,7 +147,7 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
         return Err(Failure::input("--fit chooses `geometry.blocks_per_plane`, which --set sets, too")
             .with_help("leave one of them out"));
     }
-    let fitted = fitted(&plan, share)?;
+    let fitted = fitted(&plan, share, &mut Footprints::default())?;
     let mut common = common.clone();
     common.sets.push(fitted.set());
     let plan = plan_as_said(&common, schemes, default_schemes).map_err(|failure| fitted.refused(failure))?;
@@ -223,6 +223,7 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
 }
 
 /// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
+#[derive(Clone)]
 pub struct Choice<'a> {
     /// The device.
     pub device: &'a Located,
@@ -234,6 +235,8 @@ pub struct Choice<'a> {
     pub folder: &'a Path,
     /// Settings over all of it, as `--set` takes them.
     pub sets: Vec<String>,
+    /// The share of the drive that the workload's trace is to take; the drive is scaled to it.
+    pub fit: Option<Share>,
     /// Seed of all runs.
     pub seed: u64,
     /// Where they stop.
@@ -243,6 +246,7 @@ pub struct Choice<'a> {
 }
 
 /// A scheme of a comparison, as it is or with settings of its own.
+#[derive(Clone)]
 pub struct ChosenScheme<'a> {
     /// What results call it.
     pub label: String,
@@ -260,8 +264,12 @@ pub enum ChosenWorkload {
     Trace(PathBuf, Option<Place>),
 }
 
-/// Hashes of traces that are known already.
-pub type TraceHashes = BTreeMap<PathBuf, String>;
+/// What is known of traces already: each is read once for all cells that replay it.
+#[derive(Default)]
+pub struct KnownTraces {
+    hashes: BTreeMap<PathBuf, String>,
+    footprints: Footprints,
+}
 
 /// An error of one of several schemes says which: the others may have taken the same settings.
 fn of_scheme(mut error: LayerError, scheme: &str, is_alone: bool) -> LayerError {
@@ -272,7 +280,18 @@ fn of_scheme(mut error: LayerError, scheme: &str, is_alone: bool) -> LayerError 
 }
 
 /// Makes the plan of one choice.
-pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan, Failure> {
+pub fn plan_choice(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
+    let plan = plan_as_chosen(choice, known)?;
+    let Some(share) = choice.fit else { return Ok(plan) };
+    let fitted = fitted(&plan, share, &mut known.footprints)?;
+    let mut choice = choice.clone();
+    choice.sets.push(fitted.set());
+    let plan = plan_as_chosen(&choice, known).map_err(|failure| fitted.refused(failure))?;
+    Ok(Plan { fitted: Some(fitted), ..plan })
+}
+
+/// The plan with the drive that the choice describes.
+fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, Failure> {
     let mut inputs = Vec::new();
     let device = load(&DEVICE, choice.device, choice.folder, &mut inputs)?;
     refuse_twice(choice.schemes.iter().map(|chosen| (chosen.label.as_str(), chosen.scheme)))?;
@@ -308,11 +327,11 @@ pub fn plan_choice(choice: &Choice<'_>, hashes: &mut TraceHashes) -> Result<Plan
         runs.push(Planned { scheme, resolved, members, overridden, without_effect, mode_from });
     }
     if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
-        let hash = match hashes.get(&trace) {
+        let hash = match known.hashes.get(&trace) {
             Some(hash) => hash.clone(),
             None => workloads::hash_trace(&trace)?,
         };
-        hashes.insert(trace.clone(), hash.clone());
+        known.hashes.insert(trace.clone(), hash.clone());
         inputs.push(Input::trace(trace, hash));
     }
     refuse_endless(warmup, &runs)?;

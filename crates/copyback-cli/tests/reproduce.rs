@@ -378,3 +378,22 @@ fn a_misspelt_number_is_told_after_the_first_cell() {
         assert_eq!(journal.lines().count(), 2, "a first line, and one of eight cells");
     }
 }
+
+/// A drive that the command line sizes is none of the file's: the table says so.
+#[test]
+fn what_the_command_line_fits_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        format!("schemes = [\"baseline\", \"ideal-no-gc\"]\nworkload = \"oltp\"\nrequests = 200\n{}", one_claim());
+    let fitted = reproduce(folder.path(), &text, &["--fit", "0.8"]);
+    assert_eq!(code(&fitted), 0, "{}", said(&fitted));
+    assert!(printed(&fitted).starts_with("mine: 1 cells, with --fit 0.8\n"), "{}", printed(&fitted));
+    let generated = reproduce(folder.path(), &text.replace("oltp", "mixed-70-30"), &["--fit", "0.8"]);
+    assert_eq!(code(&generated), 2);
+    assert!(said(&generated).contains("this workload is generated for the drive"), "{}", said(&generated));
+}
+
+/// The first of the claims.
+fn one_claim() -> String {
+    CLAIMS.split("\n\n").next().unwrap_or_default().replace("cells = { case = \"oltp\" }\n", "")
+}

@@ -3,6 +3,8 @@
 mod common;
 
 use common::*;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -106,6 +108,88 @@ fn a_drive_is_sized_for_a_trace() {
     let (_folder, path) = file("far.csv", &format!("10,a,0,Write,{},4096,1\n", (1_u64 << 45) - 4096));
     let as_is = copyback(&["run", "--trace", &path, "--fit", "0.9"]);
     assert!(code(&as_is) == 2 && said(&as_is).contains("workload.layout=compact"), "{}", said(&as_is));
+}
+
+/// Each cell holds the same data at its own over-provisioning: 32 MiB are 0.4 of 80 MiB, and a block of each plane of
+/// one channel is 2 MiB of flash.
+#[test]
+fn a_sweep_sizes_the_drive_of_each_cell() {
+    let (folder, trace) = file("sparse.csv", &sparse(2048));
+    let grid = |more: &str| {
+        let text = format!(
+            "scheme = \"baseline\"\nrequests = 2048\ntrace = {trace:?}\n\
+             set.workload.layout = \"compact\"\nset.geometry.channels = 1\n{more}"
+        );
+        let path = folder.path().join("grid.toml");
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let out = folder.path().join("grid.parquet");
+    let sweep = |file: &str, more: &[&str]| {
+        copyback(&[&["sweep", file, "--quiet", "--out", out.to_str().unwrap()], more].concat())
+    };
+    let vary = "[vary]\ncapacity.over_provisioning = [0.25, 0.5]\n";
+    let file = grid(vary);
+    let asked = ["--fit", "0.4", "--min", "capacity.over_provisioning"];
+    let output = sweep(&file, &asked);
+    let text = printed(&output);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(
+        text.contains("Note: --fit 0.4 gave each plane ") && text.contains(" blocks, so that each cell's"),
+        "{text}"
+    );
+    assert!(text.contains("Least `capacity.over_provisioning`: 0.25"), "{text}");
+    let capacities = |share: f64| {
+        let reader = SerializedFileReader::new(std::fs::File::open(&out).unwrap()).unwrap();
+        let configs = reader.get_row_iter(None).unwrap().map(|row| {
+            let row = row.unwrap();
+            match row.get_column_iter().find(|(name, _)| *name == "config") {
+                Some((_, Field::Str(config))) => config.clone(),
+                other => panic!("no configuration: {other:?}"),
+            }
+        });
+        let blocks = |config: String| {
+            let config: toml::Table = config.parse().unwrap();
+            let (geometry, capacity) = (&config["geometry"], &config["capacity"]);
+            let blocks = geometry["blocks_per_plane"].as_integer().unwrap();
+            (blocks, capacity["over_provisioning"].as_float().unwrap())
+        };
+        let all: Vec<(i64, f64)> = configs.map(blocks).collect();
+        // As few blocks as leave the trace its share.
+        for (blocks, spare) in &all {
+            let logical = |blocks: i64| 2.0 * blocks as f64 / (1.0 + spare);
+            assert!(logical(*blocks) * share >= 31.9 && logical(blocks - 1) * share <= 32.1, "{blocks} at {spare}");
+        }
+        all
+    };
+    let [small, large] = capacities(0.4)[..] else { panic!("two cells") };
+    assert!(small.1 < large.1 && small.0 < large.0, "{small:?} {large:?}");
+    // The journal knows a cell by the drive that the share made.
+    assert!(printed(&sweep(&file, &asked)).contains("2 of 2 cells were done before"));
+    let other = printed(&sweep(&file, &["--fit", "0.3"]));
+    assert!(!other.contains("were done before"), "{other}");
+    capacities(0.3);
+
+    let refused = |file: &str, more: &[&str], says: &[&str]| {
+        let output = sweep(file, more);
+        assert_eq!(code(&output), 2, "{more:?}: {}", printed(&output));
+        says.iter().for_each(|part| assert!(said(&output).contains(part), "{part}: {}", said(&output)));
+    };
+    let set = ["--fit", "0.4", "--set", "geometry.blocks_per_plane=64"];
+    refused(&file, &set, &["`geometry.blocks_per_plane`, which --set sets, too", "leave one of them out"]);
+    let tight = grid("[vary]\ncapacity.over_provisioning = [0.5, 0.05]\n");
+    refused(
+        &tight,
+        &["--fit", "0.9"],
+        &["capacity.over_provisioning=0.05: --fit 0.9 for a trace that addresses 32.0 MiB"],
+    );
+    let blocks = grid(&format!("set.geometry.blocks_per_plane = 64\n{vary}"));
+    refused(&blocks, &["--fit", "0.4"], &["grid.toml:6:", "which the file chooses here, too"]);
+    let blocks = grid("[vary]\ngeometry.blocks_per_plane = [64, 80]\n");
+    refused(&blocks, &["--fit", "0.4"], &["grid.toml:7:", "which the file chooses here, too"]);
+    let generated = folder.path().join("generated.toml");
+    std::fs::write(&generated, "scheme = \"baseline\"\nworkload = \"random-write\"\nrequests = 50\n").unwrap();
+    refused(generated.to_str().unwrap(), &["--fit", "0.4"], &["this workload is generated for the drive"]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::{format, workloads};
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::stats::Footprint;
+use std::collections::BTreeMap;
 
 /// What the command line asks for.
 #[derive(Clone, Copy, Debug)]
@@ -67,11 +68,36 @@ impl Fitted {
             format::size(self.addressed_bytes as f64),
             format::size(planned.addressed_bytes() as f64)
         );
-        if self.used_bytes * SPARSE > self.addressed_bytes {
-            return note;
-        }
+        note + &self.note_of_gaps().unwrap_or_default()
+    }
+
+    /// That the trace leaves most of its addresses out.
+    fn note_of_gaps(&self) -> Option<String> {
         let used = format::size(self.used_bytes as f64);
-        format!("{note}      It uses {used} of that: with --set workload.layout=compact a far smaller drive will do\n")
+        (self.used_bytes * SPARSE <= self.addressed_bytes).then(|| {
+            format!("      It uses {used} of that: with --set workload.layout=compact a far smaller drive will do\n")
+        })
+    }
+
+    /// What users should know of the drives of several plans.
+    pub fn note_of_all<'a>(plans: impl Iterator<Item = &'a Plan>) -> Option<String> {
+        let all: Vec<(Self, &Planned)> = plans.filter_map(|plan| Some((plan.fitted?, plan.runs.first()?))).collect();
+        let blocks = || all.iter().map(|(fitted, _)| fitted.blocks_per_plane);
+        let (least, most) = (blocks().min()?, blocks().max()?);
+        if least == most && all.iter().all(|(fitted, _)| fitted.addressed_bytes == all[0].0.addressed_bytes) {
+            return Some(all[0].0.note(all[0].1));
+        }
+        let blocks = match least == most {
+            true => format::count(least.into()),
+            false => format!("{} to {}", format::count(least.into()), format::count(most.into())),
+        };
+        let share = all[0].0.share;
+        let note = format!(
+            "Note: --fit {share} gave each plane {blocks} blocks, so that each cell's trace addresses that share of its \
+             drive\n"
+        );
+        let gaps = all.iter().find_map(|(fitted, _)| fitted.note_of_gaps()).unwrap_or_default();
+        Some(note + &gaps.replacen("It uses", "One uses", 1).replacen("of that", "of what it addresses", 1))
     }
 
     /// Why a drive cannot be so, and what helps.
@@ -94,11 +120,15 @@ impl Fitted {
     }
 }
 
+/// What traces address that were measured already, by how they are read.
+pub type Footprints = BTreeMap<String, Footprint>;
+
 /// Sizes the drives of a plan.
-pub fn fitted(plan: &Plan, share: Share) -> Result<Fitted, Failure> {
+pub fn fitted(plan: &Plan, share: Share, known: &mut Footprints) -> Result<Fitted, Failure> {
     let Some(first) = plan.runs.first() else { return Err(Failure::input("--fit: there is nothing to run")) };
     plan.runs.iter().try_for_each(refuse_unscalable)?;
-    let Footprint { bytes: used_bytes, end_bytes: addressed_bytes } = measured(&first.resolved.workload, plan.seed)?;
+    let Footprint { bytes: used_bytes, end_bytes: addressed_bytes } =
+        measured(&first.resolved.workload, plan.seed, known)?;
     let blocks_before = first.resolved.run.geometry.blocks_per_plane;
     let mut fitted = Fitted { share, addressed_bytes, used_bytes, blocks_per_plane: 0, blocks_before };
     // All runs are on drives of one size, or they could not be compared.
@@ -129,11 +159,17 @@ fn refuse_unscalable(planned: &Planned) -> Result<(), Failure> {
 }
 
 /// What a trace addresses once it is laid out: up to the end of its addresses, and how much of that it uses.
-fn measured(workload: &WorkloadSpec, seed: u64) -> Result<Footprint, Failure> {
+fn measured(workload: &WorkloadSpec, seed: u64, known: &mut Footprints) -> Result<Footprint, Failure> {
     // Every pass has the same addresses.
     let once = WorkloadSpec { passes: None, ..workload.clone() };
+    let key = format!("{seed} {once:?}");
+    if let Some(footprint) = known.get(&key) {
+        return Ok(*footprint);
+    }
     let mut opened = workloads::open_source(&once, seed, u64::MAX)?;
-    Ok(Footprint::measure(&mut opened.source)?)
+    let footprint = Footprint::measure(&mut opened.source)?;
+    known.insert(key, footprint);
+    Ok(footprint)
 }
 
 /// The fewest blocks of a plane with which a drive is large enough. Capacity grows evenly with them, but for roundings.

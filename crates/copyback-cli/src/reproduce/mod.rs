@@ -213,5 +213,7 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
 /// What the command line has other than the experiments.
 fn changes(args: &ReproduceArgs) -> Vec<String> {
     let warmup = args.cells.warmup.map(|warmup| format!("a warm-up of {warmup}"));
-    args.cells.sets.iter().cloned().chain(args.cells.seed.map(|seed| format!("seed {seed}"))).chain(warmup).collect()
+    let fit = args.cells.fit.map(|share| format!("--fit {share}"));
+    let seed = args.cells.seed.map(|seed| format!("seed {seed}"));
+    args.cells.sets.iter().cloned().chain(fit).chain(seed).chain(warmup).collect()
 }

@@ -4,9 +4,9 @@ use super::file::{self, Case, Setting, Source, SweepFile};
 use super::journal;
 use crate::args::CellArgs;
 use crate::failure::Failure;
-use crate::plan::{self, Choice, ChosenWorkload, Plan};
+use crate::plan::{self, Choice, ChosenWorkload, Plan, Share};
 use crate::workloads;
-use copyback::config::layers::{LayerError, Located};
+use copyback::config::layers::{Layer, LayerError, Located};
 use copyback::run::Warmup;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,6 +24,8 @@ pub struct Overrides {
     pub traces: Option<PathBuf>,
     /// Settings over those of the file.
     pub sets: Vec<String>,
+    /// The share of its drive that the trace of each cell is to take.
+    pub fit: Option<Share>,
     /// The seed, instead of the file's.
     pub seed: Option<u64>,
 }
@@ -32,7 +34,7 @@ impl Overrides {
     /// Settings of all cells.
     pub fn of(args: &CellArgs) -> Self {
         let (traces, sets) = (args.traces.clone(), args.sets.clone());
-        Self { traces, sets, seed: args.seed, warmup: args.warmup, ..Self::default() }
+        Self { traces, sets, fit: args.fit, seed: args.seed, warmup: args.warmup, ..Self::default() }
     }
 }
 
@@ -66,9 +68,10 @@ const QUICK_PART: u64 = 10;
 /// Makes the cells, every configuration resolved and checked.
 pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
     refuse_sets_that_vary(file, over)?;
+    refuse_blocks_beside_fit(file, over)?;
     refuse_too_many(file, over)?;
     let mut grid = Grid { cells: Vec::new(), left_out: Vec::new() };
-    let mut hashes = plan::TraceHashes::default();
+    let mut known = plan::KnownTraces::default();
     let seeds = over.seed.map_or_else(|| file.seeds.clone(), |seed| vec![seed]);
     for device in &file.devices {
         for case in &file.cases {
@@ -85,7 +88,7 @@ pub fn cells(file: &SweepFile, over: &Overrides) -> Result<Grid, Failure> {
             for varied in combinations(file) {
                 for &seed in &seeds {
                     let corner = Corner { device, case, workload: &workload, varied: &varied, seed };
-                    grid.cells.push(cell(file, &corner, over, &mut hashes)?);
+                    grid.cells.push(cell(file, &corner, over, &mut known)?);
                 }
             }
         }
@@ -122,7 +125,11 @@ fn refuse_too_many(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
 /// Refuses two cells that results cannot tell apart, or that are one and would count double. What the command line sets
 /// may make cells the same that the file has apart: there they are run once.
 fn refuse_alike(cells: &[Cell], over: &Overrides) -> Result<(), Failure> {
-    let has_same_text = over.sets.is_empty() && over.seed.is_none() && over.warmup.is_none() && over.requests.is_none();
+    let has_same_text = over.sets.is_empty()
+        && over.fit.is_none()
+        && over.seed.is_none()
+        && over.warmup.is_none()
+        && over.requests.is_none();
     let (mut labels, mut keys) = (BTreeSet::new(), BTreeMap::new());
     for cell in cells {
         if !labels.insert(&cell.label) {
@@ -151,6 +158,26 @@ fn refuse_sets_that_vary(file: &SweepFile, over: &Overrides) -> Result<(), Failu
     }
     Ok(())
 }
+
+/// Blocks of a plane that `--fit` chooses cannot be chosen elsewhere, too.
+fn refuse_blocks_beside_fit(file: &SweepFile, over: &Overrides) -> Result<(), Failure> {
+    if over.fit.is_none() {
+        return Ok(());
+    }
+    let help = "leave one of them out";
+    if Layer::of_sets(&over.sets)?.has_key("geometry", "blocks_per_plane") {
+        return Err(Failure::input(format!("--fit chooses `{BLOCKS}`, which --set sets, too")).with_help(help));
+    }
+    let varied = file.vary.iter().flat_map(|vary| vary.settings.first()).map(|(_, setting)| setting);
+    let of_cases = file.cases.iter().flat_map(|case| &case.settings);
+    let mut all = file.settings.iter().chain(of_cases).chain(varied).chain(file.variant_settings());
+    let Some(own) = all.find(|setting| setting.key == BLOCKS) else { return Ok(()) };
+    let error = LayerError::new(format!("--fit chooses `{BLOCKS}`, which the file chooses here, too"));
+    Err(error.with_help(help).at(Some(own.key_place.clone())).into())
+}
+
+/// What `--fit` chooses.
+const BLOCKS: &str = "geometry.blocks_per_plane";
 
 /// What one cell is made of.
 struct Corner<'a> {
@@ -190,7 +217,7 @@ fn cell(
     file: &SweepFile,
     corner: &Corner<'_>,
     over: &Overrides,
-    hashes: &mut plan::TraceHashes,
+    known: &mut plan::KnownTraces,
 ) -> Result<Cell, Failure> {
     let Corner { device, case, workload, varied, seed } = *corner;
     let values = || file.vary.iter().zip(varied).map(|(vary, &at)| (&vary.key, &vary.settings[at]));
@@ -198,19 +225,26 @@ fn cell(
         file.settings.iter().chain(&case.settings).chain(values().map(|(_, (_, setting))| setting)).collect();
     let sets = settings.iter().map(|setting| setting.argument.clone()).chain(over.sets.iter().cloned()).collect();
     let own = file.variant_settings();
+    let varied_values: Vec<(&String, toml::Value)> = values().map(|(key, (value, _))| (key, value.clone())).collect();
+    let label = label(file, corner, &varied_values);
+    let is_alone = file.vary.is_empty() && [&file.devices.len(), &file.cases.len(), &file.seeds.len()] == [&1; 3];
     let choice = Choice {
         device,
         schemes: file.schemes.iter().map(|scheme| file.chosen_scheme(scheme, &case.name)).collect(),
         workload,
         folder: &file.folder,
         sets,
+        fit: over.fit,
         seed,
         requests: requests(file, case, over),
         warmup: warmup(file, case, over),
     };
-    let plan = plan::plan_choice(&choice, hashes).map_err(|failure| {
+    let plan = plan::plan_choice(&choice, known).map_err(|failure| {
         // What stands in an argument stands in the file.
-        failure.moved(|place| settings.iter().copied().chain(own.clone()).find_map(|setting| setting.place_of(place)))
+        let all = || settings.iter().copied().chain(own.clone());
+        let failure = failure.moved(|place| all().find_map(|setting| setting.place_of(place)));
+        // Whatever cannot be may be so in this cell alone.
+        if is_alone { failure } else { failure.of_run(&label) }
     })?;
     refuse_unnamed(case, &settings, &plan)?;
     let named = |workload: &ChosenWorkload| match workload {
@@ -219,13 +253,12 @@ fn cell(
             path.file_name().map_or_else(String::new, |f| f.to_string_lossy().into_owned())
         }
     };
-    let values: Vec<(&String, toml::Value)> = values().map(|(key, (value, _))| (key, value.clone())).collect();
     Ok(Cell {
-        label: label(file, corner, &values),
+        label,
         case: case.name.clone(),
         device: device_name(device),
         workload: named(workload),
-        varied: values.into_iter().map(|(_, value)| value).collect(),
+        varied: varied_values.into_iter().map(|(_, value)| value).collect(),
         plan,
     })
 }

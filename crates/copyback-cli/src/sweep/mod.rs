@@ -21,7 +21,7 @@ use crate::files::{self, Output};
 use crate::flat;
 use crate::memory;
 use crate::output;
-use crate::plan::{Input, Plan};
+use crate::plan::{Fitted, Input, Plan};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::Bars;
 use copyback::config::layers::{LayerError, Located, Text};
@@ -313,8 +313,9 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
 
 /// What users should know.
 fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
+    let mut text = Fitted::note_of_all(grid.cells.iter().map(|cell| &cell.plan)).unwrap_or_default();
     let cells = results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
-    let mut text = notes::of_cells(cells).concat();
+    text.push_str(&notes::of_cells(cells).concat());
     let warms_up = grid.cells.iter().all(|cell| cell.plan.warmup == Some(Warmup::Steady));
     text.push_str(&notes::of_steadiness(results.results.iter(), warms_up).unwrap_or_default());
     if !grid.left_out.is_empty() {
