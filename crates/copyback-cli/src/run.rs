@@ -190,7 +190,14 @@ fn chosen_percentiles(show: &[String]) -> Result<Vec<&'static Percentile>, Failu
                 .with_help(suggestion(&title, "columns", known))
         })
     };
-    show.iter().map(find).collect()
+    let mut percentiles: Vec<&Percentile> = Vec::new();
+    for name in show {
+        let percentile = find(name)?;
+        if percentiles.iter().all(|(title, ..)| *title != percentile.0) {
+            percentiles.push(percentile);
+        }
+    }
+    Ok(percentiles)
 }
 
 fn latency_rows(report: &Report, measure: &MeasureConfig, percentiles: &[&Percentile]) -> Vec<Vec<Cell>> {

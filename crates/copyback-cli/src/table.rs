@@ -42,7 +42,11 @@ pub fn lay_out(rows: &[Vec<Cell>]) -> String {
         let mut line = String::new();
         for (column, cell) in row.iter().enumerate() {
             let gap = " ".repeat(widths[column].saturating_sub(cell.width()));
-            let styled = format!("{}{}{}", cell.style.render(), cell.text, cell.style.render_reset());
+            // A style around nothing would keep the blanks before it.
+            let styled = match cell.text.is_empty() {
+                true => String::new(),
+                false => format!("{}{}{}", cell.style.render(), cell.text, cell.style.render_reset()),
+            };
             match column {
                 0 => line.push_str(&format!("{styled}{gap}")),
                 _ => line.push_str(&format!("  {gap}{styled}")),
@@ -123,6 +127,13 @@ mod tests {
         let table = rows(&[&["", "a"], &["a long heading"], &["x", "1"]]);
         assert_eq!(lay_out(&table), "   a\na long heading\nx  1\n");
         assert_eq!(width(&table), 4);
+    }
+
+    #[test]
+    fn no_line_ends_with_blanks() {
+        let empty = || Cell::styled("", DIM);
+        let table = vec![vec![Cell::new("a"), Cell::new("1"), Cell::new("22")], vec![empty(), Cell::new("3"), empty()]];
+        assert_eq!(lay_out(&table), "a  1  22\n   3\n");
     }
 
     /// Three columns of three characters: name and gap take three, and each column five.

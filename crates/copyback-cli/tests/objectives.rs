@@ -138,7 +138,10 @@ fn several_conditions_hold_together_and_texts_are_compared() {
     // By the words that tables show, or the JSON's.
     let [shown, json] = ["no", "not_yet"].map(|verdict| place.asked(&["--where", &format!("steady = {verdict}")]));
     assert_eq!(lines(&shown), lines(&json));
-    place.refused(&["--where", "scheme = basline"], &["no scheme `basline`", "did you mean `baseline`?"]);
+    place.refused(
+        &["--where", "scheme = basline"],
+        &["no cell of the sweep has the scheme `basline`", "did you mean `baseline`?"],
+    );
     place.refused(&["--show", ""], &["has no column ``"]);
     place.refused(&["--where", "steady = perhaps"], &["`perhaps` is no verdict", "verdicts are `yes`, `no`"]);
 }
@@ -156,10 +159,83 @@ fn what_cannot_be_asked_is_refused_where_it_stands() {
     place.refused(&["--min", "scheme"], &["--min:1:1", "name a number"]);
     place.refused(&["--max", "response.all.maen_ns"], &["--max:1:1", "did you mean `response.all.mean_ns`?"]);
     place.refused(&["--min", "a", "--max", "b"], &["cannot be used with"]);
-    // A mistake is told after the first cell: the others have not run.
-    assert!(!place.path("grid.parquet").exists());
-    let journal = std::fs::read_to_string(place.path("grid.journal")).unwrap();
-    assert!(journal.lines().count() <= 1 + 2, "a first line, and no more cells than run side by side");
+    place.refused(&["--where", "write.p98 < 5ms"], &["--where:1:1", "did you mean `write.p9"]);
+    place.refused(&["--show", "flash.erases,hash"], &["did you mean `"]);
+    place.refused(&["--show", "hash"], &["`hash` stands in the table's file alone", "ask for `case`"]);
+    place.refused(&["--min", "config"], &["--min:1:1", "`config` stands in the table's file alone"]);
+    place.refused(&["--max", "seed"], &["`seed` is no result, and rows are means over seeds"]);
+    place.refused(&["--where", "seed < 2"], &["`seed` has seeds", "compare them with = or !="]);
+    for (name, wrong, right) in
+        [("case", "mixed-7-30", "mixed-70-30"), ("device", "smal", "small"), ("workload", "mixed", "mixed-70-30")]
+    {
+        let condition = format!("{name} = {wrong}");
+        let says = format!("no cell of the sweep has the {name} `{wrong}`");
+        place.refused(&["--where", &condition], &[&says, &format!("did you mean `{right}`? cells have `{right}`")]);
+    }
+    place.refused(&["--where", "seed = 7"], &["no cell of the sweep has the seed `7`", "cells have `1`"]);
+    let both = "capacity.over_provisioning < 1 and read.p99 < 5ms";
+    place.refused(&["--where", both], &["takes one condition", "--where 'A < 1' --where 'B < 2'"]);
+    place.refused(&["--where", "read.p99 < 5ms or seed = 1"], &["conditions hold together: ask once for each"]);
+    // A mistake is told before anything has run.
+    assert!(!place.path("grid.parquet").exists() && !place.path("grid.journal").exists());
+}
+
+#[test]
+fn a_text_that_no_value_of_a_varied_key_is_is_refused() {
+    let place = Place::with("scheme = \"baseline\"\nrequests = 50\n[vary]\nvictim.policy = [\"greedy\", \"fifo\"]\n");
+    let says =
+        ["no cell of the sweep has the victim.policy `gredy`", "did you mean `greedy`? cells have `greedy`, `fifo`"];
+    place.refused(&["--where", "victim.policy = gredy"], &says);
+    assert!(!place.path("grid.journal").exists(), "nothing has run");
+    let text = place.asked(&["--where", "victim.policy = fifo"]);
+    assert_eq!(lines(&text).len(), 1, "{text}");
+}
+
+/// One seed of several is asked for like any row, and what is asked for twice is shown once.
+#[test]
+fn rows_of_a_seed_are_of_that_seed_alone() {
+    let place = Place::with(GRID);
+    let show = ["--show", "seed,flash.block_erases,flash.block_erases"];
+    let all = place.asked(&show);
+    let heading = |text: &str| {
+        let line = text.lines().find(|line| line.contains("seed") && line.ends_with("steady")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("no heading: {text}"))
+    };
+    assert_eq!(heading(&all).split_whitespace().collect::<Vec<_>>(), ["seed", "flash.block_erases", "steady"]);
+    assert!(lines(&all)[0].contains("1, 2"), "{all}");
+    let of_two = place.asked(&[&show[..], &["--where", "seed = 2", "--where", "scheme = baseline"]].concat());
+    assert!(!of_two.contains("means over") && !of_two.contains("+/-"), "{of_two}");
+    let erases = |row: &BTreeMap<String, Field>| number(&row["flash.block_erases"]);
+    let is_asked = |row: &&BTreeMap<String, Field>| {
+        number(&row["seed"]) == 2.0 && row["scheme"] == Field::Str("baseline".to_owned())
+    };
+    let rows = rows(&place.path("grid.parquet"));
+    let expected: Vec<f64> = rows.iter().filter(is_asked).map(erases).collect();
+    let shown: Vec<f64> =
+        lines(&of_two).iter().map(|line| line.split_whitespace().nth(3).unwrap().parse().unwrap()).collect();
+    assert_eq!(shown, expected, "{of_two}");
+}
+
+/// What is refused before the run has no column of the table.
+#[test]
+fn each_number_of_the_table_can_be_asked_for() {
+    let place = Place::with("schemes = [\"baseline\", \"pgc\"]\nworkload = \"mixed-70-30\"\nrequests = 300\n");
+    place.asked(&[]);
+    let first = rows(&place.path("grid.parquet")).remove(0);
+    let is_number = |field: &Field| matches!(field, Field::Double(_) | Field::ULong(_));
+    let names: Vec<String> = first.into_iter().filter(|(_, field)| is_number(field)).map(|(name, _)| name).collect();
+    assert!(names.len() > 50, "{names:?}");
+    let text = place.asked(&["--show", &names.join(",")]);
+    assert!(text.contains("1 of 1 cells were done before"), "{text}");
+    for name in names {
+        assert!(text.split_whitespace().any(|word| word == name), "no {name}: {text}");
+    }
+}
+
+#[test]
+fn a_cell_that_cannot_be_is_named() {
+    let place = Place::with("scheme = \"baseline\"\nrequests = 50\n[vary]\nhost.queue_depth = [4, 0]\n");
+    place.refused(&[], &["host.queue_depth=0: `host.queue_depth`", "grid.toml:4:"]);
 }
 
 /// A part of the results that no run has is refused in the end, with its place.

@@ -75,10 +75,46 @@ fn a_sweep_says_what_there_is_no_room_for() {
     }
 }
 
+/// Twelve columns are of several tables, each with the names of its rows.
+#[test]
+fn columns_that_a_reader_chooses_fit_eighty() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = grid(folder.path(), &GRID.replacen("requests", "seeds = [1, 2]\nrequests", 1));
+    let names = "read.p50,read.p99,read.mean,write.p50,write.p99,write.mean,all.mean,all.max,flash.block_erases";
+    let text = output(&["sweep", &file, "--out", &out, "--show", names, "--where", "scheme = baseline"]);
+    let (tables, _) = text.split_once("\nNote: ").expect("notes below the tables");
+    let lines: Vec<&str> = tables.lines().skip(4).collect();
+    assert_narrow(&lines);
+    for name in names.split(',').chain(["steady"]) {
+        let count = lines.iter().flat_map(|line| line.split_whitespace()).filter(|word| *word == name).count();
+        assert_eq!(count, 1, "{name}: {text}");
+    }
+    let tables = lines.iter().filter(|line| line.contains("read.p50") || line.ends_with("steady")).count();
+    assert!(tables == 2, "more than one table: {text}");
+}
+
+#[test]
+fn no_line_of_a_table_ends_with_blanks() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = grid(folder.path(), &GRID.replacen("requests", "seeds = [1, 2]\nrequests", 1));
+    for arguments in [
+        &["run", "--requests", "500"][..],
+        &["compare", "--schemes", "baseline,pgc", "--requests", "500"],
+        &["compare", "--schemes", "baseline,pgc", "--requests", "500", "--show", "read.p99"],
+        &["sweep", &file, "--out", &out],
+        &["sweep", &file, "--out", &out, "--show", "read.p99"],
+    ] {
+        let text = output(arguments);
+        let ends: Vec<&str> = text.lines().filter(|line| line.ends_with(' ')).collect();
+        assert!(ends.is_empty(), "{arguments:?}: {ends:#?}");
+    }
+}
+
 #[test]
 fn a_reader_chooses_the_columns() {
     let common = ["--requests", "3000", "--workload", "mixed-70-30"];
-    let compared = ["compare", "--schemes", "baseline,pgc", "--show", "read.p99,write.mean,flash.block_erases"];
+    let compared =
+        ["compare", "--schemes", "baseline,pgc", "--show", "read.p99,write.mean,read.p99,flash.block_erases"];
     let text = output(&[&compared[..], &common].concat());
     let heading = text.lines().nth(2).expect("a heading");
     let words: Vec<&str> = heading.split_whitespace().collect();
@@ -91,7 +127,7 @@ fn a_reader_chooses_the_columns() {
     let far = output(&[&["compare", "--schemes", "baseline,pgc", "--show", "read.p99_99"][..], &common].concat());
     assert!(far.lines().nth(3).is_some_and(|line| line.ends_with(" -")), "{far}");
 
-    let run = output(&[&["run", "--show", "p50,p99_9,max"][..], &common].concat());
+    let run = output(&[&["run", "--show", "p50,p99_9,p50,max"][..], &common].concat());
     let heading: Vec<&str> = section(&run, "Response times")[0].split_whitespace().collect();
     assert_eq!(heading, ["class", "requests", "p50", "p99.9", "max"]);
 

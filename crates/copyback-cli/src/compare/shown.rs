@@ -6,7 +6,7 @@ use crate::flat::{self, Number};
 use crate::format::{self, is_maximum};
 use crate::plan::Plan;
 use crate::sweep::journal::value_of;
-use crate::sweep::objective::{is_of_some_runs, spelled_out};
+use crate::sweep::objective::{is_usual, spelled_out};
 use crate::sweep::quantity::Unit;
 use crate::table::{self, BOLD, Cell, DIM};
 use copyback::config::layers::nearest;
@@ -23,17 +23,22 @@ pub fn check(show: &[String]) -> Result<(), Failure> {
     let mut usual: Numbers = flat::numbers(&Report::default())?.into_iter().collect();
     usual.extend(flat::numbers(&Matched::default())?.into_iter().map(|(name, n)| (format!("matched.{name}"), n)));
     let usual = [usual];
-    let is_usual = |word: &&str| !is_of_some_runs(word) && !word.starts_with("latency_breakdown.");
-    show.iter().map(|word| word.trim()).filter(is_usual).try_for_each(|word| find(word, &usual).map(drop))
+    show.iter().map(|word| word.trim()).filter(|word| is_usual(word)).try_for_each(|word| find(word, &usual).map(drop))
 }
 
 /// The table: for each scheme a line of values, and one of how they differ from the first scheme's.
 pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize) -> Result<String, Failure> {
     let numbers = finished.iter().map(numbers).collect::<Result<Vec<_>, _>>()?;
-    let names = show.iter().map(|word| find(word.trim(), &numbers)).collect::<Result<Vec<_>, _>>()?;
+    let mut words: Vec<&str> = Vec::new();
+    for word in show.iter().map(|word| word.trim()) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    let names = words.iter().map(|word| find(word, &numbers)).collect::<Result<Vec<_>, _>>()?;
     let bold = |text: &str| Cell::styled(text, BOLD);
     let mut rows: Vec<Vec<Cell>> =
-        vec![std::iter::once(bold("scheme")).chain(show.iter().map(|word| bold(word.trim()))).collect()];
+        vec![std::iter::once(bold("scheme")).chain(words.iter().map(|word| bold(word))).collect()];
     for (at, (planned, of)) in plan.runs.iter().zip(&numbers).enumerate() {
         let shown =
             |name: &String| value(name, of).map_or_else(|| "-".into(), |value| Unit::of_name(name).shown(value));

@@ -14,8 +14,14 @@ use copyback::observe::steady::Verdict;
 struct Row<'a> {
     group: &'a SeedGroup<'a>,
     scheme: &'a str,
-    /// One for each seed.
+    /// One for each seed that is asked for.
     runs: Vec<&'a RunResult>,
+}
+
+/// Whether the seed of a cell is asked for.
+fn is_asked_for(seed: u64, tests: &[Test]) -> bool {
+    let of_seeds = tests.iter().filter(|test| test.asked.source == Source::Seed);
+    of_seeds.into_iter().all(|test| test.comparison.holds(seed.to_string().as_str(), test.text.as_str()))
 }
 
 impl Row<'_> {
@@ -28,6 +34,8 @@ impl Row<'_> {
     fn meets(&self, test: &Test) -> bool {
         let source = &test.asked.source;
         match test.number {
+            // Runs of other seeds are in no row.
+            _ if *source == Source::Seed => true,
             Some(wanted) => self.number(source).is_some_and(|mean| test.comparison.holds(mean.value, wanted)),
             None => self
                 .runs
@@ -51,13 +59,17 @@ impl Row<'_> {
     /// What is shown of a column: means with their errors.
     fn shown(&self, asked: &Asked) -> String {
         let Some(unit) = asked.unit else {
+            if asked.source == Source::Seed {
+                let seeds: Vec<String> = self.group.cells.iter().map(|(seed, _)| seed.to_string()).collect();
+                return seeds.join(", ");
+            }
             let mut texts: Vec<String> = self.runs.iter().map(|run| asked.source.text(self.group.first, run)).collect();
             texts.dedup();
             return texts.join(", ");
         };
         let Some(mean) = self.number(&asked.source) else { return "-".into() };
         let error = mean.half_width.filter(|_| matches!(asked.source, Source::Number(_)));
-        let error = error.map(|half_width| format!(" +/- {}", unit.shown(half_width)));
+        let error = error.map(|half_width| format!(" +/- {}", unit.shown_error(half_width)));
         format!("{}{}", unit.shown(mean.value), error.unwrap_or_default())
     }
 
@@ -71,9 +83,11 @@ const STEADY: Source = Source::Text("steady");
 
 /// The answer, as a person reads it.
 pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Failure> {
-    let columns = Columns::of(results.file, results.results.iter());
+    let columns = Columns::of(results.file, results.cells, results.results.iter());
     let (tests, best) = (objective.tests(&columns)?, objective.best(&columns)?);
-    let groups = SeedGroup::all(results);
+    let mut groups = SeedGroup::all(results);
+    groups.iter_mut().for_each(|group| group.cells.retain(|(seed, _)| is_asked_for(*seed, &tests)));
+    groups.retain(|group| !group.cells.is_empty());
     let rows = rows(&groups, results);
     let kept: Vec<&Row<'_>> = rows.iter().filter(|row| tests.iter().all(|test| row.meets(test))).collect();
     let mut asked: Vec<Asked> = best.iter().map(|(asked, _)| asked.clone()).collect();
@@ -87,7 +101,8 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Fail
     }
     let mut text = heading(objective, kept.len(), &rows);
     if !kept.is_empty() {
-        text.push_str(&format!("\n{}", table(&kept, &asked)));
+        let terminal_columns = table::terminal_columns(table::PAGE);
+        text.push_str(&format!("\n{}", table(&kept, &asked, terminal_columns)));
     }
     if let Some((asked, is_most)) = &best {
         text.push_str(&best_of(&kept, asked, *is_most));
@@ -102,8 +117,10 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Fail
 
 fn rows<'a>(groups: &'a [SeedGroup<'a>], results: &'a Results<'_>) -> Vec<Row<'a>> {
     let of_group = |group: &'a SeedGroup<'a>| {
-        let schemes = results.file.schemes.iter().enumerate();
-        schemes.map(move |(at, scheme)| Row { group, scheme: &scheme.value, runs: group.runs(results, at) })
+        (0..results.file.schemes.len()).map(move |at| {
+            let runs = group.runs(results, at);
+            Row { group, scheme: &runs[0].scheme, runs }
+        })
     };
     groups.iter().flat_map(of_group).collect()
 }
@@ -124,8 +141,8 @@ fn heading(objective: &Objective, kept: usize, rows: &[Row<'_>]) -> String {
     }
 }
 
-/// A line for each row, below a line for its cell.
-fn table(rows: &[&Row<'_>], asked: &[Asked]) -> String {
+/// A line for each row, below a line for its cell. What there is no room for stands in tables below.
+fn table(rows: &[&Row<'_>], asked: &[Asked], terminal_columns: usize) -> String {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let heading = std::iter::once(Cell::default()).chain(asked.iter().map(|asked| bold(&asked.title)));
     let mut lines: Vec<Vec<Cell>> = vec![heading.collect()];
@@ -137,7 +154,7 @@ fn table(rows: &[&Row<'_>], asked: &[Asked]) -> String {
         let scheme = Cell::new(format!("  {}", row.scheme));
         lines.push(std::iter::once(scheme).chain(asked.iter().map(|asked| Cell::new(row.shown(asked)))).collect());
     }
-    table::lay_out(&lines)
+    table::split(&lines, terminal_columns)
 }
 
 /// Rows that are named of those which are equally good.

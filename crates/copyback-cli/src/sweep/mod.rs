@@ -49,6 +49,9 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     if args.list {
         return files::print(&list(&file, &grid));
     }
+    if let Some(objective) = &objective {
+        objective.check_names(&Columns::usual(&file, &grid.cells)?)?;
+    }
     let to = Outputs::of(args, &file, &grid.cells)?;
     if objective.is_some() && files::is_standard_output(&to.table) {
         let message = "standard output takes the table or the answer to --where, --min, --max and --show, not both";
@@ -59,7 +62,7 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
         None => Journal::none(),
     };
     let check = |_: usize, result: &CellResult| {
-        let columns = Columns::of(&file, std::iter::once(result));
+        let columns = Columns::of(&file, &grid.cells, std::iter::once(result));
         objective.as_ref().map_or(Ok(()), |objective| objective.check(&columns)).map_err(Failure::from)
     };
     let done = run(&grid.cells, &mut journal, &args.cells, &check)?;

@@ -1,16 +1,13 @@
 //! What is asked of a sweep's table: conditions that its rows are to meet, and the number of which the least or the
 //! most is wanted.
 
-use super::file::SweepFile;
-use super::grid::Cell;
-use super::journal::{CellResult, RunResult};
-use super::quantity::{ENDS, Unit};
+mod columns;
+
 use crate::args::ObjectiveArgs;
 use crate::steady;
+pub use columns::{Asked, Columns, Source, is_of_some_runs, is_usual, spelled_out};
 use copyback::config::layers::{LayerError, Place, Text, nearest};
-use copyback::config::renamed;
 use copyback::observe::steady::Verdict;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What is asked.
@@ -94,28 +91,6 @@ impl Comparison {
     }
 }
 
-/// A column of the table.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Source {
-    /// The varied key at this place of the file.
-    Varied(usize),
-    /// A number of a run.
-    Number(String),
-    /// A text of a cell or of a run, one of [`TEXTS`].
-    Text(&'static str),
-}
-
-/// A column that is asked for.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    /// As the command line calls it.
-    pub title: String,
-    /// What it has.
-    pub source: Source,
-    /// In which unit, where it has numbers.
-    pub unit: Option<Unit>,
-}
-
 /// A condition whose column is known.
 #[derive(Clone, Debug)]
 pub struct Test {
@@ -127,28 +102,6 @@ pub struct Test {
     pub number: Option<f64>,
     /// The text that it is compared with, as it was given.
     pub text: String,
-}
-
-/// Columns of texts.
-pub const TEXTS: &[&str] = &["case", "device", "workload", "scheme", "steady"];
-
-/// Parts of a report that some runs have and others have not: whether one has them is seen when all are done.
-const OF_SOME_RUNS: &[&str] = &[
-    "array",
-    "bandwidth",
-    "block_reads_max",
-    "flash_requests",
-    "map",
-    "matched",
-    "merges",
-    "parity",
-    "warmup",
-    "window",
-];
-
-/// Whether a name is of such a part.
-pub fn is_of_some_runs(name: &str) -> bool {
-    OF_SOME_RUNS.contains(&name.split('.').next().unwrap_or_default())
 }
 
 impl Objective {
@@ -164,9 +117,18 @@ impl Objective {
         Ok(is_asked.then_some(Self { conditions, best, show }))
     }
 
+    /// Refuses what can be seen to be a mistake before anything runs.
+    pub fn check_names(&self, columns: &Columns<'_>) -> Result<(), LayerError> {
+        self.check_those(columns, is_usual)
+    }
+
     /// Refuses what a cell that is done shows to be a mistake, before the others have run.
     pub fn check(&self, columns: &Columns<'_>) -> Result<(), LayerError> {
-        let is_of_all = |name: &Name| !is_of_some_runs(&name.word);
+        self.check_those(columns, |word| !is_of_some_runs(word))
+    }
+
+    fn check_those(&self, columns: &Columns<'_>, is_checked: fn(&str) -> bool) -> Result<(), LayerError> {
+        let is_of_all = |name: &Name| is_checked(&name.word);
         let conditions = self.conditions.iter().filter(|condition| is_of_all(&condition.name));
         conditions.into_iter().try_for_each(|condition| condition.resolve(columns).map(drop))?;
         if self.best.as_ref().is_some_and(|best| is_of_all(&best.name)) {
@@ -190,7 +152,10 @@ impl Objective {
         let Some(best) = &self.best else { return Ok(None) };
         let asked = columns.find(&best.name)?;
         if asked.unit.is_none() {
-            let message = format!("`{}` has texts, of which none is least or most", best.name.word);
+            let message = match asked.source {
+                Source::Seed => "`seed` is no result, and rows are means over seeds".to_owned(),
+                _ => format!("`{}` has texts, of which none is least or most", best.name.word),
+            };
             return Err(best.name.refuse(message).with_help("name a number: capacity.over_provisioning, say"));
         }
         Ok(Some((asked, best.is_most)))
@@ -213,13 +178,22 @@ impl Condition {
         });
         let Some((at, length, comparison)) = sign else {
             let error = Name::of(&whole, 0..text.len()).refuse(format!("`{text}` compares nothing"));
-            return Err(error.with_help(format!("{example}; comparisons: <, <=, >, >=, =, !=")));
+            return Err(
+                error.with_help(format!("{example}, and repeat it for several; comparisons: <, <=, >, >=, =, !="))
+            );
         };
         let (name, value) = (Name::of(&whole, 0..at), Name::of(&whole, at + length..text.len()));
         if name.word.is_empty() || value.word.is_empty() {
             let what = if name.word.is_empty() { "name" } else { "value" };
             let error = Name::of(&whole, 0..text.len()).refuse(format!("`{text}` lacks the {what}"));
             return Err(error.with_help(example));
+        }
+        if let Some(word) = word_between(&value.word) {
+            let error = value.refuse(format!("`{}` is more than one value: `--where` takes one condition", value.word));
+            return Err(error.with_help(match word {
+                Between::And => "repeat it for each: --where 'A < 1' --where 'B < 2'; all have to hold",
+                Between::Or => "conditions hold together: ask once for each, which runs nothing again",
+            }));
         }
         Ok(Self { name, comparison, value })
     }
@@ -228,16 +202,16 @@ impl Condition {
         let asked = columns.find(&self.name)?;
         let (comparison, text) = (self.comparison, self.value.word.clone());
         let Some(unit) = asked.unit else {
-            if matches!(comparison, Comparison::Is | Comparison::IsNot) {
-                let text = match asked.source {
-                    Source::Text("steady") => self.verdict()?,
-                    Source::Text("scheme") => self.scheme(columns)?,
-                    _ => text,
-                };
-                return Ok(Test { asked, comparison, number: None, text });
+            if !matches!(comparison, Comparison::Is | Comparison::IsNot) {
+                let what = if asked.source == Source::Seed { "seeds" } else { "texts" };
+                let message = format!("`{}` has {what}, which are the same or not, and nothing else", self.name.word);
+                return Err(self.name.refuse(message).with_help("compare them with = or !="));
             }
-            let message = format!("`{}` has texts, which are the same or not, and nothing else", self.name.word);
-            return Err(self.name.refuse(message).with_help("compare them with = or !="));
+            let text = match asked.source {
+                Source::Text("steady") => self.verdict()?,
+                _ => self.known(&columns.texts(&asked.source))?,
+            };
+            return Ok(Test { asked, comparison, number: None, text });
         };
         let is_named = asked.source == Source::Number(self.name.word.clone());
         let number = unit.read(&text, is_named).map_err(|message| self.value.refuse(message))?;
@@ -246,17 +220,18 @@ impl Condition {
 }
 
 impl Condition {
-    /// The scheme that is asked for, if the sweep has it.
-    fn scheme(&self, columns: &Columns<'_>) -> Result<String, LayerError> {
-        let schemes = || columns.file.schemes.iter().map(|scheme| scheme.value.as_str());
+    /// The text that is asked for, if the sweep has it: a misspelt one would be met by no row.
+    fn known(&self, texts: &[String]) -> Result<String, LayerError> {
         let asked = &self.value.word;
-        if schemes().any(|scheme| scheme == asked) {
+        if texts.contains(asked) {
             return Ok(asked.clone());
         }
-        let near = nearest(asked, schemes()).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        let all: Vec<String> = schemes().map(|scheme| format!("`{scheme}`")).collect();
-        let error = self.value.refuse(format!("the sweep has no scheme `{asked}`"));
-        Err(error.with_help(format!("{near}schemes are {}", all.join(", "))))
+        let name = &self.name.word;
+        let near = nearest(asked, texts.iter().map(String::as_str));
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let all: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+        let error = self.value.refuse(format!("no cell of the sweep has the {name} `{asked}`"));
+        Err(error.with_help(format!("{near}cells have {}", all.join(", "))))
     }
 
     /// The verdict that is asked for, as tables show it; the JSON's names will do as well.
@@ -274,6 +249,22 @@ impl Condition {
     }
 }
 
+/// What stands between two conditions.
+enum Between {
+    And,
+    Or,
+}
+
+/// What a value has before another condition, if one follows. A text may have such a word, but no sign behind it.
+fn word_between(value: &str) -> Option<Between> {
+    let words =
+        [(" and ", Between::And), ("&", Between::And), (",", Between::And), (" or ", Between::Or), ("|", Between::Or)];
+    let value = value.to_ascii_lowercase();
+    let has_sign = |rest: &str| SIGNS.iter().any(|(sign, _)| rest.contains(sign));
+    let follows = |word: &str| value.split_once(word).is_some_and(|(_, rest)| has_sign(rest));
+    words.into_iter().find_map(|(word, between)| follows(word).then_some(between))
+}
+
 impl Name {
     /// The word in a part of an argument, without blanks around it.
     fn of(argument: &Arc<Text>, span: std::ops::Range<usize>) -> Self {
@@ -289,94 +280,8 @@ impl Name {
     }
 }
 
-/// The number that a name stands for: `read.p99` for `response.read.p99_ns`. The unit at its end may be left out, and
-/// what all response times begin with.
-pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<String> {
-    let ends = || std::iter::once("").chain(ENDS.iter().map(|(end, _)| *end));
-    if word.is_empty() {
-        return None;
-    }
-    let all = ["", "response."].into_iter().flat_map(|begin| ends().map(move |end| format!("{begin}{word}{end}")));
-    all.into_iter().find(|name| is_number(name))
-}
-
 fn argument(flag: &str, text: &str) -> Arc<Text> {
     Arc::new(Text { name: flag.to_owned(), text: text.to_owned() })
-}
-
-/// The columns that rows can be asked for: varied keys, texts, and numbers of the runs that are done.
-pub struct Columns<'a> {
-    file: &'a SweepFile,
-    numbers: BTreeSet<&'a str>,
-}
-
-impl<'a> Columns<'a> {
-    /// Those of cells that are done.
-    pub fn of(file: &'a SweepFile, results: impl Iterator<Item = &'a CellResult>) -> Self {
-        let runs = results.flat_map(|result| &result.runs);
-        Self { file, numbers: runs.flat_map(|run| run.numbers.keys()).map(String::as_str).collect() }
-    }
-
-    /// The column of a name.
-    fn find(&self, name: &Name) -> Result<Asked, LayerError> {
-        let asked = |source, unit| Asked { title: name.word.clone(), source, unit };
-        if let Some(at) = self.file.vary.iter().position(|vary| vary.key == name.word) {
-            return Ok(asked(Source::Varied(at), self.unit_of_varied(at)));
-        }
-        if let Some(text) = TEXTS.iter().find(|text| **text == name.word) {
-            return Ok(asked(Source::Text(text), None));
-        }
-        if let Some(number) = spelled_out(&name.word, |number| self.numbers.contains(number)) {
-            let unit = Unit::of_name(&number);
-            return Ok(asked(Source::Number(number), Some(unit)));
-        }
-        Err(self.unknown(name))
-    }
-
-    /// The unit of a varied key's values; none where they are texts, or of several units.
-    fn unit_of_varied(&self, at: usize) -> Option<Unit> {
-        let values = self.file.vary[at].settings.iter().map(|(value, _)| Unit::of_value(value));
-        let units = values.map(|of| of.map(|(_, unit)| unit)).collect::<Option<BTreeSet<_>>>()?;
-        units.first().copied().filter(|_| units.len() == 1)
-    }
-
-    fn unknown(&self, name: &Name) -> LayerError {
-        if let Some(new) = renamed::number(&name.word) {
-            return name.refuse(format!("`{}` is now `{new}`", name.word)).with_help(format!("write `{new}`"));
-        }
-        let keys = self.file.vary.iter().map(|vary| vary.key.as_str());
-        let all = keys.chain(TEXTS.iter().copied()).chain(self.numbers.iter().copied());
-        let near = nearest(&name.word, all).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        let help = format!("{near}names are the columns of the table: numbers of the results, and keys of [vary]");
-        name.refuse(format!("the sweep has no column `{}`", name.word)).with_help(help)
-    }
-}
-
-impl Source {
-    /// What it is in a run of a cell, as a number; none where it has none.
-    pub fn number(&self, cell: &Cell, run: &RunResult) -> Option<f64> {
-        match self {
-            Self::Varied(at) => Unit::of_value(&cell.varied[*at]).map(|(number, _)| number),
-            Self::Number(name) => run.value(name),
-            Self::Text(_) => None,
-        }
-    }
-
-    /// The same as a text.
-    pub fn text(&self, cell: &Cell, run: &RunResult) -> String {
-        match self {
-            Self::Varied(at) => {
-                let value = &cell.varied[*at];
-                value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-            }
-            Self::Number(name) => run.value(name).map_or_else(String::new, |number| number.to_string()),
-            Self::Text("case") => cell.case.clone(),
-            Self::Text("device") => cell.device.clone(),
-            Self::Text("workload") => cell.workload.clone(),
-            Self::Text("scheme") => run.scheme.clone(),
-            Self::Text(_) => steady::short(run.steady).to_owned(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -60,6 +60,14 @@ impl Unit {
         }
     }
 
+    /// Half the width of an interval as a person reads it.
+    pub fn shown_error(self, half_width: f64) -> String {
+        match self {
+            Self::Plain if half_width.fract() != 0.0 => crate::format::three_digits(half_width),
+            _ => self.shown(half_width),
+        }
+    }
+
     /// A value as a person reads it.
     pub fn shown(self, value: f64) -> String {
         use crate::format::{size, three_digits, time};

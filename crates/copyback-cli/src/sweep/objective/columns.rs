@@ -1,0 +1,200 @@
+//! Columns of a sweep's table that its rows can be asked for, and what each is called.
+
+use super::Name;
+use crate::failure::Failure;
+use crate::flat;
+use crate::steady;
+use crate::sweep::file::SweepFile;
+use crate::sweep::grid::Cell;
+use crate::sweep::journal::{CellResult, RunResult};
+use crate::sweep::quantity::{ENDS, Unit};
+use copyback::config::layers::{LayerError, nearest};
+use copyback::config::renamed;
+use copyback::observe::matched::Matched;
+use copyback::observe::report::Report;
+use std::collections::BTreeSet;
+
+/// A column of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// The varied key at this place of the file.
+    Varied(usize),
+    /// A number of a run.
+    Number(String),
+    /// A text of a cell or of a run, one of [`TEXTS`].
+    Text(&'static str),
+    /// The seed.
+    Seed,
+}
+
+/// A column that is asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// As the command line calls it.
+    pub title: String,
+    /// What it has.
+    pub source: Source,
+    /// In which unit, where it has numbers.
+    pub unit: Option<Unit>,
+}
+
+/// Columns of texts.
+pub const TEXTS: &[&str] = &["case", "device", "workload", "scheme", "steady"];
+
+/// Parts of a report that some runs have and others have not: whether one has them is seen when all are done.
+const OF_SOME_RUNS: &[&str] = &[
+    "array",
+    "bandwidth",
+    "block_reads_max",
+    "flash_requests",
+    "map",
+    "matched",
+    "merges",
+    "parity",
+    "warmup",
+    "window",
+];
+
+/// Columns of the table's file that say what a run was, and not how it went.
+const OF_THE_FILE: &[&str] = &["cell", "config", "hash", "version"];
+
+/// What names of response times begin with.
+const RESPONSE: &str = "response.";
+
+/// Whether every run has a number of this name, or else none has.
+pub fn is_usual(name: &str) -> bool {
+    // Whom a run blames depends on who was there.
+    !is_of_some_runs(name) && !name.starts_with("latency_breakdown.")
+}
+
+/// Whether a name is of such a part.
+pub fn is_of_some_runs(name: &str) -> bool {
+    OF_SOME_RUNS.contains(&name.split('.').next().unwrap_or_default())
+}
+
+/// The number that a name stands for: `read.p99` for `response.read.p99_ns`. The unit at its end may be left out, and
+/// what all response times begin with.
+pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<String> {
+    let ends = || std::iter::once("").chain(ENDS.iter().map(|(end, _)| *end));
+    if word.is_empty() {
+        return None;
+    }
+    let all = ["", RESPONSE].into_iter().flat_map(|begin| ends().map(move |end| format!("{begin}{word}{end}")));
+    all.into_iter().find(|name| is_number(name))
+}
+
+/// The columns that rows can be asked for: varied keys, texts, and numbers of the runs that are done.
+pub struct Columns<'a> {
+    file: &'a SweepFile,
+    cells: &'a [Cell],
+    numbers: BTreeSet<String>,
+}
+
+impl<'a> Columns<'a> {
+    /// Those of cells that are done.
+    pub fn of<'r>(file: &'a SweepFile, cells: &'a [Cell], results: impl Iterator<Item = &'r CellResult>) -> Self {
+        let runs = results.flat_map(|result| &result.runs);
+        Self { file, cells, numbers: runs.flat_map(|run| run.numbers.keys()).cloned().collect() }
+    }
+
+    /// Those that are known before any cell has run.
+    pub fn usual(file: &'a SweepFile, cells: &'a [Cell]) -> Result<Self, Failure> {
+        let numbers = flat::numbers(&Report::default())?.into_iter().map(|(name, _)| name);
+        let matched = flat::numbers(&Matched::default())?.into_iter().map(|(name, _)| format!("matched.{name}"));
+        Ok(Self { file, cells, numbers: numbers.chain(matched).collect() })
+    }
+
+    /// The column of a name.
+    pub(super) fn find(&self, name: &Name) -> Result<Asked, LayerError> {
+        let asked = |source, unit| Asked { title: name.word.clone(), source, unit };
+        if let Some(at) = self.file.vary.iter().position(|vary| vary.key == name.word) {
+            return Ok(asked(Source::Varied(at), self.unit_of_varied(at)));
+        }
+        if name.word == "seed" {
+            return Ok(asked(Source::Seed, None));
+        }
+        if let Some(text) = TEXTS.iter().find(|text| **text == name.word) {
+            return Ok(asked(Source::Text(text), None));
+        }
+        if let Some(number) = spelled_out(&name.word, |number| self.numbers.contains(number)) {
+            let unit = Unit::of_name(&number);
+            return Ok(asked(Source::Number(number), Some(unit)));
+        }
+        Err(self.unknown(name))
+    }
+
+    /// The unit of a varied key's values; none where they are texts, or of several units.
+    fn unit_of_varied(&self, at: usize) -> Option<Unit> {
+        let values = self.file.vary[at].settings.iter().map(|(value, _)| Unit::of_value(value));
+        let units = values.map(|of| of.map(|(_, unit)| unit)).collect::<Option<BTreeSet<_>>>()?;
+        units.first().copied().filter(|_| units.len() == 1)
+    }
+
+    /// All that a column of texts, or of seeds, has.
+    pub(super) fn texts(&self, source: &Source) -> Vec<String> {
+        let mut texts: Vec<String> = match source {
+            Source::Text("scheme") => self.file.schemes.iter().map(|scheme| self.file.label_of(scheme)).collect(),
+            Source::Seed => self.cells.iter().map(|cell| cell.plan.seed.to_string()).collect(),
+            _ => self.cells.iter().map(|cell| source.text_of_cell(cell)).collect(),
+        };
+        let mut seen = BTreeSet::new();
+        texts.retain(|text| seen.insert(text.clone()));
+        texts
+    }
+
+    fn unknown(&self, name: &Name) -> LayerError {
+        if let Some(new) = renamed::number(&name.word) {
+            return name.refuse(format!("`{}` is now `{new}`", name.word)).with_help(format!("write `{new}`"));
+        }
+        if OF_THE_FILE.contains(&name.word.as_str()) {
+            let message = format!("`{}` stands in the table's file alone: rows are not asked for it", name.word);
+            let help =
+                "ask for `case`, `device`, `workload`, `scheme`, `seed`, a key of [vary] or a number of the results";
+            return name.refuse(message).with_help(help);
+        }
+        let keys = self.file.vary.iter().map(|vary| vary.key.as_str());
+        let numbers = || self.numbers.iter().map(String::as_str);
+        // A word that leaves out what response times begin with is like names without it.
+        let short = numbers().filter_map(|number| number.strip_prefix(RESPONSE));
+        let all = keys.chain(TEXTS.iter().copied()).chain(["seed"]).chain(numbers()).chain(short);
+        let near = nearest(&name.word, all).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let help = format!("{near}names are the columns of the table: numbers of the results, and keys of [vary]");
+        name.refuse(format!("the sweep has no column `{}`", name.word)).with_help(help)
+    }
+}
+
+impl Source {
+    /// What it is in a run of a cell, as a number; none where it has none.
+    pub fn number(&self, cell: &Cell, run: &RunResult) -> Option<f64> {
+        match self {
+            Self::Varied(at) => Unit::of_value(&cell.varied[*at]).map(|(number, _)| number),
+            Self::Number(name) => run.value(name),
+            Self::Text(_) | Self::Seed => None,
+        }
+    }
+
+    /// The same as a text.
+    pub fn text(&self, cell: &Cell, run: &RunResult) -> String {
+        match self {
+            Self::Number(name) => run.value(name).map_or_else(String::new, |number| number.to_string()),
+            Self::Text("scheme") => run.scheme.clone(),
+            Self::Text("steady") => steady::short(run.steady).to_owned(),
+            _ => self.text_of_cell(cell),
+        }
+    }
+
+    /// What a cell says of itself.
+    fn text_of_cell(&self, cell: &Cell) -> String {
+        match self {
+            Self::Varied(at) => {
+                let value = &cell.varied[*at];
+                value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+            }
+            Self::Text("case") => cell.case.clone(),
+            Self::Text("device") => cell.device.clone(),
+            Self::Text("workload") => cell.workload.clone(),
+            Self::Seed => cell.plan.seed.to_string(),
+            Self::Text(_) | Self::Number(_) => String::new(),
+        }
+    }
+}
