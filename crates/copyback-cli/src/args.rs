@@ -205,7 +205,8 @@ impl Common {
 pub struct SweepArgs {
     /// TOML file: device(s), schemes, workload(s) or `case`, `set`, `vary`, seed(s), requests, warmup
     pub file: PathBuf,
-    /// The table to write, a row for each run; the journal stands beside it [default: the file's name in this folder]
+    /// The table to write, a row for each run; the same as .csv and the journal stand beside it [default: the file's
+    /// name in this folder]
     #[arg(long, value_name = "FILE.parquet")]
     pub out: Option<PathBuf>,
     /// Show the cells and stop

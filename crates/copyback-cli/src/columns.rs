@@ -1,5 +1,7 @@
 //! Flat tables as Parquet: names, columns of one length, ZSTD. The column API does without Arrow.
 
+pub mod csv;
+
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;

@@ -7,6 +7,7 @@ mod common;
 
 use common::{code, copyback, said};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -262,10 +263,56 @@ fn the_page_describes_the_tables_of_a_sweep() {
     let is_other = |name: &&String| !described.contains(*name) && *name != "trigger.soft" && !is_of_report(name);
     assert_eq!(found.iter().filter(is_other).collect::<Vec<_>>(), Vec::<&String>::new(), "not described");
     assert!(described.is_subset(&found), "no sweep writes {:?}", described.difference(&found));
+    compare_text(&page, &out);
     let mut latencies = page.table("NAME-latencies.parquet");
     latencies.insert("trigger.soft".into());
     assert_eq!(columns(&folder.path().join("NAME-latencies.parquet")), latencies);
     for table in [out, folder.path().join("NAME-latencies.parquet")] {
         assert_eq!(about(&table)["copyback.sweep"], "NAME");
     }
+}
+
+/// Records of a text with values between commas, some of them quoted.
+fn records(text: &str) -> Vec<Vec<String>> {
+    let (mut records, mut record, mut value, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if is_quoted && letters.peek() == Some(&'"') => value.extend(letters.next()),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => record.push(std::mem::take(&mut value)),
+            '\n' if !is_quoted => {
+                record.push(std::mem::take(&mut value));
+                records.push(std::mem::take(&mut record));
+            }
+            letter => value.push(letter),
+        }
+    }
+    assert!(record.is_empty() && value.is_empty(), "the last line has no end");
+    records
+}
+
+/// The table as text has the names and the values of the other, in its order; the page says so.
+fn compare_text(page: &Page, table: &Path) {
+    assert!(page.table("NAME.csv").is_empty(), "its columns are those of the other");
+    let mut records = records(&std::fs::read_to_string(table.with_extension("csv")).unwrap()).into_iter();
+    let reader = open(table);
+    let schema = reader.metadata().file_metadata().schema_descr().columns().to_vec();
+    let names: Vec<String> = schema.iter().map(|column| column.name().to_owned()).collect();
+    assert_eq!(records.next(), Some(names));
+    for row in reader.get_row_iter(None).unwrap() {
+        let record = records.next().expect("a record for each row");
+        let row = row.unwrap();
+        assert_eq!(row.get_column_iter().count(), record.len());
+        for ((name, field), text) in row.get_column_iter().zip(&record) {
+            match field {
+                Field::Null => assert!(text.is_empty(), "{name}: {text}"),
+                Field::Str(value) => assert_eq!(text, value, "{name}"),
+                Field::ULong(value) => assert_eq!(text, &value.to_string(), "{name}"),
+                Field::Double(value) => assert_eq!(text.parse(), Ok(*value), "{name}"),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+    assert!(records.next().is_none(), "a record too many");
 }

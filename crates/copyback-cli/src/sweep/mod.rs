@@ -89,8 +89,9 @@ fn body(objective: Option<&Objective>, results: &Results<'_>) -> Result<String, 
 /// Where a sweep writes to.
 struct Outputs {
     table: PathBuf,
+    text: PathBuf,
     latencies: PathBuf,
-    /// None where the table is no file that one could stand beside; then there is no table of response times either.
+    /// None where the table is no file that one could stand beside; then no other table does, either.
     journal: Option<PathBuf>,
 }
 
@@ -99,7 +100,8 @@ impl Outputs {
     fn of(args: &SweepArgs, file: &SweepFile, cells: &[Cell]) -> Result<Self, Failure> {
         let named = || PathBuf::from(format!("{}.parquet", file_stem(&args.file)));
         let table = args.out.clone().unwrap_or_else(named);
-        let (journal, latencies) = (journal_of(&table)?, latencies::path_beside(&table));
+        let journal = journal_of(&table)?;
+        let (text, latencies) = (table::text_beside(&table), latencies::path_beside(&table));
         check_outputs(&table, journal.as_deref(), file, cells)?;
         refuse_other_format(&table)?;
         if args.out.is_none() {
@@ -109,20 +111,31 @@ impl Outputs {
         if !latencies::is_of_a_sweep(&latencies) {
             refuse_unknown_table(&latencies, &table, journal.as_deref())?;
         }
-        Ok(Self { table, latencies, journal })
+        // A trace may well have this name: no journal says that it may go.
+        if journal.is_some() && text.exists() && !table::is_text_of_a_sweep(&text) {
+            let message = format!("{} is there already, and no sweep wrote it", text.display());
+            return Err(
+                Failure::input(message).with_help("name another table, whose text then stands beside it: --out")
+            );
+        }
+        Ok(Self { table, text, latencies, journal })
     }
 
     fn write(&self, results: &Results<'_>) -> Result<(), Failure> {
         table::write(&self.table, results)?;
-        self.journal.as_ref().map_or(Ok(()), |_| latencies::write(&self.latencies, results))
+        if self.journal.is_some() {
+            table::write_text(&self.text, results)?;
+            latencies::write(&self.latencies, results)?;
+        }
+        Ok(())
     }
 
     /// What was written where.
     fn note(&self) -> String {
-        let (table, latencies) = (self.table.display(), self.latencies.display());
+        let (table, text, latencies) = (self.table.display(), self.text.display(), self.latencies.display());
         match self.journal.as_deref().map(Path::display) {
             Some(journal) => {
-                format!("\nWritten to {table} and {latencies}; a rerun skips what {journal} holds\n")
+                format!("\nWritten to {table}, {text} and {latencies}; a rerun skips what {journal} holds\n")
             }
             None => format!("\nWritten to {table}, without a journal\n"),
         }
@@ -133,6 +146,9 @@ impl Outputs {
 fn check_outputs(out: &Path, journal: Option<&Path>, file: &SweepFile, cells: &[Cell]) -> Result<(), Failure> {
     let mut outputs = vec![Output::new("the table", out)];
     outputs.extend(journal.map(|journal| Output::new("the journal", journal)));
+    // A table that is called .csv is refused for that.
+    let text = Some(table::text_beside(out)).filter(|text| journal.is_some() && text != out);
+    outputs.extend(text.map(|text| Output::new("the table as text", text)));
     outputs.extend(journal.map(|_| Output::new("the table of response times", latencies::path_beside(out))));
     files::refuse_clashes(&outputs, inputs(file, cells))
 }
@@ -205,7 +221,7 @@ fn refuse_other_format(out: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("--out {}: the table is written as Parquet, and the name says otherwise", out.display());
-    let help = format!("name it {}", out.with_extension("parquet").display());
+    let help = format!("name it {}: a .csv stands beside it", out.with_extension("parquet").display());
     Err(Failure::input(message).with_help(help))
 }
 

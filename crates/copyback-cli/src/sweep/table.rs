@@ -3,12 +3,12 @@
 use super::file::SweepFile;
 use super::grid::Cell;
 use super::journal::{CellResult, RunResult};
-use crate::columns::{About, Column, write_table};
+use crate::columns::{About, Column, csv, write_table};
 use crate::failure::Failure;
 use crate::files;
 use crate::flat::Number;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Cells and their results, in the same order.
 pub struct Results<'a> {
@@ -26,6 +26,27 @@ pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
     files::write_whole(path, |file| write_table(file, "sweep", &about(results), columns(results)))
 }
 
+/// Names of the columns that each table of a sweep begins with.
+const FIRST_COLUMNS: [&str; 5] = ["cell", "case", "device", "workload", "seed"];
+
+/// The same table as text stands beside it.
+pub fn text_beside(table: &Path) -> PathBuf {
+    table.with_extension("csv")
+}
+
+/// Writes the same table as text.
+pub fn write_text(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
+    files::write_whole(path, |file| csv::write(file, &columns(results)))
+}
+
+/// Whether a sweep wrote the text: it begins with the names that all have.
+pub fn is_text_of_a_sweep(path: &Path) -> bool {
+    let names = FIRST_COLUMNS.join(",") + ",";
+    let mut begin = vec![0; names.len()];
+    let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut begin));
+    read.is_ok() && begin == names.as_bytes()
+}
+
 /// What a sweep's tables say of it: seeds, configurations and hashes of runs are in the rows.
 pub fn about(results: &Results<'_>) -> About {
     About::this_program().with("sweep", &results.file.name)
@@ -40,12 +61,13 @@ pub fn rows<'a>(results: &'a Results<'_>) -> Vec<(&'a Cell, &'a RunResult)> {
 /// Columns of what a cell is: one for each varied key after those that every sweep has.
 pub fn cell_columns(results: &Results<'_>, rows: &[&Cell]) -> Vec<Column> {
     let text = |name, value: &dyn Fn(&Cell) -> String| Column::text(name, rows.iter().map(|c| value(c)).collect());
+    let [label, case, device, workload, seed] = FIRST_COLUMNS;
     let mut columns = vec![
-        text("cell", &|cell| cell.label.clone()),
-        text("case", &|cell| cell.case.clone()),
-        text("device", &|cell| cell.device.clone()),
-        text("workload", &|cell| cell.workload.clone()),
-        Column::U64("seed", rows.iter().map(|cell| cell.plan.seed).collect()),
+        text(label, &|cell| cell.label.clone()),
+        text(case, &|cell| cell.case.clone()),
+        text(device, &|cell| cell.device.clone()),
+        text(workload, &|cell| cell.workload.clone()),
+        Column::U64(seed, rows.iter().map(|cell| cell.plan.seed).collect()),
     ];
     for (at, vary) in results.file.vary.iter().enumerate() {
         let values: Vec<&toml::Value> = rows.iter().map(|cell| &cell.varied[at]).collect();

@@ -158,6 +158,33 @@ fn a_table_that_no_sweep_wrote_is_not_replaced_unasked() {
     place.done(&["sweep", "grid.toml", "--quiet"]);
 }
 
+/// The table as text has a name that a trace of the same experiment may well have.
+#[test]
+fn a_text_that_no_sweep_wrote_is_not_replaced() {
+    let place = Place::new();
+    place.file("grid.toml", SWEEP);
+    swept(&place, &[]);
+    let text = place.bytes("grid.csv");
+    for mine in ["", "cell,case\nmine,1\n"] {
+        place.file("grid.csv", mine);
+        let says = ["grid.csv is there already, and no sweep wrote it", "name another table"];
+        place.refused(&["sweep", "grid.toml", "--quiet"], &says);
+        place.refused(&["sweep", "grid.toml", "--quiet", "--fresh", "--out", "grid.parquet"], &says);
+        assert_eq!(place.read("grid.csv"), mine);
+    }
+    // It is an input, too.
+    place.file("grid.csv", "1,a,0,Write,0,4096,1\n");
+    place.file("traced.toml", "trace = \"grid.csv\"\n");
+    place.refused(&["sweep", "traced.toml", "--quiet", "--out", "grid.parquet"], &["grid.csv"]);
+    std::fs::remove_file(place.path("grid.csv")).unwrap();
+    place.done(&["sweep", "grid.toml", "--quiet"]);
+    assert_eq!(place.bytes("grid.csv"), text);
+    // What is no file has nothing beside it.
+    let before = place.names();
+    place.done(&["sweep", "grid.toml", "--quiet", "--out", "/dev/null"]);
+    assert_eq!(place.names(), before);
+}
+
 /// `reproduce` names its tables itself: nobody can have meant them.
 #[test]
 fn a_table_that_no_reproduction_wrote_is_not_replaced() {

@@ -1,0 +1,77 @@
+//! The same tables as texts, for whoever has no reader of Parquet: a line of names, and a line for each row (RFC 4180).
+
+use super::Column;
+use std::io::{BufWriter, Result, Write};
+
+impl Column {
+    fn name(&self) -> &str {
+        match self {
+            Self::Text(name, _) | Self::U64(name, _) | Self::F64(name, _) => name,
+            Self::Named(name, _) | Self::NamedText(name, _) | Self::MaybeU64(name, _) | Self::MaybeF64(name, _) => name,
+        }
+    }
+
+    fn rows(&self) -> usize {
+        match self {
+            Self::Text(_, values) | Self::NamedText(_, values) => values.len(),
+            Self::U64(_, values) | Self::Named(_, values) => values.len(),
+            Self::F64(_, values) => values.len(),
+            Self::MaybeU64(_, values) => values.len(),
+            Self::MaybeF64(_, values) => values.len(),
+        }
+    }
+
+    /// The value of a row; nothing where Parquet has null. Numbers are as short as reads back the same.
+    fn value(&self, row: usize) -> String {
+        let shown = |value: Option<String>| value.unwrap_or_default();
+        match self {
+            Self::Text(_, values) | Self::NamedText(_, values) => quoted(&values[row]),
+            Self::U64(_, values) | Self::Named(_, values) => values[row].to_string(),
+            Self::F64(_, values) => values[row].to_string(),
+            Self::MaybeU64(_, values) => shown(values[row].map(|value| value.to_string())),
+            Self::MaybeF64(_, values) => shown(values[row].map(|value| value.to_string())),
+        }
+    }
+}
+
+/// Quoted where a comma, a quote or the end of a line would end it too early.
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+/// Writes a table.
+pub fn write(out: impl Write, columns: &[Column]) -> Result<()> {
+    let mut out = BufWriter::new(out);
+    let names: Vec<String> = columns.iter().map(|column| quoted(column.name())).collect();
+    writeln!(out, "{}", names.join(","))?;
+    for row in 0..columns.first().map_or(0, Column::rows) {
+        for (at, column) in columns.iter().enumerate() {
+            write!(out, "{}{}", if at > 0 { "," } else { "" }, column.value(row))?;
+        }
+        writeln!(out)?;
+    }
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_quoted_where_they_need_it_and_null_is_nothing() {
+        let texts = ["plain", "a, b", "say \"so\"", "two\nlines"].map(str::to_owned).to_vec();
+        let columns = [
+            Column::text("a", texts),
+            Column::MaybeF64("b,c".into(), vec![Some(0.1), None, Some(1e-9), Some(3.0)]),
+            Column::U64("d", vec![0, u64::MAX, 2, 3]),
+        ];
+        let mut out = Vec::new();
+        write(&mut out, &columns).unwrap();
+        let expected = "a,\"b,c\",d\nplain,0.1,0\n\"a, b\",,18446744073709551615\n\"say \"\"so\"\"\",0.000000001,2\n\
+                        \"two\nlines\",3,3\n";
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+}
