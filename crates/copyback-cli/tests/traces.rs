@@ -223,3 +223,26 @@ fn a_format_that_is_not_read_is_refused_by_name() {
         said(&refused)
     );
 }
+
+/// On an empty drive, with policies that draw nothing, a replayed trace is the same with each seed.
+#[test]
+fn seeds_that_change_nothing_are_told() {
+    let (folder, trace) = file("sparse.csv", &sparse(400));
+    let sweep = |text: &str| {
+        let path = folder.path().join("grid.toml");
+        let common = "scheme = \"baseline\"\nrequests = 300\nset.workload.layout = \"compact\"\n";
+        std::fs::write(&path, format!("{common}{text}")).unwrap();
+        let out = folder.path().join("grid.parquet");
+        let output = copyback(&["sweep", path.to_str().unwrap(), "--quiet", "--fresh", "--out", out.to_str().unwrap()]);
+        assert_eq!(code(&output), 0, "{text}: {}", said(&output));
+        printed(&output)
+    };
+    let (says, empty) = ("Note: all seeds give the same results", "set.precondition.mode = \"empty\"\n");
+    let replayed = format!("trace = {trace:?}\n");
+    let text = sweep(&format!("{replayed}seeds = [1, 2]\n{empty}"));
+    assert!(text.contains(&format!("{says}: the requests are the trace's")), "{text}");
+    assert!(!sweep(&format!("{replayed}seed = 1\n{empty}")).contains(says), "one seed");
+    let some = "[vary]\nprecondition.mode = [\"empty\", \"random\"]\n";
+    let text = sweep(&format!("{replayed}seeds = [1, 2]\nset.geometry.channels = 1\n{some}"));
+    assert!(text.contains(&format!("{says} in 1 of 2 rows of cells")), "{text}");
+}

@@ -336,6 +336,7 @@ fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     let cells = results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
     text.push_str(&notes::of_cells(cells).concat());
     let warms_up = grid.cells.iter().all(|cell| cell.plan.warmup == Some(Warmup::Steady));
+    text.push_str(&notes::of_equal_seeds(results).unwrap_or_default());
     text.push_str(&notes::of_steadiness(results.results.iter(), warms_up).unwrap_or_default());
     if !grid.left_out.is_empty() {
         text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));

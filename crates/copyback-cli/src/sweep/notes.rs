@@ -2,6 +2,8 @@
 //! numbers.
 
 use super::journal::{CellResult, RunResult};
+use super::seeds::SeedGroup;
+use super::table::Results;
 use crate::format::percent;
 
 /// Notes that are shown: more are in the journal.
@@ -71,6 +73,28 @@ pub fn of_steadiness<'a>(results: impl Iterator<Item = &'a CellResult>, warms_up
         format!(
             "Note: {count} of {all} {cells} {are} not yet steady, or too short to tell\n      {advice}; `run` says what \
              moves\n"
+        )
+    })
+}
+
+/// What seeds vary, where they made no difference: an interval of no width reads like certainty.
+pub fn of_equal_seeds(results: &Results<'_>) -> Option<String> {
+    let groups: Vec<_> = SeedGroup::all(results).into_iter().filter(|group| group.cells.len() > 1).collect();
+    let are_equal = |group: &&SeedGroup<'_>| {
+        let is_replayed = group.first.plan.runs.iter().all(|run| run.resolved.workload.trace.is_some());
+        let numbers = |cell: usize| results.results[cell].runs.iter().map(|run| &run.numbers);
+        is_replayed && group.cells.iter().all(|(_, cell)| numbers(*cell).eq(numbers(group.cells[0].1)))
+    };
+    let count = groups.iter().filter(are_equal).count();
+    let of = match groups.len() {
+        all if all == count => String::new(),
+        all => format!(" in {count} of {all} rows of cells"),
+    };
+    (count > 0).then(|| {
+        format!(
+            "Note: all seeds give the same results{of}: the requests are the trace's, and a seed draws only the drive's \
+             preconditioning and what policies leave to chance\n      +/- 0 says that neither plays a part, not how sure \
+             the results are: other traces tell that\n"
         )
     })
 }
