@@ -1,5 +1,6 @@
 //! Readers: one file a format, all streaming, all behind [`RecordReader`].
 
+mod arrow_schema;
 pub(crate) mod biosnoop;
 pub(crate) mod blkparse;
 pub(crate) mod blktrace;
@@ -20,6 +21,7 @@ pub(crate) mod msr;
 mod names;
 pub(crate) mod parquet;
 mod parquet_lengths;
+mod parquet_types;
 pub(crate) mod records;
 pub(crate) mod spc;
 pub(crate) mod strace;
