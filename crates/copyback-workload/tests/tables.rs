@@ -103,6 +103,30 @@ fn csv_that_is_wrong_names_place_value_and_remedy() {
     assert!(help.contains("`offset_bytes`"), "{help}");
 }
 
+#[test]
+fn a_request_ends_at_the_last_byte_that_64_bits_count_or_before() {
+    let ending = |by_more: u64| {
+        let row = format!("5,W,{},512\n", u64::MAX - 512 + by_more);
+        format!("arrival_ns,op,offset_bytes,length_bytes\n0,R,0,512\n{row}").into_bytes()
+    };
+    assert_eq!(rows(&ending(0), "")[1].2, u64::MAX - 512);
+    let (message, help) = refused(&ending(0), "align = \"4 KiB\"");
+    assert!(message.contains("request 2 ends at byte 18446744073709551615: widened to 4 KiB"), "{message}");
+    assert!(help.contains("leave `align` out"), "{help}");
+    for (by, end) in [(1, "18446744073709551616"), (2, "18446744073709551617")] {
+        let (message, help) = refused(&ending(by), "");
+        let expected = format!(
+            "line 3: a request of 512 bytes at byte {} ends at byte {end}, and the end is 18446744073709551615 at most",
+            u64::MAX - 512 + by
+        );
+        assert!(message.ends_with(&expected), "{message}");
+        assert!(help.contains("skip_bad"), "{help}");
+    }
+    let beyond = b"arrival_ns,op,offset_sectors,length_bytes\n0,R,36028797018963968,512\n";
+    let (message, _) = refused(beyond, "");
+    assert!(message.contains("line 2: its offset_sectors is 36028797018963968, too much for 64 bits"), "{message}");
+}
+
 /// pandas writes floating-point numbers below 0.0001 with an exponent, and whole ones of a column that once lacked a
 /// value with a decimal.
 #[test]

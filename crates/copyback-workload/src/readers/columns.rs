@@ -145,7 +145,7 @@ pub(crate) fn priority_of_number(number: i128) -> Result<Priority, LineError> {
 /// A number of the column's unit as nanoseconds or bytes.
 pub(crate) fn scaled(number: i128, key: &ColumnKey) -> Result<u64, LineError> {
     let wrong = |what: &str| LineError(format!("its {} is {number}, {what}", key.name));
-    let number = u64::try_from(number).map_err(|_| wrong(if number < 0 { "below zero" } else { "beyond 2^64" }))?;
+    let number = u64::try_from(number).map_err(|_| wrong(if number < 0 { "below zero" } else { "not below 2^64" }))?;
     number.checked_mul(key.factor).ok_or_else(|| wrong("too much for 64 bits of nanoseconds or bytes"))
 }
 

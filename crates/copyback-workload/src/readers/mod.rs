@@ -135,9 +135,14 @@ impl BadRecords {
                 "a request of {len} is longer than any block layer makes (1 TiB at most here)"
             )));
         }
-        if request.offset_bytes.checked_add(request.len_bytes).is_none() {
-            let Request { offset_bytes, len_bytes, .. } = request;
-            return Err(LineError(format!("{len_bytes} bytes at byte {offset_bytes} end beyond 2^64")));
+        let Request { offset_bytes, len_bytes, .. } = request;
+        // The end itself is a number of 64 bits everywhere behind this.
+        if offset_bytes.checked_add(len_bytes).is_none() {
+            let end = u128::from(offset_bytes) + u128::from(len_bytes);
+            return Err(LineError(format!(
+                "a request of {len_bytes} bytes at byte {offset_bytes} ends at byte {end}, and the end is {} at most",
+                u64::MAX
+            )));
         }
         Ok(Some(request))
     }
