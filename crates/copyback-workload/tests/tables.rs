@@ -68,10 +68,21 @@ fn csv_in_other_units_and_under_other_names() {
     assert_eq!(rows(names, keys), [(0, Op::Write, 4096, 8192, 0), (7, Op::Read, 0, 512, 0)]);
     assert_eq!(rows(names, &keys.replace("arrival_ns", "arrival_us"))[1].0, 7000);
     assert_eq!(rows(names, &format!("format = \"csv\"\n{keys}")).len(), 2);
-    // Without a word on the names it is no known format, and the remedy says which word.
+    // Without a word on the names the message says which there are, and the remedy which word.
     let (message, help) = refused(names, "");
-    assert!(message.contains("fits no known format"), "{message}");
-    assert!(help.contains("--set workload.columns.arrival_ns=NAME"), "{help}");
+    assert!(
+        message.contains("with the columns `ts`, `rw`, `lba`, `size`; it lacks `arrival_ns` (the arr"),
+        "{message}"
+    );
+    assert!(message.ends_with("`op` (the operation), `offset_bytes` (the offset), `length_bytes` (the length)"));
+    assert!(help.contains("workload.columns.arrival_ns=NAME, and the same with op, offset_bytes, length"), "{help}");
+    let (message, help) = refused(b"ts,op,offset_bytes,length_bytes\n0.25,R,0,512\n", "");
+    assert!(message.ends_with("; it lacks `arrival_ns` (the arrival time)"), "{message}");
+    assert!(help.contains("workload.columns.arrival_ns=NAME; times"), "{help}");
+    // Text of other kinds is no table.
+    for text in [&b"Time Op\nx y\n"[..], b"a,b,c,d\n1,2\n"] {
+        assert!(refused(text, "").0.contains("fits no known format"), "{}", String::from_utf8_lossy(text));
+    }
 }
 
 #[test]
@@ -142,12 +153,17 @@ fn csv_as_pandas_writes_numbers() {
 
 #[test]
 fn csv_with_other_separators_is_refused_as_such() {
-    for (separator, shown) in [(";", "`;`"), ("\t", "tabs")] {
+    for (separator, shown) in [(";", "`;`"), ("\t", "tabs"), ("|", "`|`"), ("  ", "blanks")] {
         let content = "arrival_ns,op,offset_bytes,length_bytes\n0,R,0,512\n".replace(',', separator);
         let (message, help) = refused(content.as_bytes(), "");
         assert!(message.contains(&format!("columns are separated by commas; this header has {shown}")), "{message}");
         assert!(help.contains("with commas"), "{help}");
         let named = content.replace("arrival_ns", "ts");
+        let (message, help) = refused(named.as_bytes(), "");
+        let expected =
+            format!("`length_bytes`, which {shown} separate and not commas; it lacks `arrival_ns` (the arrival time)");
+        assert!(message.contains("columns `ts`, `op`") && message.ends_with(&expected), "{message}");
+        assert!(help.contains("with commas") && help.contains("workload.columns.arrival_ns=NAME"), "{help}");
         let (message, _) = refused(named.as_bytes(), "columns.arrival_ns = \"ts\"");
         assert!(message.contains(shown), "{message}");
     }
