@@ -19,6 +19,16 @@ pub(crate) struct Csv {
     of_columns: Vec<Option<Column>>,
     unused: Option<String>,
     header_read: bool,
+    counts_from_start: bool,
+}
+
+/// A comment in front of a header: the first request does not arrive at zero.
+pub(crate) const COUNTS_FROM_START: &str = "# times count from the recording's start";
+
+/// Whether this comment stands in front of the header.
+fn counts_from_start(head: &[u8]) -> bool {
+    let mut lines = head.split(|byte| *byte == b'\n').take_while(|line| is_blank_or_comment(line));
+    lines.any(|line| line.trim_ascii() == COUNTS_FROM_START.as_bytes())
 }
 
 /// The first line of a text that is neither blank nor a comment.
@@ -165,7 +175,12 @@ impl Csv {
         for column in found.into_iter().flatten() {
             of_columns[column.at] = Some(column);
         }
-        Ok(Self { of_columns, unused: columns::note_unused(&names, &found), header_read: false })
+        Ok(Self {
+            of_columns,
+            unused: columns::note_unused(&names, &found),
+            header_read: false,
+            counts_from_start: counts_from_start(head),
+        })
     }
 
     fn row(&self, line: &[u8]) -> Result<Request, LineError> {
@@ -262,6 +277,10 @@ impl LineFormat for Csv {
             return Ok(Parsed::Other);
         }
         self.row(line).map(Parsed::Request)
+    }
+
+    fn counts_from_start(&self) -> bool {
+        self.counts_from_start
     }
 
     fn notes(&self) -> Vec<String> {

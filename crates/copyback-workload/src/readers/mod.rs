@@ -74,6 +74,11 @@ pub(crate) trait LineFormat: Send {
         Vec::new()
     }
 
+    /// As [`RecordReader::counts_from_start`].
+    fn counts_from_start(&self) -> bool {
+        false
+    }
+
     /// What to try where a file held no request at all.
     fn help_if_empty(&self) -> Option<String> {
         None
