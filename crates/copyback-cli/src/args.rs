@@ -358,8 +358,8 @@ pub enum TraceCommand {
         /// The input's format, where it is not to be found out
         #[arg(long, value_name = "FORMAT")]
         format: Option<String>,
-        /// The output's format: parquet, csv (a table with a header), msr, fio-v2, fio-v3, disksim or spc [default: by the
-        /// output's name, where .csv means msr]
+        /// The output's format: parquet, csv (a table with a header), msr, fio-v2, fio-v3, disksim or spc [default: by
+        /// the output's name, where .csv means msr]
         #[arg(long, value_name = "FORMAT")]
         to: Option<String>,
         /// Only requests of this device, volume or LUN of the trace
