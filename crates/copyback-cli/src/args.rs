@@ -146,7 +146,7 @@ pub struct Common {
     pub skip_bad: Option<u64>,
     /// Give each plane as many blocks that what the trace addresses is this share of the drive, for example 0.9; with
     /// `--set workload.layout=compact` that is its footprint
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub fit: Option<Share>,
     /// Set one key of the configuration, for example trigger.soft=0.05 (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]

@@ -150,8 +150,8 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     let fitted = fitted(&plan, share)?;
     let mut common = common.clone();
     common.sets.push(fitted.set());
-    let plan = plan_as_said(&common, schemes, default_schemes).map_err(|failure| fitted.refused(failure))?;
-    Ok(Plan { fitted: Some(fitted), ..plan })
+    let sized = plan_as_said(&common, schemes, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
+    Ok(Plan { fitted: Some(fitted), ..sized })
 }
 
 /// The plan with the drive that the command line and the experiment describe.

@@ -82,8 +82,14 @@ fn a_drive_is_sized_for_a_trace() {
     for (more, says) in [
         (
             &["--fit", "0.9"][..],
-            &["--fit 0.9 for a trace that addresses 32.0 MiB makes", "lower the share of --fit"][..],
+            &["--fit 0.9 for a trace that addresses 32.0 MiB makes", "lower the share of --fit, for example to 0.36"][..],
         ),
+        (&["--fit", "1e-300"], &["--fit 1e-300 for", "4,294,967,295 blocks or more", "for example to 4.9e-6"]),
+        (&["--fit", "1.5"], &["a share is above 0 and at most 1; write for example 0.9"]),
+        (&["--fit", "0"], &["a share is above 0 and at most 1; write for example 0.9"]),
+        (&["--fit", "nan"], &["a share is above 0 and at most 1; write for example 0.9"]),
+        (&["--fit", "-1"], &["invalid value '-1'", "a share is above 0 and at most 1; write for example 0.9"]),
+        (&["--fit", "-0.5"], &["invalid value '-0.5'"]),
         (&["--fit", "0.5"], &["--fit 0.5 for a trace that addresses 32.0 MiB makes 11 blocks in a plane"]),
         (&["--fit", "90"], &["for 90 per cent write 0.9"]),
         (&["--fit", "0.5", "--set", "capacity.logical=64 MiB"], &["`capacity.logical` has set its capacity to 64 MiB"]),
@@ -94,8 +100,11 @@ fn a_drive_is_sized_for_a_trace() {
     ] {
         let output = run(more);
         assert_eq!(code(&output), 2, "{more:?}: {}", printed(&output));
+        assert!(!said(&output).contains("--set:"), "nobody typed the number of blocks: {}", said(&output));
         says.iter().for_each(|part| assert!(said(&output).contains(part), "{more:?}: {}", said(&output)));
     }
+    let advised = run(&["--fit", "0.36"]);
+    assert!(printed(&advised).contains("--fit 0.36 gave each plane 15 blocks"), "the remedy helps: {}", said(&advised));
     let generated = copyback(&["run", "--workload", "financial-like", "--fit", "0.9"]);
     assert!(said(&generated).contains("this workload is generated for the drive"), "{}", said(&generated));
     // Two writes of 16 KiB, the second at the end of 40 MiB: 100 MiB are 16 blocks of each plane.
@@ -105,6 +114,7 @@ fn a_drive_is_sized_for_a_trace() {
     // Where the trace has its own addresses, they end at 32 TiB, and no such drive is made of planes so small.
     let (_folder, path) = file("far.csv", &format!("10,a,0,Write,{},4096,1\n", (1_u64 << 45) - 4096));
     let as_is = copyback(&["run", "--trace", &path, "--fit", "0.9"]);
+    assert!(said(&as_is).contains("no share makes it small enough"), "{}", said(&as_is));
     assert!(code(&as_is) == 2 && said(&as_is).contains("workload.layout=compact"), "{}", said(&as_is));
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
     let fields = |line| separator.map_or_else(|| names(line), |(byte, _)| split(line, byte));
     let (names, row) = (fields(header), fields(row));
     let is_number = |field: &String| field.starts_with(|c: char| c.is_ascii_digit());
-    let is_table = names.len() >= COLUMNS_MIN && names.iter().all(is_name) && row.len() == names.len();
+    let is_table = names.len() >= COLUMNS_MIN && names.iter().all(|name| is_name(name)) && row.len() == names.len();
     if !is_table || !row.iter().any(is_number) {
         return None;
     }
@@ -114,14 +114,14 @@ pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
 }
 
 /// Whether a field may be a column's name.
-fn is_name(field: &String) -> bool {
+fn is_name(field: &str) -> bool {
     field.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
 /// What to try with a text of no known format whose first line may be a header.
 pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
     let names = names(line);
-    (names.len() >= 4 && names.iter().all(is_name)).then(|| {
+    (names.len() >= 4 && names.iter().all(|name| is_name(name))).then(|| {
         "if its first line names columns, say which is which: --set workload.columns.arrival_ns=NAME, and the same \
          with op, offset_bytes and length_bytes"
             .to_owned()
