@@ -118,6 +118,29 @@ fn a_drive_is_sized_for_a_trace() {
     assert!(code(&as_is) == 2 && said(&as_is).contains("workload.layout=compact"), "{}", said(&as_is));
 }
 
+/// 32 MiB of a drive of 162 MiB, which has 26 blocks in a plane, 5 of them spare.
+#[test]
+fn what_is_large_for_a_small_drive_is_noted() {
+    let (_folder, path) = file("sparse.csv", &sparse(2048));
+    let notes = |set: &[&str]| {
+        let base =
+            ["run", "--trace", &path, "--set", "workload.layout=compact", "--fit", "0.2", "--scheme", "baseline"];
+        let sets = set.iter().flat_map(|set| ["--set", set]);
+        printed(&copyback(&base.into_iter().chain(sets).collect::<Vec<_>>()))
+    };
+    let kept = "`trigger.soft = 3` counts blocks, however few a drive has: collection keeps 3 of the 5 spare blocks";
+    assert!(notes(&["trigger.soft=3"]).contains(kept));
+    let kept = "`trigger.stop = 4` counts blocks, however few a drive has: collection keeps 4 of the 5 spare blocks";
+    assert!(notes(&["trigger.soft=2", "trigger.stop=4"]).contains(kept));
+    for soft in ["trigger.soft=2", "trigger.soft=0.15"] {
+        assert!(!notes(&[soft]).contains("spare blocks of each plane"), "{soft}");
+    }
+    let buffered = |size: &str| notes(&["buffer.policy=lru", &format!("buffer.size={size} MiB")]);
+    let large = "the buffer has room for 163 MiB (`buffer.size`), and the drive for 162.5 MiB";
+    assert!(buffered("163").contains(large));
+    assert!(!buffered("162").contains("the buffer has room"));
+}
+
 #[test]
 fn what_does_not_fit_is_told_of_the_compact_layout_and_fits_with_it() {
     let (_folder, path) = file("sparse.csv", &sparse(20));
