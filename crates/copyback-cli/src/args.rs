@@ -146,7 +146,7 @@ pub struct Common {
     pub skip_bad: Option<u64>,
     /// Give each plane as many blocks that what the trace addresses is this share of the drive, for example 0.9; with
     /// `--set workload.layout=compact` that is its footprint
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub fit: Option<Share>,
     /// Set one key of the configuration, for example trigger.soft=0.05 (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
@@ -363,7 +363,8 @@ pub enum TraceCommand {
         /// The input's format, where it is not to be found out
         #[arg(long, value_name = "FORMAT")]
         format: Option<String>,
-        /// The output's format
+        /// The output's format: parquet, csv (a table with a header), msr, fio-v2, fio-v3, disksim or spc [default: by
+        /// the output's name, where .csv means msr]
         #[arg(long, value_name = "FORMAT")]
         to: Option<String>,
         /// Only requests of this device, volume or LUN of the trace

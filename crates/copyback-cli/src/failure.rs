@@ -178,6 +178,19 @@ impl Failure {
         self
     }
 
+    /// The same, pointing nowhere if it points into this line.
+    #[must_use]
+    pub fn not_at_line(mut self, line: &str) -> Self {
+        if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self
+            && let (Some(source), Some(span)) = (&diagnosis.source_text, &diagnosis.span)
+            && let Some(before) = source.inner().get(..span.start)
+            && source.inner().lines().nth(before.matches('\n').count()) == Some(line)
+        {
+            (diagnosis.source_text, diagnosis.span) = (None, None);
+        }
+        self
+    }
+
     /// The same, saying which of several runs it was.
     #[must_use]
     pub fn of_run(mut self, run: &str) -> Self {

@@ -150,8 +150,8 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
     let fitted = fitted(&plan, share, &mut Footprints::default())?;
     let mut common = common.clone();
     common.sets.push(fitted.set());
-    let plan = plan_as_said(&common, schemes, default_schemes).map_err(|failure| fitted.refused(failure))?;
-    Ok(Plan { fitted: Some(fitted), ..plan })
+    let sized = plan_as_said(&common, schemes, default_schemes).map_err(|failure| fitted.refused(failure, &plan))?;
+    Ok(Plan { fitted: Some(fitted), ..sized })
 }
 
 /// The plan with the drive that the command line and the experiment describe.
@@ -286,8 +286,8 @@ pub fn plan_choice(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan,
     let fitted = fitted(&plan, share, &mut known.footprints)?;
     let mut choice = choice.clone();
     choice.sets.push(fitted.set());
-    let plan = plan_as_chosen(&choice, known).map_err(|failure| fitted.refused(failure))?;
-    Ok(Plan { fitted: Some(fitted), ..plan })
+    let sized = plan_as_chosen(&choice, known).map_err(|failure| fitted.refused(failure, &plan))?;
+    Ok(Plan { fitted: Some(fitted), ..sized })
 }
 
 /// The plan with the drive that the choice describes.

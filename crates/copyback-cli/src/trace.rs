@@ -74,7 +74,8 @@ fn written_format(output: &Path, to: Option<&str>) -> Result<WriteFormat, Failur
         _ => {
             let names: Vec<&str> = WriteFormat::ALL.iter().map(|format| format.word()).collect();
             let help = format!(
-                "use .parquet, .csv (msr), .spc, .iolog (fio-v3) or .trace (disksim), or --to with one of {}",
+                "use .parquet, .csv (msr; with --to csv a table), .spc, .iolog (fio-v3) or .trace (disksim), or --to \
+                 with one of {}",
                 names.join(", ")
             );
             Err(Failure::input(format!("the name {} does not say in which format to write", output.display()))

@@ -310,7 +310,15 @@ fn a_workload_survives_conversion() {
     let info = printed(&copyback(&["trace", "info", path, "--json"]));
     let info: serde_json::Value = serde_json::from_str(&info).unwrap();
     assert_eq!(info["requests"], 1000);
-    refused(&["trace", "convert", "oltp", "cut.xyz"], &["does not say in which format"]);
+    refused(&["trace", "convert", "oltp", "cut.xyz"], &["does not say in which format", "--to csv"]);
+    // A table as text, and back, with nothing lost; without `--to` the name means MSR's format.
+    let [table, again] = ["cut.csv", "again.parquet"].map(|name| folder.path().join(name));
+    let [table, again] = [&table, &again].map(|path| path.to_str().unwrap());
+    let told = printed(&copyback(&["trace", "convert", path, table, "--to", "csv"]));
+    assert!(told.contains("1,000 requests as csv"), "{told}");
+    assert!(printed(&copyback(&["trace", "convert", table, again])).contains("1,000 requests as parquet"));
+    assert_eq!(std::fs::read(again).unwrap(), std::fs::read(path).unwrap());
+    assert!(printed(&copyback(&["trace", "convert", path, table])).contains("1,000 requests as msr"));
 }
 
 #[test]

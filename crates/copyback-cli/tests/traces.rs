@@ -84,8 +84,14 @@ fn a_drive_is_sized_for_a_trace() {
     for (more, says) in [
         (
             &["--fit", "0.9"][..],
-            &["--fit 0.9 for a trace that addresses 32.0 MiB makes", "lower the share of --fit"][..],
+            &["--fit 0.9 for a trace that addresses 32.0 MiB makes", "lower the share of --fit, for example to 0.36"][..],
         ),
+        (&["--fit", "1e-300"], &["--fit 1e-300 for", "4,294,967,295 blocks or more", "for example to 4.9e-6"]),
+        (&["--fit", "1.5"], &["a share is above 0 and at most 1; write for example 0.9"]),
+        (&["--fit", "0"], &["a share is above 0 and at most 1; write for example 0.9"]),
+        (&["--fit", "nan"], &["a share is above 0 and at most 1; write for example 0.9"]),
+        (&["--fit", "-1"], &["invalid value '-1'", "a share is above 0 and at most 1; write for example 0.9"]),
+        (&["--fit", "-0.5"], &["invalid value '-0.5'"]),
         (&["--fit", "0.5"], &["--fit 0.5 for a trace that addresses 32.0 MiB makes 11 blocks in a plane"]),
         (&["--fit", "90"], &["for 90 per cent write 0.9"]),
         (&["--fit", "0.5", "--set", "capacity.logical=64 MiB"], &["`capacity.logical` has set its capacity to 64 MiB"]),
@@ -96,8 +102,11 @@ fn a_drive_is_sized_for_a_trace() {
     ] {
         let output = run(more);
         assert_eq!(code(&output), 2, "{more:?}: {}", printed(&output));
+        assert!(!said(&output).contains("--set:"), "nobody typed the number of blocks: {}", said(&output));
         says.iter().for_each(|part| assert!(said(&output).contains(part), "{more:?}: {}", said(&output)));
     }
+    let advised = run(&["--fit", "0.36"]);
+    assert!(printed(&advised).contains("--fit 0.36 gave each plane 15 blocks"), "the remedy helps: {}", said(&advised));
     let generated = copyback(&["run", "--workload", "financial-like", "--fit", "0.9"]);
     assert!(said(&generated).contains("this workload is generated for the drive"), "{}", said(&generated));
     // Two writes of 16 KiB, the second at the end of 40 MiB: 100 MiB are 16 blocks of each plane.
@@ -107,6 +116,7 @@ fn a_drive_is_sized_for_a_trace() {
     // Where the trace has its own addresses, they end at 32 TiB, and no such drive is made of planes so small.
     let (_folder, path) = file("far.csv", &format!("10,a,0,Write,{},4096,1\n", (1_u64 << 45) - 4096));
     let as_is = copyback(&["run", "--trace", &path, "--fit", "0.9"]);
+    assert!(said(&as_is).contains("no share makes it small enough"), "{}", said(&as_is));
     assert!(code(&as_is) == 2 && said(&as_is).contains("workload.layout=compact"), "{}", said(&as_is));
 }
 
@@ -190,6 +200,29 @@ fn a_sweep_sizes_the_drive_of_each_cell() {
     let generated = folder.path().join("generated.toml");
     std::fs::write(&generated, "scheme = \"baseline\"\nworkload = \"random-write\"\nrequests = 50\n").unwrap();
     refused(generated.to_str().unwrap(), &["--fit", "0.4"], &["this workload is generated for the drive"]);
+}
+
+/// 32 MiB of a drive of 162 MiB, which has 26 blocks in a plane, 5 of them spare.
+#[test]
+fn what_is_large_for_a_small_drive_is_noted() {
+    let (_folder, path) = file("sparse.csv", &sparse(2048));
+    let notes = |set: &[&str]| {
+        let base =
+            ["run", "--trace", &path, "--set", "workload.layout=compact", "--fit", "0.2", "--scheme", "baseline"];
+        let sets = set.iter().flat_map(|set| ["--set", set]);
+        printed(&copyback(&base.into_iter().chain(sets).collect::<Vec<_>>()))
+    };
+    let kept = "`trigger.soft = 3` counts blocks, however few a drive has: collection keeps 3 of the 5 spare blocks";
+    assert!(notes(&["trigger.soft=3"]).contains(kept));
+    let kept = "`trigger.stop = 4` counts blocks, however few a drive has: collection keeps 4 of the 5 spare blocks";
+    assert!(notes(&["trigger.soft=2", "trigger.stop=4"]).contains(kept));
+    for soft in ["trigger.soft=2", "trigger.soft=0.15"] {
+        assert!(!notes(&[soft]).contains("spare blocks of each plane"), "{soft}");
+    }
+    let buffered = |size: &str| notes(&["buffer.policy=lru", &format!("buffer.size={size} MiB")]);
+    let large = "the buffer has room for 163 MiB (`buffer.size`), and the drive for 162.5 MiB";
+    assert!(buffered("163").contains(large));
+    assert!(!buffered("162").contains("the buffer has room"));
 }
 
 #[test]

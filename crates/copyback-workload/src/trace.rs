@@ -17,7 +17,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 /// A trace whose requests come in the order of their arrival, counted from the first one (from the recording's start
-/// in formats that count from there: fio's and the project's own).
+/// in formats that count from there: fio's and the project's own, and tables that say so).
 pub(crate) struct TraceSource {
     file: String,
     reader: Box<dyn RecordReader>,

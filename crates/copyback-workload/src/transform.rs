@@ -235,7 +235,11 @@ impl<S: RequestSource> Transformed<S> {
         }
         let end = request.offset_bytes + request.len_bytes;
         let end = end.checked_next_multiple_of(align).ok_or_else(|| {
-            Error::new(format!("a request that ends at byte {end} cannot be widened to {}", format_bytes(align)))
+            let (index, align) = (self.passed + self.rejected + 1, format_bytes(align));
+            let message =
+                format!("request {index} ends at byte {end}: widened to {align} (`align`), it would end beyond 2^64");
+            Error::new(message)
+                .with_help("leave `align` out, or let addresses lie side by side: `layout = \"compact\"`")
         })?;
         request.offset_bytes -= request.offset_bytes % align;
         request.len_bytes = end - request.offset_bytes;

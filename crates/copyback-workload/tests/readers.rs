@@ -529,7 +529,9 @@ fn paths_that_are_no_trace() {
 
 #[test]
 fn impossible_requests_are_refused() {
-    assert!(error(b"10,a,0,Read,18446744073709551615,512,1\n").message.contains("line 1: 512 bytes"));
+    assert!(
+        error(b"10,a,0,Read,18446744073709551615,512,1\n").message.contains("line 1: a request of 512 bytes at byte")
+    );
     assert!(error(&[MSR, b"10,a,0,Read,18446744073709551616,512,1\n"].concat()).message.contains("2^64"));
     assert!(error(b"10,a,0,Read,0,1099511627777,1\n").message.contains("line 1: a request of"));
     let (read, notes) = rows(b"10,a,0,Read,0,0,1\n11,a,0,Read,0,512,1\n");

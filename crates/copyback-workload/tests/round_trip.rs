@@ -23,10 +23,11 @@ fn kept(format: WriteFormat, mut request: Request) -> Request {
         _ => 1,
     };
     request.arrival_ns -= request.arrival_ns % unit_ns;
-    if format != WriteFormat::Parquet {
+    let keeps_all = matches!(format, WriteFormat::Parquet | WriteFormat::Csv);
+    if !keeps_all {
         request.priority = Priority::Normal;
     }
-    let has_trims = matches!(format, WriteFormat::Parquet | WriteFormat::Fio2 | WriteFormat::Fio3);
+    let has_trims = keeps_all || matches!(format, WriteFormat::Fio2 | WriteFormat::Fio3);
     if request.op == Op::Trim && !has_trims {
         request.op = Op::Write;
     }
@@ -106,6 +107,51 @@ proptest! {
         refuse_or_read(&content);
         refuse_or_read(&content[..at]);
     }
+}
+
+/// The own format, its table as text, and the own format again: the same to the byte.
+#[test]
+fn a_table_as_text_keeps_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let convert = |from: &str, to: &str, format| {
+        let mut source = open(&WorkloadSpec::of_trace(folder.path().join(from)), 1, u64::MAX).unwrap();
+        let summary = write_trace(&mut source, &folder.path().join(to), format).unwrap();
+        assert_eq!(summary.notes, Vec::<String>::new());
+        std::fs::read(folder.path().join(to)).unwrap()
+    };
+    let request = |arrival_ns, op, device, priority| Request {
+        arrival_ns,
+        offset_bytes: u64::MAX - 4097,
+        len_bytes: 4097,
+        device,
+        op,
+        priority,
+    };
+    // Times count from the recording's start, and the first request may come later.
+    for first_ns in [0, 5_000_000_007] {
+        let requests = vec![
+            request(first_ns, Op::Trim, u32::MAX, Priority::High),
+            request(first_ns + 1, Op::Write, 0, Priority::Normal),
+            request(u64::MAX, Op::Read, 3, Priority::Normal),
+        ];
+        let own = folder.path().join("own");
+        write_trace(&mut requests.clone().into_iter(), &own, WriteFormat::Parquet).unwrap();
+        let text = String::from_utf8(convert("own", "table.csv", WriteFormat::Csv)).unwrap();
+        let (comment, table) = text.split_at(text.find("arrival_ns").unwrap());
+        assert_eq!(comment, if first_ns > 0 { "# times count from the recording's start\n" } else { "" });
+        let row = format!("{first_ns},T,18446744073709547518,4097,4294967295,high\n{},W,", first_ns + 1);
+        assert!(
+            table.starts_with(&format!("arrival_ns,op,offset_bytes,length_bytes,device,priority\n{row}")),
+            "{table}"
+        );
+        assert_eq!(convert("table.csv", "again", WriteFormat::Parquet), std::fs::read(&own).unwrap());
+        // In other hands a comment may be lost: the first request arrives at zero then, as in any table.
+        std::fs::write(folder.path().join("bare.csv"), table).unwrap();
+        assert_eq!(read(&WorkloadSpec::of_trace(folder.path().join("bare.csv"))).unwrap()[0].arrival_ns, 0);
+    }
+    write_trace(&mut Vec::new().into_iter(), &folder.path().join("empty"), WriteFormat::Csv).unwrap();
+    let empty = std::fs::read_to_string(folder.path().join("empty")).unwrap();
+    assert_eq!(empty, "arrival_ns,op,offset_bytes,length_bytes,device,priority\n");
 }
 
 /// Under every format: a user may name a wrong one.

@@ -68,10 +68,21 @@ fn csv_in_other_units_and_under_other_names() {
     assert_eq!(rows(names, keys), [(0, Op::Write, 4096, 8192, 0), (7, Op::Read, 0, 512, 0)]);
     assert_eq!(rows(names, &keys.replace("arrival_ns", "arrival_us"))[1].0, 7000);
     assert_eq!(rows(names, &format!("format = \"csv\"\n{keys}")).len(), 2);
-    // Without a word on the names it is no known format, and the remedy says which word.
+    // Without a word on the names the message says which there are, and the remedy which word.
     let (message, help) = refused(names, "");
-    assert!(message.contains("fits no known format"), "{message}");
-    assert!(help.contains("--set workload.columns.arrival_ns=NAME"), "{help}");
+    assert!(
+        message.contains("with the columns `ts`, `rw`, `lba`, `size`; it lacks `arrival_ns` (the arr"),
+        "{message}"
+    );
+    assert!(message.ends_with("`op` (the operation), `offset_bytes` (the offset), `length_bytes` (the length)"));
+    assert!(help.contains("workload.columns.arrival_ns=NAME, and the same with op, offset_bytes, length"), "{help}");
+    let (message, help) = refused(b"ts,op,offset_bytes,length_bytes\n0.25,R,0,512\n", "");
+    assert!(message.ends_with("; it lacks `arrival_ns` (the arrival time)"), "{message}");
+    assert!(help.contains("workload.columns.arrival_ns=NAME; times"), "{help}");
+    // Text of other kinds is no table.
+    for text in [&b"Time Op\nx y\n"[..], b"a,b,c,d\n1,2\n"] {
+        assert!(refused(text, "").0.contains("fits no known format"), "{}", String::from_utf8_lossy(text));
+    }
 }
 
 #[test]
@@ -103,6 +114,30 @@ fn csv_that_is_wrong_names_place_value_and_remedy() {
     assert!(help.contains("`offset_bytes`"), "{help}");
 }
 
+#[test]
+fn a_request_ends_at_the_last_byte_that_64_bits_count_or_before() {
+    let ending = |by_more: u64| {
+        let row = format!("5,W,{},512\n", u64::MAX - 512 + by_more);
+        format!("arrival_ns,op,offset_bytes,length_bytes\n0,R,0,512\n{row}").into_bytes()
+    };
+    assert_eq!(rows(&ending(0), "")[1].2, u64::MAX - 512);
+    let (message, help) = refused(&ending(0), "align = \"4 KiB\"");
+    assert!(message.contains("request 2 ends at byte 18446744073709551615: widened to 4 KiB"), "{message}");
+    assert!(help.contains("leave `align` out"), "{help}");
+    for (by, end) in [(1, "18446744073709551616"), (2, "18446744073709551617")] {
+        let (message, help) = refused(&ending(by), "");
+        let expected = format!(
+            "line 3: a request of 512 bytes at byte {} ends at byte {end}, and the end is 18446744073709551615 at most",
+            u64::MAX - 512 + by
+        );
+        assert!(message.ends_with(&expected), "{message}");
+        assert!(help.contains("skip_bad"), "{help}");
+    }
+    let beyond = b"arrival_ns,op,offset_sectors,length_bytes\n0,R,36028797018963968,512\n";
+    let (message, _) = refused(beyond, "");
+    assert!(message.contains("line 2: its offset_sectors is 36028797018963968, too much for 64 bits"), "{message}");
+}
+
 /// pandas writes floating-point numbers below 0.0001 with an exponent, and whole ones of a column that once lacked a
 /// value with a decimal.
 #[test]
@@ -118,12 +153,17 @@ fn csv_as_pandas_writes_numbers() {
 
 #[test]
 fn csv_with_other_separators_is_refused_as_such() {
-    for (separator, shown) in [(";", "`;`"), ("\t", "tabs")] {
+    for (separator, shown) in [(";", "`;`"), ("\t", "tabs"), ("|", "`|`"), ("  ", "blanks")] {
         let content = "arrival_ns,op,offset_bytes,length_bytes\n0,R,0,512\n".replace(',', separator);
         let (message, help) = refused(content.as_bytes(), "");
         assert!(message.contains(&format!("columns are separated by commas; this header has {shown}")), "{message}");
         assert!(help.contains("with commas"), "{help}");
         let named = content.replace("arrival_ns", "ts");
+        let (message, help) = refused(named.as_bytes(), "");
+        let expected =
+            format!("`length_bytes`, which {shown} separate and not commas; it lacks `arrival_ns` (the arrival time)");
+        assert!(message.contains("columns `ts`, `op`") && message.ends_with(&expected), "{message}");
+        assert!(help.contains("with commas") && help.contains("workload.columns.arrival_ns=NAME"), "{help}");
         let (message, _) = refused(named.as_bytes(), "columns.arrival_ns = \"ts\"");
         assert!(message.contains(shown), "{message}");
     }
@@ -180,13 +220,13 @@ fn written(columns: &[(&str, Values, Option<&[i16]>)], how: &How) -> Vec<u8> {
     noted(columns, how, None)
 }
 
-/// The same, with what pandas notes of its columns.
-fn noted(columns: &[(&str, Values, Option<&[i16]>)], how: &How, pandas: Option<&str>) -> Vec<u8> {
+/// The same, with what a writer notes of its columns under some key.
+fn noted(columns: &[(&str, Values, Option<&[i16]>)], how: &How, note: Option<(&str, &str)>) -> Vec<u8> {
     let fields: Vec<String> = columns.iter().map(|(field, _, _)| format!("{field};")).collect();
     let schema = parse_message_type(&format!("message schema {{ {} }}", fields.join(" "))).unwrap();
-    let pandas = pandas.map(|text| vec![KeyValue::new("pandas".to_owned(), text.to_owned())]);
+    let note = note.map(|(key, text)| vec![KeyValue::new(key.to_owned(), text.to_owned())]);
     let properties = WriterProperties::builder()
-        .set_key_value_metadata(pandas)
+        .set_key_value_metadata(note)
         .set_compression(how.codec)
         .set_writer_version(how.version)
         .set_dictionary_enabled(how.dictionary);
@@ -349,43 +389,70 @@ fn parquet_that_is_wrong_says_so_and_is_not_said_to_be_cut_off() {
     assert_eq!(rows(&named, "columns.offset_sectors = \"lba\""), EXPECTED);
 }
 
-/// Durations of pandas are plain numbers in Parquet, and only its own note says what they count.
+/// A file of two requests, 700 apart in a column of whole numbers that its writer notes something of.
+fn of_durations(name: &str, key: &str, note: &str) -> Vec<u8> {
+    let time = format!("required int64 {name}");
+    let columns = [
+        (&time[..], Values::Wide(&[300, 1000]), None),
+        ("required int64 op", Values::Wide(&[1, 0]), None),
+        ("required int64 offset_bytes", Values::Wide(&[4096, 0]), None),
+        ("required int64 length_bytes", Values::Wide(&[8192, 512]), None),
+    ];
+    noted(&columns, &PLAIN, Some((key, note)))
+}
+
+/// Durations are plain numbers in Parquet, and only what pandas notes says what they count.
 #[test]
-fn durations_of_pandas_are_read_in_their_own_unit_or_refused() {
-    let file = |name: &str, pandas: &str| {
-        let time = format!("required int64 {name}");
-        let columns = [
-            (&time[..], Values::Wide(&[300, 1000]), None),
-            ("required int64 op", Values::Wide(&[1, 0]), None),
-            ("required int64 offset_bytes", Values::Wide(&[4096, 0]), None),
-            ("required int64 length_bytes", Values::Wide(&[8192, 512]), None),
-        ];
-        noted(&columns, &PLAIN, Some(pandas))
-    };
+fn durations_of_pandas_are_read_in_their_own_unit() {
     let note = |name: &str, kind: &str| {
         format!(
             r#"{{"columns": [{{"name": null, "field_name": "op", "numpy_type": "int64"}},
                 {{"name": "{name}", "field_name": "{name}", "numpy_type": "{kind}"}}]}}"#
         )
     };
+    let second_ns = |name: &str, note: &str| rows(&of_durations(name, "pandas", note), "")[1].0;
     for kind in ["timedelta64[ns]", "duration[ns][pyarrow]"] {
-        assert_eq!(rows(&file("arrival_ns", &note("arrival_ns", kind)), ""), EXPECTED);
-        let seconds = file("arrival_s", &note("arrival_s", kind));
-        let (message, help) = refused(&seconds, "");
-        assert!(
-            message.contains("column `arrival_s` holds durations in ns, and is to be read as arrival_s"),
-            "{message}"
-        );
-        assert!(help.contains("workload.columns.arrival_ns=arrival_s") && help.contains("astype"), "{help}");
-        assert_eq!(rows(&seconds, "columns.arrival_ns = \"arrival_s\""), EXPECTED, "the remedy helps");
+        assert_eq!(second_ns("arrival_ns", &note("arrival_ns", kind)), 700);
+        assert_eq!(second_ns("arrival_s", &note("arrival_s", kind)), 700, "the name's unit is not theirs");
     }
     let old = note("arrival_us", "timedelta64[ms]").replace(r#""field_name": "arrival_us", "#, "");
-    let (message, help) = refused(&file("arrival_us", &old), "");
-    assert!(message.contains("durations in ms") && help.contains("columns.arrival_ms=arrival_us"), "{message} {help}");
+    assert_eq!(second_ns("arrival_us", &old), 700_000_000);
     // A note of something else, or one that is damaged, says nothing.
     for pandas in [&note("arrival_s", "int64")[..], &note("other", "timedelta64[ns]"), "{", "[]", "{\"columns\": [7]}"]
     {
-        assert_eq!(rows(&file("arrival_s", pandas), "")[1].0, 700_000_000_000);
+        assert_eq!(second_ns("arrival_s", pandas), 700_000_000_000);
+    }
+}
+
+/// The schema of a file that polars wrote: `arrival_ns` holds durations in microseconds.
+const SCHEMA_OF_POLARS: &str = "\
+    /////1sBAAAEAAAA8v///xQAAAAEAAEAAAAKAAsACAAKAAQA+P///wwAAAAIAAgAAAAEAAQAAADoAAAArAAAAFgAAAAEAAAA7P//\
+    /zgAAAAgAAAAGAAAAAECAAAQABIABAAQABEACAAAAAwAAAAAAPT///9AAAAAAQAAAAgACQAEAAgADAAAAGxlbmd0aF9ieXRlcwAA\
+    AADs////OAAAACAAAAAYAAAAAQIAABAAEgAEABAAEQAIAAAADAAAAAAA9P///0AAAAABAAAACAAJAAQACAAMAAAAb2Zmc2V0X2J5\
+    dGVzAAAAAOz///8sAAAAIAAAABgAAAABFAAAEAASAAQAEAARAAgAAAAMAAAAAAD8////BAAEAAIAAABvcAAA7P///zAAAAAgAAAA\
+    GAAAAAESAAAQABIABAAQABEACAAAAAwAAAAAAPr///8CAAYABgAEAAoAAABhcnJpdmFsX25zAA==";
+
+/// One of pyarrow: `arrival_s` holds durations in seconds.
+const SCHEMA_OF_PYARROW: &str = "\
+    /////ygBAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAMAAAACAAIAAAABAAIAAAABAAAAAQAAADAAAAAhAAAAEAAAAAEAAAAYP//\
+    /wAAAQIQAAAAIAAAAAQAAAAAAAAADAAAAGxlbmd0aF9ieXRlcwAAAADI////AAAAAUAAAACY////AAABAhAAAAAoAAAABAAAAAAA\
+    AAAMAAAAb2Zmc2V0X2J5dGVzAAAAAAgADAAIAAcACAAAAAAAAAFAAAAA2P///wAAAQUQAAAAGAAAAAQAAAAAAAAAAgAAAG9wAAAE\
+    AAQABAAAABAAFAAIAAYABwAMAAAAEAAQAAAAAAABEhAAAAAgAAAABAAAAAAAAAAJAAAAYXJyaXZhbF9zAAYACAAGAAYAAAAAAAAA\
+    AAAAAA==";
+
+/// The same of Arrow's, whose schema stands beside the numbers: polars' durations count microseconds unless told.
+#[test]
+fn durations_of_arrow_are_read_in_their_own_unit() {
+    let file = |name: &str, schema: &str| of_durations(name, "ARROW:schema", schema);
+    let second_ns = |name: &str, schema: &str| rows(&file(name, schema), "")[1].0;
+    assert_eq!(second_ns("arrival_ns", SCHEMA_OF_POLARS), 700_000);
+    assert_eq!(second_ns("arrival_s", SCHEMA_OF_PYARROW), 700_000_000_000);
+    let named = file("arrival_ns", SCHEMA_OF_POLARS);
+    assert_eq!(rows(&named, "columns.arrival_ms = \"arrival_ns\"")[1].0, 700_000, "whatever its key is called");
+    // A schema without the column, one that is cut off, and no schema say nothing.
+    assert_eq!(second_ns("arrival_s", SCHEMA_OF_POLARS), 700_000_000_000);
+    for schema in [SCHEMA_OF_PYARROW, &SCHEMA_OF_POLARS[..300], "", "A", "no base 64!"] {
+        assert_eq!(second_ns("arrival_ns", schema), 700, "{schema}");
     }
 }
 

@@ -7,6 +7,7 @@
 use super::{Plan, Planned};
 use crate::failure::Failure;
 use crate::{format, workloads};
+use copyback::run::config::RunConfig;
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::stats::Footprint;
 use std::collections::BTreeMap;
@@ -23,15 +24,18 @@ impl std::str::FromStr for Share {
         if share > 0.0 && share <= 1.0 {
             return Ok(Self(share));
         }
-        let per_cent =
-            (1.0..=100.0).contains(&share).then(|| format!(": for {share} per cent write {}", share / 100.0));
-        Err(format!("a share is above 0 and at most 1{}", per_cent.unwrap_or_default()))
+        let example = match (2.0..=100.0).contains(&share) {
+            true => format!("for {share} per cent write {}", share / 100.0),
+            false => "write for example 0.9".to_owned(),
+        };
+        Err(format!("a share is above 0 and at most 1; {example}"))
     }
 }
 
 impl std::fmt::Display for Share {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)
+        // A very small number has hundreds of zeros.
+        if self.0 < 1e-4 { write!(f, "{:e}", self.0) } else { write!(f, "{}", self.0) }
     }
 }
 
@@ -100,24 +104,78 @@ impl Fitted {
         Some(note + &gaps.replacen("It uses", "One uses", 1).replacen("of that", "of what it addresses", 1))
     }
 
-    /// Why a drive cannot be so, and what helps.
-    pub fn refused(&self, failure: Failure) -> Failure {
+    /// Why a drive cannot be so, and what helps. `plan` is that of the drive before.
+    pub fn refused(&self, failure: Failure, plan: &Plan) -> Failure {
         let addressed = format::size(self.addressed_bytes as f64);
         let blocks = format::count(self.blocks_per_plane.into());
-        let what =
-            format!("--fit {} for a trace that addresses {addressed} makes {blocks} blocks in a plane", self.share);
-        let help = match self.blocks_per_plane < self.blocks_before {
-            true => {
-                "lower the share of --fit, which makes the drive larger, or give it fewer planes: --set \
-                 geometry.channels=1, or another device"
+        let more = if self.blocks_per_plane == u32::MAX { " or more" } else { "" };
+        let what = format!(
+            "--fit {} for a trace that addresses {addressed} makes {blocks} blocks{more} in a plane",
+            self.share
+        );
+        let share = self.possible_share(plan);
+        let help = match (self.blocks_per_plane < self.blocks_before, share) {
+            (true, share) => {
+                let such = share.map(|share| format!(", for example to {share}")).unwrap_or_default();
+                format!(
+                    "lower the share of --fit{such}, which makes the drive larger, or give it fewer planes: --set \
+                     geometry.channels=1, or another device"
+                )
             }
-            false => {
-                "raise the share of --fit, let the addresses that are used lie side by side (--set \
-                 workload.layout=compact), or take a device with more planes"
-            }
+            (false, Some(share)) => format!("raise the share of --fit, for example to {share}, or {CLOSER}"),
+            (false, None) => format!("no share makes it small enough: {CLOSER}"),
         };
-        failure.of_run(&what).with_help(help)
+        // Nobody typed the number of blocks.
+        failure.of_run(&what).not_at_line(&self.set()).with_help(help)
     }
+
+    /// The share nearest to the one that was asked for, of two digits, with which there is such a drive.
+    fn possible_share(&self, plan: &Plan) -> Option<Share> {
+        let is_possible = |blocks: u32| plan.runs.iter().all(|planned| is_possible(planned, blocks));
+        let blocks_with = |share: Share| {
+            let fitted = Self { share, ..*self };
+            plan.runs.iter().map(|planned| least_blocks(planned, &fitted)).max().unwrap_or(0)
+        };
+        let share_with = |blocks: u32, round: fn(f64) -> f64| {
+            let addressed = plan.runs.iter().filter_map(|planned| addressed_with(planned, blocks)).min()?;
+            let share = two_digits(self.addressed_bytes as f64 / addressed as f64, round)?;
+            (share.0 <= 1.0 && is_possible(blocks_with(share))).then_some(share)
+        };
+        if self.blocks_per_plane < self.blocks_before {
+            return (self.blocks_per_plane + 1..=self.blocks_before)
+                .filter(|blocks| is_possible(*blocks))
+                .find_map(|blocks| share_with(blocks, f64::floor));
+        }
+        // Between a drive that there is and one that there cannot be lies the largest there is.
+        let (mut least, mut most) = (self.blocks_before, self.blocks_per_plane);
+        while most - least > 1 {
+            let middle = least + (most - least) / 2;
+            if is_possible(middle) { least = middle } else { most = middle }
+        }
+        share_with(least, f64::ceil)
+    }
+}
+
+/// What makes a drive smaller without a higher share.
+const CLOSER: &str = "let the addresses that are used lie side by side (--set workload.layout=compact), or take a \
+                      device with more planes";
+
+/// A share that is easily typed.
+fn two_digits(share: f64, round: fn(f64) -> f64) -> Option<Share> {
+    let exponent = share.log10().floor() - 1.0;
+    let digits = round(share / 10_f64.powf(exponent));
+    // Digits and exponent make the very number that is shown, which a product of both may miss.
+    format!("{digits}e{exponent}").parse().ok().map(Share)
+}
+
+/// Whether a run could be on a drive of so many blocks in each plane.
+fn is_possible(planned: &Planned, blocks: u32) -> bool {
+    let with_blocks = |config: &RunConfig| {
+        let mut config = config.clone();
+        config.geometry.blocks_per_plane = blocks;
+        config.check().is_ok()
+    };
+    with_blocks(&planned.resolved.run) && planned.members.iter().all(|member| with_blocks(&member.config))
 }
 
 /// What traces address that were measured already, by how they are read.

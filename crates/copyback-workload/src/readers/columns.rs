@@ -65,6 +65,23 @@ fn missing(file: &str, names: &[String], field: Field) -> Error {
     Error::new(message).with_help(format!("{}; its columns are {}", remedy(field), list(names)))
 }
 
+/// What a header of such names lacks, and how to say where it is; `None` where it lacks nothing.
+pub(crate) fn missing_of_header(names: &[String]) -> Option<(String, String)> {
+    let has = |field: Field| keys_of(field).any(|key| names.iter().any(|name| name == key.name));
+    let missing: Vec<Field> = Field::ALL.into_iter().filter(|field| field.is_required() && !has(*field)).collect();
+    let [first, others @ ..] = &missing[..] else { return None };
+    let key = |field: &Field| keys_of(*field).next().map_or("", |key| key.name);
+    let what: Vec<String> = missing.iter().map(|field| format!("`{}` ({})", key(field), field.word())).collect();
+    let mut help = format!("say which is which: --set workload.columns.{}=NAME", key(first));
+    if !others.is_empty() {
+        let others: Vec<&str> = others.iter().map(key).collect();
+        help.push_str(&format!(", and the same with {}", others.join(", ")));
+    }
+    let units = "times in other units and sectors have keys of their own: arrival_us, arrival_ms, arrival_s, \
+                 offset_sectors, length_sectors";
+    Some((what.join(", "), format!("{help}; {units}")))
+}
+
 fn keys_of(field: Field) -> impl Iterator<Item = &'static ColumnKey> {
     COLUMN_KEYS.iter().filter(move |key| key.field == field)
 }
@@ -75,7 +92,8 @@ fn remedy(field: Field) -> String {
     format!("name the column: --set workload.columns.{key}=NAME, or in the key of its unit")
 }
 
-fn list(names: &[String]) -> String {
+/// The first of some names.
+pub(crate) fn list(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(NAMES_MAX).map(|name| format!("`{}`", shown(name.as_bytes()))).collect();
     let more = names.len().saturating_sub(NAMES_MAX);
     if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
@@ -145,7 +163,7 @@ pub(crate) fn priority_of_number(number: i128) -> Result<Priority, LineError> {
 /// A number of the column's unit as nanoseconds or bytes.
 pub(crate) fn scaled(number: i128, key: &ColumnKey) -> Result<u64, LineError> {
     let wrong = |what: &str| LineError(format!("its {} is {number}, {what}", key.name));
-    let number = u64::try_from(number).map_err(|_| wrong(if number < 0 { "below zero" } else { "beyond 2^64" }))?;
+    let number = u64::try_from(number).map_err(|_| wrong(if number < 0 { "below zero" } else { "not below 2^64" }))?;
     number.checked_mul(key.factor).ok_or_else(|| wrong("too much for 64 bits of nanoseconds or bytes"))
 }
 

@@ -19,6 +19,16 @@ pub(crate) struct Csv {
     of_columns: Vec<Option<Column>>,
     unused: Option<String>,
     header_read: bool,
+    counts_from_start: bool,
+}
+
+/// A comment in front of a header: the first request does not arrive at zero.
+pub(crate) const COUNTS_FROM_START: &str = "# times count from the recording's start";
+
+/// Whether this comment stands in front of the header.
+fn counts_from_start(head: &[u8]) -> bool {
+    let mut lines = head.split(|byte| *byte == b'\n').take_while(|line| is_blank_or_comment(line));
+    lines.any(|line| line.trim_ascii() == COUNTS_FROM_START.as_bytes())
 }
 
 /// The first line of a text that is neither blank nor a comment.
@@ -40,7 +50,7 @@ fn names(line: &[u8]) -> Vec<String> {
 }
 
 /// What other programs put between columns, and what a message calls it.
-const OTHER_SEPARATORS: [(u8, &str); 2] = [(b';', "`;`"), (b'\t', "tabs")];
+const OTHER_SEPARATORS: [(u8, &str); 4] = [(b';', "`;`"), (b'\t', "tabs"), (b'|', "`|`"), (b' ', "blanks")];
 
 /// The separator of a header without commas, if it is one of those.
 fn other_separator(line: &[u8]) -> Option<(u8, &'static str)> {
@@ -48,31 +58,72 @@ fn other_separator(line: &[u8]) -> Option<(u8, &'static str)> {
     OTHER_SEPARATORS.into_iter().find(is_used)
 }
 
+/// The fields of a line between such separators.
+fn split(line: &[u8], separator: u8) -> Vec<String> {
+    let text = String::from_utf8_lossy(line);
+    let fields = text.split(char::from(separator)).map(|field| field.trim().trim_matches('"').to_owned());
+    // Blanks stand in any number.
+    fields.filter(|field| separator != b' ' || !field.is_empty()).collect()
+}
+
 /// Whether a text begins with a header that says when requests arrive. One with other separators is to be refused as
 /// such, and not as a text of no known format.
 pub(crate) fn recognises(head: &[u8]) -> bool {
     first_line(head).is_some_and(|line| match other_separator(line) {
-        Some((separator, _)) => {
-            let text = String::from_utf8_lossy(line);
-            columns::is_header(text.split(char::from(separator)).map(|name| name.trim().trim_matches('"')))
-        }
+        Some((separator, _)) => columns::is_header(split(line, separator).iter().map(String::as_str)),
         None => columns::is_header(names(line).iter().map(String::as_str)),
     })
 }
 
+const WITH_COMMAS: &str =
+    "write the table with commas and decimal points, in pandas `.to_csv(FILE, sep=\",\", index=False)`";
+
 #[cold]
 fn wrong_separator(file: &str, separator: &str) -> Error {
-    Error::new(format!("{file}: columns are separated by commas; this header has {separator}"))
-        .with_help("write the table with commas and decimal points, in pandas `.to_csv(FILE, sep=\",\", index=False)`")
+    Error::new(format!("{file}: columns are separated by commas; this header has {separator}")).with_help(WITH_COMMAS)
+}
+
+/// Fewer columns are no table of requests.
+const COLUMNS_MIN: usize = 3;
+
+/// Why a text of no known format is none, if it begins like a table whose columns have names of their own: with a line
+/// of names in front of one with as many fields, a number among them.
+#[cold]
+pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
+    let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
+    let mut lines = text.split(|byte| *byte == b'\n').filter(|line| !is_blank_or_comment(line));
+    let (header, row) = (lines.next()?.trim_ascii_end(), lines.next()?.trim_ascii_end());
+    let separator = other_separator(header);
+    let fields = |line| separator.map_or_else(|| names(line), |(byte, _)| split(line, byte));
+    let (names, row) = (fields(header), fields(row));
+    let is_number = |field: &String| field.starts_with(|c: char| c.is_ascii_digit());
+    let is_table = names.len() >= COLUMNS_MIN && names.iter().all(|name| is_name(name)) && row.len() == names.len();
+    if !is_table || !row.iter().any(is_number) {
+        return None;
+    }
+    let (missing, name_them) = columns::missing_of_header(&names)?;
+    let (between, first) = match separator {
+        Some((_, separator)) => {
+            (format!(", which {separator} separate and not commas"), format!("{WITH_COMMAS}, and "))
+        }
+        None => (String::new(), String::new()),
+    };
+    let columns = columns::list(&names);
+    let message = format!("{file}: it looks like a table with the columns {columns}{between}; it lacks {missing}");
+    Some(Error::new(message).with_help(first + &name_them))
+}
+
+/// Whether a field may be a column's name.
+fn is_name(field: &str) -> bool {
+    field.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
 }
 
 /// What to try with a text of no known format whose first line may be a header.
 pub(crate) fn help_with_header(line: &[u8]) -> Option<String> {
     let names = names(line);
-    let is_name = |name: &String| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    (names.len() >= 4 && names.iter().all(is_name)).then(|| {
-        "if its first line names columns, say which is which: --set workload.columns.arrival_ns=NAME, and the same with \
-         op, offset_bytes and length_bytes"
+    (names.len() >= 4 && names.iter().all(|name| is_name(name))).then(|| {
+        "if its first line names columns, say which is which: --set workload.columns.arrival_ns=NAME, and the same \
+         with op, offset_bytes and length_bytes"
             .to_owned()
     })
 }
@@ -124,7 +175,12 @@ impl Csv {
         for column in found.into_iter().flatten() {
             of_columns[column.at] = Some(column);
         }
-        Ok(Self { of_columns, unused: columns::note_unused(&names, &found), header_read: false })
+        Ok(Self {
+            of_columns,
+            unused: columns::note_unused(&names, &found),
+            header_read: false,
+            counts_from_start: counts_from_start(head),
+        })
     }
 
     fn row(&self, line: &[u8]) -> Result<Request, LineError> {
@@ -221,6 +277,10 @@ impl LineFormat for Csv {
             return Ok(Parsed::Other);
         }
         self.row(line).map(Parsed::Request)
+    }
+
+    fn counts_from_start(&self) -> bool {
+        self.counts_from_start
     }
 
     fn notes(&self) -> Vec<String> {

@@ -172,7 +172,7 @@ impl<'a> Cursor<'a> {
 /// Sectors of 512 bytes as bytes.
 #[inline]
 pub(crate) fn sectors_to_bytes(sectors: u64) -> Result<u64, LineError> {
-    sectors.checked_mul(512).ok_or_else(|| LineError(format!("sector {sectors} lies beyond 2^64 bytes")))
+    sectors.checked_mul(512).ok_or_else(|| LineError(format!("sector {sectors} does not lie below 2^64 bytes")))
 }
 
 /// A time in some unit as nanoseconds.

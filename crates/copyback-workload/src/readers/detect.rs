@@ -116,6 +116,9 @@ fn unknown(file: &str, head: &[u8]) -> Error {
         return Error::new(format!("{file}: it holds no requests, only blank lines or comments"))
             .with_help("give a trace that holds requests");
     }
+    if let Some(refused) = csv::refuse_unknown_names(file, head) {
+        return refused;
+    }
     let help = csv::help_with_header(first);
     let first = super::cursor::shown(first);
     Error::new(format!("{file}: its content fits no known format; it begins `{first}`. Tried: {}", tried.join(", ")))

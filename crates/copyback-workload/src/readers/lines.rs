@@ -213,6 +213,10 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
         Ok(true)
     }
 
+    fn counts_from_start(&self) -> bool {
+        self.format.counts_from_start()
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = self.format.notes();
         self.bad.notes(&mut notes);

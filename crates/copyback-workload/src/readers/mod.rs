@@ -1,5 +1,6 @@
 //! Readers: one file a format, all streaming, all behind [`RecordReader`].
 
+mod arrow_schema;
 pub(crate) mod biosnoop;
 pub(crate) mod blkparse;
 pub(crate) mod blktrace;
@@ -20,6 +21,7 @@ pub(crate) mod msr;
 mod names;
 pub(crate) mod parquet;
 mod parquet_lengths;
+mod parquet_types;
 pub(crate) mod records;
 pub(crate) mod spc;
 pub(crate) mod strace;
@@ -70,6 +72,11 @@ pub(crate) trait LineFormat: Send {
     /// What a user should know about what was parsed so far.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// As [`RecordReader::counts_from_start`].
+    fn counts_from_start(&self) -> bool {
+        false
     }
 
     /// What to try where a file held no request at all.
@@ -133,9 +140,14 @@ impl BadRecords {
                 "a request of {len} is longer than any block layer makes (1 TiB at most here)"
             )));
         }
-        if request.offset_bytes.checked_add(request.len_bytes).is_none() {
-            let Request { offset_bytes, len_bytes, .. } = request;
-            return Err(LineError(format!("{len_bytes} bytes at byte {offset_bytes} end beyond 2^64")));
+        let Request { offset_bytes, len_bytes, .. } = request;
+        // The end itself is a number of 64 bits everywhere behind this.
+        if offset_bytes.checked_add(len_bytes).is_none() {
+            let end = u128::from(offset_bytes) + u128::from(len_bytes);
+            return Err(LineError(format!(
+                "a request of {len_bytes} bytes at byte {offset_bytes} ends at byte {end}, and the end is {} at most",
+                u64::MAX
+            )));
         }
         Ok(Some(request))
     }

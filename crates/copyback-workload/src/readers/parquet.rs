@@ -2,8 +2,8 @@
 //!
 //! Columns are found by their names, as in CSV: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, where there are
 //! any, `device` and `priority`, or what `[workload.columns]` says. Numbers may be whole ones of any size, signed or
-//! not; a time may also be a timestamp, which has a unit of its own, or, in units above a nanosecond, a floating-point
-//! number. `op` and `priority` may be texts. A column may be nullable as long as it has no nulls.
+//! not; a time may also be a timestamp or a duration, which have units of their own, or, in units above a nanosecond, a
+//! floating-point number. `op` and `priority` may be texts. A column may be nullable as long as it has no nulls.
 //!
 //! The project's own files have `arrival_ns`, `offset_bytes`, `len_bytes` (u64), `op` (u8: 0 read, 1 write, 2 trim),
 //! `device` (u32) and `priority` (u8: 0 normal, 1 high); the key `copyback.trace.version` of their metadata names the
@@ -11,10 +11,11 @@
 
 use super::columns::{self, Column};
 use super::cursor::shown;
-use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, durations, parquet_lengths};
+use super::parquet_types::{is_integer, is_number_in_bytes, is_unsigned, timestamp_ns};
+use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, arrow_schema, durations, parquet_lengths};
 use crate::spec::{ColumnNames, Field};
 use crate::{Error, Op, Priority, Request};
-use parquet::basic::{Compression, ConvertedType, LogicalType, TimeUnit, Type as PhysicalType};
+use parquet::basic::{Compression, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -373,26 +374,32 @@ fn layouts(
     // A column in a structure goes by its path, which is no key's name.
     let names: Vec<String> = columns.iter().map(|column| column.path().parts().join(".")).collect();
     let found = columns::find(file_name, &names, wanted)?;
-    let pandas = key_value(file, "pandas");
+    let notes = durations::Notes { arrow: key_value(file, arrow_schema::KEY), pandas: key_value(file, "pandas") };
     let layout = |column: &Column| {
         let descriptor = &columns[column.at];
-        // A timestamp has its own unit, which Parquet knows.
-        if column.key.field == Field::Arrival && is_integer(descriptor) {
-            durations::check(file_name, pandas, &names[column.at], column)?;
-        }
-        layout(file_name, descriptor, *column)
+        // A timestamp's unit is in its type; a duration's is only noted beside it.
+        let own_unit_ns = match column.key.field {
+            Field::Arrival if is_integer(descriptor) => notes.unit_ns(&names[column.at]),
+            Field::Arrival => timestamp_ns(descriptor),
+            _ => None,
+        };
+        layout(file_name, descriptor, *column, own_unit_ns)
     };
     let layouts = found.iter().flatten().map(layout).collect::<Result<_, _>>()?;
     Ok((layouts, columns::note_unused(&names, &found)))
 }
 
-/// How a column is read; an error where its type cannot be.
-fn layout(file_name: &str, descriptor: &ColumnDescriptor, mut column: Column) -> Result<Layout, Error> {
+/// How a column is read, whose times may have a unit of their own; an error where its type cannot be.
+fn layout(
+    file_name: &str,
+    descriptor: &ColumnDescriptor,
+    mut column: Column,
+    own_unit_ns: Option<u64>,
+) -> Result<Layout, Error> {
     let is_text = matches!(column.key.field, Field::Op | Field::Priority);
     let is_time = column.key.field == Field::Arrival;
-    let timestamp = timestamp_ns(descriptor).filter(|_| is_time);
     let fits = match descriptor.physical_type() {
-        PhysicalType::INT32 | PhysicalType::INT64 => timestamp.is_some() || is_integer(descriptor),
+        PhysicalType::INT32 | PhysicalType::INT64 => own_unit_ns.is_some() || is_integer(descriptor),
         PhysicalType::BYTE_ARRAY => is_text && !is_number_in_bytes(descriptor),
         // A nanosecond of our days has more digits than such a number.
         PhysicalType::FLOAT | PhysicalType::DOUBLE => is_time && column.key.factor > 1,
@@ -402,48 +409,11 @@ fn layout(file_name: &str, descriptor: &ColumnDescriptor, mut column: Column) ->
     if !fits || !is_flat {
         return Err(wrong_type(file_name, descriptor, &column, is_flat));
     }
-    if let Some(ns) = timestamp {
+    if let Some(ns) = own_unit_ns {
         column.key.factor = ns;
     }
-    let is_unsigned = match (descriptor.logical_type_ref(), descriptor.converted_type()) {
-        (Some(LogicalType::Integer(integer)), _) => !integer.is_signed,
-        (None, ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64) => {
-            true
-        }
-        _ => false,
-    };
+    let is_unsigned = is_unsigned(descriptor);
     Ok(Layout { column, is_unsigned, is_nullable: descriptor.max_def_level() > 0 })
-}
-
-/// Whether a column of 32 or 64 bits holds whole numbers, and no dates, times or decimals.
-fn is_integer(descriptor: &ColumnDescriptor) -> bool {
-    match (descriptor.logical_type_ref(), descriptor.converted_type()) {
-        (Some(logical), _) => matches!(logical, LogicalType::Integer(_)),
-        (None, ConvertedType::NONE) => true,
-        (None, converted) => {
-            let name = converted.to_string();
-            name.starts_with("INT_") || name.starts_with("UINT_")
-        }
-    }
-}
-
-fn is_number_in_bytes(descriptor: &ColumnDescriptor) -> bool {
-    matches!(descriptor.logical_type_ref(), Some(LogicalType::Decimal(_)))
-        || descriptor.converted_type() == ConvertedType::DECIMAL
-}
-
-/// Nanoseconds of a timestamp's unit.
-fn timestamp_ns(descriptor: &ColumnDescriptor) -> Option<u64> {
-    match (descriptor.logical_type_ref(), descriptor.converted_type()) {
-        (Some(LogicalType::Timestamp(timestamp)), _) => Some(match timestamp.unit {
-            TimeUnit::MILLIS => 1_000_000,
-            TimeUnit::MICROS => 1000,
-            TimeUnit::NANOS => 1,
-        }),
-        (None, ConvertedType::TIMESTAMP_MILLIS) => Some(1_000_000),
-        (None, ConvertedType::TIMESTAMP_MICROS) => Some(1000),
-        _ => None,
-    }
 }
 
 #[cold]
@@ -459,7 +429,7 @@ fn wrong_type(file_name: &str, descriptor: &ColumnDescriptor, column: &Column, i
         Field::Op => "whole numbers (0 read, 1 write, 2 trim) or texts",
         Field::Priority => "whole numbers (0 normal, 1 high) or texts",
         Field::Arrival => {
-            "whole numbers or timestamps; above a nanosecond, as in `arrival_s`, also floating-point numbers"
+            "whole numbers, timestamps or durations; above a nanosecond, as in `arrival_s`, also floating-point numbers"
         }
         _ => "whole numbers",
     };

@@ -15,6 +15,8 @@ words! {
     pub enum WriteFormat("format to write") {
         /// The project's own compact format; keeps everything.
         Parquet = "parquet",
+        /// A table as text, with the columns that tables are read by; keeps everything.
+        Csv = "csv",
         /// MSR Cambridge CSV; times in 100 ns, no trims, no priorities.
         Msr = "msr",
         /// fio's iolog version 2; waits in µs, no priorities.
@@ -81,6 +83,7 @@ pub fn write_to<W: Write + Send>(
     let output = BufWriter::with_capacity(1 << 18, output);
     let mut writer: Box<dyn RequestWriter + '_> = match format {
         WriteFormat::Parquet => Box::new(parquet::ParquetWriter::new(output)?),
+        WriteFormat::Csv => Box::new(text::TextWriter::new(output, text::Csv::default())?),
         WriteFormat::Msr => Box::new(text::TextWriter::new(output, text::Msr)?),
         WriteFormat::Fio2 => Box::new(text::TextWriter::new(output, text::Fio::new(2))?),
         WriteFormat::Fio3 => Box::new(text::TextWriter::new(output, text::Fio::new(3))?),

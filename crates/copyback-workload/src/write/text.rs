@@ -1,6 +1,7 @@
 //! The text formats that can be written.
 
 use super::{RequestWriter, WriteFormat, io_error};
+use crate::readers::csv::COUNTS_FROM_START;
 use crate::{Error, Op, Priority, Request};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -17,6 +18,16 @@ pub(crate) trait TextFormat {
 
     /// Why it cannot hold a request, if it cannot.
     fn refuses(&self, request: &Request) -> Option<Error>;
+
+    /// Whether it says how urgent a request is.
+    fn has_priorities(&self) -> bool {
+        false
+    }
+
+    /// Writes what comes behind the last request.
+    fn end(&mut self, _output: &mut dyn Write) -> std::io::Result<()> {
+        Ok(())
+    }
 
     /// Writes a request that it can hold.
     fn line(&mut self, request: &Request, output: &mut dyn Write) -> std::io::Result<()>;
@@ -43,11 +54,13 @@ impl<W: Write, F: TextFormat> RequestWriter for TextWriter<W, F> {
             return Err(error);
         }
         self.rounded_times += u64::from(!request.arrival_ns.is_multiple_of(self.format.time_unit_ns()));
-        self.lost_priorities += u64::from(request.priority != Priority::Normal);
+        let is_lost = request.priority != Priority::Normal && !self.format.has_priorities();
+        self.lost_priorities += u64::from(is_lost);
         self.format.line(request, &mut self.output).map_err(|error| io_error(&error))
     }
 
     fn finish(mut self: Box<Self>) -> Result<Vec<String>, Error> {
+        self.format.end(&mut self.output).map_err(|error| io_error(&error))?;
         self.output.flush().map_err(|error| io_error(&error))?;
         let mut notes = Vec::new();
         if self.rounded_times > 0 {
@@ -66,7 +79,8 @@ impl<W: Write, F: TextFormat> RequestWriter for TextWriter<W, F> {
 
 fn no_trim(request: &Request, format: WriteFormat) -> Option<Error> {
     (request.op == Op::Trim).then(|| {
-        Error::new(format!("format `{format}` has no trims")).with_help("write `parquet`, `fio-v2` or `fio-v3` instead")
+        Error::new(format!("format `{format}` has no trims"))
+            .with_help("write `parquet`, `csv`, `fio-v2` or `fio-v3` instead")
     })
 }
 
@@ -75,6 +89,57 @@ fn whole_sectors(value_bytes: u64, what: &str, format: WriteFormat) -> Option<Er
         Error::new(format!("format `{format}` counts sectors of 512 bytes, but the {what} is {value_bytes} bytes"))
             .with_help("set `align = \"512 B\"`, or write `parquet` instead")
     })
+}
+
+/// A table as text.
+#[derive(Default)]
+pub(crate) struct Csv {
+    has_header: bool,
+}
+
+impl Csv {
+    /// The names of the columns, and before them, where the first request arrives later than at the start, that times
+    /// count from there: a reader takes them from the first request on otherwise.
+    fn header(&mut self, first_ns: u64, output: &mut dyn Write) -> std::io::Result<()> {
+        self.has_header = true;
+        if first_ns > 0 {
+            writeln!(output, "{COUNTS_FROM_START}")?;
+        }
+        writeln!(output, "arrival_ns,op,offset_bytes,length_bytes,device,priority")
+    }
+}
+
+impl TextFormat for Csv {
+    fn time_unit_ns(&self) -> u64 {
+        1
+    }
+
+    fn refuses(&self, _request: &Request) -> Option<Error> {
+        None
+    }
+
+    fn has_priorities(&self) -> bool {
+        true
+    }
+
+    fn line(&mut self, request: &Request, output: &mut dyn Write) -> std::io::Result<()> {
+        if !self.has_header {
+            self.header(request.arrival_ns, output)?;
+        }
+        let op = match request.op {
+            Op::Read => 'R',
+            Op::Write => 'W',
+            Op::Trim => 'T',
+        };
+        let priority = if request.priority == Priority::High { "high" } else { "normal" };
+        let Request { arrival_ns, offset_bytes, len_bytes, device, .. } = request;
+        writeln!(output, "{arrival_ns},{op},{offset_bytes},{len_bytes},{device},{priority}")
+    }
+
+    fn end(&mut self, output: &mut dyn Write) -> std::io::Result<()> {
+        // Without a request, too, it is a table.
+        if self.has_header { Ok(()) } else { self.header(0, output) }
+    }
 }
 
 /// MSR Cambridge CSV. Its times begin here with the year 2000, as a filetime.

@@ -175,6 +175,14 @@ macro_rules! buffers {
                 }
             }
 
+            /// Room for data, where there is a buffer.
+            pub fn size_bytes(&self) -> Option<u64> {
+                match self {
+                    Self::None(_) => None,
+                    $( Self::$variant(p) => Some(p.size_bytes()) ),+
+                }
+            }
+
             /// What it has to know of a page's place when the page comes in.
             pub fn needs(&self) -> Known {
                 match self {

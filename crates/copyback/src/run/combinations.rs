@@ -256,24 +256,10 @@ impl RunConfig {
 
     /// The same without what helps where there is parity.
     pub(super) fn check_room(&self) -> Result<(), KeyError> {
-        let shape = self.shape();
-        let units_per_block = u64::from(shape.pages_per_block) * shape.units_per_page();
-        let planes = u64::from(shape.channels)
-            * u64::from(shape.chips_per_channel)
-            * u64::from(shape.dies_per_chip)
-            * u64::from(shape.planes_per_die);
-        let physical = planes * u64::from(shape.blocks_per_plane) * units_per_block * shape.unit_bytes();
-        let logical = self.capacity.logical_bytes(physical)?;
+        let (data_blocks, units_per_block) = self.data_blocks()?;
         if self.mapping.log_blocks().is_some() {
             return self.check_spare_of_merges();
         }
-        let entries = if self.mapping.cache().is_some() { shape.unit_bytes() / ENTRY_BYTES } else { u64::MAX };
-        // Parity takes a unit of each stripe.
-        let data_members = u64::from(shape.channels - 1).max(1);
-        let logical = if self.redundancy.has_parity() { logical + logical.div_ceil(data_members) } else { logical };
-        // A map in flash takes a unit for each translation page.
-        let logical = logical + logical / entries;
-        let data_blocks = logical.div_ceil(self.geometry.unit_bytes()).div_ceil(planes).div_ceil(units_per_block);
         let spare = u64::from(self.geometry.blocks_per_plane).saturating_sub(data_blocks);
         let watermark = u64::from(self.trigger.stop_blocks_per_plane(&self.geometry));
         let needed = u64::from(self.blocks_held_back()).max(watermark) + 1;
@@ -293,6 +279,27 @@ impl RunConfig {
             ));
         }
         self.check_reclaimable(data_blocks, units_per_block)
+    }
+
+    /// Blocks of each plane that its data takes, with parity and what there is of a map in flash; and the units of a
+    /// block.
+    pub(super) fn data_blocks(&self) -> Result<(u64, u64), KeyError> {
+        let shape = self.shape();
+        let units_per_block = u64::from(shape.pages_per_block) * shape.units_per_page();
+        let planes = u64::from(shape.channels)
+            * u64::from(shape.chips_per_channel)
+            * u64::from(shape.dies_per_chip)
+            * u64::from(shape.planes_per_die);
+        let physical = planes * u64::from(shape.blocks_per_plane) * units_per_block * shape.unit_bytes();
+        let logical = self.capacity.logical_bytes(physical)?;
+        let entries = if self.mapping.cache().is_some() { shape.unit_bytes() / ENTRY_BYTES } else { u64::MAX };
+        // Parity takes a unit of each stripe.
+        let data_members = u64::from(shape.channels - 1).max(1);
+        let logical = if self.redundancy.has_parity() { logical + logical.div_ceil(data_members) } else { logical };
+        // A map in flash takes a unit for each translation page.
+        let logical = logical + logical / entries;
+        let data_blocks = logical.div_ceil(self.geometry.unit_bytes()).div_ceil(planes).div_ceil(units_per_block);
+        Ok((data_blocks, units_per_block))
     }
 
     /// Whether a full plane always has a block whose collection frees a page: where all blocks that may be collected

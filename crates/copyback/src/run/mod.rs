@@ -11,6 +11,7 @@ pub mod precondition;
 pub mod preconditioning;
 mod redundancy;
 pub mod simulation;
+mod sizes;
 mod tasks;
 pub mod warmup;
 
@@ -250,6 +251,7 @@ pub fn simulate_drives(
     outcome.notes.extend(note_of_put_off(put_off));
     outcome.notes.splice(0..0, source.notes());
     outcome.notes.extend(config.notes_of_merges());
+    outcome.notes.extend(config.notes_of_sizes());
     outcome.notes.extend(config.note_of_shares(&outcome.series));
     outcome.notes.extend(config.measure.notes(end_ns, warmup_end_ns));
     Ok(outcome)

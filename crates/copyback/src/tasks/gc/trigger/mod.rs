@@ -121,6 +121,10 @@ pub trait Parameters {
     }
     /// The most free blocks that a plane has when collection stops.
     fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32;
+    /// The watermark at which collection stops, if it is a count of blocks and no share: its key, and the count.
+    fn counted(&self) -> Option<(&'static str, u32)> {
+        None
+    }
     /// A key that is set and means something only where collections wait for their dies.
     fn needs_dies(&self) -> Option<&'static str> {
         None
@@ -224,6 +228,11 @@ impl TriggerConfig {
     /// See [`Parameters::blocks_per_plane`].
     pub fn stagger_blocks(&self) -> u32 {
         self.parameters().stagger_blocks()
+    }
+
+    /// See [`Parameters::counted`].
+    pub fn counted(&self) -> Option<(&'static str, u32)> {
+        self.parameters().counted()
     }
 
     /// See [`Parameters::needs_dies`].

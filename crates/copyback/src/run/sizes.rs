@@ -1,0 +1,44 @@
+//! Settings that say how much, and not which share of a drive: they stay as they are where a drive is made smaller.
+
+use super::config::RunConfig;
+use crate::flash::geometry::Geometry;
+use copyback_workload::units::format_bytes;
+
+impl RunConfig {
+    /// What is large for a drive as small as this one.
+    pub(crate) fn notes_of_sizes(&self) -> Vec<String> {
+        self.note_of_watermark().into_iter().chain(self.note_of_buffer()).collect()
+    }
+
+    /// That a watermark which is a number of blocks keeps more than half of the spare ones free, so that collections
+    /// have little to choose from.
+    fn note_of_watermark(&self) -> Option<String> {
+        // Merges have no watermark.
+        let merges = self.mapping.log_blocks().is_some();
+        let (key, count) = self.trigger.counted().filter(|_| !merges)?;
+        let (data_blocks, _) = self.data_blocks().ok()?;
+        let spare = u64::from(self.geometry.blocks_per_plane).checked_sub(data_blocks)?;
+        let (_, kept) = self.trigger.blocks_per_plane(&self.geometry);
+        (2 * u64::from(kept) > spare).then(|| {
+            format!(
+                "`{key} = {count}` counts blocks, however few a drive has: collection keeps {kept} of the {spare} spare \
+                 blocks of each plane free, more than half, and collects blocks that hold few invalid pages; a share, \
+                 such as `{key} = 0.05`, shrinks with the drive, and a higher `capacity.over_provisioning` leaves more"
+            )
+        })
+    }
+
+    /// That a buffer has room for all data of the drive.
+    fn note_of_buffer(&self) -> Option<String> {
+        let size = self.buffer.size_bytes()?;
+        let capacity = Geometry::new(&self.device()).logical_bytes();
+        (size > capacity).then(|| {
+            format!(
+                "the buffer has room for {} (`buffer.size`), and the drive for {}: all of its data fit into the buffer, \
+                 so that few requests reach the flash; lower `buffer.size`",
+                format_bytes(size),
+                format_bytes(capacity)
+            )
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! When does a watermark start a collection, and what does it write out?
+
+use super::*;
+
+/// Watermarks of planes lie apart by what `stagger` says, also above a first one of 0.
+#[test]
+fn each_plane_starts_below_its_own_watermark() {
+    let watermarks = |soft| Policy {
+        scope: Scope::Plane,
+        count: Count::Blocks,
+        collections: Collections::UntilStop,
+        when: When::Below,
+        soft_watermark: soft,
+        stop_watermark: soft,
+        hard_watermark: 0,
+        stagger: 2,
+        idle: None,
+        told: Told::default(),
+    };
+    for soft in [0, 1, 3] {
+        for plane in 0..4 {
+            let watermark = soft + 2 * plane;
+            let starts: Vec<u32> = (0..12).filter(|&free| watermarks(soft).wants_plane(free, plane, false)).collect();
+            assert_eq!(starts, (0..watermark).collect::<Vec<u32>>(), "plane {plane} of a drive with watermark {soft}");
+        }
+    }
+}
+
+/// Only a watermark waits for a request: neither idle time nor whoever asks for a collection does.
+#[test]
+fn a_collection_that_waits_starts_with_a_request() {
+    let table = "[geometry]\nchannels = 1\nchips_per_channel = 1\ndies_per_chip = 1\nplanes_per_die = 1\n\
+                 blocks_per_plane = 16\npages_per_block = 8\npage_size = 4096\n[capacity]\nreserved = 0.2\n\
+                 [timing]\nread = \"1 us\"\nprogram = \"1 us\"\nerase = \"1 us\"\nchannel = \"1 MB/s\"\n";
+    let config: crate::run::config::RunConfig = toml::from_str(table).unwrap();
+    let geometry = Geometry::new(&config.device());
+    let starts = |when, start, request_waits| {
+        Policy::new(&Params { when, ..Params::default() }, &geometry).starts_now(Wanted { start, request_waits })
+    };
+    for start in [Start::Watermark, Start::Space, Start::Idle, Start::Told] {
+        assert!(starts(When::Below, start, false) && starts(When::Waiting, start, true), "{start:?}");
+        assert_eq!(starts(When::Waiting, start, false), start != Start::Watermark, "{start:?}");
+    }
+}
+
+/// So that what is printed of a scheme is what it says.
+#[test]
+fn keys_that_nobody_set_are_not_written_out() {
+    let written = toml::Table::try_from(Params::default()).unwrap();
+    assert_eq!(written.keys().collect::<Vec<_>>(), ["hard", "scope", "soft"]);
+}
