@@ -1,7 +1,7 @@
 //! The same tables as texts, for whoever has no reader of Parquet: a line of names, and a line for each row (RFC 4180).
 
 use super::Column;
-use std::io::{BufWriter, Result, Write};
+use std::io::{Result, Write};
 
 impl Column {
     fn name(&self) -> &str {
@@ -25,7 +25,7 @@ impl Column {
     fn value(&self, row: usize) -> String {
         let shown = |value: Option<String>| value.unwrap_or_default();
         match self {
-            Self::Text(_, values) | Self::NamedText(_, values) => quoted(&values[row]),
+            Self::Text(_, values) | Self::NamedText(_, values) => values[row].clone(),
             Self::U64(_, values) | Self::Named(_, values) => values[row].to_string(),
             Self::F64(_, values) => values[row].to_string(),
             Self::MaybeU64(_, values) => shown(values[row].map(|value| value.to_string())),
@@ -34,24 +34,12 @@ impl Column {
     }
 }
 
-/// Quoted where a comma, a quote or the end of a line would end it too early.
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
-}
-
 /// Writes a table.
 pub fn write(out: impl Write, columns: &[Column]) -> Result<()> {
-    let mut out = BufWriter::new(out);
-    let names: Vec<String> = columns.iter().map(|column| quoted(column.name())).collect();
-    writeln!(out, "{}", names.join(","))?;
+    let mut out = csv::Writer::from_writer(out);
+    out.write_record(columns.iter().map(Column::name))?;
     for row in 0..columns.first().map_or(0, Column::rows) {
-        for (at, column) in columns.iter().enumerate() {
-            write!(out, "{}{}", if at > 0 { "," } else { "" }, column.value(row))?;
-        }
-        writeln!(out)?;
+        out.write_record(columns.iter().map(|column| column.value(row)))?;
     }
     out.flush()
 }
