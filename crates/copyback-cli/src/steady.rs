@@ -8,6 +8,7 @@ use crate::plan::Plan;
 use copyback::flash::geometry::Geometry;
 use copyback::observe::steady::{ERASES_MIN, Figure, RANGE_MAX, ROUNDS, SLOPE_MAX, Steady, Verdict};
 use copyback::run::Warmup;
+use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
 
 /// Rows of the section of a run.
@@ -102,7 +103,8 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
         report.reads + report.writes + report.trims
     };
     if let Some(limit) = plan.requests.filter(|limit| finished.iter().any(|run| done(run) >= *limit)) {
-        let warmup = if plan.warmup.is_none() { ", and let it warm up: --warmup steady" } else { "" };
+        let warms_up = plan.warmup.is_none() && !begins_settled(&plan.runs[0].resolved.run);
+        let warmup = if warms_up { ", and let it warm up: --warmup steady" } else { "" };
         return format!("Leave the limit of {} requests (--requests) out, or raise it{warmup}", count(limit));
     }
     let (run, report) = (&plan.runs[0].resolved, &finished[0].outcome.report);
@@ -112,7 +114,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     // Of each pass, as far as the measurement tells.
     let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);
     let written = report.flash.host_units as f64 / done(&finished[0]) as f64 * requests;
-    if run.run.precondition == (PreconditionConfig::SteadyState {}) {
+    if begins_settled(&run.run) {
         return advice_for_settled(report.flash.block_erases, f64::from(passes), requests);
     }
     let capacity = f64::from(geometry.logical_units);
@@ -126,6 +128,12 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     }
     let warmup = if plan.warmup == Some(Warmup::Steady) { "" } else { "--warmup steady " };
     format!("Let the workload go on for longer, for example with {warmup}--set workload.loop={wanted}")
+}
+
+/// Whether a drive is in a steady state of uniform writes from the start, so that no warm-up has to write its capacity
+/// several times over.
+fn begins_settled(run: &RunConfig) -> bool {
+    run.precondition == PreconditionConfig::SteadyState {}
 }
 
 /// What helps where a drive begins settled, and was written to too little for that to be seen.

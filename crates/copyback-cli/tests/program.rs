@@ -508,6 +508,8 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     // A drive that begins settled need not be overwritten ten times; 100 requests leave its buffer half empty.
     let settled = ["--set", "precondition.mode=steady-state"];
     says(&[&short[..], &settled].concat(), "The drive begins settled: let the workload go on for longer");
+    let text = says(&[&short[..], &settled, &["--requests", "50"]].concat(), "Leave the limit of 50 requests");
+    assert!(!text.contains("--warmup steady"), "{text}");
     let buffer = ["--set", "buffer.policy=lru", "--set", "buffer.size=4 MiB"];
     let text = says(&[&short[..], &settled, &buffer].concat(), "or its buffer, is still filling up");
     assert!(text.contains("a fifth, for example with --set workload.loop=10\n"), "{text}");
