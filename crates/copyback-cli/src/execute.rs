@@ -104,6 +104,10 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
     }
     let names = plan.runs.iter().map(|planned| planned.scheme.as_str());
     let bars = if how.tells_preparations { Bars::log() } else { Bars::new(how.is_quiet, names) };
+    if let Some(gaps) = plan.fitted.and_then(|fitted| fitted.note_of_gaps()).filter(|_| !how.is_quiet) {
+        // Before a drive is filled for minutes that need not be so large.
+        bars.tell(&gaps.trim().replacen("It uses", "The trace uses", 1).replacen("of that", "of what it addresses", 1));
+    }
     let firsts: Vec<(&Planned, usize)> = users.into_values().collect();
     in_parallel(how.jobs, firsts.len(), |at| {
         let (planned, member) = firsts[at];

@@ -43,7 +43,8 @@ fn note_of_padding(padded: &[(&str, f64)]) -> Option<String> {
     let names: Vec<&str> = padded.iter().map(|(name, _)| *name).collect();
     Some(format!(
         "Note: pages of {} are padded, up to {most:.2} places for each that the host wrote: small writes go to flash \
-         before their pages are full; `frontier.fill_limit` (of `single`, `split`) or a `buffer` has them wait for others\n",
+         before their pages are full; `frontier.fill_limit` (of `single`, `split`) or a buffer that fills pages \
+         (`buffer.policy = \"lru\"`) has them wait for others\n",
         format::names(&names)
     ))
 }

@@ -22,7 +22,9 @@ fn verdict(steady: &Steady) -> String {
     match steady.verdict {
         Verdict::Steady => "steady by the rule of the SNIA PTS".into(),
         Verdict::NotYet => format!("not yet steady: {}", what_moves(steady)),
-        Verdict::NoErase => "not steady: no block was erased; the drive, or its buffer, is still filling up".into(),
+        Verdict::NoErase => {
+            "not steady: no block was erased; free blocks, or room in a buffer, are not used up yet".into()
+        }
         Verdict::TooShort => {
             format!("not judged: each fifth of the run has to erase {ERASES_MIN} blocks, and to take some time")
         }

@@ -511,7 +511,7 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     let text = says(&[&short[..], &settled, &["--requests", "50"]].concat(), "Leave the limit of 50 requests");
     assert!(!text.contains("--warmup steady"), "{text}");
     let buffer = ["--set", "buffer.policy=lru", "--set", "buffer.size=4 MiB"];
-    let text = says(&[&short[..], &settled, &buffer].concat(), "or its buffer, is still filling up");
+    let text = says(&[&short[..], &settled, &buffer].concat(), "or room in a buffer, are not used up");
     assert!(text.contains("a fifth, for example with --set workload.loop=10\n"), "{text}");
     let tiny = ["--workload", "mixed-70-30", "--set", "workload.first=20000", "--set", "workload.read_share=0.999"];
     says(&tiny, "writes too little for this drive to settle");

@@ -123,6 +123,10 @@ fn a_reader_chooses_the_columns() {
     let usual = output(&[&["compare", "--schemes", "baseline,pgc"][..], &common].concat());
     let erases = text.lines().nth(3).and_then(|line| line.split_whitespace().last()).expect("erases of baseline");
     assert!(usual.contains(&format!("  {erases}  ")), "{erases}: {usual}");
+    // What tables call them are names, too, and so are percentiles as they are shown.
+    let called = ["compare", "--schemes", "baseline,pgc", "--show", "read.p99,write.mean,erases,WA,read.p99.9"];
+    let called = output(&[&called[..], &common].concat());
+    assert!(called.lines().nth(3).is_some_and(|line| line.split_whitespace().any(|word| word == erases)), "{called}");
     // Beyond p99.99 is less than one of so few requests.
     let far = output(&[&["compare", "--schemes", "baseline,pgc", "--show", "read.p99_99"][..], &common].concat());
     assert!(far.lines().nth(3).is_some_and(|line| line.ends_with(" -")), "{far}");

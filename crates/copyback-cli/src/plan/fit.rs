@@ -76,7 +76,7 @@ impl Fitted {
     }
 
     /// That the trace leaves most of its addresses out.
-    fn note_of_gaps(&self) -> Option<String> {
+    pub fn note_of_gaps(&self) -> Option<String> {
         let used = format::size(self.used_bytes as f64);
         (self.used_bytes * SPARSE <= self.addressed_bytes).then(|| {
             format!("      It uses {used} of that: with --set workload.layout=compact a far smaller drive will do\n")
@@ -117,9 +117,10 @@ impl Fitted {
         let help = match (self.blocks_per_plane < self.blocks_before, share) {
             (true, share) => {
                 let such = share.map(|share| format!(", for example to {share}")).unwrap_or_default();
+                let fewer = fewer_planes(plan).map(|set| format!(": --set {set}=1, or")).unwrap_or(":".into());
                 format!(
-                    "lower the share of --fit{such}, which makes the drive larger, or give it fewer planes: --set \
-                     geometry.channels=1, or another device"
+                    "lower the share of --fit{such}, which makes the drive larger, or give it fewer planes{fewer} another \
+                     device"
                 )
             }
             (false, Some(share)) => format!("raise the share of --fit, for example to {share}, or {CLOSER}"),
@@ -154,6 +155,18 @@ impl Fitted {
         }
         share_with(least, f64::ceil)
     }
+}
+
+/// What of a drive's shape there are several of: with one of it the drive has fewer planes.
+fn fewer_planes(plan: &Plan) -> Option<&'static str> {
+    let geometry = &plan.runs.first()?.resolved.run.geometry;
+    let counts = [
+        ("geometry.channels", geometry.channels),
+        ("geometry.chips_per_channel", geometry.chips_per_channel),
+        ("geometry.dies_per_chip", geometry.dies_per_chip),
+        ("geometry.planes_per_die", geometry.planes_per_die),
+    ];
+    counts.into_iter().find(|(_, count)| *count > 1).map(|(key, _)| key)
 }
 
 /// What makes a drive smaller without a higher share.

@@ -22,8 +22,8 @@ impl RunConfig {
         (2 * u64::from(kept) > spare).then(|| {
             format!(
                 "`{key} = {count}` counts blocks, however few a drive has: collection keeps {kept} of the {spare} spare \
-                 blocks of each plane free, more than half, and collects blocks that hold few invalid pages; a share, \
-                 such as `{key} = 0.05`, shrinks with the drive, and a higher `capacity.over_provisioning` leaves more"
+                 blocks of each plane free, more than half, and collects blocks that hold few invalid pages; lower \
+                 it, or raise `capacity.over_provisioning`, which leaves more"
             )
         })
     }

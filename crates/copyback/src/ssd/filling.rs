@@ -28,9 +28,11 @@ struct OpenPage {
     units: u32,
     /// Which page this is, of all that were opened.
     number: u64,
+    /// When its first write came.
+    opened_ns: u64,
 }
 
-const EMPTY: OpenPage = OpenPage { first: TxnId::NONE, last: TxnId::NONE, units: 0, number: 0 };
+const EMPTY: OpenPage = OpenPage { first: TxnId::NONE, last: TxnId::NONE, units: 0, number: 0, opened_ns: 0 };
 
 /// When a page has waited long enough.
 #[derive(Clone, Copy)]
@@ -70,6 +72,8 @@ pub(super) struct Filling {
     waiting: VecDeque<Waiting>,
     /// What all pages of the host have spent, since they were sent, that are in flash.
     spent: Spent,
+    /// How long pages were open that are on their way to flash, by their transactions.
+    filled_ns: Vec<u64>,
 }
 
 const TRIMMED: u16 = 0x8000;
@@ -95,6 +99,7 @@ impl Filling {
             pages: 0,
             waiting: VecDeque::new(),
             spent: Spent::default(),
+            filled_ns: Vec::new(),
         }
     }
 
@@ -207,7 +212,8 @@ impl Drive {
             // It needs no company.
             self.hold_write(id, events.now_ns());
             self.count_page(id);
-            return self.send_page(OpenPage { first: id, last: id, units, number: 0 }, events);
+            let page = OpenPage { first: id, last: id, units, number: 0, opened_ns: events.now_ns() };
+            return self.send_page(page, events);
         }
         if units > room {
             let rest = self.split_write(id, room);
@@ -275,7 +281,7 @@ impl Drive {
         let page = &mut filling.open[place];
         if page.units == 0 {
             filling.opened += 1;
-            *page = OpenPage { first: id, last: id, units, number: filling.opened };
+            *page = OpenPage { first: id, last: id, units, number: filling.opened, opened_ns: events.now_ns() };
             let due = Due { at_ns: events.now_ns() + filling.fill.limit_ns, place, number: filling.opened };
             filling.due.push_back(due);
             if filling.due.len() == 1 {
@@ -350,6 +356,10 @@ impl Drive {
         // Of the map: whether the host has caused none of them.
         txn.others = others;
         let id = self.txns.add(txn);
+        let filled_ns = &mut self.filling.as_mut().expect("pages fill").filled_ns;
+        // No longer than there are transactions at once.
+        filled_ns.resize(filled_ns.len().max(id.at() + 1), 0);
+        filled_ns[id.at()] = now_ns - page.opened_ns;
         if role == Role::FullMapPage {
             self.go_on_with_page(id);
         }
@@ -411,6 +421,7 @@ impl Drive {
                 let filling = self.filling.as_mut().expect("pages fill");
                 filling.pages -= 1;
                 filling.spent.add(&page.spent);
+                let page = page.filled_for(filling.filled_ns[id.at()]);
                 self.fill_waiting(Some(&page), events);
             }
             return;

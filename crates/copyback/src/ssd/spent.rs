@@ -15,6 +15,8 @@ pub(super) struct MadeRoom {
     pub spent: Spent,
     /// Whether it waited for collection.
     pub gc_affected: bool,
+    /// How long it had waited before that for others to share a page with.
+    pub filled_ns: u64,
 }
 
 /// The time of one of them, or of all that have ended.
@@ -44,19 +46,26 @@ impl MadeRoom {
     /// What a transaction that ends now made.
     pub fn by(txn: &Txn, now_ns: u64) -> Self {
         let spent = Spent { took_ns: now_ns - txn.arrival_ns, breakdown_ns: txn.breakdown_ns };
-        Self { spent, gc_affected: txn.gc_affected }
+        Self { spent, gc_affected: txn.gc_affected, filled_ns: 0 }
+    }
+
+    /// The same of a page that was open for so long before it was sent.
+    #[must_use]
+    pub fn filled_for(self, filled_ns: u64) -> Self {
+        Self { filled_ns, ..self }
     }
 
     /// What a write has waited for that this made room for. Nobody wrote down when it passed from one cause to the
     /// next: of one that began before the write waited it is as much of each as the wait is of its time. Of one that
-    /// began later, the write was behind others in the meantime: that is what all did that ended since it waits.
-    /// `ended`: all that have ended, this one among them; `before`: those before the wait.
+    /// began later, the write waited for it to fill, which nobody explains, and before that it was behind others: that is
+    /// what all did that ended since it waits. `ended`: all that have ended, this one among them; `before`: those before the wait.
     pub fn explains(&self, waited_ns: u64, ended: &Spent, before: &Spent) -> Waited {
         if waited_ns == 0 {
             return Waited::default();
         }
         let own_ns = waited_ns.min(self.spent.took_ns);
-        let (own, behind) = (self.spent.part(own_ns, &Spent::default()), ended.part(waited_ns - own_ns, before));
+        let behind_ns = (waited_ns - own_ns).saturating_sub(self.filled_ns);
+        let (own, behind) = (self.spent.part(own_ns, &Spent::default()), ended.part(behind_ns, before));
         let breakdown_ns = std::array::from_fn(|cause| own[cause] + behind[cause]);
         Waited { breakdown_ns, gc_affected: self.gc_affected || behind[Cause::Gc as usize] > 0 }
     }
@@ -74,19 +83,24 @@ mod tests {
             (breakdown_ns[Cause::Gc as usize], breakdown_ns[Cause::Flash as usize]) = (gc_ns, flash_ns);
             Spent { took_ns: gc_ns + flash_ns, breakdown_ns }
         };
-        let of = |own: Spent, waited_ns, others: Spent| {
+        let filled = |own: Spent, filled_ns, waited_ns, others: Spent| {
             let before = spent(7, 11);
             let mut ended = before;
             [own, others].iter().for_each(|one| ended.add(one));
-            let made_room = MadeRoom { spent: own, gc_affected: own.breakdown_ns[Cause::Gc as usize] > 0 };
+            let gc_affected = own.breakdown_ns[Cause::Gc as usize] > 0;
+            let made_room = MadeRoom { spent: own, gc_affected, filled_ns: 0 }.filled_for(filled_ns);
             let waited = made_room.explains(waited_ns, &ended, &before);
             ([Cause::Gc, Cause::Flash].map(|cause| waited.breakdown_ns[cause as usize]), waited.gc_affected)
         };
+        let of = |own, waited_ns, others| filled(own, 0, waited_ns, others);
         let none = spent(0, 0);
         assert_eq!(of(spent(300, 100), 400, none), ([300, 100], true));
         assert_eq!(of(spent(300, 100), 100, none), ([75, 25], true));
         assert_eq!(of(spent(300, 100), 0, none), ([0, 0], false));
         // 100 by itself, and 200 behind evictions of which collection had 600 of 800.
         assert_eq!(of(spent(0, 100), 300, spent(600, 100)), ([150, 150], true));
+        // The same where it was open for 150 of those 200, or for longer.
+        assert_eq!(filled(spent(0, 100), 150, 300, spent(600, 100)), ([37, 112], true));
+        assert_eq!(filled(spent(0, 100), 500, 300, spent(600, 100)), ([0, 100], false));
     }
 }

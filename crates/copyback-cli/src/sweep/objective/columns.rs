@@ -72,9 +72,21 @@ pub fn is_of_some_runs(name: &str) -> bool {
     OF_SOME_RUNS.contains(&name.split('.').next().unwrap_or_default())
 }
 
+/// What headings of tables call numbers.
+const HEADINGS: &[(&str, &str)] = &[("wa", "write_amplification.total"), ("erases", "flash.block_erases")];
+
 /// The number that a name stands for: `read.p99` for `response.read.p99_ns`. The unit at its end may be left out, and
-/// what all response times begin with.
+/// what all response times begin with; headings of tables are names, too, and percentiles as they show them.
 pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<String> {
+    if let Some((_, name)) = HEADINGS.iter().find(|(heading, _)| heading.eq_ignore_ascii_case(word)) {
+        return Some((*name).to_owned()).filter(|name| is_number(name));
+    }
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_percentile =
+        |text: &str| text.rsplit('.').next().and_then(|last| last.strip_prefix('p')).is_some_and(is_digits);
+    let joined = word.rsplit_once('.').filter(|(head, tail)| is_percentile(head) && is_digits(tail));
+    let joined = joined.map(|(head, tail)| format!("{head}_{tail}"));
+    let word = joined.as_deref().unwrap_or(word);
     let ends = || std::iter::once("").chain(ENDS.iter().map(|(end, _)| *end));
     if word.is_empty() {
         return None;
