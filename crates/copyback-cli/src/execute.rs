@@ -189,7 +189,7 @@ fn options(plan: &Plan, warmup: Option<Warmup>, how: &How) -> Options {
 
 /// Why a run failed.
 fn failed(error: RunError, planned: &Planned) -> Failure {
-    Failure::of_passes(error, planned.resolved.workload.passes.unwrap_or(1))
+    Failure::of_workload(error, &planned.resolved.workload)
 }
 
 /// The requests of a run.

@@ -1,8 +1,10 @@
 //! How a command can end badly, and how that is shown.
 
+use crate::workloads::going_on;
 use copyback::config::layers::{LayerError, Place, Text};
 use copyback::run::warmup::Unfinished;
 use copyback::run::{RunError, Warmup};
+use copyback_workload::spec::WorkloadSpec;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::sync::Arc;
 
@@ -200,11 +202,11 @@ impl Failure {
         self
     }
 
-    /// Why a run of a workload that is played `passes` times over failed.
-    pub fn of_passes(error: RunError, passes: u32) -> Self {
+    /// Why a run of a workload failed.
+    pub fn of_workload(error: RunError, workload: &WorkloadSpec) -> Self {
         match error {
             RunError::WarmupUnfinished(unfinished) => {
-                let help = warmup_help(&unfinished, passes);
+                let help = warmup_help(&unfinished, workload);
                 Self::input(unfinished.to_string()).with_help(help)
             }
             error => error.into(),
@@ -265,7 +267,7 @@ impl From<RunError> for Failure {
             ),
             RunError::TooLate { .. } => Self::input(error.to_string())
                 .with_help("mend the trace's time there, or lower `workload.time_scale` or `workload.loop`"),
-            RunError::WarmupUnfinished(_) => Self::of_passes(error, 1),
+            RunError::WarmupUnfinished(_) => Self::of_workload(error, &WorkloadSpec::default()),
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
             RunError::CollectionKeptOut { .. } => Self::run(error.to_string()).with_help(
                 "give collection a share, or let it in where requests wait for it: --set admit.shares.gc=20, or --set \
@@ -296,8 +298,8 @@ const BEGIN_SETTLED: &str = "leave --warmup out and begin with a settled drive (
 /// Requests of a run above which it is no advice any more.
 pub const REQUESTS_MAX: f64 = 2e7;
 
-/// What helps where a workload, which was played `passes` times over, ends before its warm-up.
-fn warmup_help(unfinished: &Unfinished, passes: u32) -> String {
+/// What helps where a workload ends before its warm-up.
+fn warmup_help(unfinished: &Unfinished, workload: &WorkloadSpec) -> String {
     let wanted = match unfinished.warmup {
         Warmup::Steady if !unfinished.has_written => return SAY_HOW_LONG.into(),
         Warmup::Steady => (ROUNDS_WANTED / unfinished.rounds).ceil(),
@@ -305,8 +307,9 @@ fn warmup_help(unfinished: &Unfinished, passes: u32) -> String {
         Warmup::Time(ns) => (ns as f64 / unfinished.simulated_ns as f64).floor() + 1.0,
     };
     let times = wanted.max(2.0);
+    let passes = times * f64::from(workload.passes.unwrap_or(1));
     let play = (times * unfinished.requests as f64 <= REQUESTS_MAX)
-        .then(|| format!("play the workload more often: --set workload.loop={}", times * f64::from(passes)));
+        .then(|| format!("let the workload go on for longer: {}", going_on(workload, passes)));
     match (unfinished.warmup, play) {
         (Warmup::Steady, Some(play)) => format!("{play}, take a smaller drive, {BEGIN_SETTLED}, or {SAY_HOW_LONG}"),
         (Warmup::Steady, None) => format!("take a smaller drive, {BEGIN_SETTLED}, or {SAY_HOW_LONG}"),

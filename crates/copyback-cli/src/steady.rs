@@ -5,11 +5,13 @@ use crate::failure::REQUESTS_MAX;
 use crate::format::{count, names, percent, size};
 use crate::overload;
 use crate::plan::Plan;
+use crate::workloads::going_on;
 use copyback::flash::geometry::Geometry;
 use copyback::observe::steady::{ERASES_MIN, Figure, RANGE_MAX, ROUNDS, SLOPE_MAX, Steady, Verdict};
 use copyback::run::Warmup;
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
+use copyback_workload::spec::WorkloadSpec;
 
 /// Rows of the section of a run.
 pub fn rows(steady: &Steady) -> Vec<(&'static str, String)> {
@@ -104,7 +106,12 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
         let report = &done.outcome.report;
         report.reads + report.writes + report.trims
     };
-    if let Some(limit) = plan.requests.filter(|limit| finished.iter().any(|run| done(run) >= *limit)) {
+    let ends_by_itself = |limit: u64| {
+        let workload = &plan.runs[0].resolved.workload;
+        workload.requests.is_some_and(|requests| requests * u64::from(workload.passes.unwrap_or(1)) <= limit)
+    };
+    let limit = plan.requests.filter(|limit| finished.iter().any(|run| done(run) >= *limit) && !ends_by_itself(*limit));
+    if let Some(limit) = limit {
         let warms_up = plan.warmup.is_none() && !begins_settled(&plan.runs[0].resolved.run);
         let warmup = if warms_up { ", and let it warm up: --warmup steady" } else { "" };
         return format!("Leave the limit of {} requests (--requests) out, or raise it{warmup}", count(limit));
@@ -117,7 +124,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);
     let written = report.flash.host_units as f64 / done(&finished[0]) as f64 * requests;
     if begins_settled(&run.run) {
-        return advice_for_settled(report.flash.block_erases, f64::from(passes), requests);
+        return advice_for_settled(report.flash.block_erases, &run.workload, requests);
     }
     let capacity = f64::from(geometry.logical_units);
     let wanted = (CAPACITIES * capacity / written).ceil().max(2.0 * f64::from(passes));
@@ -129,7 +136,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
         );
     }
     let warmup = if plan.warmup == Some(Warmup::Steady) { "" } else { "--warmup steady " };
-    format!("Let the workload go on for longer, for example with {warmup}--set workload.loop={wanted}")
+    format!("Let the workload go on for longer, for example with {warmup}{}", going_on(&run.workload, wanted))
 }
 
 /// Whether a drive is in a steady state of uniform writes from the start, so that no warm-up has to write its capacity
@@ -139,14 +146,15 @@ fn begins_settled(run: &RunConfig) -> bool {
 }
 
 /// What helps where a drive begins settled, and was written to too little for that to be seen.
-fn advice_for_settled(erases: u64, passes: f64, requests_a_pass: f64) -> String {
+fn advice_for_settled(erases: u64, workload: &WorkloadSpec, requests_a_pass: f64) -> String {
+    let passes = f64::from(workload.passes.unwrap_or(1));
     let more = if erases == 0 { CAPACITIES } else { ERASES_WANTED / erases as f64 };
     let wanted = (passes * more.max(2.0)).ceil();
     let so_long = "go on for longer than it takes to fill the buffer and to erase some blocks a fifth";
     if wanted * requests_a_pass > REQUESTS_MAX {
         return format!("The drive begins settled: let the workload {so_long}");
     }
-    format!("The drive begins settled: let the workload {so_long}, for example with --set workload.loop={wanted}")
+    format!("The drive begins settled: let the workload {so_long}, for example with {}", going_on(workload, wanted))
 }
 
 /// Blocks that a measurement is to erase, so that a fifth of it has enough of them.

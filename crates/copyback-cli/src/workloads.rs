@@ -249,3 +249,13 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
     let is_done_with = cfg!(unix) && spec.passes.is_none();
     Ok(Opened { source, file: (!is_done_with).then_some(file) })
 }
+
+/// What has a workload go on for as long as so many passes over it take. A trace is played again; what is generated has
+/// more requests, for the same ones once more would come to the same addresses, and few of the drive's.
+pub fn going_on(workload: &WorkloadSpec, passes: f64) -> String {
+    let (Some(requests), None) = (workload.requests, &workload.trace) else {
+        return format!("--set workload.loop={passes}");
+    };
+    let once = if workload.passes.is_some_and(|passes| passes > 1) { "--set workload.loop=1 " } else { "" };
+    format!("{once}--set workload.requests={}", requests as f64 * passes)
+}

@@ -503,8 +503,13 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     assert!(!text.contains("workload.loop"), "{text}");
     let short = ["--workload", "random-write", "--set", "workload.requests=100"];
     // A pass writes 100 units, and the drive has 51,200: ten times that takes 5,120 passes.
-    says(&short, "with --warmup steady --set workload.loop=5120");
-    says(&[&short[..], &["--set", "workload.loop=5"]].concat(), "with --warmup steady --set workload.loop=5120");
+    says(&short, "with --warmup steady --set workload.requests=512000\n");
+    says(
+        &[&short[..], &["--set", "workload.loop=5"]].concat(),
+        "--set workload.loop=1 --set workload.requests=512000\n",
+    );
+    // As many as there are limit nothing.
+    says(&[&short[..], &["--requests", "100"]].concat(), "with --warmup steady --set workload.requests=512000\n");
     // A drive that begins settled need not be overwritten ten times; 100 requests leave its buffer half empty.
     let settled = ["--set", "precondition.mode=steady-state"];
     says(&[&short[..], &settled].concat(), "The drive begins settled: let the workload go on for longer");
@@ -512,7 +517,7 @@ fn a_comparison_that_cannot_be_judged_says_so_and_what_helps() {
     assert!(!text.contains("--warmup steady"), "{text}");
     let buffer = ["--set", "buffer.policy=lru", "--set", "buffer.size=4 MiB"];
     let text = says(&[&short[..], &settled, &buffer].concat(), "or room in a buffer, are not used up");
-    assert!(text.contains("a fifth, for example with --set workload.loop=10\n"), "{text}");
+    assert!(text.contains("a fifth, for example with --set workload.requests=1000\n"), "{text}");
     let tiny = ["--workload", "mixed-70-30", "--set", "workload.first=20000", "--set", "workload.read_share=0.999"];
     says(&tiny, "writes too little for this drive to settle");
     let reads = ["--workload", "random-read", "--set", "workload.requests=500"];

@@ -88,22 +88,28 @@ fn what_is_no_warm_up_is_refused() {
     std::fs::write(&file, "warmup = -3\n").unwrap();
     refused(&["run", file.to_str().unwrap()], &["mine.toml:1:10", "`-3` is no warm-up"]);
     let too_long = ["run", "--workload", "mixed-70-30", "--set", "workload.requests=100"];
-    refused(&[&too_long[..], &["--warmup", "100"]].concat(), &["within the warm-up of 100", "workload.loop=2"]);
+    refused(&[&too_long[..], &["--warmup", "100"]].concat(), &["within the warm-up of 100", "workload.requests=200"]);
     refused(
         &[&too_long[..], &["--warmup", "steady"]].concat(),
         &[
             "before the drive was steady",
             "5 rounds",
-            "--set workload.loop=42667, take a smaller drive, leave --warmup out and begin with a settled drive",
+            "--set workload.requests=4266700, take a smaller drive, leave --warmup out and begin with a settled drive",
             "precondition.mode=steady-state), or say how long",
         ],
     );
     // Three passes write 2.34 rounds, and twenty are wanted: nine times as many.
     let thrice = ["run", "-q", "--workload", "random-write", "--set", "workload.requests=20000"];
     let named = ["--warmup", "steady", "--set", "workload.loop=3"];
-    refused(&[&thrice[..], &named].concat(), &["play the workload more often: --set workload.loop=27,"]);
-    refused(&[&too_long[..], &["--warmup", "250"]].concat(), &["workload.loop=3"]);
-    refused(&[&too_long[..], &["--warmup", "250", "--set", "workload.loop=2"]].concat(), &["workload.loop=4"]);
+    refused(
+        &[&thrice[..], &named].concat(),
+        &["go on for longer: --set workload.loop=1 --set workload.requests=540000,"],
+    );
+    refused(&[&too_long[..], &["--warmup", "250"]].concat(), &["workload.requests=300"]);
+    refused(
+        &[&too_long[..], &["--warmup", "250", "--set", "workload.loop=2"]].concat(),
+        &["workload.loop=1 --set workload.requests=400"],
+    );
     // What is refused of the host's limits: what no drive could ever hold.
     for key in ["outstanding_max", "queue_depth"] {
         let set = format!("host.{key}=65537");
