@@ -58,7 +58,8 @@ impl MadeRoom {
     /// What a write has waited for that this made room for. Nobody wrote down when it passed from one cause to the
     /// next: of one that began before the write waited it is as much of each as the wait is of its time. Of one that
     /// began later, the write waited for it to fill, which nobody explains, and before that it was behind others: that
-    /// is what all did that ended since it waits. `ended`: all that have ended, this one among them; `before`: those before the wait.
+    /// is what all did that ended since it waits. `ended`: all that have ended, this one among them; `before`: those
+    /// before the wait.
     pub fn explains(&self, waited_ns: u64, ended: &Spent, before: &Spent) -> Waited {
         if waited_ns == 0 {
             return Waited::default();
