@@ -36,7 +36,11 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // What cannot be printed is no success, though it be help.
+        Err(said) => return ExitCode::from(if said.print().is_ok() { said.exit_code() as u8 } else { 1 }),
+    };
     interrupt::watch();
     execute::quiet_broken_invariants();
     let done = match cli.command {

@@ -372,6 +372,7 @@ fn writes_smaller_than_units_or_pages_are_noted() {
     assert!(text.contains(units) && !text.contains(padding), "{text}");
     let text = run(&["geometry.mapping_unit=4 KiB"]);
     assert!(!text.contains(units) && text.contains(padding), "{text}");
+    assert!(text.contains("or a buffer that fills pages (`buffer.policy = \"lru\"`) has them wait"), "{text}");
     let text = run(&["geometry.mapping_unit=4 KiB", "frontier.fill_limit=100 ms"]);
     assert!(!text.contains(units) && !text.contains(padding), "{text}");
     let text = run(&["geometry.mapping_unit=4 KiB", "buffer.policy=lru"]);

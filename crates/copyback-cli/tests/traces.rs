@@ -41,6 +41,17 @@ fn a_trace_comes_from_standard_input() {
     assert!(code(&wrong) == 2 && said(&wrong).contains("standard input, line 3"), "{}", said(&wrong));
 }
 
+/// Before a drive is filled that need not be so large.
+#[test]
+fn a_trace_that_leaves_most_of_its_addresses_out_is_told_of_first() {
+    let far = 64 << 20;
+    let (_folder, path) = file("far.csv", &format!("10,a,0,Write,0,8192,1\n20,a,0,Write,{far},4096,1\n"));
+    let run = |more: &[&str]| said(&copyback(&[&["run", "--trace", &path, "--fit", "0.3"], more].concat()));
+    let told = "The trace uses 12.0 KiB of what it addresses: with --set workload.layout=compact";
+    assert!(run(&[]).contains(told), "{}", run(&[]));
+    assert!(!run(&["--quiet"]).contains(told));
+}
+
 #[test]
 fn columns_are_named_on_the_command_line_or_in_a_file() {
     let (folder, path) = file("mine.csv", TABLE);

@@ -118,7 +118,8 @@ impl TraceSource {
         let message = format!(
             "{file}, line or record {place}: its time is {back} before that of a request more than {window} records earlier"
         );
-        Error::new(message).with_help("sort the trace, or raise `reorder_window`, the records held for sorting")
+        Error::new(message)
+            .with_help("sort the trace, or raise `workload.reorder_window`, the records held for sorting")
     }
 }
 

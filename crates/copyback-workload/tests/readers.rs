@@ -515,7 +515,7 @@ fn times_that_run_backwards_are_sorted_or_refused() {
     assert!(notes.iter().any(|note| note.contains("3 records came late")), "{notes:?}");
     let refused = read_with(content, |spec| spec.reorder_window = Some(2)).unwrap_err();
     assert!(refused.message.contains("line or record 4"), "{refused}");
-    assert!(refused.help.unwrap().contains("reorder_window"));
+    assert!(refused.help.unwrap().contains("`workload.reorder_window`"));
 }
 
 #[test]

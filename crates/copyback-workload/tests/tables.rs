@@ -109,6 +109,11 @@ fn csv_that_is_wrong_names_place_value_and_remedy() {
     assert!(help.contains("workload.columns.offset_bytes=NAME") && help.contains("`offset`"), "{help}");
     let (message, _) = refused(b"arrival_ns,arrival_us,op,offset_bytes,length_bytes\n0,0,R,0,512\n", "");
     assert!(message.contains("`arrival_ns` and `arrival_us` both hold the arrival time"), "{message}");
+    let (message, help) = refused(b"arrival_ns,op,offset_bytes,length_bytes,op\n0,R,0,512,W\n", "");
+    assert!(message.contains("it has two columns `op`") && help.contains("rename one of them"), "{message} {help}");
+    let date = b"arrival_s,op,offset_bytes,length_bytes\n2024-01-01 00:00:00.0002,R,0,512\n";
+    let (message, _) = refused(date, "");
+    assert!(message.contains("times that are counted, and dates are read from Parquet"), "{message}");
     let (message, help) = refused(header.as_bytes(), "columns.op = \"kind\"");
     assert!(message.contains("no column `kind`, as `workload.columns.op` says"), "{message}");
     assert!(help.contains("`offset_bytes`"), "{help}");

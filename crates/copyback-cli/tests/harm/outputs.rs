@@ -170,6 +170,17 @@ fn permissions_are_those_of_any_file() {
     assert_eq!(mode("old.json"), 0o660);
 }
 
+/// Help that cannot be printed is no success.
+#[test]
+fn help_for_a_full_disk_fails() {
+    for arguments in [&["--help"][..], &["--version"], &["run", "--help"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_copyback"));
+        let status = command.args(arguments).stdout(full).status().unwrap();
+        assert_eq!(status.code(), Some(1), "{arguments:?}");
+    }
+}
+
 /// Through a link, as above.
 #[test]
 fn a_full_disk_is_told() {

@@ -50,6 +50,10 @@ fn find_one(file: &str, names: &[String], wanted: &ColumnNames, field: Field) ->
         }
         ([], None) if field.is_required() => Err(missing(file, names, field)),
         ([] | [_], _) => Ok(columns.first().copied()),
+        ([first, second, ..], _) if names[first.at] == names[second.at] => {
+            let message = format!("{file}: it has two columns `{}`", shown(names[first.at].as_bytes()));
+            Err(Error::new(message).with_help("rename one of them in the file, or take it out"))
+        }
         ([first, second, ..], _) => {
             let (first, second) = (shown(names[first.at].as_bytes()), shown(names[second.at].as_bytes()));
             let what = field.word();

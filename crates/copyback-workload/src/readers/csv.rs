@@ -265,6 +265,9 @@ fn time(field: &[u8], column: &Column) -> Result<u64, LineError> {
         Some(Decimal { value: None, .. }) => {
             Err(LineError(format!("its {name} is `{text}`, and no time that fits 64 bits of ns")))
         }
+        None if text.contains([':', '-']) && text.starts_with(|c: char| c.is_ascii_digit()) => Err(LineError(format!(
+            "its {name} is `{text}`: a table as text has times that are counted, and dates are read from Parquet"
+        ))),
         None => Err(LineError(format!("its {name} is `{text}`, and no number such as 12, 0.5 or 1e-05"))),
     }
 }
