@@ -41,6 +41,18 @@ fn a_trace_comes_from_standard_input() {
     assert!(code(&wrong) == 2 && said(&wrong).contains("standard input, line 3"), "{}", said(&wrong));
 }
 
+/// What there is one of already is no advice.
+#[test]
+fn a_drive_that_is_too_large_is_to_have_fewer_planes() {
+    let (_folder, path) = file("tiny.csv", "10,a,0,Write,0,8192,1\n20,a,0,Write,65536,4096,1\n");
+    let run = |more: &[&str]| {
+        said(&copyback(&[&["run", "--trace", &path, "--fit", "0.9"], more].concat())).replace("\n        ", " ")
+    };
+    assert!(run(&[]).contains("or give it fewer planes: --set geometry.channels=1, or another"), "{}", run(&[]));
+    let one = run(&["--set", "geometry.channels=1"]);
+    assert!(one.contains("or give it fewer planes: --set geometry.chips_per_channel=1, or another"), "{one}");
+}
+
 /// Before a drive is filled that need not be so large.
 #[test]
 fn a_trace_that_leaves_most_of_its_addresses_out_is_told_of_first() {
@@ -97,6 +109,7 @@ fn a_drive_is_sized_for_a_trace() {
             &["--fit", "0.9"][..],
             &["--fit 0.9 for a trace that addresses 32.0 MiB makes", "lower the share of --fit, for example to 0.36"][..],
         ),
+        (&["--fit", "0.9"], &["or give it fewer planes: --set geometry.channels=1,"]),
         (&["--fit", "1e-300"], &["--fit 1e-300 for", "4,294,967,295 blocks or more", "for example to 4.9e-6"]),
         (&["--fit", "1.5"], &["a share is above 0 and at most 1; write for example 0.9"]),
         (&["--fit", "0"], &["a share is above 0 and at most 1; write for example 0.9"]),
