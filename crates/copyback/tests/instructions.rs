@@ -201,12 +201,10 @@ fn tasks(admit: &str, redundancy: &str, dies: u32) -> RunConfig {
     toml::from_str(&text).expect("a configuration")
 }
 
-/// Requests of which so many are outstanding all the time.
-fn work_of_tasks(config: &RunConfig, depth: u32, requests: u64) {
-    let mut config = config.clone();
-    config.host = toml::from_str(&format!("mode = \"closed\"\nqueue_depth = {depth}")).expect("a host");
+/// Such requests without a gap between them; the pages that collections program.
+fn work_at_once(config: &RunConfig, requests: u64) -> u64 {
     let units = u64::from(Geometry::new(&config.device()).logical_units);
-    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
+    let ftl = preconditioning::preconditioned(config, 1).expect("a preconditioning");
     let mut source = mix(units, requests, 0);
     let setup = Setup {
         host: config.host.clone(),
@@ -216,9 +214,18 @@ fn work_of_tasks(config: &RunConfig, depth: u32, requests: u64) {
         keep_gc_events: false,
         keep_requests: false,
     };
-    let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
+    let mut simulation = Simulation::new(vec![(config, ftl)], setup);
     simulation.run(&mut |_| {}).expect("the run ends well");
-    assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
+    let work = simulation.drives().next().expect("a drive").counters().work();
+    assert!(work.block_erases > 0, "nothing was collected");
+    work.gc_page_programs
+}
+
+/// Requests of which so many are outstanding all the time.
+fn work_of_tasks(config: &RunConfig, depth: u32, requests: u64) {
+    let mut config = config.clone();
+    config.host = toml::from_str(&format!("mode = \"closed\"\nqueue_depth = {depth}")).expect("a host");
+    work_at_once(&config, requests);
 }
 
 #[test]
@@ -273,21 +280,7 @@ fn twins(pages_per_block: u32) -> RunConfig {
 
 /// Pages that collections of such a die program in so many requests.
 fn work_of_twins(pages_per_block: u32, requests: u64) -> u64 {
-    let config = twins(pages_per_block);
-    let units = u64::from(Geometry::new(&config.device()).logical_units);
-    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
-    let mut source = mix(units, requests, 0);
-    let setup = Setup {
-        host: config.host.clone(),
-        source: &mut source,
-        requests: None,
-        check: false,
-        keep_gc_events: false,
-        keep_requests: false,
-    };
-    let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
-    simulation.run(&mut |_| {}).expect("the run ends well");
-    simulation.drives().next().expect("a drive").counters().work().gc_page_programs
+    work_at_once(&twins(pages_per_block), requests)
 }
 
 #[test]
