@@ -157,7 +157,7 @@ pub struct Common {
     /// A request arrives when another ends, `host.queue_depth` of them at a time: host.mode=closed
     #[arg(long)]
     pub closed: bool,
-    /// Seed of every random stream [default: 1]
+    /// Seed of every random stream; several, with mean and interval: `seeds` of a sweep [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Stop after so many requests; those of the warm-up are not counted

@@ -189,7 +189,7 @@ fn options(plan: &Plan, warmup: Option<Warmup>, how: &How) -> Options {
 
 /// Why a run failed.
 fn failed(error: RunError, planned: &Planned) -> Failure {
-    Failure::of_workload(error, &planned.resolved.workload)
+    Failure::of_workload(error, &planned.resolved)
 }
 
 /// The requests of a run.

@@ -1,7 +1,9 @@
 //! How a command can end badly, and how that is shown.
 
+use crate::steady;
 use crate::workloads::going_on;
 use copyback::config::layers::{LayerError, Place, Text};
+use copyback::run::config::Resolved;
 use copyback::run::warmup::Unfinished;
 use copyback::run::{RunError, Warmup};
 use copyback_workload::spec::WorkloadSpec;
@@ -203,10 +205,10 @@ impl Failure {
     }
 
     /// Why a run of a workload failed.
-    pub fn of_workload(error: RunError, workload: &WorkloadSpec) -> Self {
+    pub fn of_workload(error: RunError, resolved: &Resolved) -> Self {
         match error {
             RunError::WarmupUnfinished(unfinished) => {
-                let help = warmup_help(&unfinished, workload);
+                let help = warmup_help(&unfinished, &resolved.workload, steady::begins_settled(&resolved.run));
                 Self::input(unfinished.to_string()).with_help(help)
             }
             error => error.into(),
@@ -267,7 +269,10 @@ impl From<RunError> for Failure {
             ),
             RunError::TooLate { .. } => Self::input(error.to_string())
                 .with_help("mend the trace's time there, or lower `workload.time_scale` or `workload.loop`"),
-            RunError::WarmupUnfinished(_) => Self::of_workload(error, &WorkloadSpec::default()),
+            RunError::WarmupUnfinished(unfinished) => {
+                let help = warmup_help(&unfinished, &WorkloadSpec::default(), false);
+                Self::input(unfinished.to_string()).with_help(help)
+            }
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
             RunError::CollectionKeptOut { .. } => Self::run(error.to_string()).with_help(
                 "give collection a share, or let it in where requests wait for it: --set admit.shares.gc=20, or --set \
@@ -295,11 +300,15 @@ pub const SAY_HOW_LONG: &str = "say how long it takes: --warmup 1000, or --warmu
 /// What helps where a workload writes too little for the drive.
 const BEGIN_SETTLED: &str = "leave --warmup out and begin with a settled drive (--set precondition.mode=steady-state)";
 
+/// The same for a drive that does.
+const BEGINS_SETTLED: &str = "leave --warmup out, for this drive begins settled (precondition.mode=steady-state)";
+
 /// Requests of a run above which it is no advice any more.
 pub const REQUESTS_MAX: f64 = 2e7;
 
 /// What helps where a workload ends before its warm-up.
-fn warmup_help(unfinished: &Unfinished, workload: &WorkloadSpec) -> String {
+fn warmup_help(unfinished: &Unfinished, workload: &WorkloadSpec, is_settled: bool) -> String {
+    let settle = if is_settled { BEGINS_SETTLED } else { BEGIN_SETTLED };
     let wanted = match unfinished.warmup {
         Warmup::Steady if !unfinished.has_written => return SAY_HOW_LONG.into(),
         Warmup::Steady => (ROUNDS_WANTED / unfinished.rounds).ceil(),
@@ -311,8 +320,8 @@ fn warmup_help(unfinished: &Unfinished, workload: &WorkloadSpec) -> String {
     let play = (times * unfinished.requests as f64 <= REQUESTS_MAX)
         .then(|| format!("let the workload go on for longer: {}", going_on(workload, passes)));
     match (unfinished.warmup, play) {
-        (Warmup::Steady, Some(play)) => format!("{play}, take a smaller drive, {BEGIN_SETTLED}, or {SAY_HOW_LONG}"),
-        (Warmup::Steady, None) => format!("take a smaller drive, {BEGIN_SETTLED}, or {SAY_HOW_LONG}"),
+        (Warmup::Steady, Some(play)) => format!("{play}, take a smaller drive, {settle}, or {SAY_HOW_LONG}"),
+        (Warmup::Steady, None) => format!("take a smaller drive, {settle}, or {SAY_HOW_LONG}"),
         (_, Some(play)) => format!("shorten the warm-up, or {play}"),
         (_, None) => "shorten the warm-up".into(),
     }

@@ -141,7 +141,7 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
 
 /// Whether a drive is in a steady state of uniform writes from the start, so that no warm-up has to write its capacity
 /// several times over.
-fn begins_settled(run: &RunConfig) -> bool {
+pub fn begins_settled(run: &RunConfig) -> bool {
     run.precondition == PreconditionConfig::SteadyState {}
 }
 

@@ -155,6 +155,11 @@ fn what_cannot_be_asked_is_refused_where_it_stands() {
     place.refused(&["--where", "response.read.p99 < 5 msec"], &["did you mean `ms`?"]);
     place.refused(&["--where", "flash.block_erases < 5ms"], &["`5ms` is no number"]);
     place.refused(&["--where", "flash.block_erases"], &["compares nothing", "write for example"]);
+    for wrong in ["=<", "=>", "<>", "= ="] {
+        let asked = format!("flash.block_erases {wrong} 5");
+        let said = format!("`{wrong}` is no comparison");
+        place.refused(&["--where", &asked], &[&said, "comparisons are <, <=, >, >=, =, !="]);
+    }
     place.refused(&["--where", "scheme < baseline"], &["compare them with = or !="]);
     place.refused(&["--min", "scheme"], &["--min:1:1", "name a number"]);
     place.refused(&["--max", "response.all.maen_ns"], &["--max:1:1", "did you mean `response.all.mean_ns`?"]);

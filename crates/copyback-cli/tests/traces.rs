@@ -240,7 +240,9 @@ fn what_is_large_for_a_small_drive_is_noted() {
     assert!(notes(&["trigger.soft=3"]).contains(kept));
     let kept = "`trigger.stop = 4` counts blocks, however few a drive has: collection keeps 4 of the 5 spare blocks";
     assert!(notes(&["trigger.soft=2", "trigger.stop=4"]).contains(kept));
-    for soft in ["trigger.soft=2", "trigger.soft=0.15"] {
+    let kept = "`trigger.soft = 0.1` is a share of all blocks: collection keeps 3 of the 5 spare blocks";
+    assert!(notes(&["trigger.soft=0.1"]).contains(kept));
+    for soft in ["trigger.soft=2", "trigger.soft=0.07"] {
         assert!(!notes(&[soft]).contains("spare blocks of each plane"), "{soft}");
     }
     let buffered = |size: &str| notes(&["buffer.policy=lru", &format!("buffer.size={size} MiB")]);

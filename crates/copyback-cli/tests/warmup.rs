@@ -98,6 +98,10 @@ fn what_is_no_warm_up_is_refused() {
             "precondition.mode=steady-state), or say how long",
         ],
     );
+    refused(
+        &[&too_long[..], &["--warmup", "steady", "--set", "precondition.mode=steady-state"]].concat(),
+        &["take a smaller drive, leave --warmup out, for this drive begins settled (precondition.mode=steady-state)"],
+    );
     // Three passes write 2.34 rounds, and twenty are wanted: nine times as many.
     let thrice = ["run", "-q", "--workload", "random-write", "--set", "workload.requests=20000"];
     let named = ["--warmup", "steady", "--set", "workload.loop=3"];

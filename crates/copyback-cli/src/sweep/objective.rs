@@ -188,6 +188,12 @@ impl Condition {
             let error = Name::of(&whole, 0..text.len()).refuse(format!("`{text}` lacks the {what}"));
             return Err(error.with_help(example));
         }
+        if value.word.starts_with(['<', '>', '=', '!']) {
+            let after = text[at..].find(|c| !"<>=! ".contains(c)).map_or(text.len(), |end| at + end);
+            let written = text[at..after].trim();
+            let error = Name::of(&whole, at..text.len()).refuse(format!("`{written}` is no comparison"));
+            return Err(error.with_help("comparisons are <, <=, >, >=, =, !="));
+        }
         if let Some(word) = word_between(&value.word) {
             let error = value.refuse(format!("`{}` is more than one value: `--where` takes one condition", value.word));
             return Err(error.with_help(match word {

@@ -5,6 +5,7 @@ use super::journal::RunResult;
 use super::seeds::{Mean, SeedGroup};
 use super::table::Results;
 use crate::format::{are_too_few, change, count, percent, time};
+use crate::listing::wrapped;
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
 use copyback::observe::steady::Verdict;
@@ -82,9 +83,10 @@ pub fn table(results: &Results<'_>, terminal_columns: usize) -> String {
     }
     left_out.sort_unstable();
     let names: Vec<&str> = left_out.iter().map(|column| COLUMNS[column - 1].name).collect();
-    let names = names.join(", ");
+    let left_out = format!("Left out in {terminal_columns} columns: {}", names.join(", "));
+    let left_out = wrapped(&left_out, terminal_columns).join("\n");
     let remedy = "(--show NAME,... shows them, and the table's file has all)";
-    format!("{text}\nLeft out in {terminal_columns} columns: {names}\n{remedy}\n")
+    format!("{text}\n{left_out}\n{remedy}\n")
 }
 
 fn rows(results: &Results<'_>) -> Vec<Vec<Cell>> {

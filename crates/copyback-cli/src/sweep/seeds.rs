@@ -4,6 +4,7 @@ use super::grid::Cell;
 use super::journal::RunResult;
 use super::table::Results;
 use copyback_theory::confidence::interval_95;
+use std::collections::BTreeMap;
 
 /// Cells that differ in their seeds only.
 pub struct SeedGroup<'a> {
@@ -19,16 +20,15 @@ impl<'a> SeedGroup<'a> {
     /// The groups of a table, in the order of their first cells.
     pub fn all(results: &Results<'a>) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
+        // Labels tell all but the seed.
+        let mut group_of: BTreeMap<&str, usize> = BTreeMap::new();
         for (at, cell) in results.cells.iter().enumerate() {
-            let is_like =
-                |other: &Cell| (&other.case, &other.device, &other.varied) == (&cell.case, &cell.device, &cell.varied);
-            match groups.iter_mut().find(|group| is_like(group.first)) {
-                Some(group) => group.cells.push((cell.plan.seed, at)),
-                None => {
-                    let label = label_without_seed(cell).to_owned();
-                    groups.push(Self { label, first: cell, cells: vec![(cell.plan.seed, at)] });
-                }
+            let label = label_without_seed(cell);
+            let group = *group_of.entry(label).or_insert(groups.len());
+            if group == groups.len() {
+                groups.push(Self { label: label.to_owned(), first: cell, cells: Vec::new() });
             }
+            groups[group].cells.push((cell.plan.seed, at));
         }
         groups
     }

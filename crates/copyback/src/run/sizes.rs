@@ -1,6 +1,7 @@
 //! Settings that say how much, and not which share of a drive: they stay as they are where a drive is made smaller.
 
 use super::config::RunConfig;
+use crate::config::{ShareOrCount, number};
 use crate::flash::geometry::Geometry;
 use copyback_workload::units::format_bytes;
 
@@ -10,20 +11,23 @@ impl RunConfig {
         self.note_of_watermark().into_iter().chain(self.note_of_buffer()).collect()
     }
 
-    /// That a watermark which is a number of blocks keeps more than half of the spare ones free, so that collections
-    /// have little to choose from.
+    /// That a watermark keeps more than half of the spare blocks free, so that collections have little to choose from.
     fn note_of_watermark(&self) -> Option<String> {
         // Merges have no watermark.
         let merges = self.mapping.log_blocks().is_some();
-        let (key, count) = self.trigger.counted().filter(|_| !merges)?;
+        let (key, watermark) = self.trigger.stops_at().filter(|_| !merges)?;
         let (data_blocks, _) = self.data_blocks().ok()?;
         let spare = u64::from(self.geometry.blocks_per_plane).checked_sub(data_blocks)?;
         let (_, kept) = self.trigger.blocks_per_plane(&self.geometry);
+        let counts = match watermark {
+            ShareOrCount::Blocks(count) => format!("`{key} = {count}` counts blocks, however few a drive has"),
+            ShareOrCount::Share(share) => format!("`{key} = {}` is a share of all blocks", number(share)),
+        };
         (2 * u64::from(kept) > spare).then(|| {
             format!(
-                "`{key} = {count}` counts blocks, however few a drive has: collection keeps {kept} of the {spare} spare \
-                 blocks of each plane free, more than half, and collects blocks that hold few invalid pages; lower \
-                 it, or raise `capacity.over_provisioning`, which leaves more"
+                "{counts}: collection keeps {kept} of the {spare} spare blocks of each plane free, more than half, and \
+                 collects blocks that hold few invalid pages; lower it, or raise `capacity.over_provisioning`, which \
+                 leaves more"
             )
         })
     }

@@ -10,7 +10,7 @@
 pub mod idle;
 pub mod watermark;
 
-use crate::config::{GeometryConfig, KeyError, axis};
+use crate::config::{GeometryConfig, KeyError, ShareOrCount, axis};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Ftl;
 use crate::sim::index::PlaneId;
@@ -121,8 +121,8 @@ pub trait Parameters {
     }
     /// The most free blocks that a plane has when collection stops.
     fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32;
-    /// The watermark at which collection stops, if it is a count of blocks and no share: its key, and the count.
-    fn counted(&self) -> Option<(&'static str, u32)> {
+    /// The watermark at which collection stops: its key, and its value.
+    fn stops_at(&self) -> Option<(&'static str, ShareOrCount)> {
         None
     }
     /// A key that is set and means something only where collections wait for their dies.
@@ -230,9 +230,9 @@ impl TriggerConfig {
         self.parameters().stagger_blocks()
     }
 
-    /// See [`Parameters::counted`].
-    pub fn counted(&self) -> Option<(&'static str, u32)> {
-        self.parameters().counted()
+    /// See [`Parameters::stops_at`].
+    pub fn stops_at(&self) -> Option<(&'static str, ShareOrCount)> {
+        self.parameters().stops_at()
     }
 
     /// See [`Parameters::needs_dies`].

@@ -284,12 +284,8 @@ impl Parameters for Params {
         self.idle.as_ref().map_or(reactive, |idle| idle.stop_blocks_per_plane(self, geometry).max(reactive))
     }
 
-    fn counted(&self) -> Option<(&'static str, u32)> {
-        let (key, watermark) = self.stop.map_or(("trigger.soft", self.soft), |stop| ("trigger.stop", stop));
-        match watermark {
-            ShareOrCount::Blocks(count) => Some((key, count)),
-            ShareOrCount::Share(_) => None,
-        }
+    fn stops_at(&self) -> Option<(&'static str, ShareOrCount)> {
+        Some(self.stop.map_or(("trigger.soft", self.soft), |stop| ("trigger.stop", stop)))
     }
 
     fn needs_dies(&self) -> Option<&'static str> {
