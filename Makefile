@@ -1,21 +1,28 @@
 # What a developer does here, one word each. `make test` is what CI runs.
 
-.PHONY: test fmt lint unit doc swarm bench fuzz
+.PHONY: test rust fmt lint unit doc python swarm bench fuzz
 
-test: fmt lint unit doc
+test: rust python
+
+# All but the Python package; needs no Python.
+rust: fmt lint unit doc
 
 fmt:
 	cargo fmt --all --check
 
 lint:
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --all-targets --locked -- -D warnings
 
 unit:
-	cargo test --workspace --lib --bins --tests --examples --locked
+	cargo test --lib --bins --tests --examples --locked
 
 doc:
-	cargo test --workspace --doc --locked
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	cargo test --doc --locked
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --quiet
+
+# The Python package, on the oldest and the newest CPython that is there, in virtual environments of its own.
+python:
+	python/check
 
 # Random drives, schemes, hosts and faults for SECONDS (600) from case SEED on, or CASES of them. PROFILE=release is a little
 # faster and has neither overflow checks nor debug assertions.

@@ -1,10 +1,13 @@
 //! The command line.
 
 use crate::plan::Share;
+use crate::progress::{Audience, Watch};
+use crate::tables::Asked;
 use clap::{Args, Parser, Subcommand};
 use copyback::run::Warmup;
 use copyback_workload::units::parse_duration_ns;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A simulator of NAND flash SSDs: what garbage collection costs, and which way of scheduling it costs least.
 #[derive(Debug, Parser)]
@@ -180,15 +183,18 @@ pub struct Common {
     /// Let the folder have a table of every request, too
     #[arg(long, requires = "out")]
     pub out_requests: bool,
+    /// Tables that a program which calls this one wants, beside those that all runs have.
+    #[arg(skip)]
+    pub asked: Asked,
     /// Check every invariant of the simulation while it runs (slower)
     #[arg(long)]
     pub check: bool,
     /// Runs that go side by side; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
-    /// No progress on the terminal
-    #[arg(long, short = 'q')]
-    pub quiet: bool,
+    /// Who hears how far it is.
+    #[command(flatten)]
+    pub hearing: Hearing,
 }
 
 impl Common {
@@ -197,6 +203,27 @@ impl Common {
         let modes = [("open", self.open), ("closed", self.closed)];
         self.sets.extend(modes.iter().filter(|(_, is_set)| *is_set).map(|(mode, _)| format!("host.mode={mode}")));
         self
+    }
+}
+
+/// Who hears how far a command is.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Hearing {
+    /// No progress on the terminal
+    #[arg(long, short = 'q')]
+    pub quiet: bool,
+    /// A program that called this one.
+    #[arg(skip)]
+    pub watch: Option<Arc<Watch>>,
+}
+
+impl Hearing {
+    /// Those who hear of the whole.
+    pub fn audience(&self) -> Audience {
+        match &self.watch {
+            Some(watch) => Audience::Program(watch.clone()),
+            None => Audience::of(self.quiet),
+        }
     }
 }
 
@@ -290,9 +317,9 @@ pub struct CellArgs {
     /// Cells that go side by side, each with a drive in memory; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
-    /// No progress on the terminal
-    #[arg(long, short = 'q')]
-    pub quiet: bool,
+    /// Who hears how far it is.
+    #[command(flatten)]
+    pub hearing: Hearing,
 }
 
 /// `copyback validate`
@@ -320,67 +347,66 @@ pub struct ValidateArgs {
     /// Runs that go side by side; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
-    /// No progress on the terminal
-    #[arg(long, short = 'q')]
-    pub quiet: bool,
+    /// Who hears how far it is.
+    #[command(flatten)]
+    pub hearing: Hearing,
 }
 
 /// `copyback trace`
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
     /// Print what papers' tables print: requests, read share, sizes, rate, footprint, and histograms
-    Info {
-        /// A trace file (`-`: standard input), a workload file (TOML), or a workload preset
-        workload: String,
-        /// The trace's format, where it is not to be found out
-        #[arg(long, value_name = "FORMAT")]
-        format: Option<String>,
-        /// Only requests of this device, volume or LUN of the trace
-        #[arg(long, value_name = "N")]
-        device: Option<u32>,
-        /// Malformed records that may be left out
-        #[arg(long, value_name = "N")]
-        skip_bad: Option<u64>,
-        /// Set one key of the workload, for example workload.event=Q (repeatable)
-        #[arg(long = "set", value_name = "workload.KEY=VALUE")]
-        sets: Vec<String>,
-        /// Look at so many requests only
-        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
-        requests: Option<u64>,
-        /// Seed, for generated workloads [default: 1]
-        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-        seed: Option<u64>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Info(InfoArgs),
     /// Write a workload as a trace file; the output's name says the format (.parquet, .csv, ...) unless --to does
-    Convert {
-        /// A trace file (`-`: standard input), a workload file (TOML), or a workload preset
-        workload: String,
-        /// The file to write
-        output: PathBuf,
-        /// The input's format, where it is not to be found out
-        #[arg(long, value_name = "FORMAT")]
-        format: Option<String>,
-        /// The output's format: parquet, csv (a table with a header), msr, fio-v2, fio-v3, disksim or spc [default: by
-        /// the output's name, where .csv means msr]
-        #[arg(long, value_name = "FORMAT")]
-        to: Option<String>,
-        /// Only requests of this device, volume or LUN of the trace
-        #[arg(long, value_name = "N")]
-        device: Option<u32>,
-        /// Malformed records that may be left out
-        #[arg(long, value_name = "N")]
-        skip_bad: Option<u64>,
-        /// Set one key of the workload, for example workload.event=Q (repeatable)
-        #[arg(long = "set", value_name = "workload.KEY=VALUE")]
-        sets: Vec<String>,
-        /// Write so many requests only
-        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
-        requests: Option<u64>,
-        /// Seed, for generated workloads [default: 1]
-        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-        seed: Option<u64>,
-    },
+    Convert(ConvertArgs),
+}
+
+/// Which workload, and which part of it.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// A trace file (`-`: standard input), a workload file (TOML), or a workload preset
+    pub workload: String,
+    /// The trace's format, where it is not to be found out
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// Only requests of this device, volume or LUN of the trace
+    #[arg(long, value_name = "N")]
+    pub device: Option<u32>,
+    /// Malformed records that may be left out
+    #[arg(long, value_name = "N")]
+    pub skip_bad: Option<u64>,
+    /// Set one key of the workload, for example workload.event=Q (repeatable)
+    #[arg(long = "set", value_name = "workload.KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// No more than so many requests
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests: Option<u64>,
+    /// Seed, for generated workloads [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+}
+
+/// `copyback trace info`
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// What is looked at.
+    #[command(flatten)]
+    pub what: TraceArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `copyback trace convert`
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// What is written.
+    #[command(flatten)]
+    pub what: TraceArgs,
+    /// The file to write
+    pub output: PathBuf,
+    /// The output's format: parquet, csv (a table with a header), msr, fio-v2, fio-v3, disksim or spc [default: by
+    /// the output's name, where .csv means msr]
+    #[arg(long, value_name = "FORMAT")]
+    pub to: Option<String>,
 }

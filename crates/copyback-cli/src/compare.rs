@@ -6,7 +6,6 @@ use crate::args::{Common, CompareArgs};
 use crate::execute::{self, Finished};
 use crate::failure::Failure;
 use crate::format;
-use crate::out_dir::Asked;
 use crate::output::{self, Results};
 use crate::plan::{self, Plan};
 use crate::steady;
@@ -25,23 +24,39 @@ const SCHEMES_THAT_MERGE: &[&str] = &["baseline", "pgc", "baseline-d", "spd"];
 
 /// Runs the command.
 pub fn compare(args: &CompareArgs) -> Result<(), Failure> {
+    let Compared { results, is_printed } = compared(args)?;
+    if is_printed {
+        return Ok(());
+    }
+    crate::files::print(&text(&results, &args.common, table::terminal_columns(table::PAGE))?)
+}
+
+/// A comparison that is done and written.
+pub struct Compared {
+    /// What came out.
+    pub results: Results,
+    /// Whether standard output is taken by it.
+    is_printed: bool,
+}
+
+/// Does what the command line says but for the text.
+pub fn compared(args: &CompareArgs) -> Result<Compared, Failure> {
     let common = &args.common;
     shown::check(&common.show)?;
     let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
-    let tables = Asked { requests: common.out_requests, microscope: false };
-    output::check(common, &plan, &[], tables)?;
-    let folder = output::begin(common, &plan, tables)?;
+    let asked = output::asked(common);
+    output::check(common, &plan, &[], asked)?;
+    let folder = output::begin(common, &plan, asked)?;
     let finished = execute::execute(&plan, &output::how(common))?;
-    let results = Results { command: "compare", plan: &plan, finished: &finished };
-    if output::write(common, folder, &results, &[])? {
-        return Ok(());
-    }
-    print(&plan, &finished, common)
+    let results = Results { command: "compare", plan, finished, asked };
+    let is_printed = output::write(common, folder, &results, &[])?;
+    Ok(Compared { results, is_printed })
 }
 
-fn print(plan: &Plan, finished: &[Finished], common: &Common) -> Result<(), Failure> {
+/// The comparison as a person reads it, so many characters wide.
+pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Result<String, Failure> {
+    let Results { plan, finished, .. } = results;
     let mut text = heading(plan, finished);
-    let terminal_columns = table::terminal_columns(table::PAGE);
     if common.show.is_empty() {
         text.push_str(&tables(plan, finished, terminal_columns));
         text.push_str(&matched_note(plan, finished));
@@ -50,7 +65,7 @@ fn print(plan: &Plan, finished: &[Finished], common: &Common) -> Result<(), Fail
     }
     text.push_str(&output::notes(plan, finished));
     text.push_str(&next_steps(plan, common));
-    crate::files::print(&text)
+    Ok(text)
 }
 
 /// The comparison.

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::memory;
 use crate::plan::{Plan, Planned};
 use crate::preconditioned::{self, Preconditioned};
-use crate::progress::{Bars, Preparation};
+use crate::progress::{Audience, Bars, Preparation};
 use crate::workloads::{self, Opened};
 use copyback::host::config::HostMode;
 use copyback::observe::commands::CommandFilter;
@@ -62,10 +62,8 @@ pub struct Wall {
 pub struct How {
     /// Runs at once.
     pub jobs: usize,
-    /// No bars.
-    pub is_quiet: bool,
-    /// Say how far long preparations are where there are no bars for them.
-    pub tells_preparations: bool,
+    /// Who hears how far it is.
+    pub audience: Audience,
     /// Check invariants.
     pub check: bool,
     /// Keep collections.
@@ -103,8 +101,8 @@ pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> 
         }
     }
     let names = plan.runs.iter().map(|planned| planned.scheme.as_str());
-    let bars = if how.tells_preparations { Bars::log() } else { Bars::new(how.is_quiet, names) };
-    if let Some(gaps) = plan.fitted.and_then(|fitted| fitted.note_of_gaps()).filter(|_| !how.is_quiet) {
+    let bars = Bars::new(&how.audience, names);
+    if let Some(gaps) = plan.fitted.and_then(|fitted| fitted.note_of_gaps()) {
         // Before a drive is filled for minutes that need not be so large.
         bars.tell(&gaps.trim().replacen("It uses", "The trace uses", 1).replacen("of that", "of what it addresses", 1));
     }
@@ -155,7 +153,8 @@ fn common_warmup(
         let options = Options { keep_commands: None, microscope: None, ..options(plan, plan.warmup, how) };
         let opened = open(plan, planned)?;
         let drives = preconditioned.copy(planned);
-        let end = run::warmup_end(&planned.resolved.run, drives, opened.source, &options, &mut |_| {});
+        let mut listen = |_| bar.stop_if_asked();
+        let end = run::warmup_end(&planned.resolved.run, drives, opened.source, &options, &mut listen);
         end.map_err(|error| failed(error, planned).of_run(&planned.scheme))
     })?;
     Ok(ends.into_iter().max().map(Warmup::Requests))

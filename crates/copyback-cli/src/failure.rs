@@ -150,6 +150,22 @@ impl Failure {
         }
     }
 
+    /// What helps, where somebody knows.
+    pub fn help(&self) -> Option<&str> {
+        match self {
+            Self::Input(diagnosis) | Self::Run(diagnosis) => diagnosis.help.as_deref(),
+            Self::PipeClosed => None,
+        }
+    }
+
+    /// Where the mistake stands: the name of the text, its line and column, counted from 1, and the words at fault.
+    pub fn place(&self) -> Option<(&str, usize, usize, &str)> {
+        let (Self::Input(diagnosis) | Self::Run(diagnosis)) = self else { return None };
+        let (source, span) = (diagnosis.source_text.as_ref()?, diagnosis.span.clone()?);
+        let (line, column) = line_and_column(source.inner(), span.start);
+        Some((source.name(), line, column, source.inner().get(span).unwrap_or_default()))
+    }
+
     /// The same with a remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
@@ -273,6 +289,7 @@ impl From<RunError> for Failure {
                 let help = warmup_help(&unfinished, &WorkloadSpec::default(), false);
                 Self::input(unfinished.to_string()).with_help(help)
             }
+            RunError::Stopped => Self::run(error.to_string()),
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
             RunError::CollectionKeptOut { .. } => Self::run(error.to_string()).with_help(
                 "give collection a share, or let it in where requests wait for it: --set admit.shares.gc=20, or --set \

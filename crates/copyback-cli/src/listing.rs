@@ -17,10 +17,17 @@ use copyback::run::config::{AXES, RunConfig, TASKS};
 
 /// `copyback schemes [NAME]`
 pub fn schemes(name: Option<&str>) -> Result<(), Failure> {
-    match name {
-        None => files::print(&all_schemes()?),
-        Some(name) => files::print(&explain(name)?),
-    }
+    files::print(&schemes_text(name)?)
+}
+
+/// All schemes and axes, or what is of this name.
+pub fn schemes_text(name: Option<&str>) -> Result<String, Failure> {
+    name.map_or_else(all_schemes, explain)
+}
+
+/// Presets, each with what it is.
+pub fn described(presets: &'static [Preset]) -> Vec<(&'static str, String)> {
+    presets.iter().map(|preset| (preset.name, preset.about("description").unwrap_or_default())).collect()
 }
 
 fn bold(text: &str) -> String {
@@ -77,7 +84,7 @@ fn choice_lines(indent: usize, axis: &Axis) -> String {
 }
 
 fn preset_lines(presets: &'static [Preset]) -> String {
-    lines(2, presets.iter().map(|preset| (preset.name, preset.about("description").unwrap_or_default())))
+    lines(2, described(presets).into_iter())
 }
 
 fn all_schemes() -> Result<String, Failure> {
@@ -206,35 +213,46 @@ fn policy_text(axis: &Axis, choice: &Choice) -> String {
 
 /// `copyback devices [NAME]`
 pub fn devices(name: Option<&str>) -> Result<(), Failure> {
+    files::print(&devices_text(name)?)
+}
+
+/// All devices, or the file of this one.
+pub fn devices_text(name: Option<&str>) -> Result<String, Failure> {
     let Some(name) = name else {
         let more = dim("copyback devices NAME prints one; --device also takes a TOML file of the same form.");
-        return files::print(&format!("{}\n{}\n{more}\n", bold("Devices"), preset_lines(DEVICES)));
+        return Ok(format!("{}\n{}\n{more}\n", bold("Devices"), preset_lines(DEVICES)));
     };
     let Some(preset) = find(DEVICES, name) else {
         let help = suggestion(name, "devices", DEVICES.iter().map(|preset| preset.name));
         return Err(Failure::input(format!("there is no device `{name}`")).with_help(help));
     };
     let line = output::device_line(&resolved(None, preset)?);
-    files::print(&format!("# {}: {line}\n\n{}", bold(preset.name), preset.text))
+    Ok(format!("# {}: {line}\n\n{}", bold(preset.name), preset.text))
 }
 
 /// `copyback workloads [NAME]`
 pub fn workloads(name: Option<&str>) -> Result<(), Failure> {
-    let Some(name) = name else {
-        let source = |name: &'static str| {
-            let table: Option<toml::Table> = workloads::text(name).and_then(|text| text.parse().ok());
-            let source = table.as_ref().and_then(|table| table.get("workload")?.get("source")?.as_str());
-            (name, source.unwrap_or_default().to_owned())
-        };
-        let more = dim("copyback workloads NAME prints one; copyback trace info NAME measures it.");
-        return files::print(&format!("{}\n{}\n{more}\n", bold("Workloads"), lines(2, workloads::names().map(source))));
+    files::print(&workloads_text(name)?)
+}
+
+/// Workloads, each with where it is from.
+pub fn described_workloads() -> Vec<(&'static str, String)> {
+    let source = |name: &'static str| {
+        let table: Option<toml::Table> = workloads::text(name).and_then(|text| text.parse().ok());
+        let source = table.as_ref().and_then(|table| table.get("workload")?.get("source")?.as_str());
+        (name, source.unwrap_or_default().to_owned())
     };
-    match workloads::text(name) {
-        Some(text) => files::print(text),
-        None => Err(Failure::input(format!("there is no workload `{name}`")).with_help(suggestion(
-            name,
-            "workloads",
-            workloads::names(),
-        ))),
-    }
+    workloads::names().map(source).collect()
+}
+
+/// All workloads, or the file of this one.
+pub fn workloads_text(name: Option<&str>) -> Result<String, Failure> {
+    let Some(name) = name else {
+        let more = dim("copyback workloads NAME prints one; copyback trace info NAME measures it.");
+        return Ok(format!("{}\n{}\n{more}\n", bold("Workloads"), lines(2, described_workloads().into_iter())));
+    };
+    workloads::text(name).map(str::to_owned).ok_or_else(|| {
+        let help = suggestion(name, "workloads", workloads::names());
+        Failure::input(format!("there is no workload `{name}`")).with_help(help)
+    })
 }

@@ -5,9 +5,10 @@ use crate::execute::{self, Finished, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format;
-use crate::out_dir::{self, Asked, OutDir};
+use crate::out_dir::{self, OutDir};
 use crate::plan::{Input, Plan, Planned};
 use crate::sweep::journal::run_hash;
+use crate::tables::Asked;
 use crate::workloads;
 use copyback::buffer::BufferConfig;
 use copyback::flash::geometry::Geometry;
@@ -24,13 +25,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Results of a command.
-pub struct Results<'a> {
+pub struct Results {
     /// `run` or `compare`.
     pub command: &'static str,
-    /// The run.
-    pub plan: &'a Plan,
-    /// How it went, in the plan's order.
-    pub finished: &'a [Finished],
+    /// The runs.
+    pub plan: Plan,
+    /// How they went, in the plan's order.
+    pub finished: Vec<Finished>,
+    /// What was kept of them.
+    pub asked: Asked,
 }
 
 /// Refuses outputs that cannot be written, or that would destroy something, before time is spent on what they would
@@ -48,15 +51,20 @@ pub fn check(common: &Common, plan: &Plan, drawings: &[Output], tables: Asked) -
     out_dir::check(folder, plan)
 }
 
+/// The tables that are asked for beside those that all runs have.
+pub fn asked(common: &Common) -> Asked {
+    let Asked { gc_events, requests, microscope } = common.asked;
+    Asked { gc_events: gc_events || common.out.is_some(), requests: requests || common.out_requests, microscope }
+}
+
 /// How the command line wants runs to be done.
 pub fn how(common: &Common) -> How {
     How {
         jobs: common.jobs.map_or_else(execute::cores, |jobs| jobs as usize),
-        is_quiet: common.quiet,
-        tells_preparations: false,
+        audience: common.hearing.audience(),
         check: common.check,
-        keep_gc_events: common.out.is_some(),
-        keep_requests: common.out_requests,
+        keep_gc_events: asked(common).gc_events,
+        keep_requests: asked(common).requests,
         keep_commands: None,
         microscope: None,
     }
@@ -71,10 +79,10 @@ pub fn begin<'a>(common: &'a Common, plan: &Plan, tables: Asked) -> Result<Optio
 pub fn write(
     common: &Common,
     folder: Option<OutDir<'_>>,
-    results: &Results<'_>,
+    results: &Results,
     drawn: &[(&Path, String)],
 ) -> Result<bool, Failure> {
-    let json = if common.json.is_some() || folder.is_some() { json(results)? } else { String::new() };
+    let json = if common.json.is_some() || folder.is_some() { results.json()? } else { String::new() };
     folder.map_or(Ok(()), |folder| folder.write(results, &json))?;
     let mut texts: Vec<(&Path, &str)> = common.json.as_deref().map(|path| (path, json.as_str())).into_iter().collect();
     texts.extend(drawn.iter().map(|(path, text)| (*path, text.as_str())));
@@ -132,35 +140,37 @@ struct SchemeWall<'a> {
     wall: crate::execute::Wall,
 }
 
-/// The JSON document. All of it but `wall` is a function of the inputs.
-fn json(results: &Results<'_>) -> Result<String, Failure> {
-    let Results { command, plan, finished } = *results;
-    let both = || plan.runs.iter().zip(finished);
-    let document = Document {
-        schema: format!("copyback/{command}/1"),
-        program: Program::THIS,
-        command,
-        name: plan.name.as_deref(),
-        seed: plan.seed,
-        requests: plan.requests,
-        warmup: plan.warmup,
-        inputs: &plan.inputs,
-        results: both()
-            .enumerate()
-            .map(|(at, (planned, done))| SchemeResult {
-                scheme: &planned.scheme,
-                hash: run_hash(plan, at),
-                config: &planned.resolved,
-                report: &done.outcome.report,
-                matched: done.matched.as_ref(),
-                window: done.outcome.window.as_deref(),
-                notes: &done.outcome.notes,
-            })
-            .collect(),
-        wall: both().map(|(planned, done)| SchemeWall { scheme: &planned.scheme, wall: done.wall }).collect(),
-    };
-    let text = serde_json::to_string_pretty(&document);
-    text.map(|text| text + "\n").map_err(|error| Failure::run(format!("cannot write the results as JSON: {error}")))
+impl Results {
+    /// The JSON document. All of it but `wall` is a function of the inputs.
+    pub fn json(&self) -> Result<String, Failure> {
+        let Self { command, plan, finished, .. } = self;
+        let both = || plan.runs.iter().zip(finished);
+        let document = Document {
+            schema: format!("copyback/{command}/1"),
+            program: Program::THIS,
+            command,
+            name: plan.name.as_deref(),
+            seed: plan.seed,
+            requests: plan.requests,
+            warmup: plan.warmup,
+            inputs: &plan.inputs,
+            results: both()
+                .enumerate()
+                .map(|(at, (planned, done))| SchemeResult {
+                    scheme: &planned.scheme,
+                    hash: run_hash(plan, at),
+                    config: &planned.resolved,
+                    report: &done.outcome.report,
+                    matched: done.matched.as_ref(),
+                    window: done.outcome.window.as_deref(),
+                    notes: &done.outcome.notes,
+                })
+                .collect(),
+            wall: both().map(|(planned, done)| SchemeWall { scheme: &planned.scheme, wall: done.wall }).collect(),
+        };
+        let text = serde_json::to_string_pretty(&document);
+        text.map(|text| text + "\n").map_err(|error| Failure::run(format!("cannot write the results as JSON: {error}")))
+    }
 }
 
 /// What users should know about the runs and about whether their drives had settled; each note once.

@@ -8,7 +8,7 @@ use copyback::config::presets::{self, DEVICES, SCHEMES};
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
 use copyback::run::config::Resolved;
-use copyback_workload::standard_input;
+use copyback_workload::{handed, standard_input};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -134,8 +134,9 @@ impl Input {
     /// A trace with its hash.
     pub fn trace(path: PathBuf, hash: String) -> Self {
         let name = path.display().to_string();
-        // What comes from standard input is no file that an output could replace.
-        Self { role: "trace", name, hash, path: Some(path).filter(|path| !standard_input::is_named(path)) }
+        // What comes from standard input or from a program is no file that an output could replace.
+        let is_file = !standard_input::is_named(&path) && handed::file(&path).is_none();
+        Self { role: "trace", name, hash, path: is_file.then_some(path) }
     }
 }
 

@@ -1,47 +1,53 @@
-//! How far runs are, on a terminal.
+//! How far runs are: on a terminal, in a log, or for a program that called this one.
+
+mod watch;
 
 use crate::format;
 use copyback::run::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
+pub use watch::{Audience, Track, Watch, stop_here_if_asked, stoppable};
 
 /// The bars of all runs; none where standard error is no terminal, or nobody wants them.
 pub struct Bars {
     bars: Option<MultiProgress>,
     name_width: usize,
-    /// Whether there is a log instead of a terminal.
-    tells: bool,
+    audience: Audience,
 }
 
 /// One run's bar.
 pub struct Bar {
     bar: Option<ProgressBar>,
+    /// What a calling program sees of it.
+    track: watch::Own,
     started: Instant,
 }
 
 impl Bars {
     /// Bars for runs of these names.
-    pub fn new<'a>(is_quiet: bool, names: impl Iterator<Item = &'a str>) -> Self {
-        let is_wanted = !is_quiet && std::io::stderr().is_terminal();
-        let bars = is_wanted.then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(5)));
-        let tells = !is_quiet && !is_wanted;
-        Self { bars, name_width: names.map(str::len).max().unwrap_or(0), tells }
+    pub fn new<'a>(audience: &Audience, names: impl Iterator<Item = &'a str>) -> Self {
+        let has_terminal = matches!(audience, Audience::Person) && std::io::stderr().is_terminal();
+        let bars = has_terminal.then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(5)));
+        let audience = match audience {
+            Audience::Person if !has_terminal => Audience::Log,
+            audience => audience.clone(),
+        };
+        Self { bars, name_width: names.map(str::len).max().unwrap_or(0), audience }
     }
 
-    /// Whether there is a log instead of a terminal.
-    pub fn tells(&self) -> bool {
-        self.tells
-    }
-
-    /// None, and lines for whoever reads along: for runs whose number is all that their bars would show.
-    pub fn log() -> Self {
-        Self { bars: None, name_width: 0, tells: true }
+    /// Who hears of the runs of one part of the work, whose number is all that these bars show.
+    pub fn audience_of_part(&self) -> Audience {
+        match &self.audience {
+            Audience::Person | Audience::Nobody => Audience::Nobody,
+            Audience::Log => Audience::Log,
+            Audience::Program(watch) | Audience::Silent(watch) => Audience::Silent(watch.clone()),
+        }
     }
 
     /// A line for whoever has no bars but reads along, as in a log.
     pub fn tell(&self, line: &str) {
-        if self.tells {
+        if matches!(self.audience, Audience::Log) {
             // Nobody is left to tell where standard error is closed.
             let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
         }
@@ -64,7 +70,7 @@ impl Bars {
             bar.set_prefix(format!("{name:<width$}", width = self.name_width));
             bar
         });
-        Bar { bar, started: Instant::now() }
+        Bar { bar, track: self.audience.track(name, requests), started: Instant::now() }
     }
 }
 
@@ -87,14 +93,22 @@ impl Bar {
 
     /// One of the parts that the bar counts is done.
     pub fn step(&self, what: &str) {
+        self.track.step();
         if let Some(bar) = &self.bar {
             bar.set_message(what.to_owned());
             bar.inc(1);
         }
     }
 
+    /// Ends the run that this is called from, if a calling program has asked for it.
+    pub fn stop_if_asked(&self) {
+        self.track.stop_if_asked();
+    }
+
     /// Shows how far the run is.
     pub fn update(&self, progress: Progress) {
+        self.track.reach(progress.requests_done);
+        self.stop_if_asked();
         let Some(bar) = &self.bar else { return };
         let seconds = self.started.elapsed().as_secs_f64().max(1e-3);
         let rate = |count: u64| format::large(count as f64 / seconds);
@@ -134,6 +148,7 @@ impl<'a> Preparation<'a> {
 
     /// Such a share of it is done.
     pub fn hear(&mut self, share: f64) {
+        self.bar.track.stop_if_asked();
         let passed = self.started.elapsed();
         let left_s = (expected(share, passed) - passed).as_secs();
         let (memory, percent) = (&self.memory, (100.0 * share) as u32);
@@ -181,7 +196,7 @@ mod tests {
 
     #[test]
     fn only_a_long_preparation_is_told_of_in_a_log() {
-        let bars = Bars::log();
+        let bars = Bars::new(&Audience::Log, std::iter::empty());
         let bar = bars.add("pgc", None);
         let lines = |whole_s: f64| {
             let mut preparation = Preparation::new(&bars, &bar, "pgc", 6 << 30);

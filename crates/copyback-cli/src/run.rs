@@ -3,17 +3,17 @@
 mod arrays;
 mod tasks;
 
-use crate::args::RunArgs;
-use crate::execute::{self, Finished, How};
+use crate::args::{Common, RunArgs};
+use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format::{are_too_few, count, large, percent, size, three_digits, time};
 use crate::microscope::Microscope;
-use crate::out_dir::Asked;
 use crate::output::{self, Results};
 use crate::plan::{self, Plan};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
+use crate::tables::Asked;
 use crate::timeline::Drawing;
 use copyback::config::layers::suggestion;
 use copyback::ftl::log_blocks::MergeTotals;
@@ -23,44 +23,73 @@ use copyback::run::config::{Resolved, RunConfig};
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let common = &args.common;
+    if args.print_config {
+        return files::print(&config_text(args)?);
+    }
+    let Ran { results, is_printed } = ran(args)?;
+    if is_printed {
+        return Ok(());
+    }
+    files::print(&text(&results, &args.common, table::terminal_columns(table::PAGE))?)
+}
+
+/// A run that is done and written.
+pub struct Ran {
+    /// What came out.
+    pub results: Results,
+    /// Whether standard output is taken by it.
+    is_printed: bool,
+}
+
+/// The configuration with every default filled in, as TOML.
+pub fn config_text(args: &RunArgs) -> Result<String, Failure> {
+    let plan = plan_of_one(args)?;
+    Ok(plan.runs[0].config_text(&plan))
+}
+
+fn plan_of_one(args: &RunArgs) -> Result<Plan, Failure> {
     let schemes: Vec<String> = args.scheme.iter().cloned().collect();
-    let plan = plan::plan(common, &schemes, &["baseline"])?;
+    let plan = plan::plan(&args.common, &schemes, &["baseline"])?;
     if plan.runs.len() != 1 {
         let names: Vec<&str> = plan.runs.iter().map(|planned| planned.scheme.as_str()).collect();
         return Err(Failure::input(format!("the experiment names {} schemes: {}", names.len(), names.join(", ")))
             .with_help("`copyback compare` runs several; `--scheme NAME` chooses one"));
     }
-    if args.print_config {
-        return files::print(&plan.runs[0].config_text(&plan));
-    }
+    Ok(plan)
+}
+
+/// Does what the command line says but for the text.
+pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
+    let common = &args.common;
+    let plan = plan_of_one(args)?;
     let drawings = [("--timeline", &args.timeline.timeline), ("--microscope", &args.microscope.microscope)];
     let drawings: Vec<Output> =
         drawings.into_iter().filter_map(|(what, path)| Some(Output::new(what, path.as_deref()?))).collect();
-    let tables = Asked { requests: common.out_requests, microscope: args.microscope.microscope.is_some() };
-    output::check(common, &plan, &drawings, tables)?;
+    let asked = Asked { microscope: args.microscope.microscope.is_some(), ..output::asked(common) };
+    output::check(common, &plan, &drawings, asked)?;
     let timeline = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
     let microscope = Microscope::new(&args.microscope, &plan)?;
-    let percentiles = chosen_percentiles(&common.show)?;
+    chosen_percentiles(&common.show)?;
     let how = How {
         keep_commands: timeline.as_ref().map(Drawing::filter),
         microscope: microscope.as_ref().map(Microscope::focus),
         ..output::how(common)
     };
-    let folder = output::begin(common, &plan, tables)?;
+    let folder = output::begin(common, &plan, asked)?;
     let finished = execute::execute(&plan, &how)?;
-    let results = Results { command: "run", plan: &plan, finished: &finished };
-    let outcome = &finished[0].outcome;
+    let results = Results { command: "run", plan, finished, asked };
+    let outcome = &results.finished[0].outcome;
     let timeline = timeline.map(|timeline| (timeline.path(), timeline.draw(&outcome.commands)));
     let microscope = microscope.zip(outcome.microscope.as_ref()).map(|(drawing, view)| drawing.drawn(view));
     let drawn: Vec<_> = timeline.into_iter().chain(microscope).collect();
-    if output::write(common, folder, &results, &drawn)? {
-        return Ok(());
-    }
-    files::print(&text(&plan, &finished[0], table::terminal_columns(table::PAGE), &percentiles))
+    let is_printed = output::write(common, folder, &results, &drawn)?;
+    Ok(Ran { results, is_printed })
 }
 
-fn text(plan: &Plan, done: &Finished, terminal_columns: usize, percentiles: &[&Percentile]) -> String {
+/// The summary as a person reads it, so many characters wide.
+pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Result<String, Failure> {
+    let percentiles = chosen_percentiles(&common.show)?;
+    let (plan, done) = (&results.plan, &results.finished[0]);
     let planned = &plan.runs[0];
     let report = &done.outcome.report;
     let mut text = heading(plan, &planned.scheme, &planned.resolved);
@@ -68,7 +97,7 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize, percentiles: &[&P
         ("Requests", requests(report)),
         (
             "Response times",
-            table::split(&latency_rows(report, &planned.resolved.run.measure, percentiles), terminal_columns),
+            table::split(&latency_rows(report, &planned.resolved.run.measure, &percentiles), terminal_columns),
         ),
         ("Where the time went", breakdown(report, planned.resolved.run.frontier.fill().is_some())),
         ("Write amplification", write_amplification(report)),
@@ -109,7 +138,7 @@ fn text(plan: &Plan, done: &Finished, terminal_columns: usize, percentiles: &[&P
         large(wall.page_operations_per_s),
         time(wall.precondition_s * 1e9),
     ));
-    text + &output::notes(plan, std::slice::from_ref(done))
+    Ok(text + &output::notes(plan, std::slice::from_ref(done)))
 }
 
 fn heading(plan: &Plan, scheme: &str, resolved: &Resolved) -> String {

@@ -1,6 +1,6 @@
 //! `copyback trace info | convert`
 
-use crate::args::TraceCommand;
+use crate::args::{ConvertArgs, InfoArgs, TraceArgs, TraceCommand};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format::{count, size, three_digits, time};
@@ -21,35 +21,11 @@ const CAPACITY_BYTES: u64 = 64 << 30;
 /// Runs the command.
 pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
     match command {
-        TraceCommand::Info { workload, format, device, skip_bad, sets, requests, seed, json } => {
-            let options = option_layers(format.as_deref(), *device, *skip_bad, sets)?;
-            let mut opened = opened(&spec(workload, options)?.0, *requests, *seed)?;
-            let stats = TraceStats::collect(&mut opened.source)?;
-            if *json {
-                let text = serde_json::to_string_pretty(&stats);
-                let text = text.map_err(|error| Failure::run(format!("cannot write JSON: {error}")))?;
-                return files::print(&(text + "\n"));
-            }
-            files::print(&info_text(workload, &stats))
-        }
-        TraceCommand::Convert { workload, output, format, to, device, skip_bad, sets, requests, seed } => {
-            let to = written_format(output, to.as_deref())?;
-            files::check_output(output)?;
-            let options = option_layers(format.as_deref(), *device, *skip_bad, sets)?;
-            let (spec, inputs) = spec(workload, options)?;
-            files::refuse_clashes(&[Output::new("the trace", output)], &inputs)?;
-            let mut opened = opened(&spec, *requests, *seed)?;
-            let summary = files::write_made(output, |file| {
-                write_to(&mut opened.source, file, to).map_err(|mut error| {
-                    error.message = format!("{}: not written: {}", output.display(), error.message);
-                    error.into()
-                })
-            })?;
-            let mut text = format!("{}: {} requests as {to}\n", output.display(), count(summary.requests));
-            for note in opened.source.notes().iter().chain(&summary.notes) {
-                text.push_str(&format!("Note: {note}\n"));
-            }
-            if files::is_standard_output(output) {
+        TraceCommand::Info(args) if args.json => files::print(&info(args)?.json),
+        TraceCommand::Info(args) => files::print(&info(args)?.text),
+        TraceCommand::Convert(args) => {
+            let text = converted(args)?;
+            if files::is_standard_output(&args.output) {
                 // It has the trace; and nobody is left to tell where standard error is closed, too.
                 let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
                 return Ok(());
@@ -57,6 +33,44 @@ pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
             files::print(&text)
         }
     }
+}
+
+/// What a workload is like.
+pub struct Info {
+    /// The JSON document.
+    pub json: String,
+    /// The same for a person.
+    pub text: String,
+}
+
+/// Measures a workload.
+pub fn info(args: &InfoArgs) -> Result<Info, Failure> {
+    let mut opened = opened(&spec(&args.what)?.0, &args.what)?;
+    let stats = TraceStats::collect(&mut opened.source)?;
+    let json = serde_json::to_string_pretty(&stats);
+    let json = json.map_err(|error| Failure::run(format!("cannot write JSON: {error}")))? + "\n";
+    Ok(Info { json, text: info_text(&args.what.workload, &stats) })
+}
+
+/// Writes a workload as a trace; returns what a person is told of it.
+pub fn converted(args: &ConvertArgs) -> Result<String, Failure> {
+    let output = &args.output;
+    let to = written_format(output, args.to.as_deref())?;
+    files::check_output(output)?;
+    let (spec, inputs) = spec(&args.what)?;
+    files::refuse_clashes(&[Output::new("the trace", output)], &inputs)?;
+    let mut opened = opened(&spec, &args.what)?;
+    let summary = files::write_made(output, |file| {
+        write_to(&mut opened.source, file, to).map_err(|mut error| {
+            error.message = format!("{}: not written: {}", output.display(), error.message);
+            error.into()
+        })
+    })?;
+    let mut text = format!("{}: {} requests as {to}\n", output.display(), count(summary.requests));
+    for note in opened.source.notes().iter().chain(&summary.notes) {
+        text.push_str(&format!("Note: {note}\n"));
+    }
+    Ok(text)
 }
 
 /// The format that the command line or the output's name asks for.
@@ -104,21 +118,18 @@ impl RequestSource for Cut {
     }
 }
 
-fn opened(spec: &WorkloadSpec, requests: Option<u64>, seed: Option<u64>) -> Result<Opened, Failure> {
+fn opened(spec: &WorkloadSpec, what: &TraceArgs) -> Result<Opened, Failure> {
     let capacity_bytes = if spec.trace.is_some() { u64::MAX } else { CAPACITY_BYTES };
-    let opened = workloads::open_source(spec, seed.unwrap_or(1), capacity_bytes)?;
-    let left = requests.unwrap_or(u64::MAX);
+    let opened = workloads::open_source(spec, what.seed.unwrap_or(1), capacity_bytes)?;
+    let left = what.requests.unwrap_or(u64::MAX);
     Ok(Opened { source: Box::new(Cut { source: opened.source, left }), file: opened.file })
 }
 
 /// What the command line says of the workload, lowest first.
-fn option_layers(
-    format: Option<&str>,
-    device: Option<u32>,
-    skip_bad: Option<u64>,
-    sets: &[String],
-) -> Result<Vec<Layer>, Failure> {
-    let mut layers: Vec<Layer> = workloads::option_layer(format, device, skip_bad)?.into_iter().collect();
+fn option_layers(what: &TraceArgs) -> Result<Vec<Layer>, Failure> {
+    let layer = workloads::option_layer(what.format.as_deref(), what.device, what.skip_bad)?;
+    let mut layers: Vec<Layer> = layer.into_iter().collect();
+    let sets = &what.sets;
     for set in sets {
         if !set.trim_start().starts_with("workload.") {
             let message = format!("--set {set}: nothing but the workload is looked at here");
@@ -132,7 +143,8 @@ fn option_layers(
 }
 
 /// A preset, a workload's TOML, or a trace; and the files that it is read from.
-fn spec(name: &str, options: Vec<Layer>) -> Result<(WorkloadSpec, Vec<Input>), Failure> {
+fn spec(what: &TraceArgs) -> Result<(WorkloadSpec, Vec<Input>), Failure> {
+    let (name, options) = (what.workload.as_str(), option_layers(what)?);
     let (mut stack, mut inputs) = (Stack::new(), Vec::new());
     let layer = if workloads::text(name).is_some() || name.ends_with(".toml") {
         let named = Located { value: name.to_owned(), place: None };

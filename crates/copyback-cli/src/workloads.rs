@@ -8,7 +8,7 @@ use copyback::run::Warmup;
 use copyback_workload::presets::PRESETS;
 use copyback_workload::spec::{Format, WorkloadSpec};
 use copyback_workload::temporary::Temporary;
-use copyback_workload::{RequestSource, open, standard_input};
+use copyback_workload::{RequestSource, handed, open, standard_input};
 use std::path::Path;
 
 /// The workload of a run where nobody names one.
@@ -99,7 +99,7 @@ fn unknown(name: &Located, path: &Path) -> Failure {
 /// Refuses what is no file, and pipes: a trace is read several times, to know its hash, to try it, and once for each
 /// scheme.
 fn check_trace_file(path: &Path) -> Result<(), Failure> {
-    if standard_input::is_named(path) {
+    if standard_input::is_named(path) || handed::file(path).is_some() {
         return Ok(());
     }
     files::check_file("trace", path)?;
@@ -194,6 +194,7 @@ pub fn check_trace(path: &Path, place: Option<Place>) -> Result<(), Failure> {
 pub fn hash_trace(path: &Path) -> Result<String, Failure> {
     match recorded(path) {
         Some(recorded) => Ok(files::hash_bytes(recorded.trace)),
+        None if let Some(kept) = handed::file(path) => files::hash_file(&kept),
         None if standard_input::is_named(path) => files::hash_file(&standard_input::kept()?),
         None => files::hash_file(path),
     }

@@ -7,8 +7,8 @@
 //! its exit code is looked at. A block whose fence says `exit=2` is one whose last command ends with that code, and
 //! shows standard error, too.
 //!
-//! `cargo run --release -- X` and `copyback X` both run the program that was built for this test. `make`, `cargo` and
-//! `git` are shown and not run: `make test` runs this test.
+//! `cargo run --release -- X` and `copyback X` both run the program that was built for this test. `make`, `cargo`,
+//! `git` and `pip` are shown and not run: `make test` runs this test, and builds and tests the Python package.
 //!
 //! `UPDATE_DOCS=1` writes what the program prints into the documents, where it differs. Outputs with `...` stay as they
 //! are where they still fit.
@@ -16,7 +16,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SHOWN_ONLY: &[&str] = &["make ", "cargo ", "git "];
+const SHOWN_ONLY: &[&str] = &["make ", "cargo ", "git ", "pip "];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is there")

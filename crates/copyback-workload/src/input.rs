@@ -3,7 +3,7 @@
 //! Compression is recognised by magic bytes, never by a file's name, and may be nested. What little data can unpack to
 //! has a limit, and so has the memory that a decompressor takes: a trace may come from anywhere.
 
-use crate::{Error, standard_input};
+use crate::{Error, handed, standard_input};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
@@ -35,6 +35,9 @@ pub(crate) type SharedNotes = Arc<Mutex<Vec<String>>>;
 
 /// Opens a file, or says why not and what else it may be called.
 pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
+    if let Some(kept) = handed::file(path) {
+        return File::open(&kept).map_err(|error| Error::new(format!("{}: {error}", path.display())));
+    }
     if standard_input::is_named(path) {
         let kept = standard_input::kept()?;
         return File::open(&kept).map_err(|error| Error::new(format!("{}: {error}", standard_input::SHOWN)));

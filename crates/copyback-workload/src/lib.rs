@@ -8,6 +8,7 @@
 
 mod compact;
 mod error;
+pub mod handed;
 mod input;
 mod open;
 pub mod presets;

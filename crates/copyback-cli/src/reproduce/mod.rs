@@ -60,6 +60,22 @@ impl Done<'_> {
 
 /// Runs the command.
 pub fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
+    let Reproduced { text, is_printed, .. } = reproduced(args)?;
+    if is_printed { Ok(()) } else { files::print(&text) }
+}
+
+/// A reproduction that is done and written.
+pub struct Reproduced {
+    /// The JSON document.
+    pub json: String,
+    /// What the program prints of it.
+    pub text: String,
+    /// Whether standard output is taken by the document.
+    is_printed: bool,
+}
+
+/// Does what the command line says but for the text.
+pub fn reproduced(args: &ReproduceArgs) -> Result<Reproduced, Failure> {
     let mut experiments = chosen(args)?;
     let name = paper_name(args);
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("reproduction"));
@@ -76,14 +92,11 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
         sweep_table::write(&table_of(&name, &folder, experiment, args), &results)?;
         done.push(Done { experiment, results: results.results, measured });
     }
-    if let Some(path) = &args.json {
-        let about = About { name: &name, is_quick: args.quick, changes: changes(args) };
-        let json = document::document(&about, &done);
-        if files::write_text(path, &json)? {
-            return Ok(());
-        }
-    }
-    files::print(&(text(&name, &folder, args, &done) + &journal.note().unwrap_or_default()))
+    let about = About { name: &name, is_quick: args.quick, changes: changes(args) };
+    let json = document::document(&about, &done);
+    let is_printed = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
+    let text = text(&name, &folder, args, &done) + &journal.note().unwrap_or_default();
+    Ok(Reproduced { json, text, is_printed })
 }
 
 fn journal_of(name: &str, folder: &Path) -> PathBuf {

@@ -95,8 +95,13 @@ pub fn is_of_a_sweep(path: &Path) -> bool {
     })
 }
 
-/// Writes the table: what a run is, and a row for each class and each bin of it that holds something.
+/// Writes the table.
 pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
+    files::write_whole(path, |file| write_table(file, TABLE, &table::about(results), columns(results)))
+}
+
+/// The columns of the table: what a run is, and a row for each class and each bin of it that holds something.
+pub fn columns(results: &Results<'_>) -> Vec<Column> {
     let mut rows = Vec::new();
     let (mut schemes, mut classes) = (Vec::new(), Vec::new());
     let (mut from, mut to, mut counts) = (Vec::new(), Vec::new(), Vec::new());
@@ -120,7 +125,7 @@ pub fn write(path: &Path, results: &Results<'_>) -> Result<(), Failure> {
         Column::U64("to_ns", to),
         Column::U64("count", counts),
     ]);
-    files::write_whole(path, |file| write_table(file, TABLE, &table::about(results), columns))
+    columns
 }
 
 #[cfg(test)]

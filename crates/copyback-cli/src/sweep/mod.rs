@@ -15,6 +15,7 @@ pub mod text;
 pub mod variant;
 
 use crate::args::{CellArgs, SweepArgs};
+use crate::columns::Column;
 use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
@@ -23,7 +24,7 @@ use crate::memory;
 use crate::output;
 use crate::plan::{Fitted, Input, Plan};
 use crate::preconditioned::{self, Preconditioned};
-use crate::progress::Bars;
+use crate::progress::{Audience, Bars};
 use copyback::config::layers::{LayerError, Located, Text};
 use copyback::run::Warmup;
 use file::SweepFile;
@@ -39,16 +40,54 @@ use table::Results;
 
 /// Runs the command.
 pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
-    let objective = Objective::parse(&args.objective)?;
+    if args.list {
+        return files::print(&listed(args)?);
+    }
+    let swept = swept(args)?;
+    if swept.is_printed { Ok(()) } else { files::print(&swept.text) }
+}
+
+/// The cells, for `--list`.
+pub fn listed(args: &SweepArgs) -> Result<String, Failure> {
+    let (file, grid) = planned(args)?;
+    Ok(list(&file, &grid))
+}
+
+/// A sweep that is done and written.
+pub struct Swept {
+    /// What the program prints of it.
+    pub text: String,
+    file: SweepFile,
+    cells: Vec<Cell>,
+    results: Vec<CellResult>,
+    /// Whether standard output is taken by its table.
+    is_printed: bool,
+}
+
+impl Swept {
+    /// The columns of its table, a row for each run.
+    pub fn columns(self) -> (Vec<Column>, Vec<Column>) {
+        let Self { file, cells, results, .. } = self;
+        let results = Results { file: &file, cells: &cells, results };
+        (table::columns(&results), latencies::columns(&results))
+    }
+}
+
+/// The cells that a command line asks for.
+fn planned(args: &SweepArgs) -> Result<(SweepFile, Grid), Failure> {
     let file = read(&args.file)?;
     let over = Overrides { requests: args.requests, ..Overrides::of(&args.cells) };
     let grid = grid::cells(&file, &over)?;
     if grid.cells.is_empty() {
         return Err(grid::nothing_left(&grid.left_out));
     }
-    if args.list {
-        return files::print(&list(&file, &grid));
-    }
+    Ok((file, grid))
+}
+
+/// Does what the command line says but for the text.
+pub fn swept(args: &SweepArgs) -> Result<Swept, Failure> {
+    let objective = Objective::parse(&args.objective)?;
+    let (file, grid) = planned(args)?;
     if let Some(objective) = &objective {
         objective.check_names(&Columns::usual(&file, &grid.cells)?)?;
     }
@@ -68,13 +107,12 @@ pub fn sweep(args: &SweepArgs) -> Result<(), Failure> {
     let done = run(&grid.cells, &mut journal, &args.cells, &check)?;
     let results = Results { file: &file, cells: &grid.cells, results: done.results };
     to.write(&results)?;
-    if files::is_standard_output(&to.table) {
-        return Ok(());
-    }
     let mut text = heading(&file, &grid, &done.skipped);
     text.push_str(&body(objective.as_ref(), &results)?);
     text.push_str(&notes(&journal, &grid, &results));
-    files::print(&(text + &to.note()))
+    text.push_str(&to.note());
+    let (results, is_printed) = (results.results, files::is_standard_output(&to.table));
+    Ok(Swept { text, file, cells: grid.cells, results, is_printed })
 }
 
 /// The answer to what was asked, or else the table.
@@ -266,7 +304,7 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
     let drives = Preconditioned::of(to_do.iter().map(|&at| &cells[at].plan));
     let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
     let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
-    let bars = Bars::new(args.quiet, std::iter::once("cells"));
+    let bars = Bars::new(&args.hearing.audience(), std::iter::once("cells"));
     let bar = bars.add("cells", Some(to_do.len() as u64));
     let (ended, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let new = execute::in_parallel(jobs, to_do.len(), |at| {
@@ -275,7 +313,7 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
             // A cell before this one has failed, and its error is the one that is told.
             return Err(Failure::run("not begun").of_run(&cell.label));
         }
-        let result = one(&cell.plan, jobs_of_cell, &drives, bars.tells()).map_err(|failure| {
+        let result = one(&cell.plan, jobs_of_cell, &drives, bars.audience_of_part()).map_err(|failure| {
             has_failed.store(true, Ordering::Relaxed);
             failure.of_run(&cell.label)
         })?;
@@ -294,11 +332,10 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
 }
 
 /// Runs one cell: all schemes from the same preconditioned drive.
-fn one(plan: &Plan, jobs: usize, drives: &Preconditioned, tells_preparations: bool) -> Result<CellResult, Failure> {
+fn one(plan: &Plan, jobs: usize, drives: &Preconditioned, audience: Audience) -> Result<CellResult, Failure> {
     let how = How {
         jobs,
-        is_quiet: true,
-        tells_preparations,
+        audience,
         check: false,
         keep_gc_events: false,
         keep_requests: false,
@@ -345,7 +382,7 @@ fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     if text.is_empty() { text } else { format!("\n{text}") }
 }
 
-/// The cells, for `--list`.
+/// A line for each cell.
 fn list(file: &SweepFile, grid: &Grid) -> String {
     let schemes: Vec<&str> = file.schemes.iter().map(|scheme| scheme.value.as_str()).collect();
     let runs = grid.cells.len() * schemes.len();

@@ -76,7 +76,8 @@ pub fn cell_columns(results: &Results<'_>, rows: &[&Cell]) -> Vec<Column> {
     columns
 }
 
-fn columns(results: &Results<'_>) -> Vec<Column> {
+/// The columns of the table.
+pub fn columns(results: &Results<'_>) -> Vec<Column> {
     let (cells, runs): (Vec<&Cell>, Vec<&RunResult>) = rows(results).into_iter().unzip();
     let text = |name, value: fn(&RunResult) -> String| Column::text(name, runs.iter().map(|run| value(run)).collect());
     let mut columns = cell_columns(results, &cells);

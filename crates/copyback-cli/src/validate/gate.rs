@@ -2,7 +2,8 @@
 
 use crate::execute::in_parallel;
 use crate::failure::Failure;
-use crate::progress::Bars;
+use crate::progress::{Audience, Bars, stoppable};
+use copyback::run::RunError;
 use copyback_theory::confidence::{Interval, interval_95};
 use serde::Serialize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -209,8 +210,8 @@ pub struct How {
     pub seed: u64,
     /// Seeds of each random case.
     pub seeds: u64,
-    /// No progress on the terminal.
-    pub is_quiet: bool,
+    /// Who hears how far it is.
+    pub audience: Audience,
 }
 
 /// Runs all cases and judges their gates, in order; the result does not depend on `how.jobs`.
@@ -218,11 +219,14 @@ pub fn judge_all(cases: &[Case], how: &How) -> Result<Vec<Judged>, Failure> {
     let seeds_of = |case: &Case| if case.is_random { how.seeds } else { 1 };
     let runs: Vec<(&Case, u64)> =
         cases.iter().flat_map(|case| (0..seeds_of(case)).map(move |i| (case, how.seed.wrapping_add(i)))).collect();
-    let bars = Bars::new(how.is_quiet, std::iter::once("validate"));
+    let bars = Bars::new(&how.audience, std::iter::once("validate"));
     let bar = bars.add("validate", Some(runs.len() as u64));
     let figures = in_parallel(how.jobs, runs.len(), |at| {
         let (case, seed) = runs[at];
-        let figures = guarded(case, seed)?;
+        if how.audience.is_stopped() {
+            return Err(RunError::Stopped.into());
+        }
+        let figures = stoppable(&how.audience, || guarded(case, seed))?;
         assert_eq!(figures.len(), case.gates.len(), "a case returns a figure for each of its gates");
         bar.step(&case.gates[0].name);
         Ok(figures)
@@ -321,7 +325,7 @@ mod tests {
     }
 
     fn how(jobs: usize, seeds: u64) -> How {
-        How { jobs, seed: 1, seeds, is_quiet: true }
+        How { jobs, seed: 1, seeds, audience: Audience::Nobody }
     }
 
     #[test]

@@ -36,6 +36,27 @@ impl From<copyback_theory::DomainError> for Failure {
 
 /// Runs the command.
 pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
+    let Validated { text, verdict, is_printed, .. } = validated(args)?;
+    if !is_printed {
+        files::print(&text)?;
+    }
+    verdict
+}
+
+/// A validation that is done and written.
+pub struct Validated {
+    /// The JSON document.
+    pub json: String,
+    /// What the program prints of it.
+    pub text: String,
+    /// Why it did not pass, if so.
+    pub verdict: Result<(), Failure>,
+    /// Whether standard output is taken by the document.
+    is_printed: bool,
+}
+
+/// Does what the command line says but for the text.
+pub fn validated(args: &ValidateArgs) -> Result<Validated, Failure> {
     let mut inputs = Vec::new();
     let scope = Scope::new(args.device.as_deref(), args.quick, &mut inputs)?;
     if let Some(path) = args.json.as_deref() {
@@ -49,13 +70,15 @@ pub fn validate(args: &ValidateArgs) -> Result<(), Failure> {
         jobs: args.jobs.map_or(cores, |jobs| jobs as usize),
         seed: args.seed.unwrap_or(1),
         seeds: args.seeds.map_or(if args.quick { SEEDS_QUICK } else { SEEDS }, u64::from),
-        is_quiet: args.quiet,
+        audience: args.hearing.audience(),
     };
     let mut judged = gate::judge_all(&cases, &how)?;
     // A case may have gates beside those that were asked for.
     judged.retain(|gate| is_chosen(gate.group, &gate.name, &args.only));
-    write(args, &how, &inputs, &judged)?;
-    verdict(&judged)
+    let json = json(args, &how, &inputs, &judged)?;
+    let is_printed = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
+    let text = table::text(&judged, passed(&judged));
+    Ok(Validated { json, text, verdict: verdict(&judged), is_printed })
 }
 
 fn all_cases(scope: &Scope) -> Result<Vec<Case>, Failure> {
@@ -112,29 +135,22 @@ fn passed(judged: &[Judged]) -> usize {
     judged.iter().filter(|gate| gate.verdict == Verdict::Pass).count()
 }
 
-/// Writes the JSON document, if asked for, and the table, unless standard output is taken.
-fn write(args: &ValidateArgs, how: &How, inputs: &[Input], judged: &[Judged]) -> Result<(), Failure> {
-    if let Some(path) = &args.json {
-        let document = Document {
-            schema: "copyback/validate/1",
-            program: Program::THIS,
-            command: "validate",
-            quick: args.quick,
-            device: args.device.as_deref(),
-            only: &args.only,
-            seed: how.seed,
-            seeds: how.seeds,
-            inputs,
-            passed: passed(judged),
-            gates: judged,
-        };
-        let text = serde_json::to_string_pretty(&document).map(|text| text + "\n");
-        let text = text.map_err(|error| Failure::run(format!("cannot write the results as JSON: {error}")))?;
-        if files::write_text(path, &text)? {
-            return Ok(());
-        }
-    }
-    files::print(&table::text(judged, passed(judged)))
+fn json(args: &ValidateArgs, how: &How, inputs: &[Input], judged: &[Judged]) -> Result<String, Failure> {
+    let document = Document {
+        schema: "copyback/validate/1",
+        program: Program::THIS,
+        command: "validate",
+        quick: args.quick,
+        device: args.device.as_deref(),
+        only: &args.only,
+        seed: how.seed,
+        seeds: how.seeds,
+        inputs,
+        passed: passed(judged),
+        gates: judged,
+    };
+    let text = serde_json::to_string_pretty(&document).map(|text| text + "\n");
+    text.map_err(|error| Failure::run(format!("cannot write the results as JSON: {error}")))
 }
 
 /// Exit code 1 where a gate did not pass.

@@ -3,6 +3,7 @@
 
 use crate::failure::Failure;
 use crate::plan::{self, Input};
+use crate::progress::stop_here_if_asked;
 use copyback::config::GeometryConfig;
 use copyback::config::layers::Layer;
 use copyback::config::presets::DEVICES;
@@ -126,8 +127,8 @@ pub fn simulate(
     keep_requests: bool,
 ) -> Result<Outcome, Failure> {
     let options = Options { seed, keep_requests, ..Options::default() };
-    let image = run::precondition(config, seed)?;
-    Ok(run::simulate(config, image, source, &options, &mut |_| {})?)
+    let image = run::precondition_and_tell(config, seed, &mut |_| stop_here_if_asked())?;
+    Ok(run::simulate(config, image, source, &options, &mut |_| stop_here_if_asked())?)
 }
 
 /// Requests that a closure makes until it has no more.

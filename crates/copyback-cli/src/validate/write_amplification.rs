@@ -6,6 +6,7 @@
 use super::gate::{Case, Figure, Gate, Group};
 use super::subject::{Device, Scope, parsed};
 use crate::failure::Failure;
+use crate::progress::stop_here_if_asked;
 use copyback::run::RunError;
 use copyback::run::config::RunConfig;
 use copyback::run::preconditioning::Preconditioner;
@@ -87,12 +88,18 @@ impl Plane {
         }
         let mut stream = rng::stream(seed, "validate.overwrites");
         let mut overwrite = |preconditioner: &mut Preconditioner, times: u64| -> Result<(), Failure> {
-            let writes = times * u64::from(units);
             if self.skew == 0.5 {
-                return Ok(preconditioner.overwrite(units, writes, &mut stream).map_err(RunError::from)?);
+                for _ in 0..times {
+                    stop_here_if_asked();
+                    preconditioner.overwrite(units, units.into(), &mut stream).map_err(RunError::from)?;
+                }
+                return Ok(());
             }
             let hot_units = ((1.0 - self.skew) * f64::from(units)).round() as u64;
-            for _ in 0..writes {
+            for at in 0..times * u64::from(units) {
+                if at.is_multiple_of(units.into()) {
+                    stop_here_if_asked();
+                }
                 let unit = if rng::unit_f64(&mut stream) < self.skew {
                     rng::below(&mut stream, hot_units)
                 } else {
@@ -250,7 +257,9 @@ mod tests {
             plane.case(Effort { before: 4, during: 3 }, theory, GREEDY, FORMULA)
         };
         let cases = [case(right), case(1.03 * right), case(0.97 * right)];
-        let judged = judge_all(&cases, &How { jobs: 1, seed: 1, seeds: 2, is_quiet: true }).unwrap();
+        let judged =
+            judge_all(&cases, &How { jobs: 1, seed: 1, seeds: 2, audience: crate::progress::Audience::Nobody })
+                .unwrap();
         let verdicts: Vec<Verdict> = judged.iter().map(|gate| gate.verdict).collect();
         assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail, Verdict::Fail], "{judged:?}");
     }

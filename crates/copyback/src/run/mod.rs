@@ -131,6 +131,9 @@ pub enum RunError {
     /// The workload holds no request.
     #[error("the workload holds no request")]
     Empty,
+    /// Somebody ended it: see [`stop`].
+    #[error("the run was stopped")]
+    Stopped,
     /// The workload ended before the warm-up did: nothing is left to be measured.
     #[error("{0}")]
     WarmupUnfinished(warmup::Unfinished),
@@ -183,8 +186,8 @@ pub fn precondition(config: &RunConfig, seed: u64) -> Result<Image, RunError> {
     precondition_and_tell(config, seed, &mut |_| {})
 }
 
-/// The same; `tell` hears what share of the work is done, up to 256 times, each larger than the one before and below 1.
-/// Where a drive has to become steady, it is an estimate.
+/// The same; `tell` hears what share of the work is done, some ten times a second, none smaller than the one before and
+/// all below 1. Where a drive has to become steady, it is an estimate.
 pub fn precondition_and_tell(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(f64)) -> Result<Image, RunError> {
     config.check()?;
     let ftl = guarded(|| preconditioning::preconditioned_at(config, seed, tell).map_err(RunError::from))
@@ -324,20 +327,40 @@ fn begun<'a>(
     Ok(simulation)
 }
 
-/// What a panic said.
-struct Broken(String);
+/// What [`stop`] unwinds with.
+struct Stopped;
+
+/// Ends a run from within what hears of its progress, or a source of its requests: the run returns
+/// [`RunError::Stopped`]. Nothing but that may call it.
+pub fn stop() -> ! {
+    // No panic: nobody is told of a defect.
+    std::panic::resume_unwind(Box::new(Stopped))
+}
+
+/// Why a run unwound.
+enum Broken {
+    /// What a panic said.
+    Panic(String),
+    Stopped,
+}
 
 impl Broken {
     fn at(self, at_ns: Option<u64>) -> RunError {
-        RunError::Invariant { invariant: Invariant::named_in(&self.0), what: self.0, at_ns }
+        match self {
+            Self::Panic(what) => RunError::Invariant { invariant: Invariant::named_in(&what), what, at_ns },
+            Self::Stopped => RunError::Stopped,
+        }
     }
 }
 
 /// Catches a broken invariant, which the engine reports by a panic.
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Broken> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
+        if panic.is::<Stopped>() {
+            return Broken::Stopped;
+        }
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
-        Broken(text.unwrap_or_else(|| "one without a name".to_owned()))
+        Broken::Panic(text.unwrap_or_else(|| "one without a name".to_owned()))
     })
 }

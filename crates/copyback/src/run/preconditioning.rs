@@ -361,7 +361,7 @@ pub fn preconditioned(config: &RunConfig, seed: u64) -> Result<Ftl, KeyError> {
     preconditioned_at(config, seed, &mut |_| {})
 }
 
-/// The same; `tell` hears what share of it is done, up to 256 times.
+/// The same; `tell` hears what share of it is done, some ten times a second.
 pub fn preconditioned_at(config: &RunConfig, seed: u64, tell: &mut dyn FnMut(f64)) -> Result<Ftl, KeyError> {
     let mut preconditioner = Preconditioner::new(config, seed);
     preconditioner.pace = Pace::new(tell);

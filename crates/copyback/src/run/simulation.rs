@@ -44,7 +44,7 @@ const POLL: Timer = Timer(4);
 /// Timers that belong to no drive.
 const FIRST_DRIVE: u32 = 5;
 /// Events between two calls of the progress function.
-const PROGRESS_EVERY: u64 = 1 << 18;
+const PROGRESS_EVERY: u64 = 1 << 16;
 
 /// One drive and what the loop keeps of it.
 struct Member {
@@ -235,7 +235,7 @@ impl<'a> Simulation<'a> {
             handled += 1;
             if handled.is_multiple_of(PROGRESS_EVERY) {
                 self.report_progress(progress);
-                if self.check && handled.is_multiple_of(PROGRESS_EVERY * 16) {
+                if self.check && handled.is_multiple_of(PROGRESS_EVERY * 64) {
                     self.members.iter().for_each(|m| m.ssd.drive().check_all());
                 }
             }

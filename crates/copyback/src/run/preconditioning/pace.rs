@@ -9,8 +9,8 @@ pub(super) struct Pace<'a> {
     tell: Option<&'a mut dyn FnMut(f64)>,
 }
 
-/// Shares of the work after which somebody is told.
-const STEP: f64 = 1.0 / 256.0;
+/// Work after which somebody is told: some hundredths of a second, so that whoever wants to end it need not wait.
+const STEP: f64 = 1_048_576.0;
 
 impl<'a> Pace<'a> {
     /// Nothing is done yet.
@@ -27,7 +27,7 @@ impl<'a> Pace<'a> {
     #[inline]
     pub fn add(&mut self, work: f64) {
         self.done += work;
-        if self.done >= self.told + STEP * self.expected {
+        if self.done >= self.told + STEP {
             self.pass_on();
         }
     }

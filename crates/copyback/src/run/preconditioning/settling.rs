@@ -28,7 +28,7 @@ pub(super) const WORK_OF_UNIT: f64 = 2.0;
 /// Relative change of write amplification from round to round that counts as steady.
 const STEADY: f64 = 0.005;
 
-impl Preconditioner<'_> {
+impl<'a> Preconditioner<'a> {
     /// Settles a fresh drive, with all its logical units written.
     pub(super) fn settle(&mut self, config: &RunConfig, seed: u64) -> Result<(), KeyError> {
         let mut stream = rng::stream(seed, "precondition.steady-state");
@@ -36,11 +36,14 @@ impl Preconditioner<'_> {
         let most = of_plane.iter().map(Vec::len).max().expect("a drive has a plane");
         let mut sample = self.sample(config, most as u32, seed);
         let units = f64::from(sample.ftl.geometry.logical_units);
-        let work_of_sample =
-            units * (1.0 + (ROUNDS_EXPECTED + CAPACITIES_SEEN as f64 / 2.0) * sample.work_of_overwrite());
-        self.pace.expect(work_of_sample);
-        sample.write_until_steady(&mut stream)?;
-        self.pace.add(work_of_sample);
+        let work_of_sample = units * (1.0 + ROUNDS_EXPECTED * sample.work_of_overwrite());
+        let work_of_looks = units * CAPACITIES_SEEN as f64 / 2.0 * sample.work_of_overwrite();
+        self.pace.expect(work_of_sample + work_of_looks);
+        // Whoever hears of the whole hears of this, too, which takes long where planes are large.
+        sample.pace = std::mem::take(&mut self.pace);
+        let settled = sample.write_until_steady(&mut stream);
+        self.pace = std::mem::take(&mut sample.pace);
+        settled?;
         let times = u64::from(self.ftl.geometry.planes / sample.ftl.geometry.planes);
         let mut looks = Vec::with_capacity(of_plane.len());
         let mut offsets: Vec<u32> = (0..self.ftl.geometry.blocks_per_plane).collect();
@@ -53,7 +56,7 @@ impl Preconditioner<'_> {
                     offsets.shuffle(&mut stream);
                 }
                 let mut units = std::mem::take(&mut of_plane[plane.at()]);
-                self.pace.add(WORK_OF_UNIT * units.len() as f64);
+                self.pace.add(WORK_OF_UNIT * units.len() as f64 + work_of_looks / f64::from(self.ftl.geometry.planes));
                 units.shuffle(&mut stream);
                 let from = (&sample.ftl, of.unwrap_or(PlaneId(0)));
                 self.ftl.settle(plane, from, &offsets, &mut units.into_iter());
@@ -95,7 +98,7 @@ impl Preconditioner<'_> {
     }
 
     /// A drive of one plane of this one, or of one die, that holds so many units a plane.
-    fn sample(&self, config: &RunConfig, units: u32, seed: u64) -> Preconditioner<'static> {
+    fn sample(&self, config: &RunConfig, units: u32, seed: u64) -> Preconditioner<'a> {
         let mut config = config.clone();
         let geometry = &mut config.geometry;
         (geometry.channels, geometry.chips_per_channel, geometry.dies_per_chip) = (1, 1, 1);

@@ -1,0 +1,201 @@
+//! What the commands do, for a program that calls this one: the same words, the same results, nothing printed.
+
+use crate::args::{Cli, Command, Common, CompareArgs, RunArgs, TraceCommand};
+pub use crate::columns::Column;
+pub use crate::failure::Failure;
+use crate::output::Results;
+pub use crate::progress::{Track, Watch};
+pub use crate::tables::Asked;
+use crate::tables::TABLES;
+use crate::{compare, listing, reproduce, run, sweep, trace, validate};
+use clap::Parser;
+pub use copyback_workload::handed::Handed;
+use copyback_workload::temporary::Temporary;
+use std::fs::File;
+use std::sync::Arc;
+
+/// What a command has done.
+pub enum Done {
+    /// `run`, `compare`.
+    Runs(Box<Runs>),
+    /// `sweep`: what the program prints, the table, and that of response times.
+    Sweep {
+        /// What the program prints.
+        text: String,
+        /// The columns of the table.
+        table: Vec<Column>,
+        /// Those of the table of response times.
+        latencies: Vec<Column>,
+    },
+    /// `reproduce`, `validate` and `trace info`.
+    Document {
+        /// The JSON document.
+        json: String,
+        /// What the program prints.
+        text: String,
+        /// Why the program's exit code would not be 0.
+        verdict: Option<Failure>,
+    },
+    /// A command that returns no more than what it prints.
+    Text(String),
+}
+
+/// Runs that are done.
+pub struct Runs {
+    results: Results,
+    common: Common,
+}
+
+impl Runs {
+    /// `run` or `compare`.
+    pub fn command(&self) -> &'static str {
+        self.results.command
+    }
+
+    /// The JSON document.
+    pub fn json(&self) -> Result<String, Failure> {
+        self.results.json()
+    }
+
+    /// What the program prints, so many characters wide.
+    pub fn text(&self, columns: usize) -> Result<String, Failure> {
+        let text = match self.results.command {
+            "run" => run::text,
+            _ => compare::text,
+        };
+        text(&self.results, &self.common, columns)
+    }
+
+    /// The schemes, in the order of the results.
+    pub fn schemes(&self) -> impl Iterator<Item = &str> {
+        self.results.plan.runs.iter().map(|planned| planned.scheme.as_str())
+    }
+
+    /// Names of the tables that there are.
+    pub fn tables(&self) -> impl Iterator<Item = &'static str> {
+        let Results { plan, asked, .. } = &self.results;
+        TABLES.iter().filter(|table| table.is_of(plan, *asked)).map(|table| table.name)
+    }
+
+    /// The columns of a table; none where there is no table of this name.
+    pub fn table(&self, name: &str) -> Result<Option<Vec<Column>>, Failure> {
+        let Results { plan, asked, .. } = &self.results;
+        let table = TABLES.iter().find(|table| table.name == name && table.is_of(plan, *asked));
+        table.map(|table| table.columns(&self.results)).transpose()
+    }
+}
+
+/// Does what a command line says, of which `words` are all behind the program's name. Colours are left out; nothing is
+/// printed but what a file `-` asks for.
+///
+/// # Errors
+/// As those of the program; where `watch` was stopped, some error.
+pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>) -> Result<Done, Failure> {
+    crate::execute::quiet_broken_invariants();
+    let words = std::iter::once("copyback").chain(words.iter().map(String::as_str));
+    let cli = Cli::try_parse_from(words).map_err(|wrong| refused(&wrong))?;
+    let watch = Some(watch.clone());
+    let done = match cli.command {
+        Command::Run(args) if args.print_config => Done::Text(run::config_text(&args)?),
+        Command::Run(args) => {
+            let args = RunArgs { common: of_program(args.common, asked, watch), ..args };
+            Done::Runs(Box::new(Runs { results: run::ran(&args)?.results, common: args.common }))
+        }
+        Command::Compare(args) => {
+            let args = CompareArgs { common: of_program(args.common, asked, watch), ..args };
+            Done::Runs(Box::new(Runs { results: compare::compared(&args)?.results, common: args.common }))
+        }
+        Command::Sweep(mut args) => {
+            args.cells.hearing.watch = watch;
+            if args.list {
+                return Ok(Done::Text(sweep::listed(&args)?));
+            }
+            let mut swept = sweep::swept(&args)?;
+            let text = plain(&std::mem::take(&mut swept.text));
+            let (table, latencies) = swept.columns();
+            Done::Sweep { text, table, latencies }
+        }
+        Command::Reproduce(mut args) => {
+            args.cells.hearing.watch = watch;
+            let reproduced = reproduce::reproduced(&args)?;
+            Done::Document { json: reproduced.json, text: reproduced.text, verdict: None }
+        }
+        Command::Validate(mut args) => {
+            args.hearing.watch = watch;
+            let validated = validate::validated(&args)?;
+            Done::Document { json: validated.json, text: validated.text, verdict: validated.verdict.err() }
+        }
+        Command::Trace(TraceCommand::Info(args)) => {
+            let info = trace::info(&args)?;
+            Done::Document { json: info.json, text: info.text, verdict: None }
+        }
+        Command::Trace(TraceCommand::Convert(args)) => Done::Text(trace::converted(&args)?),
+        Command::Schemes { pages: Some(folder), .. } => {
+            crate::page::write_all(&folder)?;
+            Done::Text(String::new())
+        }
+        Command::Schemes { name, .. } => Done::Text(listing::schemes_text(name.as_deref())?),
+        Command::Devices { name } => Done::Text(listing::devices_text(name.as_deref())?),
+        Command::Workloads { name } => Done::Text(listing::workloads_text(name.as_deref())?),
+    };
+    Ok(match done {
+        Done::Document { json, text, verdict } => Done::Document { json, text: plain(&text), verdict },
+        Done::Text(text) => Done::Text(plain(&text)),
+        done => done,
+    })
+}
+
+fn of_program(common: Common, asked: Asked, watch: Option<Arc<Watch>>) -> Common {
+    let mut common = Common { asked, ..common.spelled_out() };
+    common.hearing.watch = watch;
+    common
+}
+
+/// A text without what only a terminal understands.
+pub fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+/// What is wrong with a command line.
+fn refused(wrong: &clap::Error) -> Failure {
+    let text = wrong.to_string();
+    let text = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
+    match text.split_once("\n\n") {
+        Some((message, help)) => Failure::input(message).with_help(help),
+        None => Failure::input(text),
+    }
+}
+
+/// Takes a trace over, which `write` makes as a file; `workload.trace` may name it for as long as the value lives.
+///
+/// # Errors
+/// Where there is no room for the file, or `write` fails.
+pub fn hand_over(write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<Handed, Failure> {
+    let folder = std::env::temp_dir();
+    let mut file =
+        Temporary::new_in(&folder, ("copyback-requests-", "")).map_err(|error| Failure::of_disk(&folder, &error))?;
+    write(file.as_file_mut())?;
+    let hash = crate::files::hash_file(file.path())?;
+    let digits = hash.rsplit(':').next().unwrap_or(&hash);
+    Ok(Handed::new(&digits[..16], file))
+}
+
+/// What there is to choose from: names, and for each a line that says what it is.
+pub fn listed(what: Listed) -> Vec<(&'static str, String)> {
+    match what {
+        Listed::Schemes => listing::described(copyback::config::presets::SCHEMES),
+        Listed::Devices => listing::described(copyback::config::presets::DEVICES),
+        Listed::Workloads => listing::described_workloads(),
+    }
+}
+
+/// What there are several of.
+#[derive(Clone, Copy, Debug)]
+pub enum Listed {
+    /// Schemes.
+    Schemes,
+    /// Devices.
+    Devices,
+    /// Workloads.
+    Workloads,
+}

@@ -1,0 +1,68 @@
+//! The program `copyback`, as a library: what its commands do.
+
+pub mod api;
+mod args;
+mod columns;
+mod compare;
+mod execute;
+mod failure;
+mod files;
+mod flat;
+mod format;
+mod interrupt;
+mod listing;
+mod memory;
+mod microscope;
+mod out_dir;
+mod output;
+mod overload;
+mod page;
+mod plan;
+mod preconditioned;
+mod progress;
+mod reproduce;
+mod run;
+mod scene;
+mod small_writes;
+mod steady;
+mod sweep;
+mod table;
+mod tables;
+mod timeline;
+mod trace;
+mod validate;
+mod workloads;
+
+use args::{Cli, Command, CompareArgs, RunArgs};
+use clap::Parser;
+use std::ffi::OsString;
+
+/// Does what a command line says, of which `words` are all behind the program's name; returns the exit code.
+pub fn main_of(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(std::iter::once("copyback".into()).chain(words)) {
+        Ok(cli) => cli,
+        // What cannot be printed is no success, though it be help.
+        Err(said) => return if said.print().is_ok() { said.exit_code() as u8 } else { 1 },
+    };
+    interrupt::watch();
+    execute::quiet_broken_invariants();
+    let done = match cli.command {
+        Command::Run(args) => run::run(&RunArgs { common: args.common.spelled_out(), ..args }),
+        Command::Compare(args) => compare::compare(&CompareArgs { common: args.common.spelled_out(), ..args }),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
+        Command::Sweep(args) => sweep::sweep(&args),
+        Command::Validate(args) => validate::validate(&args),
+        Command::Trace(command) => trace::trace(&command),
+        Command::Schemes { pages: Some(folder), .. } => page::write_all(&folder),
+        Command::Schemes { name, .. } => listing::schemes(name.as_deref()),
+        Command::Devices { name } => listing::devices(name.as_deref()),
+        Command::Workloads { name } => listing::workloads(name.as_deref()),
+    };
+    copyback_workload::standard_input::forget();
+    // Whoever is interrupted dies of that, and not of what it leads to.
+    copyback_workload::temporary::wait_for_interruption();
+    match done {
+        Ok(()) => 0,
+        Err(failure) => failure.report(),
+    }
+}

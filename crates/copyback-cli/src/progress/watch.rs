@@ -1,0 +1,149 @@
+//! A program that calls this one hears how far it is, and may stop it.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Who hears how far a command is.
+#[derive(Clone, Debug, Default)]
+pub enum Audience {
+    /// A person: bars where standard error is a terminal, else lines for what takes long.
+    #[default]
+    Person,
+    /// Whoever reads a log: lines for what takes long.
+    Log,
+    /// Nobody.
+    Nobody,
+    /// A program.
+    Program(Arc<Watch>),
+    /// A program that hears of the whole, while this is a part of it.
+    Silent(Arc<Watch>),
+}
+
+impl Audience {
+    /// That of a command line, which may ask for none.
+    pub fn of(is_quiet: bool) -> Self {
+        if is_quiet { Self::Nobody } else { Self::Person }
+    }
+
+    /// Whether a calling program has asked for the end.
+    pub fn is_stopped(&self) -> bool {
+        match self {
+            Self::Program(watch) | Self::Silent(watch) => watch.is_stopped(),
+            Self::Person | Self::Log | Self::Nobody => false,
+        }
+    }
+
+    /// What a bar shows to a program.
+    pub(super) fn track(&self, name: &str, total: Option<u64>) -> Own {
+        match self {
+            Self::Program(watch) => Own { watch: Some(watch.clone()), at: Some(watch.begin(name, total)) },
+            Self::Silent(watch) => Own { watch: Some(watch.clone()), at: None },
+            Self::Person | Self::Log | Self::Nobody => Own { watch: None, at: None },
+        }
+    }
+}
+
+/// How far a part of the work is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Track {
+    /// What it is: a scheme, or what is counted.
+    pub name: String,
+    /// How much there is to be done, where that is known: requests, cells or cases.
+    pub total: Option<u64>,
+    /// How much of it is done.
+    pub done: u64,
+    /// Whether it has ended.
+    pub is_over: bool,
+}
+
+/// What a calling program sees.
+#[derive(Debug, Default)]
+pub struct Watch {
+    is_stopped: AtomicBool,
+    tracks: Mutex<Vec<Track>>,
+}
+
+impl Watch {
+    /// Asks for the end; what goes on ends within some hundredths of a second.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the end was asked for.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// How far all parts are, in the order in which they began.
+    pub fn tracks(&self) -> Vec<Track> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Track>> {
+        self.tracks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, name: &str, total: Option<u64>) -> usize {
+        let mut tracks = self.lock();
+        tracks.push(Track { name: name.to_owned(), total, done: 0, is_over: false });
+        tracks.len() - 1
+    }
+}
+
+thread_local! {
+    /// Who may stop what this thread does, where it is in the hands of code that knows nothing of that.
+    static HERE: RefCell<Audience> = const { RefCell::new(Audience::Nobody) };
+}
+
+/// Does some work of which each part may ask [`stop_here_if_asked`].
+pub fn stoppable<T>(audience: &Audience, work: impl FnOnce() -> T) -> T {
+    HERE.replace(audience.clone());
+    let done = work();
+    HERE.replace(Audience::Nobody);
+    done
+}
+
+/// Unwinds if the program that called has asked for the end of what this thread does.
+pub fn stop_here_if_asked() {
+    if HERE.with_borrow(Audience::is_stopped) {
+        copyback::run::stop();
+    }
+}
+
+/// A bar's track.
+pub(super) struct Own {
+    watch: Option<Arc<Watch>>,
+    at: Option<usize>,
+}
+
+impl Own {
+    fn with(&self, change: impl FnOnce(&mut Track)) {
+        if let Some((watch, at)) = self.watch.as_ref().zip(self.at) {
+            change(&mut watch.lock()[at]);
+        }
+    }
+
+    /// One more of what is counted is done.
+    pub fn step(&self) {
+        self.with(|track| track.done += 1);
+    }
+
+    /// So much is done.
+    pub fn reach(&self, done: u64) {
+        self.with(|track| track.done = done);
+    }
+
+    /// Ends the run that this is called from, if the program has asked for it.
+    pub fn stop_if_asked(&self) {
+        if self.watch.as_ref().is_some_and(|watch| watch.is_stopped()) {
+            copyback::run::stop();
+        }
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        self.with(|track| track.is_over = true);
+    }
+}

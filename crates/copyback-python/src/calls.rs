@@ -1,0 +1,79 @@
+//! Calls of commands: on a thread of their own, while this one listens to signals and shows how far they are.
+
+use crate::results::object;
+use copyback_cli::api::{self, Asked, Done, Failure, Watch};
+use pyo3::prelude::*;
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often signals are looked at, and whoever wants to know is told how far it is.
+const TICK: Duration = Duration::from_millis(20);
+/// How long an interrupted command may take to end; what lasts longer ends later, alone, and its result is dropped.
+const PATIENCE: Duration = Duration::from_millis(60);
+
+/// Does what a command line says, of which `words` are all behind the program's name.
+///
+/// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`). `hear` is called now
+/// and then with a list of `(name, total or None, done, is_over)`, one for each part of the work.
+#[pyfunction]
+#[pyo3(signature = (words, keep, hear = None))]
+pub fn call(py: Python<'_>, words: Vec<String>, keep: Vec<String>, hear: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
+    let has = |table: &str| keep.iter().any(|kept| kept == table);
+    let asked = Asked { gc_events: has("gc_events"), requests: has("requests"), microscope: false };
+    let watch = Arc::new(Watch::default());
+    let (sender, mut receiver) = channel();
+    let own = watch.clone();
+    let begun = std::thread::Builder::new().name("copyback".into()).spawn(move || {
+        // Nobody waits any longer where the call was interrupted.
+        let _ = sender.send(api::call(&words, asked, &own));
+    });
+    begun?;
+    let done = wait(py, &mut receiver, &watch, hear.as_ref())?;
+    object(py, done)
+}
+
+/// Waits for the result, ready for Ctrl-C.
+fn wait(
+    py: Python<'_>,
+    receiver: &mut Receiver<Result<Done, Failure>>,
+    watch: &Watch,
+    hear: Option<&Py<PyAny>>,
+) -> PyResult<Result<Done, Failure>> {
+    loop {
+        match receive(py, receiver, TICK) {
+            Ok(done) => {
+                tell(py, watch, hear)?;
+                return Ok(done);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Ok(Err(Failure::run("the simulator broke: see the panic on standard error")));
+            }
+        }
+        let heard = py.check_signals().and_then(|()| tell(py, watch, hear));
+        if let Err(interrupted) = heard {
+            watch.stop();
+            let _ = receive(py, receiver, PATIENCE);
+            return Err(interrupted);
+        }
+    }
+}
+
+/// Waits without the GIL.
+fn receive<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>, time: Duration) -> Result<T, RecvTimeoutError> {
+    py.detach(move || receiver.recv_timeout(time))
+}
+
+fn tell(py: Python<'_>, watch: &Watch, hear: Option<&Py<PyAny>>) -> PyResult<()> {
+    let Some(hear) = hear else { return Ok(()) };
+    let tracks = watch.tracks().into_iter().map(|track| (track.name, track.total, track.done, track.is_over));
+    hear.call1(py, (tracks.collect::<Vec<_>>(),)).map(drop)
+}
+
+/// The program: does what a command line says, prints, and returns the exit code.
+#[pyfunction]
+pub fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| copyback_cli::main_of(words))
+}

@@ -1,0 +1,33 @@
+//! The Python module `copyback._copyback`: calls of the program's commands, and their results as Arrow tables.
+//!
+//! No logic of its own: the package `python/copyback` makes the words of a command line, and the crate `copyback-cli`
+//! does what they say.
+
+mod calls;
+mod errors;
+mod requests;
+mod results;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The native part of the package `copyback`.
+#[pymodule]
+mod _copyback {
+    #[pymodule_export]
+    use crate::calls::{call, main};
+    #[pymodule_export]
+    use crate::errors::{Error, InputError, RunError};
+    #[pymodule_export]
+    use crate::requests::{Handed, hand_over};
+    #[pymodule_export]
+    use crate::results::{Document, Runs, Sweep, listed};
+    #[pymodule_export]
+    use crate::table::Table;
+
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use pyo3::types::PyModuleMethods;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,105 @@
+//! What commands return.
+
+use crate::errors::exception;
+use crate::table::Table;
+use copyback_cli::api::{self, Done, Failure, Listed};
+use pyo3::prelude::*;
+use pyo3::{IntoPyObjectExt, exceptions::PyKeyError};
+
+/// Runs that are done: of one scheme (`run`) or of several (`compare`).
+#[pyclass(frozen, module = "copyback")]
+pub struct Runs {
+    runs: api::Runs,
+}
+
+#[pymethods]
+impl Runs {
+    /// `"run"` or `"compare"`.
+    #[getter]
+    fn command(&self) -> &'static str {
+        self.runs.command()
+    }
+
+    /// The schemes, in the order of the results.
+    #[getter]
+    fn schemes(&self) -> Vec<&str> {
+        self.runs.schemes().collect()
+    }
+
+    /// The JSON document, as the program's `--json` writes it.
+    fn json(&self, py: Python<'_>) -> PyResult<String> {
+        self.runs.json().map_err(|failure| exception(py, &failure))
+    }
+
+    /// What the program prints, in lines of so many characters where words allow it.
+    #[pyo3(signature = (columns = 80))]
+    fn text(&self, py: Python<'_>, columns: usize) -> PyResult<String> {
+        self.runs.text(columns).map(|text| api::plain(&text)).map_err(|failure| exception(py, &failure))
+    }
+
+    /// Names of the tables that there are.
+    fn table_names(&self) -> Vec<&'static str> {
+        self.runs.tables().collect()
+    }
+
+    /// The table of this name.
+    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
+        match self.runs.table(name).map_err(|failure| exception(py, &failure))? {
+            Some(columns) => Table::new(name, columns),
+            None => Err(PyKeyError::new_err(format!(
+                "there is no table `{name}`; there are {}",
+                self.table_names().join(", ")
+            ))),
+        }
+    }
+}
+
+/// A sweep that is done.
+#[pyclass(frozen, get_all, module = "copyback")]
+pub struct Sweep {
+    /// What the program prints.
+    text: String,
+    /// The table, a row for each run.
+    table: Py<Table>,
+    /// The table of response times.
+    latencies: Py<Table>,
+}
+
+/// A document that is done: of a reproduction, a validation or a workload.
+#[pyclass(frozen, get_all, module = "copyback")]
+pub struct Document {
+    /// The JSON document, as the program writes it.
+    json: String,
+    /// What the program prints.
+    text: String,
+    /// Why the program's exit code would not be 0; `None` where it would.
+    verdict: Option<Py<PyAny>>,
+}
+
+/// A command's result as an object of Python.
+pub fn object(py: Python<'_>, done: Result<Done, Failure>) -> PyResult<Py<PyAny>> {
+    match done.map_err(|failure| exception(py, &failure))? {
+        Done::Runs(runs) => Runs { runs: *runs }.into_py_any(py),
+        Done::Sweep { text, table, latencies } => {
+            let table = Py::new(py, Table::new("sweep", table)?)?;
+            let latencies = Py::new(py, Table::new("latencies", latencies)?)?;
+            Sweep { text, table, latencies }.into_py_any(py)
+        }
+        Done::Document { json, text, verdict } => {
+            let verdict = verdict.map(|failure| exception(py, &failure).into_py_any(py)).transpose()?;
+            Document { json, text, verdict }.into_py_any(py)
+        }
+        Done::Text(text) => text.into_py_any(py),
+    }
+}
+
+/// What there is to choose from: the names of schemes, devices or workloads, each with what it is.
+#[pyfunction]
+pub fn listed(what: &str) -> PyResult<Vec<(&'static str, String)>> {
+    match what {
+        "schemes" => Ok(api::listed(Listed::Schemes)),
+        "devices" => Ok(api::listed(Listed::Devices)),
+        "workloads" => Ok(api::listed(Listed::Workloads)),
+        _ => Err(PyKeyError::new_err(format!("`{what}` is none of schemes, devices and workloads"))),
+    }
+}

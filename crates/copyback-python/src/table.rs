@@ -1,0 +1,107 @@
+//! A table of results, which Arrow's PyCapsule protocol hands over without a copy.
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use copyback_cli::api::Column;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::sync::Arc;
+
+/// A table of results.
+///
+/// It is an Arrow stream: `pyarrow.table(t)`, `polars.DataFrame(t)`, `pandas.DataFrame.from_arrow(t)` and DuckDB's
+/// queries take it without a copy.
+#[pyclass(frozen, module = "copyback")]
+pub struct Table {
+    name: String,
+    batch: RecordBatch,
+}
+
+impl Table {
+    /// The table of these columns.
+    pub fn new(name: &str, columns: Vec<Column>) -> PyResult<Self> {
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().map(array).unzip();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(of_arrow)?;
+        Ok(Self { name: name.to_owned(), batch })
+    }
+}
+
+/// A column, whose numbers are taken over as they are.
+fn array(column: Column) -> (Field, ArrayRef) {
+    let text = |name: &str, values: Vec<String>| -> (Field, ArrayRef) {
+        (Field::new(name, DataType::Utf8, false), Arc::new(StringArray::from(values)))
+    };
+    let whole = |name: &str, values: Vec<u64>| -> (Field, ArrayRef) {
+        (Field::new(name, DataType::UInt64, false), Arc::new(UInt64Array::from(values)))
+    };
+    match column {
+        Column::Text(name, values) => text(name, values),
+        Column::NamedText(name, values) => text(&name, values),
+        Column::U64(name, values) => whole(name, values),
+        Column::Named(name, values) => whole(&name, values),
+        Column::F64(name, values) => {
+            (Field::new(name, DataType::Float64, false), Arc::new(Float64Array::from(values)) as ArrayRef)
+        }
+        Column::MaybeU64(name, values) => {
+            (Field::new(name, DataType::UInt64, true), Arc::new(UInt64Array::from(values)) as ArrayRef)
+        }
+        Column::MaybeF64(name, values) => {
+            (Field::new(name, DataType::Float64, true), Arc::new(Float64Array::from(values)) as ArrayRef)
+        }
+    }
+}
+
+fn of_arrow(error: ArrowError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl Table {
+    /// What it is called.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Names of the columns, in their order.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// How many rows there are.
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        let names = self.column_names().join(", ");
+        format!("<copyback.Table {}: {} rows of {names}>", self.name, self.batch.num_rows())
+    }
+
+    /// Its schema, by Arrow's PyCapsule protocol.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.batch.schema_ref().as_ref()).map_err(of_arrow)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// Its rows, by Arrow's PyCapsule protocol. A wish for another schema is not heard, as the protocol allows.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+    }
+}

@@ -1,0 +1,72 @@
+//! Traces that a program which calls this one has handed over. Each is kept in a temporary file, for readers take
+//! files, under a name that says no path: results would depend on where the file was.
+
+use crate::temporary::Temporary;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What the names begin with; the hash of the content follows, so that what is equal has one name.
+const PREFIX: &str = "requests:";
+
+/// Files by name, each with how many hold it.
+static KEPT: Mutex<BTreeMap<PathBuf, (Temporary, usize)>> = Mutex::new(BTreeMap::new());
+
+fn kept() -> MutexGuard<'static, BTreeMap<PathBuf, (Temporary, usize)>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A trace that is there for as long as this value lives.
+#[derive(Debug)]
+pub struct Handed {
+    name: PathBuf,
+}
+
+impl Handed {
+    /// Keeps a file whose content has this hash.
+    pub fn new(hash: &str, file: Temporary) -> Self {
+        let name = PathBuf::from(format!("{PREFIX}{hash}"));
+        kept().entry(name.clone()).or_insert((file, 0)).1 += 1;
+        Self { name }
+    }
+
+    /// How `workload.trace` names it.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+}
+
+impl Drop for Handed {
+    fn drop(&mut self) {
+        let mut kept = kept();
+        if let Some((_, holders)) = kept.get_mut(&self.name) {
+            *holders -= 1;
+            if *holders == 0 {
+                kept.remove(&self.name);
+            }
+        }
+    }
+}
+
+/// The file of this name, if there is one.
+pub fn file(path: &Path) -> Option<PathBuf> {
+    kept().get(path).map(|(file, _)| file.path().to_path_buf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_traces_are_kept_once_until_nobody_holds_them() {
+        let made = || Temporary::new_in(&std::env::temp_dir(), ("copyback-test-", "")).unwrap();
+        let first = Handed::new("ab", made());
+        let second = Handed::new("ab", made());
+        assert_eq!((first.name(), second.name()), (Path::new("requests:ab"), Path::new("requests:ab")));
+        let at = file(first.name()).unwrap();
+        drop(first);
+        assert!(at.exists());
+        drop(second);
+        assert!(!at.exists() && file(Path::new("requests:ab")).is_none());
+    }
+}

@@ -1,0 +1,50 @@
+"""What garbage collection costs the users of an SSD, and which way of scheduling it costs least.
+
+The commands of the program ``copyback`` are functions here, with its names and settings::
+
+    import copyback
+
+    result = copyback.compare(schemes=["baseline", "pgc"], set={"capacity.over_provisioning": 0.15})
+    print(result)
+    result["pgc"]["response"]["read"]["p99_9_ns"]
+
+The program itself is ``python -m copyback``.
+"""
+
+from copyback._commands import (
+    compare,
+    config,
+    devices,
+    explain,
+    reproduce,
+    run,
+    schemes,
+    sweep,
+    trace,
+    validate,
+    workloads,
+)
+from copyback._copyback import Error, InputError, RunError, Table, __version__
+from copyback._results import Document, Runs, Sweep
+
+__all__ = [
+    "Document",
+    "Error",
+    "InputError",
+    "RunError",
+    "Runs",
+    "Sweep",
+    "Table",
+    "__version__",
+    "compare",
+    "config",
+    "devices",
+    "explain",
+    "reproduce",
+    "run",
+    "schemes",
+    "sweep",
+    "trace",
+    "validate",
+    "workloads",
+]

@@ -1,0 +1,14 @@
+"""The program: ``python -m copyback``."""
+
+import sys
+
+from copyback import _copyback
+
+
+def main() -> None:
+    """Do what the command line says, and exit as the program does."""
+    sys.exit(_copyback.main(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

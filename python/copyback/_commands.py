@@ -1,0 +1,359 @@
+"""The program's commands as functions, with its names and settings."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Literal
+
+from copyback import _copyback, _progress
+from copyback._results import Document, Runs, Sweep
+from copyback._words import joined, of_options, of_settings, of_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from copyback._words import Path, Setting
+
+Keep = Literal["gc_events", "requests"]
+
+
+def _call(
+    words: Iterable[str], progress: bool | None, keep: Sequence[Keep] = ()
+) -> _copyback.Runs | _copyback.Sweep | _copyback.Document | str:
+    with _progress.bars(progress) as hear:
+        return _copyback.call(list(words), list(keep), hear)
+
+
+def _runs(command: str, words: Iterable[str], progress: bool | None, keep: Sequence[Keep]) -> Runs:
+    done = _call([command, *words], progress, keep)
+    assert isinstance(done, _copyback.Runs)
+    return Runs(done)
+
+
+def _document(words: Iterable[str], progress: bool | None) -> Document:
+    done = _call(words, progress)
+    assert isinstance(done, _copyback.Document)
+    return Document(done)
+
+
+def _text(words: Iterable[str]) -> str:
+    done = _call(words, progress=False)
+    assert isinstance(done, str)
+    return done
+
+
+def run(
+    experiment: Path | None = None,
+    *,
+    scheme: Path | None = None,
+    device: Path | None = None,
+    array: Path | None = None,
+    workload: Path | None = None,
+    trace: object = None,
+    format: str | None = None,
+    skip_bad: int | None = None,
+    fit: float | None = None,
+    set: Mapping[str, Setting] | None = None,
+    open: bool = False,
+    closed: bool = False,
+    seed: int | None = None,
+    requests: int | None = None,
+    warmup: int | str | None = None,
+    check: bool = False,
+    jobs: int | None = None,
+    out: Path | None = None,
+    json: Path | None = None,
+    timeline: Path | None = None,
+    keep: Sequence[Keep] = ("gc_events",),
+    progress: bool | None = None,
+) -> Runs:
+    """Simulate a drive, or an array of them, with one scheme.
+
+    Parameters
+    ----------
+    experiment
+        A TOML file with ``device``, ``scheme``, ``workload`` and any overriding tables.
+    scheme, device, array, workload
+        Names, or paths of TOML files: see ``schemes()``, ``devices()``, ``workloads()``.
+    trace
+        Replay this instead of a workload: a path; anything with Arrow's PyCapsule protocol (a data frame of pandas or
+        polars, a table of pyarrow, a relation of DuckDB) that has the columns ``arrival_ns``, ``op``,
+        ``offset_bytes``, ``length_bytes`` and, where wanted, ``device`` and ``priority``; or an iterable of such
+        tuples or mappings.
+    format, skip_bad, fit
+        The trace's format where it is not to be found out; malformed records that may be left out; the share of the
+        drive that the trace is to address, for which blocks a plane are scaled.
+    set
+        Keys of the configuration, for example ``{"trigger.soft": 0.05, "timing.read": "50 us"}``.
+    open, closed
+        Requests arrive when the workload says; or when another ends.
+    seed
+        Seed of every random stream [1].
+    requests, warmup
+        How many requests are measured [all]; what is simulated before: a number of requests, a simulated time
+        (``"10s"``), or ``"steady"``.
+    check
+        Check every invariant while it runs.
+    jobs
+        Runs that go side by side; results do not depend on it [number of cores].
+    out, json, timeline
+        Files to write: a folder of Parquet tables, the JSON document, a drawing of who used a die when.
+    keep
+        Tables of the result that take memory: ``"gc_events"`` of every collection, ``"requests"`` of every request.
+    progress
+        Whether to show bars (tqdm); ``None``: where somebody sees them.
+
+    Raises
+    ------
+    InputError, RunError
+        With the place, the value and the remedy.
+
+    """
+    name, handed = of_trace(trace)
+    words = [
+        *_positional(experiment),
+        *of_options(scheme=scheme, device=device, array=array, workload=workload, trace=name, format=format),
+        *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
+        *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, timeline=timeline),
+        *of_settings(set or {}),
+    ]
+    done = _runs("run", words, progress, keep)
+    del handed
+    return done
+
+
+def compare(
+    experiment: Path | None = None,
+    *,
+    schemes: str | Iterable[str] | None = None,
+    device: Path | None = None,
+    array: Path | None = None,
+    workload: Path | None = None,
+    trace: object = None,
+    format: str | None = None,
+    skip_bad: int | None = None,
+    fit: float | None = None,
+    set: Mapping[str, Setting] | None = None,
+    open: bool = False,
+    closed: bool = False,
+    seed: int | None = None,
+    requests: int | None = None,
+    warmup: int | str | None = None,
+    check: bool = False,
+    jobs: int | None = None,
+    out: Path | None = None,
+    json: Path | None = None,
+    keep: Sequence[Keep] = ("gc_events",),
+    progress: bool | None = None,
+) -> Runs:
+    """Simulate a drive, or an array of them, with several schemes side by side.
+
+    ``schemes`` are names or paths of TOML files, the first is what the others are compared with; the rest is as with
+    ``run``.
+    """
+    name, handed = of_trace(trace)
+    words = [
+        *_positional(experiment),
+        *of_options(schemes=joined(schemes), device=device, array=array, workload=workload, trace=name, format=format),
+        *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
+        *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json),
+        *of_settings(set or {}),
+    ]
+    done = _runs("compare", words, progress, keep)
+    del handed
+    return done
+
+
+def sweep(
+    file: Path,
+    *,
+    out: Path | None = None,
+    requests: int | None = None,
+    set: Mapping[str, Setting] | None = None,
+    fit: float | None = None,
+    seed: int | None = None,
+    warmup: int | str | None = None,
+    traces: Path | None = None,
+    fresh: bool = False,
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> Sweep:
+    """Run a grid of devices, schemes, workloads, settings and seeds, and put every number into one table.
+
+    Parameters
+    ----------
+    file
+        A TOML file: device(s), schemes, workload(s) or ``case``, ``set``, ``vary``, seed(s), requests, warmup.
+    out
+        The Parquet table to write; beside it stand the same as CSV, the histograms, and a journal, with which a rerun
+        skips what was done [the file's name, in the working folder].
+    set, fit, seed, warmup, requests
+        Settings of every cell, over what the file says.
+    traces
+        Folder of recorded traces that the file names [the file's own].
+    fresh
+        Forget earlier results.
+    jobs, progress
+        As with ``run``.
+
+    """
+    words = [
+        *of_options(out=out, requests=requests, fit=fit, seed=seed, warmup=warmup, traces=traces),
+        *of_options(fresh=fresh, jobs=jobs),
+        *of_settings(set or {}),
+        *_positional(file),
+    ]
+    done = _call(["sweep", *words], progress)
+    assert isinstance(done, _copyback.Sweep)
+    return Sweep(done)
+
+
+def reproduce(
+    paper: Path,
+    *,
+    figure: str | Sequence[str] = (),
+    quick: bool = False,
+    out: Path | None = None,
+    json: Path | None = None,
+    set: Mapping[str, Setting] | None = None,
+    fit: float | None = None,
+    seed: int | None = None,
+    warmup: int | str | None = None,
+    traces: Path | None = None,
+    fresh: bool = False,
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> Document:
+    """Run a paper's experiments and compare with what it claims.
+
+    ``paper`` is a name (``"ispass11"``, ``"tc12"``, ``"hpdc18"``, ``"atc18"``, ``"tpds20"``) or a sweep file with
+    ``claim`` tables; ``figure`` chooses some of its figures. Tables and a journal go to the folder ``out``
+    [``reproduction``].
+    """
+    figures = [figure] if isinstance(figure, str) else list(figure)
+    words = [
+        *of_options(figure=figures, quick=quick, out=out, json=json, fit=fit, seed=seed, warmup=warmup),
+        *of_options(traces=traces, fresh=fresh, jobs=jobs),
+        *of_settings(set or {}),
+        *_positional(paper),
+    ]
+    return _document(["reproduce", *words], progress)
+
+
+def validate(
+    *,
+    device: Path | None = None,
+    quick: bool = False,
+    only: str | Sequence[str] = (),
+    seeds: int | None = None,
+    seed: int | None = None,
+    json: Path | None = None,
+    jobs: int | None = None,
+    progress: bool | None = None,
+) -> Document:
+    """Compare the simulator with closed forms and published values; ``passed`` says whether all agree."""
+    words = of_options(
+        device=device, quick=quick, only=[only] if isinstance(only, str) else list(only), seeds=seeds, seed=seed,
+        json=json, jobs=jobs,
+    )  # fmt: skip
+    return _document(["validate", *words], progress)
+
+
+def config(
+    experiment: Path | None = None,
+    *,
+    scheme: Path | None = None,
+    device: Path | None = None,
+    array: Path | None = None,
+    workload: Path | None = None,
+    set: Mapping[str, Setting] | None = None,
+) -> str:
+    """Return the configuration of a run with every default filled in, as TOML."""
+    words = [
+        *_positional(experiment),
+        *of_options(scheme=scheme, device=device, array=array, workload=workload, print_config=True),
+        *of_settings(set or {}),
+    ]
+    return _text(["run", *words])
+
+
+def schemes() -> dict[str, str]:
+    """Return the schemes by name, each with what it does."""
+    return dict(_copyback.listed("schemes"))
+
+
+def devices() -> dict[str, str]:
+    """Return the devices by name, each with what it is."""
+    return dict(_copyback.listed("devices"))
+
+
+def workloads() -> dict[str, str]:
+    """Return the workloads by name, each with where it is from."""
+    return dict(_copyback.listed("workloads"))
+
+
+def explain(name: str) -> str:
+    """Return the page of a scheme, an axis (``"victim"``) or a policy (``"greedy"``, ``"victim.fifo"``)."""
+    return _text(["schemes", *_positional(name)])
+
+
+class trace:  # noqa: N801
+    """Describe or convert a workload: ``trace.info``, ``trace.convert``."""
+
+    @staticmethod
+    def info(
+        workload: object,
+        *,
+        format: str | None = None,
+        device: int | None = None,
+        skip_bad: int | None = None,
+        set: Mapping[str, Setting] | None = None,
+        requests: int | None = None,
+        seed: int | None = None,
+    ) -> Document:
+        """Measure what papers' tables print: requests, read share, sizes, rate, footprint, and histograms.
+
+        ``workload`` is a trace in any form that ``run`` takes, the path of a workload's TOML file, or a name.
+        """
+        name, handed = of_trace(workload)
+        words = [
+            *of_options(format=format, device=device, skip_bad=skip_bad, requests=requests, seed=seed),
+            *of_settings(set or {}),
+            *_positional(name),
+        ]
+        done = _document(["trace", "info", *words], progress=False)
+        del handed
+        return done
+
+    @staticmethod
+    def convert(
+        workload: object,
+        output: Path,
+        *,
+        format: str | None = None,
+        to: str | None = None,
+        device: int | None = None,
+        skip_bad: int | None = None,
+        set: Mapping[str, Setting] | None = None,
+        requests: int | None = None,
+        seed: int | None = None,
+    ) -> str:
+        """Write a workload as a trace file; the output's name says the format unless ``to`` does.
+
+        Returns what the program prints.
+        """
+        name, handed = of_trace(workload)
+        words = [
+            *of_options(format=format, to=to, device=device, skip_bad=skip_bad, requests=requests, seed=seed),
+            *of_settings(set or {}),
+            *_positional(name, output),
+        ]
+        done = _text(["trace", "convert", *words])
+        del handed
+        return done
+
+
+def _positional(*paths: Path | None) -> list[str]:
+    """Spell what has no option; a name may begin with a hyphen."""
+    given = [os.fspath(path) for path in paths if path is not None]
+    return ["--", *given] if any(word.startswith("-") and word != "-" for word in given) else given

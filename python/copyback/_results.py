@@ -1,0 +1,195 @@
+"""Results as objects."""
+
+from __future__ import annotations
+
+import functools
+import html
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from copyback import _copyback
+
+_MS = 1e6
+_PERCENTILES = {"mean": "mean_ns", "p99": "p99_ns", "p99.9": "p99_9_ns", "p99.99": "p99_99_ns"}
+
+
+class Runs:
+    """Results of ``run`` and ``compare``.
+
+    ``result["pgc"]`` is the report of a scheme, a ``dict``; its names are those of the JSON document, times are
+    nanoseconds, sizes bytes. Tables are attributes: ``summary``, ``latency_histograms``, ``time_series``, and what the
+    runs have besides. Each is an Arrow stream: ``polars.DataFrame(result.summary)``,
+    ``pandas.DataFrame.from_arrow(result.summary)``, ``pyarrow.table(result.summary)``. docs/output.md describes all
+    columns.
+    """
+
+    def __init__(self, native: _copyback.Runs) -> None:
+        """Take over what the simulator returned."""
+        self._native = native
+
+    @property
+    def schemes(self) -> list[str]:
+        """The schemes, in the order in which they were named."""
+        return self._native.schemes
+
+    @functools.cached_property
+    def json(self) -> str:
+        """The JSON document, the bytes that the program's ``--json`` writes."""
+        return self._native.json()
+
+    @functools.cached_property
+    def document(self) -> dict[str, Any]:
+        """The JSON document."""
+        document: dict[str, Any] = json.loads(self.json)
+        return document
+
+    @functools.cached_property
+    def reports(self) -> dict[str, dict[str, Any]]:
+        """The report of each scheme."""
+        return {result["scheme"]: result["report"] for result in self.document["results"]}
+
+    def __getitem__(self, scheme: str) -> dict[str, Any]:
+        """Return the report of a scheme."""
+        return self.reports[scheme]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the schemes."""
+        return iter(self.schemes)
+
+    def __len__(self) -> int:
+        """Count the schemes."""
+        return len(self.schemes)
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables that these runs have."""
+        return self._native.table_names()
+
+    def table(self, name: str) -> _copyback.Table:
+        """Return the table of this name."""
+        return self._native.table(name)
+
+    def __getattr__(self, name: str) -> _copyback.Table:
+        """Return the table of this name."""
+        if name.startswith("_") or name not in self.tables:
+            message = f"there is no table or attribute {name!r}; tables: {', '.join(self.tables)}"
+            if name in ("gc_events", "requests"):
+                message += f'; ask for it: keep=["{name}"]'
+            raise AttributeError(message)
+        return self.table(name)
+
+    def __dir__(self) -> list[str]:
+        """List attributes, with the tables."""
+        return [*super().__dir__(), *self.tables]
+
+    def text(self, columns: int = 80) -> str:
+        """Return what the program prints, for so many columns of a terminal."""
+        return self._native.text(columns)
+
+    def __str__(self) -> str:
+        """Return what the program prints."""
+        return self.text()
+
+    def __repr__(self) -> str:
+        """Name the schemes and the tables."""
+        return f"<copyback.{self._native.command}: {', '.join(self.schemes)}; tables {', '.join(self.tables)}>"
+
+    def _repr_html_(self) -> str:
+        """Draw the headline as a table, for notebooks."""
+        heads = ["scheme", *(f"{op} {name}" for op in ("read", "write") for name in _PERCENTILES), "WA", "steady"]
+        rows = [[scheme, *_headline(self.reports[scheme])] for scheme in self.schemes]
+        return _html_table(heads, rows, "response times in milliseconds; WA: write amplification")
+
+
+class Sweep:
+    """Results of ``sweep``: ``table`` has a row for each run, ``latencies`` the histograms of response times.
+
+    Both are Arrow streams: ``polars.DataFrame(sweep.table)``.
+    """
+
+    def __init__(self, native: _copyback.Sweep) -> None:
+        """Take over what the simulator returned."""
+        self._native = native
+
+    @property
+    def table(self) -> _copyback.Table:
+        """A row for each run: what varied, and every number of its report."""
+        return self._native.table
+
+    @property
+    def latencies(self) -> _copyback.Table:
+        """A row for each bin of each run's histograms of response times (ns) that holds something."""
+        return self._native.latencies
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand the table over, by Arrow's PyCapsule protocol."""
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __str__(self) -> str:
+        """Return what the program prints."""
+        return self._native.text
+
+    def __repr__(self) -> str:
+        """Count the rows."""
+        return f"<copyback.sweep: {len(self.table)} runs>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+class Document:
+    """Results of ``reproduce``, ``validate`` and ``trace.info``: a document, and what the program prints of it."""
+
+    def __init__(self, native: _copyback.Document) -> None:
+        """Take over what the simulator returned."""
+        self._native = native
+
+    @property
+    def json(self) -> str:
+        """The JSON document, the bytes that the program writes."""
+        return self._native.json
+
+    @functools.cached_property
+    def document(self) -> dict[str, Any]:
+        """The JSON document."""
+        document: dict[str, Any] = json.loads(self.json)
+        return document
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a part of the document."""
+        return self.document[name]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the program's exit code would be 0."""
+        return self._native.verdict is None
+
+    @property
+    def verdict(self) -> _copyback.RunError | None:
+        """Why it would not; ``None`` where it would."""
+        return self._native.verdict
+
+    def __str__(self) -> str:
+        """Return what the program prints."""
+        return self._native.text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def _headline(report: Mapping[str, Any]) -> list[str]:
+    cells: list[str] = []
+    for op in ("read", "write"):
+        latency = report["response"][op]
+        cells += [f"{latency[key] / _MS:.3f}" if latency["count"] else "-" for key in _PERCENTILES.values()]
+    total = report["write_amplification"]["total"]
+    return [*cells, "-" if total is None else f"{total:.3f}", str(report["steady"]["verdict"])]
+
+
+def _html_table(heads: list[str], rows: list[list[str]], caption: str) -> str:
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

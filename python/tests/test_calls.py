@@ -1,0 +1,134 @@
+"""Is a call a good guest: does it let others run, end when asked to, say how far it is, and name what is wrong?"""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import QUICK
+
+import copyback
+from copyback import _copyback
+
+LONG = {"workload": "random-write", "set": {"workload.requests": 100_000_000}}
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(lambda: copyback.run(**LONG), id="run"),
+        pytest.param(lambda: copyback.compare(schemes=["baseline", "pgc"], **LONG), id="compare"),
+        pytest.param(
+            lambda: copyback.run(
+                device="tlc-nvme", set={"precondition.mode": "random", "geometry.blocks_per_plane": 2048}
+            ),
+            id="preconditioning",
+        ),
+        pytest.param(copyback.validate, id="validate"),
+    ],
+)
+def test_an_interrupt_ends_it_within_a_tenth_of_a_second(work):
+    sent = []
+
+    def interrupt():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(1.0, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert time.monotonic() - sent[0] < 0.1
+    timer.join()
+    # Nothing works on behind the caller's back; memory of a large drive that is being made is made and freed, though.
+    until = time.monotonic() + 10
+    while busy_s() > 0.03:
+        assert time.monotonic() < until
+
+
+def busy_s() -> float:
+    start = time.process_time()
+    time.sleep(0.3)
+    return time.process_time() - start
+
+
+def test_other_threads_run_meanwhile():
+    counted = []
+
+    def count():
+        while not is_over.is_set():
+            counted.append(time.monotonic())
+
+    is_over = threading.Event()
+    thread = threading.Thread(target=count)
+    thread.start()
+    start = time.monotonic()
+    copyback.run(workload="random-write", requests=300_000)
+    end = time.monotonic()
+    is_over.set()
+    thread.join()
+    meanwhile = np.array([at for at in counted if start < at < end])
+    # It is let in all the time, and not only between calls.
+    assert len(meanwhile) > 100 and np.diff(meanwhile).max() < 0.5 * (end - start)
+
+
+def test_progress_is_heard_of():
+    heard = []
+    _copyback.call(["compare", "--requests", "20000", "--schemes", "baseline,pgc"], [], heard.append)
+    last = heard[-1]
+    runs = [(name, total, done) for name, total, done, is_over in last if total is not None and is_over]
+    assert runs == [("baseline", 20000, 20000), ("pgc", 20000, 20000)]
+
+
+def test_bars_are_shown_where_they_are_wanted(capsys):
+    copyback.run(progress=True, **QUICK)
+    assert "baseline" in capsys.readouterr().err
+    copyback.run(progress=False, **QUICK)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_hears_may_raise():
+    def hear(_):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        _copyback.call(["run", "--workload", "random-write"], [], hear)
+
+
+def test_mistakes_have_place_value_and_help(tmp_path):
+    with pytest.raises(copyback.InputError) as caught:
+        copyback.run(set={"trigger.sof": 0.05})
+    error = caught.value
+    assert error.message == "unknown key `sof` in `[trigger]`" and "did you mean `soft`" in error.help
+    assert (error.file, error.line, error.column, error.value) == ("--set", 1, 9, "sof")
+    file = tmp_path / "mine.toml"
+    file.write_text('scheme = "baseline"\nrequests = -5\n')
+    with pytest.raises(copyback.InputError) as caught:
+        copyback.run(file)
+    error = caught.value
+    assert (error.file, error.line, error.column, error.value) == (str(file), 2, 12, "-5")
+    assert str(error).startswith(f"{file}:2:12: ") and isinstance(error, copyback.Error)
+    with pytest.raises(copyback.InputError, match="unknown device"):
+        copyback.run(device="smal")
+    with pytest.raises(copyback.InputError, match="share"):
+        copyback.run(fit=7.0)
+
+
+def test_a_failed_validation_says_so_and_keeps_its_document():
+    # One seed more than none: noise is all that is seen.
+    done = copyback.validate(only="greedy", quick=True, seeds=2)
+    assert done.document["seeds"] == 2
+    assert done.passed == (done.verdict is None)
+
+
+def test_values_are_spelt_as_toml():
+    from copyback._words import of_settings
+
+    settings = {"a.b": 0.05, "c": True, "d": "50 us", "e": [1, "x"], "f": np.int64(3), "g": {"after": "10 ms"}}
+    words = list(of_settings(settings))
+    assert words[1::2] == ["a.b=0.05", "c=true", "d=50 us", 'e=[1, "x"]', "f=3", 'g={"after" = "10 ms"}']
+    settings = {"trigger.idle": {"after": "7 ms"}, "compose.gc": ["pipeline"], "preemption.policy": "points"}
+    configured = copyback.config(set=settings)
+    assert "7 ms" in configured and 'gc = ["pipeline"]' in configured

@@ -1,0 +1,13 @@
+"""Is what the document of the package shows true?"""
+
+import doctest
+
+from conftest import ROOT
+
+
+def test_docs_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = ROOT / "docs" / "python.md"
+    tried = doctest.testfile(str(path), module_relative=False, optionflags=doctest.FAIL_FAST)
+    assert tried.attempted > 20
+    assert tried.failed == 0

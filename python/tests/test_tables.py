@@ -1,0 +1,65 @@
+"""Do pandas, polars, DuckDB and pyarrow take every table as it is?"""
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import QUICK
+
+import copyback
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return copyback.compare(schemes=["baseline", "pgc"], keep=["gc_events", "requests"], **QUICK)
+
+
+def test_each_library_reads_each_table_alike(runs):
+    assert runs.tables == ["summary", "latency_histograms", "time_series", "gc_events", "requests"]
+    for name in runs.tables:
+        own = runs.table(name)
+        of_polars, of_arrow = pl.DataFrame(own), pa.table(own)
+        of_pandas, of_duckdb = pd.DataFrame.from_arrow(own), duckdb.sql("select * from own").pl()
+        assert of_polars.columns == own.column_names == of_arrow.schema.names == list(of_pandas.columns)
+        assert len(own) == own.num_rows == of_polars.height == of_arrow.num_rows == len(of_pandas) > 0
+        assert of_polars.equals(of_duckdb) and of_polars.equals(pl.DataFrame(of_arrow))
+
+
+def test_tables_hold_what_the_document_says(runs):
+    summary = pl.DataFrame(runs.summary)
+    for scheme in runs:
+        report = runs[scheme]
+        value = summary.filter(scheme=scheme, metric="response.read.p99_ns")["value"].item()
+        assert value == report["response"]["read"]["p99_ns"]
+        requests = pl.DataFrame(runs.requests).filter(scheme=scheme)
+        assert requests.height == report["response"]["all"]["count"] == 2000
+        parts = requests.select(pl.sum_horizontal(pl.col("flash_ns", "^.*_ns$").exclude("arrival_ns", "response_ns")))
+        assert parts.to_series().equals(requests["response_ns"], check_names=False)
+        assert pl.DataFrame(runs.gc_events).filter(scheme=scheme).height >= report["gc"]["collections"]
+
+
+def test_the_tables_are_those_of_the_folder(tmp_path):
+    kept = copyback.run(out=tmp_path / "out", **QUICK)
+    for name in kept.tables:
+        assert pl.DataFrame(kept.table(name)).equals(pl.read_parquet(tmp_path / "out" / f"{name}.parquet"))
+
+
+def test_numbers_are_not_copied(runs):
+    table = runs.table("time_series")
+    first, second = (pa.table(table).column("time_ns").chunk(0).buffers()[1].address for _ in range(2))
+    assert first == second
+
+
+def test_what_is_not_there_is_said(runs):
+    alone = copyback.run(keep=[], **QUICK)
+    with pytest.raises(AttributeError, match=r'keep=\["gc_events"\]'):
+        _ = alone.gc_events
+    with pytest.raises(KeyError, match="no table `nothing`"):
+        runs.table("nothing")
+    assert {"summary", "schemes", "requests"} <= set(dir(runs))
+
+
+def test_a_notebook_sees_a_table(runs):
+    text = runs._repr_html_()
+    assert text.count("<tr>") == 3 and "read p99.9" in text and "pgc" in text
