@@ -185,6 +185,17 @@ fn what_cannot_be_asked_is_refused_where_it_stands() {
     assert!(!place.path("grid.parquet").exists() && !place.path("grid.journal").exists());
 }
 
+/// A text may look like several conditions.
+#[test]
+fn a_text_with_signs_in_it_is_asked_for_by_its_name() {
+    let grid = "schemes = [\"baseline\"]\nrequests = 50\n[[case]]\nname = \"soft=0.05, stop=0.1\"\n\
+                workload = \"mixed-70-30\"\n[[case]]\nname = \"other\"\nworkload = \"random-write\"\n";
+    let place = Place::with(grid);
+    let text = place.asked(&["--where", "case = soft=0.05, stop=0.1", "--show", "flash.block_erases"]);
+    assert!(text.contains("soft=0.05, stop=0.1") && !text.contains("other"), "{text}");
+    place.refused(&["--where", "case = soft=0.05, stop=0.2"], &["takes one condition"]);
+}
+
 #[test]
 fn a_text_that_no_value_of_a_varied_key_is_is_refused() {
     let place = Place::with("scheme = \"baseline\"\nrequests = 50\n[vary]\nvictim.policy = [\"greedy\", \"fifo\"]\n");

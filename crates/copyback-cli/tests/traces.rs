@@ -249,6 +249,12 @@ fn what_is_large_for_a_small_drive_is_noted() {
     let large = "the buffer has room for 163 MiB (`buffer.size`), and the drive for 162.5 MiB";
     assert!(buffered("163").contains(large));
     assert!(!buffered("162").contains("the buffer has room"));
+    let idle = ["buffer.policy=lru", "buffer.size=163 MiB", "buffer.idle_after=10 ms"];
+    assert!(!notes(&idle).contains("the buffer has room"));
+    // The second plane's watermark is a block above that of the first.
+    let kept = "`trigger.soft = 2` counts blocks, however few a drive has: collection, with `trigger.stagger` and \
+                `trigger.idle`, keeps 3 of the 5 spare blocks";
+    assert!(notes(&["trigger.soft=2", "trigger.stagger=1"]).contains(kept));
 }
 
 #[test]

@@ -103,6 +103,42 @@ fn a_write_that_waits_for_room_waits_for_the_collection_that_its_eviction_waits_
     assert_eq!([before.gc_affected, write.gc_affected], [false, true]);
 }
 
+/// A buffer of one page, and five reads before it: the first eviction waits for them.
+fn writes_behind_reads(buffer: &str, writes: &[(u64, u64)]) -> Vec<Vec<(&'static str, u64)>> {
+    let config = config(&format!(
+        "geometry = {{ planes_per_die = 1 }}
+         precondition = {{ mode = \"sequential\" }}
+         buffer = {{ policy = \"lru\", size = \"4 KiB\", latency = \"0 us\" {buffer} }}"
+    ));
+    let mut script: Vec<Request> = (0..5).map(|page| pages(Read, 0, page, 1)).collect();
+    script.extend(writes.iter().map(|&(at, page)| pages(Write, at, page, 1)));
+    run(&config, script).requests[5..].iter().map(breakdown).collect()
+}
+
+const READS_NS: u64 = 5 * (COMMAND_NS + READ_NS + TRANSFER_NS);
+
+/// The third write waits for the eviction of the first, which waits for the reads, and for that of the second.
+#[test]
+fn a_write_waits_for_what_all_evictions_before_it_did() {
+    let parts = writes_behind_reads("", &[(1_000, 10), (2_000, 20), (3_000, 30)]);
+    let own = |writes: u64| [("flash", writes * PROGRAM_NS), ("transfer", writes * (COMMAND_NS + TRANSFER_NS))];
+    assert_eq!(parts[0], []);
+    assert_eq!(parts[1], [&own(1)[..], &[("host_io", READS_NS - 2_000)]].concat());
+    // The first eviction was under way for a microsecond when the third write came.
+    let by_hand = [&own(2)[..], &[("host_io", READS_NS - 3_000)]].concat();
+    for ((cause, ns), (expected, expected_ns)) in parts[2].iter().zip(by_hand) {
+        assert!(*cause == expected && ns.abs_diff(expected_ns) <= 1_000, "{:?}", parts[2]);
+    }
+}
+
+/// A write that comes when the reads are over and the eviction's data is on its way waits for nothing but those.
+#[test]
+fn a_write_that_comes_late_waits_for_the_end_of_an_eviction() {
+    let late_ns = READS_NS + COMMAND_NS + TRANSFER_NS + 10_000;
+    let parts = writes_behind_reads(", idle_after = \"10 us\"", &[(1_000, 10), (late_ns, 20)]);
+    assert_eq!(parts[1], [("flash", PROGRAM_NS - 10_000)]);
+}
+
 #[test]
 fn the_report_has_the_times_of_the_collections_that_were() {
     let script = (0..1_500).map(|i| pages(Write, i * 900_000, splitmix64(i) % 80, 1)).collect();

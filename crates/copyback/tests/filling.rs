@@ -126,6 +126,32 @@ fn writes_wait_for_pages_in_the_controller() {
     assert_eq!(breakdown(&outcome.requests[2]), pages_did(2));
 }
 
+/// One page in the controller, and a write to each of four dies, a microsecond apart: each waits until the pages before
+/// it have filled for as long as they may and were programmed, and then does so itself.
+#[test]
+fn writes_wait_for_pages_before_them_to_fill() {
+    let config = config(
+        "frontier = { policy = \"single\", fill_limit = \"1 ms\", fill_pages = 1, fill_ends = \"flash\" }
+         geometry = { page_size = \"16 KiB\", mapping_unit = \"4 KiB\", chips_per_channel = 4, planes_per_die = 1 }
+         allocation = { policy = \"static\" }",
+    );
+    let outcome = run(&config, writes(&[(0, 0), (1_000, 4), (2_000, 8), (3_000, 12)]));
+    // A page that is padded is sent as a whole.
+    let transfer_ns = PAGE_NS - PROGRAM_NS;
+    for (at, request) in (1..).zip(&outcome.requests) {
+        let since_ns = 1_000 * (at - 1);
+        let parts: std::collections::BTreeMap<_, _> = breakdown(request).into_iter().collect();
+        let of = |cause: &str| parts.get(cause).copied().unwrap_or(0);
+        let near = |cause: &str, by_hand_ns: u64| {
+            // The first page was under way for so long before the write came.
+            assert!(of(cause).abs_diff(by_hand_ns) <= since_ns, "write {at}, {cause}: {} ns", of(cause));
+        };
+        near("flash", at * PROGRAM_NS);
+        near("transfer", at * transfer_ns);
+        near("buffer", at * LIMIT_NS - since_ns);
+    }
+}
+
 /// Collections that hold up the pages in the controller hold up the writes that wait for room there: what those wait
 /// for beyond what they wait where collections take no time is charged to collection, and not to the controller's DRAM.
 #[test]

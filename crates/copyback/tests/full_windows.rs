@@ -51,7 +51,7 @@ fn finishes(lines: &[Setting]) {
     let mut calls = 0;
     let mut progress = |p: Progress| {
         calls += 1;
-        assert!(calls < 4, "the run does not come to an end: {p:?}");
+        assert!(calls < 16, "the run does not come to an end: {p:?}");
     };
     let outcome = simulate(&config, image, Box::new(requests.into_iter()), &options, &mut progress);
     let report = outcome.unwrap_or_else(|e| failed(e)).report;

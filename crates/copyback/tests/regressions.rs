@@ -33,7 +33,7 @@ fn run_with_seed(seed: u64, lines: &[Setting], requests: &[Request]) -> Outcome 
     let mut calls = 0;
     let mut progress = |p: Progress| {
         calls += 1;
-        assert!(calls < 10, "the run does not come to an end: {p:?}");
+        assert!(calls < 40, "the run does not come to an end: {p:?}");
     };
     let outcome = simulate(&config, image, Box::new(Vec::from(requests).into_iter()), &options, &mut progress);
     outcome.unwrap_or_else(|e| panic!("{e}\n{text}"))

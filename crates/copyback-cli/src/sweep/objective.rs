@@ -194,13 +194,6 @@ impl Condition {
             let error = Name::of(&whole, at..text.len()).refuse(format!("`{written}` is no comparison"));
             return Err(error.with_help("comparisons are <, <=, >, >=, =, !="));
         }
-        if let Some(word) = word_between(&value.word) {
-            let error = value.refuse(format!("`{}` is more than one value: `--where` takes one condition", value.word));
-            return Err(error.with_help(match word {
-                Between::And => "repeat it for each: --where 'A < 1' --where 'B < 2'; all have to hold",
-                Between::Or => "conditions hold together: ask once for each, which runs nothing again",
-            }));
-        }
         Ok(Self { name, comparison, value })
     }
 
@@ -214,18 +207,30 @@ impl Condition {
                 return Err(self.name.refuse(message).with_help("compare them with = or !="));
             }
             let text = match asked.source {
-                Source::Text("steady") => self.verdict()?,
-                _ => self.known(&columns.texts(&asked.source))?,
+                Source::Text("steady") => self.verdict(),
+                _ => self.known(&columns.texts(&asked.source)),
             };
+            let text = text.map_err(|error| self.several().unwrap_or(error))?;
             return Ok(Test { asked, comparison, number: None, text });
         };
         let is_named = asked.source == Source::Number(self.name.word.clone());
-        let number = unit.read(&text, is_named).map_err(|message| self.value.refuse(message))?;
+        let refused = |message| self.several().unwrap_or_else(|| self.value.refuse(message));
+        let number = unit.read(&text, is_named).map_err(refused)?;
         Ok(Test { asked, comparison, number: Some(number), text })
     }
 }
 
 impl Condition {
+    /// That a value which is none is several, if it is: a text may well look so.
+    fn several(&self) -> Option<LayerError> {
+        let word = word_between(&self.value.word)?;
+        let message = format!("`{}` is more than one value: `--where` takes one condition", self.value.word);
+        Some(self.value.refuse(message).with_help(match word {
+            Between::And => "repeat it for each: --where 'A < 1' --where 'B < 2'; all have to hold",
+            Between::Or => "conditions hold together: ask once for each, which runs nothing again",
+        }))
+    }
+
     /// The text that is asked for, if the sweep has it: a misspelt one would be met by no row.
     fn known(&self, texts: &[String]) -> Result<String, LayerError> {
         let asked = &self.value.word;

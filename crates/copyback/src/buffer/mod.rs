@@ -183,6 +183,14 @@ macro_rules! buffers {
                 }
             }
 
+            /// After how long without a request everything leaves, if it does.
+            pub fn idle_after(&self) -> Option<Nanos> {
+                match self {
+                    Self::None(_) => None,
+                    $( Self::$variant(p) => p.early().idle_after ),+
+                }
+            }
+
             /// What it has to know of a page's place when the page comes in.
             pub fn needs(&self) -> Known {
                 match self {

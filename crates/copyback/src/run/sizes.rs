@@ -18,28 +18,30 @@ impl RunConfig {
         let (key, watermark) = self.trigger.stops_at().filter(|_| !merges)?;
         let (data_blocks, _) = self.data_blocks().ok()?;
         let spare = u64::from(self.geometry.blocks_per_plane).checked_sub(data_blocks)?;
-        let (_, kept) = self.trigger.blocks_per_plane(&self.geometry);
+        let (_, own) = self.trigger.blocks_per_plane(&self.geometry);
+        let kept = self.trigger.stop_blocks_per_plane(&self.geometry);
+        let more = if kept > own { ", with `trigger.stagger` and `trigger.idle`," } else { "" };
         let counts = match watermark {
             ShareOrCount::Blocks(count) => format!("`{key} = {count}` counts blocks, however few a drive has"),
             ShareOrCount::Share(share) => format!("`{key} = {}` is a share of all blocks", number(share)),
         };
         (2 * u64::from(kept) > spare).then(|| {
             format!(
-                "{counts}: collection keeps {kept} of the {spare} spare blocks of each plane free, more than half, and \
+                "{counts}: collection{more} keeps {kept} of the {spare} spare blocks of each plane free, more than half, and \
                  collects blocks that hold few invalid pages; lower it, or raise `capacity.over_provisioning`, which \
                  leaves more"
             )
         })
     }
 
-    /// That a buffer has room for all data of the drive.
+    /// That a buffer has room for all data of the drive. What leaves it in idle time is written all the same.
     fn note_of_buffer(&self) -> Option<String> {
         let size = self.buffer.size_bytes()?;
         let capacity = Geometry::new(&self.device()).logical_bytes();
-        (size > capacity).then(|| {
+        (size >= capacity && self.buffer.idle_after().is_none()).then(|| {
             format!(
-                "the buffer has room for {} (`buffer.size`), and the drive for {}: all of its data fit into the buffer, \
-                 so that few requests reach the flash; lower `buffer.size`",
+                "the buffer has room for {} (`buffer.size`), and the drive for {}: all that is written fits into the \
+                 buffer, so that no write reaches the flash; lower `buffer.size`",
                 format_bytes(size),
                 format_bytes(capacity)
             )

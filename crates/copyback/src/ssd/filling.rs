@@ -70,7 +70,7 @@ pub(super) struct Filling {
     pages: u32,
     /// Writes of the host for which there was no page, in order.
     waiting: VecDeque<Waiting>,
-    /// What all pages of the host have spent, since they were sent, that are in flash.
+    /// What all pages of the host have spent that are in flash, from when they were opened.
     spent: Spent,
     /// How long pages were open that are on their way to flash, by their transactions.
     filled_ns: Vec<u64>,
@@ -420,8 +420,8 @@ impl Drive {
             if role != Role::FullMapPage {
                 let filling = self.filling.as_mut().expect("pages fill");
                 filling.pages -= 1;
-                filling.spent.add(&page.spent);
                 let page = page.filled_for(filling.filled_ns[id.at()]);
+                filling.spent.add(&page.whole());
                 self.fill_waiting(Some(&page), events);
             }
             return;

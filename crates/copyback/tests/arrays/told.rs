@@ -72,7 +72,7 @@ fn run(config: &RunConfig, array: &str, coordinated: &str, requests: &[Request])
     let mut calls = 0;
     let ran = simulation.run(&mut |progress| {
         calls += 1;
-        assert!(calls < 40, "the run does not end: {progress:?}");
+        assert!(calls < 160, "the run does not end: {progress:?}");
     });
     ran.expect("the run ends well");
     let ran = Ran {
@@ -314,7 +314,7 @@ fn polls_do_not_keep_a_run_alive_that_is_stuck() {
         &Options::default(),
         &mut |progress| {
             calls += 1;
-            assert!(calls < 40, "the run does not end: {progress:?}");
+            assert!(calls < 160, "the run does not end: {progress:?}");
         },
     );
     assert!(matches!(ran, Err(RunError::CollectionKeptOut { .. })), "{:?}", ran.err());

@@ -213,8 +213,8 @@ fn assembled(
 /// Events of a run that are too many for these workloads: whoever gets there goes round in circles. Drives that are
 /// full and whose trigger asks for all of their spare need the most.
 const EVENTS_MAX: u64 = 1 << 23;
-/// The progress function is called every 2^18 events.
-const PROGRESS_CALLS_MAX: u64 = EVENTS_MAX >> 18;
+/// The progress function is called every 2^16 events.
+const PROGRESS_CALLS_MAX: u64 = EVENTS_MAX >> 16;
 
 /// Runs work of the library; a broken invariant is a text like any other error.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, RunError>) -> Result<T, TestCaseError> {
