@@ -1,13 +1,15 @@
 //! A table of results, which Arrow's PyCapsule protocol hands over without a copy.
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use copyback_cli::api::Column;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyDict, PyList};
 use std::sync::Arc;
 
 /// A table of results.
@@ -76,6 +78,20 @@ impl Table {
     #[getter]
     fn num_rows(&self) -> usize {
         self.batch.num_rows()
+    }
+
+    /// Its columns as lists, for who has none of the libraries.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (field, array) in self.batch.schema_ref().fields().iter().zip(self.batch.columns()) {
+            let values = match field.data_type() {
+                DataType::Utf8 => PyList::new(py, array.as_string::<i32>())?,
+                DataType::UInt64 => PyList::new(py, array.as_primitive::<UInt64Type>())?,
+                _ => PyList::new(py, array.as_primitive::<Float64Type>())?,
+            };
+            columns.set_item(field.name(), values)?;
+        }
+        Ok(columns)
     }
 
     fn __len__(&self) -> usize {
