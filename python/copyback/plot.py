@@ -283,8 +283,9 @@ def _groups(result: Runs | Sweep, metric: str) -> dict[str, dict[str, list[float
         if metric not in columns:
             message = f"the sweep's table has no column {metric!r}"
             raise KeyError(message)
-        for cell, scheme, value in zip(columns["cell"], columns["scheme"], columns[metric], strict=True):
-            label = cell.split(" seed=")[0]
+        rows = zip(*(columns[name] for name in ("cell", "seed", "scheme", metric)), strict=True)
+        for cell, seed, scheme, value in rows:
+            label = cell.removesuffix(f" seed={seed}")
             groups.setdefault(label, {}).setdefault(scheme, []).append(math.nan if value is None else value)
         return groups
     columns = result.summary.to_dict()

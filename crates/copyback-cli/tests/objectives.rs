@@ -185,6 +185,24 @@ fn what_cannot_be_asked_is_refused_where_it_stands() {
     assert!(!place.path("grid.parquet").exists() && !place.path("grid.journal").exists());
 }
 
+/// A seed of the workload's own is varied as any other key, and a case may be called like one.
+#[test]
+fn cells_that_are_called_like_seeds_are_not_averaged() {
+    let vary = "schemes = [\"baseline\"]\nrequests = 50\nworkload = \"random-write\"\nseeds = [1, 2]\n\
+                [vary]\nworkload.seed = [1, 2]\n";
+    let place = Place::with(vary);
+    let text = place.asked(&[]);
+    assert!(text.contains("workload.seed=1") && text.contains("workload.seed=2"), "{text}");
+    assert!(text.contains("Means over 2 seeds"), "{text}");
+    assert_eq!(text.matches("  baseline ").count(), 2, "{text}");
+    let text = place.asked(&["--where", "workload.seed = 2", "--show", "workload.seed"]);
+    assert!(text.contains("1 of 2 rows"), "{text}");
+    let cases = "schemes = [\"baseline\"]\nrequests = 50\n[[case]]\nname = \"a seed=first\"\n\
+                 workload = \"random-write\"\n[[case]]\nname = \"a seed=second\"\nworkload = \"random-read\"\n";
+    let text = Place::with(cases).asked(&[]);
+    assert!(text.contains("a seed=first") && text.contains("a seed=second") && !text.contains("Means over"), "{text}");
+}
+
 /// A text may look like several conditions.
 #[test]
 fn a_text_with_signs_in_it_is_asked_for_by_its_name() {

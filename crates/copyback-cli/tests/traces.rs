@@ -252,8 +252,8 @@ fn what_is_large_for_a_small_drive_is_noted() {
     let idle = ["buffer.policy=lru", "buffer.size=163 MiB", "buffer.idle_after=10 ms"];
     assert!(!notes(&idle).contains("the buffer has room"));
     // The second plane's watermark is a block above that of the first.
-    let kept = "`trigger.soft = 2` counts blocks, however few a drive has: collection, with `trigger.stagger` and \
-                `trigger.idle`, keeps 3 of the 5 spare blocks";
+    let kept = "`trigger.soft = 2` counts blocks, however few a drive has: collection, with `trigger.stagger`, \
+                keeps 3 of the 5 spare blocks";
     assert!(notes(&["trigger.soft=2", "trigger.stagger=1"]).contains(kept));
 }
 

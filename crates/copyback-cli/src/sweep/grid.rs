@@ -303,7 +303,9 @@ fn label(file: &SweepFile, corner: &Corner<'_>, values: &[(&String, toml::Value)
     }
     for (key, value) in values {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        parts.push(format!("{}={text}", key.strip_prefix("workload.").unwrap_or(key)));
+        // What the run calls its seed is not the workload's own.
+        let name = key.strip_prefix("workload.").filter(|name| *name != "seed").unwrap_or(key);
+        parts.push(format!("{name}={text}"));
     }
     if file.seeds.len() > 1 {
         parts.push(format!("seed={}", corner.seed));

@@ -20,13 +20,13 @@ impl<'a> SeedGroup<'a> {
     /// The groups of a table, in the order of their first cells.
     pub fn all(results: &Results<'a>) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        // Labels tell all but the seed.
-        let mut group_of: BTreeMap<&str, usize> = BTreeMap::new();
+        // Names may be alike: cells are told apart by what they are.
+        let mut group_of: BTreeMap<(&str, &str, String), usize> = BTreeMap::new();
         for (at, cell) in results.cells.iter().enumerate() {
-            let label = label_without_seed(cell);
-            let group = *group_of.entry(label).or_insert(groups.len());
+            let key = (cell.case.as_str(), cell.device.as_str(), format!("{:?}", cell.varied));
+            let group = *group_of.entry(key).or_insert(groups.len());
             if group == groups.len() {
-                groups.push(Self { label: label.to_owned(), first: cell, cells: Vec::new() });
+                groups.push(Self { label: label_without_seed(cell).to_owned(), first: cell, cells: Vec::new() });
             }
             groups[group].cells.push((cell.plan.seed, at));
         }
@@ -39,9 +39,9 @@ impl<'a> SeedGroup<'a> {
     }
 }
 
-/// What a cell and those of other seeds are called.
+/// What a cell and those of other seeds are called. The seed comes last.
 pub fn label_without_seed(cell: &Cell) -> &str {
-    cell.label.split(" seed=").next().unwrap_or_default()
+    cell.label.strip_suffix(&format!(" seed={}", cell.plan.seed)).unwrap_or(&cell.label)
 }
 
 /// A mean over seeds.

@@ -19,8 +19,9 @@ impl RunConfig {
         let (data_blocks, _) = self.data_blocks().ok()?;
         let spare = u64::from(self.geometry.blocks_per_plane).checked_sub(data_blocks)?;
         let (_, own) = self.trigger.blocks_per_plane(&self.geometry);
-        let kept = self.trigger.stop_blocks_per_plane(&self.geometry);
-        let more = if kept > own { ", with `trigger.stagger` and `trigger.idle`," } else { "" };
+        // Those of the last plane. Collection in idle time goes further, but only where the host leaves it time.
+        let kept = own + self.trigger.stagger_blocks() * (self.geometry.planes_per_die - 1);
+        let more = if kept > own { ", with `trigger.stagger`," } else { "" };
         let counts = match watermark {
             ShareOrCount::Blocks(count) => format!("`{key} = {count}` counts blocks, however few a drive has"),
             ShareOrCount::Share(share) => format!("`{key} = {}` is a share of all blocks", number(share)),

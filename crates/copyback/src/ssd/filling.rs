@@ -414,13 +414,14 @@ impl Drive {
                 self.count_program(id, command, events.now_ns());
             }
             self.charge_program(id, command, events.now_ns());
-            let page = MadeRoom::by(&self.txns[id], events.now_ns());
+            // As long as the number is its own.
+            let filled_ns = self.filling.as_ref().expect("pages fill").filled_ns[id.at()];
+            let page = MadeRoom::by(&self.txns[id], events.now_ns()).filled_for(filled_ns);
             self.txns.remove(id);
             self.leave_window(die, task, events);
             if role != Role::FullMapPage {
                 let filling = self.filling.as_mut().expect("pages fill");
                 filling.pages -= 1;
-                let page = page.filled_for(filling.filled_ns[id.at()]);
                 filling.spent.add(&page.whole());
                 self.fill_waiting(Some(&page), events);
             }
