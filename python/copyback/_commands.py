@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from copyback._words import Path, Setting
 
 Keep = Literal["gc_events", "requests"]
+Around = Literal["worst-read", "worst-write"]
 
 
 def _call(
@@ -64,6 +65,11 @@ def run(
     out: Path | None = None,
     json: Path | None = None,
     timeline: Path | None = None,
+    timeline_around: Around | None = None,
+    perfetto: Path | None = None,
+    perfetto_from: str | None = None,
+    perfetto_for: str | None = None,
+    perfetto_around: Around | None = None,
     keep: Sequence[Keep] = ("gc_events",),
     progress: bool | None = None,
 ) -> Runs:
@@ -96,8 +102,11 @@ def run(
         Check every invariant while it runs.
     jobs
         Runs that go side by side; results do not depend on it [number of cores].
-    out, json, timeline
-        Files to write: a folder of Parquet tables, the JSON document, a drawing of who used a die when.
+    out, json, timeline, perfetto
+        Files to write: a folder of Parquet tables, the JSON document, a drawing of who used a die when, a trace for
+        https://ui.perfetto.dev.
+    timeline_around, perfetto_from, perfetto_for, perfetto_around
+        What is drawn: around the slowest read or write, or from a time (``"1.5 s"``) on, for so long.
     keep
         Tables of the result that take memory: ``"gc_events"`` of every collection, ``"requests"`` of every request.
     progress
@@ -115,6 +124,8 @@ def run(
         *of_options(scheme=scheme, device=device, array=array, workload=workload, trace=name, format=format),
         *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
         *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, timeline=timeline),
+        *of_options(timeline_around=timeline_around, perfetto=perfetto, perfetto_from=perfetto_from),
+        *of_options(perfetto_for=perfetto_for, perfetto_around=perfetto_around),
         *of_settings(set or {}),
     ]
     done = _runs("run", words, progress, keep)

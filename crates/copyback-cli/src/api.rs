@@ -98,7 +98,7 @@ pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>) -> Result<Done, 
     let done = match cli.command {
         Command::Run(args) if args.print_config => Done::Text(run::config_text(&args)?),
         Command::Run(args) => {
-            let args = RunArgs { common: of_program(args.common, asked, watch), ..args };
+            let args = RunArgs { common: of_program(args.common.clone(), asked, watch), ..*args };
             Done::Runs(Box::new(Runs { results: run::ran(&args)?.results, common: args.common }))
         }
         Command::Compare(args) => {

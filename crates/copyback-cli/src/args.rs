@@ -3,7 +3,7 @@
 use crate::plan::Share;
 use crate::progress::{Audience, Watch};
 use crate::tables::Asked;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use copyback::run::Warmup;
 use copyback_workload::units::parse_duration_ns;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Simulate a drive, or an array of them, with one scheme, and print a summary
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Simulate a drive, or an array of them, with several schemes side by side, and print them in one table
     Compare(CompareArgs),
     /// Run a grid of devices, schemes, workloads, settings and seeds, and put every number into one table
@@ -69,6 +69,9 @@ pub struct RunArgs {
     /// What is drawn
     #[command(flatten)]
     pub timeline: TimelineArgs,
+    /// What Perfetto is to show
+    #[command(flatten)]
+    pub perfetto: PerfettoArgs,
     /// What is drawn of an array
     #[command(flatten)]
     pub microscope: MicroscopeArgs,
@@ -89,9 +92,41 @@ pub struct TimelineArgs {
     /// Where it ends [default: 10 ms later]
     #[arg(long, value_name = "TIME", requires = "timeline", value_parser = parse_duration_ns)]
     pub timeline_to: Option<u64>,
-    /// The die that is drawn, counted over the drive
-    #[arg(long, value_name = "N", requires = "timeline", default_value_t = 0)]
-    pub timeline_die: u32,
+    /// Draw a while around the slowest read or write; the run is done twice
+    #[arg(long, requires = "timeline", conflicts_with_all = ["timeline_from", "timeline_to"])]
+    pub timeline_around: Option<Slowest>,
+    /// A die that is drawn, counted over the drive (repeatable) [default: die 0; around a request, those that served
+    /// it]
+    #[arg(long, value_name = "N", requires = "timeline")]
+    pub timeline_die: Vec<u32>,
+}
+
+/// The slowest of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Slowest {
+    /// The read with the longest response time
+    WorstRead,
+    /// The write with the longest response time
+    WorstWrite,
+}
+
+/// The trace of `copyback run` for Perfetto.
+#[derive(Debug, Args)]
+pub struct PerfettoArgs {
+    /// Write a while of the run as a trace for https://ui.perfetto.dev: commands by channel, die and plane, requests,
+    /// collections, counters
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+    /// Where it begins, in simulated time [default: at the start, or where the warm-up ends, for which the run is done
+    /// twice]
+    #[arg(long, value_name = "TIME", requires = "perfetto", value_parser = parse_duration_ns)]
+    pub perfetto_from: Option<u64>,
+    /// How long it is [default: 100 ms]
+    #[arg(long, value_name = "TIME", requires = "perfetto", value_parser = parse_duration_ns)]
+    pub perfetto_for: Option<u64>,
+    /// Write a while around the slowest read or write; the run is done twice
+    #[arg(long, requires = "perfetto", conflicts_with_all = ["perfetto_from", "perfetto_for"])]
+    pub perfetto_around: Option<Slowest>,
 }
 
 /// The drawing of an array of `copyback run`.

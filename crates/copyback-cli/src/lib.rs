@@ -2,6 +2,7 @@
 
 pub mod api;
 mod args;
+mod around;
 mod columns;
 mod compare;
 mod execute;
@@ -17,6 +18,7 @@ mod out_dir;
 mod output;
 mod overload;
 mod page;
+mod perfetto;
 mod plan;
 mod preconditioned;
 mod progress;
@@ -47,7 +49,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::watch();
     execute::quiet_broken_invariants();
     let done = match cli.command {
-        Command::Run(args) => run::run(&RunArgs { common: args.common.spelled_out(), ..args }),
+        Command::Run(args) => run::run(&RunArgs { common: args.common.clone().spelled_out(), ..*args }),
         Command::Compare(args) => compare::compare(&CompareArgs { common: args.common.spelled_out(), ..args }),
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Sweep(args) => sweep::sweep(&args),

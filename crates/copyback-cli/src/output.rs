@@ -80,16 +80,17 @@ pub fn write(
     common: &Common,
     folder: Option<OutDir<'_>>,
     results: &Results,
-    drawn: &[(&Path, String)],
+    drawn: &[(&Path, Vec<u8>)],
 ) -> Result<bool, Failure> {
     let json = if common.json.is_some() || folder.is_some() { results.json()? } else { String::new() };
     folder.map_or(Ok(()), |folder| folder.write(results, &json))?;
-    let mut texts: Vec<(&Path, &str)> = common.json.as_deref().map(|path| (path, json.as_str())).into_iter().collect();
-    texts.extend(drawn.iter().map(|(path, text)| (*path, text.as_str())));
+    let mut texts: Vec<(&Path, &[u8])> =
+        common.json.as_deref().map(|path| (path, json.as_bytes())).into_iter().collect();
+    texts.extend(drawn.iter().map(|(path, bytes)| (*path, bytes.as_slice())));
     texts.sort_by_key(|(path, _)| files::is_standard_output(path));
     let mut is_taken = false;
     for (path, text) in texts {
-        is_taken |= files::write_text(path, text)?;
+        is_taken |= files::write_bytes(path, text)?;
     }
     Ok(is_taken)
 }

@@ -4,12 +4,14 @@ mod arrays;
 mod tasks;
 
 use crate::args::{Common, RunArgs};
+use crate::around::{Asked as AskedSpan, Span};
 use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
 use crate::format::{are_too_few, count, large, percent, size, three_digits, time};
 use crate::microscope::Microscope;
 use crate::output::{self, Results};
+use crate::perfetto::Perfetto;
 use crate::plan::{self, Plan};
 use crate::steady;
 use crate::table::{self, BOLD, Cell};
@@ -17,6 +19,7 @@ use crate::tables::Asked;
 use crate::timeline::Drawing;
 use copyback::config::layers::suggestion;
 use copyback::ftl::log_blocks::MergeTotals;
+use copyback::observe::commands::CommandFilter;
 use copyback::observe::config::MeasureConfig;
 use copyback::observe::report::{Latency, MapReport, ParityTotals, Report, Sample};
 use copyback::run::config::{Resolved, RunConfig};
@@ -62,28 +65,62 @@ fn plan_of_one(args: &RunArgs) -> Result<Plan, Failure> {
 pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let common = &args.common;
     let plan = plan_of_one(args)?;
-    let drawings = [("--timeline", &args.timeline.timeline), ("--microscope", &args.microscope.microscope)];
+    let drawings = [
+        ("--timeline", &args.timeline.timeline),
+        ("--perfetto", &args.perfetto.perfetto),
+        ("--microscope", &args.microscope.microscope),
+    ];
     let drawings: Vec<Output> =
         drawings.into_iter().filter_map(|(what, path)| Some(Output::new(what, path.as_deref()?))).collect();
     let asked = Asked { microscope: args.microscope.microscope.is_some(), ..output::asked(common) };
     output::check(common, &plan, &drawings, asked)?;
     let timeline = Drawing::new(&args.timeline, &plan.runs[0].resolved.run)?;
+    let perfetto = Perfetto::new(&args.perfetto, &plan)?;
     let microscope = Microscope::new(&args.microscope, &plan)?;
     chosen_percentiles(&common.show)?;
-    let how = How {
-        keep_commands: timeline.as_ref().map(Drawing::filter),
-        microscope: microscope.as_ref().map(Microscope::focus),
-        ..output::how(common)
-    };
     let folder = output::begin(common, &plan, asked)?;
+    let [of_timeline, of_perfetto] =
+        spans(&plan, common, [timeline.as_ref().map(|t| t.asked), perfetto.as_ref().map(|p| p.asked)])?;
+    let usual = output::how(common);
+    let how = How {
+        keep_commands: filter([of_timeline, of_perfetto]),
+        keep_requests: usual.keep_requests || perfetto.is_some(),
+        keep_gc_events: usual.keep_gc_events || perfetto.is_some(),
+        microscope: microscope.as_ref().map(Microscope::focus),
+        ..usual
+    };
     let finished = execute::execute(&plan, &how)?;
     let results = Results { command: "run", plan, finished, asked };
     let outcome = &results.finished[0].outcome;
-    let timeline = timeline.map(|timeline| (timeline.path(), timeline.draw(&outcome.commands)));
+    let timeline = timeline.zip(of_timeline).map(|(t, span)| (t.path(), t.draw(span, &outcome.commands).into_bytes()));
+    let perfetto = perfetto.zip(of_perfetto).map(|(p, span)| (p.path(), p.encoded(span, outcome)));
     let microscope = microscope.zip(outcome.microscope.as_ref()).map(|(drawing, view)| drawing.drawn(view));
-    let drawn: Vec<_> = timeline.into_iter().chain(microscope).collect();
+    let microscope = microscope.map(|(path, text)| (path, text.into_bytes()));
+    let drawn: Vec<_> = timeline.into_iter().chain(perfetto).chain(microscope).collect();
     let is_printed = output::write(common, folder, &results, &drawn)?;
     Ok(Ran { results, is_printed })
+}
+
+/// The whiles that drawings are of. Where one is told by the run itself, that is done for it beforehand.
+fn spans(plan: &Plan, common: &Common, asked: [Option<AskedSpan>; 2]) -> Result<[Option<Span>; 2], Failure> {
+    let known = asked.map(|asked| match asked {
+        Some(AskedSpan::Span(span)) => Some(span),
+        _ => None,
+    });
+    if asked.iter().flatten().all(|asked| matches!(asked, AskedSpan::Span(_))) {
+        return Ok(known);
+    }
+    let keep_requests = asked.iter().flatten().any(|asked| matches!(asked, AskedSpan::Around(_)));
+    let finished = execute::execute(plan, &How { keep_requests, ..output::how(common) })?;
+    let [timeline, perfetto] = asked.map(|asked| asked.map(|asked| asked.in_run(&finished[0].outcome)).transpose());
+    Ok([timeline?, perfetto?])
+}
+
+/// The commands that drawings need; none where nothing is drawn.
+fn filter(spans: [Option<Span>; 2]) -> Option<CommandFilter> {
+    let from_ns = spans.iter().flatten().map(|span| span.from_ns).min()?;
+    let to_ns = spans.iter().flatten().map(|span| span.to_ns).max()?;
+    Some(CommandFilter { from_ns, to_ns, die: None })
 }
 
 /// The summary as a person reads it, so many characters wide.

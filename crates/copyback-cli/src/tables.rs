@@ -282,7 +282,8 @@ fn microscope(results: &Results) -> Vec<Column> {
     ]
 }
 
-fn op_name(op: u8) -> &'static str {
+/// An operation, as tables name it.
+pub fn op_name(op: u8) -> &'static str {
     match op {
         0 => "read",
         1 => "write",

@@ -1,12 +1,14 @@
 //! `--timeline FILE`: who used a die when, drawn.
 
 use crate::args::TimelineArgs;
+use crate::around::{Asked, Span};
 use crate::failure::Failure;
 use crate::files;
 use copyback::flash::geometry::Geometry;
-use copyback::observe::commands::{CommandFilter, CommandRecord};
+use copyback::observe::commands::CommandRecord;
 use copyback::observe::timeline::{Timeline, svg, text};
 use copyback::run::config::RunConfig;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The end of a drawing where the user names none.
@@ -28,9 +30,9 @@ pub struct Drawing<'a> {
     path: &'a Path,
     is_svg: bool,
     geometry: Geometry,
-    die: u32,
-    from_ns: u64,
-    to_ns: u64,
+    dies: Vec<u32>,
+    /// What is drawn.
+    pub asked: Asked,
 }
 
 impl<'a> Drawing<'a> {
@@ -39,23 +41,23 @@ impl<'a> Drawing<'a> {
         let Some(path) = args.timeline.as_deref() else { return Ok(None) };
         let is_svg = is_svg("--timeline", path)?;
         let geometry = Geometry::new(&config.device());
-        if args.timeline_die >= geometry.dies {
-            let (die, dies) = (args.timeline_die, geometry.dies);
+        if let Some(die) = args.timeline_die.iter().find(|die| **die >= geometry.dies) {
+            let dies = geometry.dies;
             return Err(Failure::input(format!("--timeline-die {die}: the drive has {dies} dies, counted from 0"))
                 .with_help(format!("name one from 0 to {}", dies - 1)));
         }
+        let mut dies = args.timeline_die.clone();
+        dies.sort_unstable();
+        dies.dedup();
         let from_ns = args.timeline_from.unwrap_or(0);
         let to_ns = args.timeline_to.unwrap_or(from_ns.saturating_add(WINDOW_NS));
         if to_ns <= from_ns {
             return Err(Failure::input("--timeline-to: the window ends before it begins")
                 .with_help("name a time after --timeline-from"));
         }
-        Ok(Some(Self { path, is_svg, geometry, die: args.timeline_die, from_ns, to_ns }))
-    }
-
-    /// The commands that it needs: those of other dies stand on the channel.
-    pub fn filter(&self) -> CommandFilter {
-        CommandFilter { from_ns: self.from_ns, to_ns: self.to_ns, die: None }
+        let span = Span { from_ns, to_ns, request: None };
+        let asked = args.timeline_around.map_or(Asked::Span(span), Asked::Around);
+        Ok(Some(Self { path, is_svg, geometry, dies, asked }))
     }
 
     /// Where it goes.
@@ -63,9 +65,19 @@ impl<'a> Drawing<'a> {
         self.path
     }
 
-    /// Draws it.
-    pub fn draw(&self, commands: &[CommandRecord]) -> String {
-        let timeline = Timeline::new(commands, &self.geometry, &[self.die], self.from_ns, Some(self.to_ns));
+    /// Draws it. Around a request it is of the dies that served it, where nobody names others.
+    pub fn draw(&self, span: Span, commands: &[CommandRecord]) -> String {
+        let mut dies = self.dies.clone();
+        if dies.is_empty() {
+            let serves =
+                |c: &&CommandRecord| c.parts.iter().any(|part| part.request.is_some_and(|n| Some(n) == span.request));
+            let serving: BTreeSet<u32> = commands.iter().filter(serves).map(|command| command.die).collect();
+            dies.extend(serving);
+        }
+        if dies.is_empty() {
+            dies.push(0);
+        }
+        let timeline = Timeline::new(commands, &self.geometry, &dies, span.from_ns, Some(span.to_ns));
         if self.is_svg { svg::draw(&timeline) } else { text::draw(&timeline, text::Scale::default()) }
     }
 }

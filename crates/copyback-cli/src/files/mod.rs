@@ -9,5 +9,5 @@ pub use read::{check_file, hash_bytes, hash_file, nearest_file, read_text};
 pub use same::{Output, refuse_clashes};
 pub use write::{
     check_output, check_writable, folder_of, folder_of_output, is_file, is_standard_output, is_temporary, print,
-    write_made, write_text, write_whole,
+    write_bytes, write_made, write_text, write_whole,
 };

@@ -114,10 +114,15 @@ pub fn write_made<T>(path: &Path, make: impl FnOnce(&mut File) -> Result<T, Fail
     })
 }
 
+/// Writes bytes; true where standard output is taken by them.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<bool, Failure> {
+    write_whole(path, |file| file.write_all(bytes))?;
+    Ok(is_standard_output(path))
+}
+
 /// Writes a text; true where standard output is taken by it.
 pub fn write_text(path: &Path, text: &str) -> Result<bool, Failure> {
-    write_whole(path, |file| file.write_all(text.as_bytes()))?;
-    Ok(is_standard_output(path))
+    write_bytes(path, text.as_bytes())
 }
 
 /// Prints to standard output. Styles are left out where it is no terminal.

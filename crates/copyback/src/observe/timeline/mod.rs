@@ -194,12 +194,7 @@ fn label(op: FlashOp, part: &PartRecord) -> String {
 }
 
 fn detail(command: &CommandRecord, part: &PartRecord) -> String {
-    let op = match command.op {
-        FlashOp::Read => "read",
-        FlashOp::Program => "program",
-        FlashOp::Erase => "erase",
-        FlashOp::Copyback => "copyback",
-    };
+    let op = op_word(command.op);
     let page = if command.op == FlashOp::Erase { String::new() } else { format!(" page {}", part.page) };
     let request = part.request.map_or_else(String::new, |number| format!(", request {number}"));
     let planes =
@@ -217,7 +212,18 @@ fn detail(command: &CommandRecord, part: &PartRecord) -> String {
     )
 }
 
-fn source_name(source: Source) -> &'static str {
+/// What a command does, as drawings say it.
+pub fn op_word(op: FlashOp) -> &'static str {
+    match op {
+        FlashOp::Read => "read",
+        FlashOp::Program => "program",
+        FlashOp::Erase => "erase",
+        FlashOp::Copyback => "copyback",
+    }
+}
+
+/// For whom flash works, as drawings say it.
+pub fn source_name(source: Source) -> &'static str {
     match source {
         Source::Host => "host",
         Source::Gc => "GC",

@@ -1,0 +1,97 @@
+//! Which while of a run is drawn: one that the command line names, or one around its slowest request, for which the run
+//! is done twice.
+
+use crate::args::Slowest;
+use crate::failure::Failure;
+use copyback::observe::report::{Outcome, RequestRecord};
+
+/// A while of simulated time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Its first nanosecond.
+    pub from_ns: u64,
+    /// The first nanosecond after it.
+    pub to_ns: u64,
+    /// The number of the request that it is about, if it is about one.
+    pub request: Option<u64>,
+}
+
+/// Where a drawing begins and how long it is, or around what.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked {
+    /// A while.
+    Span(Span),
+    /// From where measuring begins, for so long.
+    Measured {
+        /// How long.
+        for_ns: u64,
+    },
+    /// Around a request.
+    Around(Slowest),
+}
+
+impl Asked {
+    /// The while that it is in a run that was done.
+    pub fn in_run(self, outcome: &Outcome) -> Result<Span, Failure> {
+        match self {
+            Self::Span(span) => Ok(span),
+            Self::Measured { for_ns } => {
+                let from_ns = outcome.report.warmup.map_or(0, |warmup| warmup.end_ns);
+                Ok(Span { from_ns, to_ns: from_ns.saturating_add(for_ns), request: None })
+            }
+            Self::Around(slowest) => Span::around(slowest, &outcome.requests).ok_or_else(|| {
+                let what = if slowest == Slowest::WorstRead { "reads" } else { "writes" };
+                Failure::input(format!("the run has no {what} to draw the slowest of"))
+            }),
+        }
+    }
+}
+
+/// Of the time that a request took, so much is shown before and behind it.
+const MARGIN: u64 = 5;
+
+impl Span {
+    /// The time of the slowest read or write, and a fifth of it on both sides; none where there is no such request. Of
+    /// several that took as long, the first.
+    pub fn around(slowest: Slowest, requests: &[RequestRecord]) -> Option<Self> {
+        let op = match slowest {
+            Slowest::WorstRead => 0,
+            Slowest::WorstWrite => 1,
+        };
+        let key = |request: &&RequestRecord| (request.response_ns, std::cmp::Reverse(request.index));
+        let request = requests.iter().filter(|request| request.op == op).max_by_key(key)?;
+        let margin_ns = request.response_ns / MARGIN;
+        let from_ns = request.arrival_ns.saturating_sub(margin_ns);
+        let to_ns = request.arrival_ns + request.response_ns + margin_ns + 1;
+        Some(Self { from_ns, to_ns, request: Some(request.index) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_request_is_in_the_midst() {
+        let request = |index, op, arrival_ns, response_ns| RequestRecord {
+            index,
+            op,
+            gc_affected: false,
+            arrival_ns,
+            offset_bytes: 0,
+            len_bytes: 1,
+            response_ns,
+            breakdown_ns: Default::default(),
+        };
+        let requests = [request(0, 1, 5, 900), request(3, 0, 100, 50), request(2, 0, 60, 50), request(4, 0, 7, 10)];
+        assert_eq!(
+            Span::around(Slowest::WorstRead, &requests),
+            Some(Span { from_ns: 50, to_ns: 121, request: Some(2) })
+        );
+        assert_eq!(
+            Span::around(Slowest::WorstWrite, &requests),
+            Some(Span { from_ns: 0, to_ns: 1_086, request: Some(0) })
+        );
+        assert_eq!(Span::around(Slowest::WorstRead, &requests[..1]), None);
+    }
+}
