@@ -1,6 +1,8 @@
 //! Which steps does a job take, in which order?
 
 use super::*;
+use crate::flash::geometry::Geometry;
+use crate::run::config::RunConfig;
 use crate::sim::index::LogicalUnit;
 
 /// Blocks of 8 units, two a page: 4 pages a block.
@@ -18,17 +20,37 @@ fn job(footprint: Footprint, places: &[u32]) -> Job {
     job
 }
 
-/// What is read and programmed, row by row, until the erase; each step ends before the next is asked for.
+/// Two planes, of which the second begins with block 8, and unit 64.
+fn geometry() -> Geometry {
+    let config: RunConfig = toml::from_str(
+        "geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 8,
+                      pages_per_block = 4, page_size = \"8 KiB\", mapping_unit = \"4 KiB\" }
+         timing = { read = \"1 us\", program = \"1 us\", erase = \"1 us\", channel = \"1 GB/s\" }
+         capacity = { over_provisioning = 1.0 }",
+    )
+    .expect("it is a configuration");
+    Geometry::new(&config.device())
+}
+
+/// What is read and programmed, row by row, until the erase; each step ends before the next is asked for. At each the
+/// pages that are left are those that are counted anew.
 fn steps(job: &mut Job, stale: &[u32]) -> Vec<Vec<u32>> {
-    let mut steps = Vec::new();
+    let (mut steps, geometry) = (Vec::new(), geometry());
+    job.keep_pages_left(&geometry);
     loop {
+        for plane in job.footprint().planes() {
+            assert_eq!(job.pages_left_on(plane), job.count_pages_left_on(plane, &geometry), "{plane:?}: {steps:?}");
+        }
         let (from, to) = match next_step(job, stale).expect("none is under way") {
             Step::Read { end } => (std::mem::replace(&mut job.next, end), end),
             Step::Program { units } => {
                 job.take_for_program(units, PlaneId(0));
                 (job.programmed - units, job.programmed)
             }
-            Step::Erase => return steps,
+            Step::Erase => {
+                assert!(job.footprint().planes().all(|plane| job.pages_left_on(plane) == 0), "{steps:?}");
+                return steps;
+            }
         };
         steps.push(job.moves[from..to].iter().map(|m| m.from.0).collect());
     }
@@ -36,12 +58,12 @@ fn steps(job: &mut Job, stale: &[u32]) -> Vec<Vec<u32>> {
 
 #[test]
 fn a_row_is_read_and_programmed_as_it_was() {
-    let blocks = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(1));
+    let blocks = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(8));
     // Pages 0 of both blocks, page 1 of the second, page 3 of the first.
-    let mut row = job(blocks, &[0, 1, 6, 8, 11]);
-    assert_eq!(steps(&mut row, &[]), [vec![0, 1, 8], vec![0, 1, 8], vec![11], vec![11], vec![6], vec![6]]);
-    let mut row = job(blocks, &[0, 1, 6, 8, 11]);
-    assert_eq!(steps(&mut row, &[0, 11]), [vec![1, 8], vec![1, 8], vec![6], vec![6]]);
+    let mut row = job(blocks, &[0, 1, 6, 64, 67]);
+    assert_eq!(steps(&mut row, &[]), [vec![0, 1, 64], vec![0, 1, 64], vec![67], vec![67], vec![6], vec![6]]);
+    let mut row = job(blocks, &[0, 1, 6, 64, 67]);
+    assert_eq!(steps(&mut row, &[0, 67]), [vec![1, 64], vec![1, 64], vec![6], vec![6]]);
     assert_eq!(row.dropped, 2, "what was written meanwhile is not moved");
 }
 
@@ -84,7 +106,7 @@ fn hot_units_follow_the_others_and_share_no_page_with_them() {
 
 #[test]
 fn rows_of_hot_units_follow_the_others() {
-    let blocks = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(1));
-    let mut row = job_with_hot(blocks, &[0, 8], &[1, 6]);
-    assert_eq!(steps(&mut row, &[]), [vec![0, 8], vec![0, 8], vec![1], vec![1], vec![6], vec![6]]);
+    let blocks = Footprint::one(PlaneId(0), BlockId(0)).and(PlaneId(1), BlockId(8));
+    let mut row = job_with_hot(blocks, &[0, 64], &[1, 6]);
+    assert_eq!(steps(&mut row, &[]), [vec![0, 64], vec![0, 64], vec![1], vec![1], vec![6], vec![6]]);
 }
