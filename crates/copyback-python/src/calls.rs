@@ -9,9 +9,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// How often signals are looked at, and whoever wants to know is told how far it is.
-const TICK: Duration = Duration::from_millis(20);
+const TICK: Duration = Duration::from_millis(10);
 /// How long an interrupted command may take to end; what lasts longer ends later, alone, and its result is dropped.
-const PATIENCE: Duration = Duration::from_millis(60);
+const PATIENCE: Duration = Duration::from_millis(40);
 
 /// Does what a command line says, of which `words` are all behind the program's name.
 ///
