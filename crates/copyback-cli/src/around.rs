@@ -1,8 +1,12 @@
 //! Which while of a run is drawn: one that the command line names, or one around its slowest request, for which the run
 //! is done twice.
 
-use crate::args::Slowest;
+use crate::args::{Common, Slowest};
+use crate::execute::{self, How};
 use crate::failure::Failure;
+use crate::output;
+use crate::plan::Plan;
+use copyback::observe::commands::CommandFilter;
 use copyback::observe::report::{Outcome, RequestRecord};
 
 /// A while of simulated time.
@@ -65,6 +69,28 @@ impl Span {
         let to_ns = request.arrival_ns + request.response_ns + margin_ns + 1;
         Some(Self { from_ns, to_ns, request: Some(request.index) })
     }
+}
+
+/// The whiles that drawings are of. Where one is told by the run itself, that is done for it beforehand.
+pub fn spans(plan: &Plan, common: &Common, asked: [Option<Asked>; 2]) -> Result<[Option<Span>; 2], Failure> {
+    let known = asked.map(|asked| match asked {
+        Some(Asked::Span(span)) => Some(span),
+        _ => None,
+    });
+    if asked.iter().flatten().all(|asked| matches!(asked, Asked::Span(_))) {
+        return Ok(known);
+    }
+    let keep_requests = asked.iter().flatten().any(|asked| matches!(asked, Asked::Around(_)));
+    let finished = execute::execute(plan, &How { keep_requests, ..output::how(common) })?;
+    let [timeline, perfetto] = asked.map(|asked| asked.map(|asked| asked.in_run(&finished[0].outcome)).transpose());
+    Ok([timeline?, perfetto?])
+}
+
+/// The commands that drawings need; none where nothing is drawn.
+pub fn filter(spans: [Option<Span>; 2]) -> Option<CommandFilter> {
+    let from_ns = spans.iter().flatten().map(|span| span.from_ns).min()?;
+    let to_ns = spans.iter().flatten().map(|span| span.to_ns).max()?;
+    Some(CommandFilter { from_ns, to_ns, die: None })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ mod arrays;
 mod tasks;
 
 use crate::args::{Common, RunArgs};
-use crate::around::{Asked as AskedSpan, Span};
+use crate::around;
 use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
@@ -19,7 +19,6 @@ use crate::tables::Asked;
 use crate::timeline::Drawing;
 use copyback::config::layers::suggestion;
 use copyback::ftl::log_blocks::MergeTotals;
-use copyback::observe::commands::CommandFilter;
 use copyback::observe::config::MeasureConfig;
 use copyback::observe::report::{Latency, MapReport, ParityTotals, Report, Sample};
 use copyback::run::config::{Resolved, RunConfig};
@@ -80,10 +79,10 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     chosen_percentiles(&common.show)?;
     let folder = output::begin(common, &plan, asked)?;
     let [of_timeline, of_perfetto] =
-        spans(&plan, common, [timeline.as_ref().map(|t| t.asked), perfetto.as_ref().map(|p| p.asked)])?;
+        around::spans(&plan, common, [timeline.as_ref().map(|t| t.asked), perfetto.as_ref().map(|p| p.asked)])?;
     let usual = output::how(common);
     let how = How {
-        keep_commands: filter([of_timeline, of_perfetto]),
+        keep_commands: around::filter([of_timeline, of_perfetto]),
         keep_requests: usual.keep_requests || perfetto.is_some(),
         keep_gc_events: usual.keep_gc_events || perfetto.is_some(),
         microscope: microscope.as_ref().map(Microscope::focus),
@@ -99,28 +98,6 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let drawn: Vec<_> = timeline.into_iter().chain(perfetto).chain(microscope).collect();
     let is_printed = output::write(common, folder, &results, &drawn)?;
     Ok(Ran { results, is_printed })
-}
-
-/// The whiles that drawings are of. Where one is told by the run itself, that is done for it beforehand.
-fn spans(plan: &Plan, common: &Common, asked: [Option<AskedSpan>; 2]) -> Result<[Option<Span>; 2], Failure> {
-    let known = asked.map(|asked| match asked {
-        Some(AskedSpan::Span(span)) => Some(span),
-        _ => None,
-    });
-    if asked.iter().flatten().all(|asked| matches!(asked, AskedSpan::Span(_))) {
-        return Ok(known);
-    }
-    let keep_requests = asked.iter().flatten().any(|asked| matches!(asked, AskedSpan::Around(_)));
-    let finished = execute::execute(plan, &How { keep_requests, ..output::how(common) })?;
-    let [timeline, perfetto] = asked.map(|asked| asked.map(|asked| asked.in_run(&finished[0].outcome)).transpose());
-    Ok([timeline?, perfetto?])
-}
-
-/// The commands that drawings need; none where nothing is drawn.
-fn filter(spans: [Option<Span>; 2]) -> Option<CommandFilter> {
-    let from_ns = spans.iter().flatten().map(|span| span.from_ns).min()?;
-    let to_ns = spans.iter().flatten().map(|span| span.to_ns).max()?;
-    Some(CommandFilter { from_ns, to_ns, die: None })
 }
 
 /// The summary as a person reads it, so many characters wide.
