@@ -6,6 +6,7 @@ use crate::plan::{Plan, Planned};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Audience, Bars, Preparation};
 use crate::workloads::{self, Opened};
+use copyback::config::plugins::Fault;
 use copyback::host::config::HostMode;
 use copyback::observe::commands::CommandFilter;
 use copyback::observe::matched::{Matched, Responses};
@@ -245,6 +246,17 @@ fn one(
     Ok(Finished { outcome, matched: None, wall })
 }
 
+/// Makes an error of what a policy that was handed in did wrong where no run goes on yet: when its drive is made or
+/// copied.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        match panic.downcast_ref::<Fault>() {
+            Some(fault) => Err(Failure::of_plugin(fault)),
+            None => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
 /// Calls `work` for 0 to `count` on so many threads; the results are in order, the first error in that order wins.
 pub fn in_parallel<T: Send>(
     jobs: usize,
@@ -258,7 +270,7 @@ pub fn in_parallel<T: Send>(
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(entry) = done.get(at) else { return };
-                let result = work(at);
+                let result = guarded(|| work(at));
                 *entry.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
             }
         };

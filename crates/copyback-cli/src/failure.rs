@@ -3,6 +3,7 @@
 use crate::steady;
 use crate::workloads::going_on;
 use copyback::config::layers::{LayerError, Place, Text};
+use copyback::config::plugins::Fault;
 use copyback::run::config::Resolved;
 use copyback::run::warmup::Unfinished;
 use copyback::run::{RunError, Warmup};
@@ -290,6 +291,7 @@ impl From<RunError> for Failure {
                 Self::input(unfinished.to_string()).with_help(help)
             }
             RunError::Stopped => Self::run(error.to_string()),
+            RunError::Plugin(fault) => Self::of_plugin(&fault),
             RunError::Empty => Self::input(error.to_string()).with_help("see what it is: copyback trace info ..."),
             RunError::CollectionKeptOut { .. } => Self::run(error.to_string()).with_help(
                 "give collection a share, or let it in where requests wait for it: --set admit.shares.gc=20, or --set \
@@ -304,6 +306,17 @@ impl From<RunError> for Failure {
                     command.join(" ")
                 ))
             }
+        }
+    }
+}
+
+impl Failure {
+    /// What a policy that was handed in did wrong.
+    pub fn of_plugin(fault: &Fault) -> Self {
+        let failure = Self::run(fault.to_string());
+        match &fault.help {
+            Some(help) => failure.with_help(help.clone()),
+            None => failure,
         }
     }
 }

@@ -4,6 +4,7 @@
 mod axis;
 pub mod device;
 pub mod layers;
+pub mod plugins;
 pub mod presets;
 mod rate;
 pub mod renamed;

@@ -2,6 +2,7 @@
 
 use crate::flash::geometry::Geometry;
 use crate::sim::index::{BlockId, PlaneId};
+use crate::sim::lent::Lent;
 use serde::{Deserialize, Serialize};
 
 /// Which of a plane's free blocks is opened next.
@@ -47,7 +48,7 @@ pub struct Block {
 /// All blocks of a drive.
 #[derive(Clone)]
 pub struct Blocks {
-    table: Vec<Block>,
+    table: Lent<Block>,
     per_plane: u32,
     /// Units in a block.
     pub units_per_block: u32,
@@ -58,7 +59,7 @@ impl Blocks {
     pub fn new(geometry: &Geometry) -> Self {
         let fresh = Block { valid: 0, written: 0, state: BlockState::Free, erases: 0, closed_at: 0 };
         Self {
-            table: vec![fresh; geometry.blocks as usize],
+            table: Lent::new(vec![fresh; geometry.blocks as usize]),
             per_plane: geometry.blocks_per_plane,
             units_per_block: geometry.units_per_block,
         }
@@ -89,6 +90,11 @@ impl Blocks {
         self.per_plane
     }
 
+    /// Whoever was shown these blocks still looks at them: their memory is never freed.
+    pub fn keep_for_ever(&self) {
+        self.table.keep_for_ever();
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Block> {
         self.table.iter()
@@ -100,7 +106,11 @@ impl Blocks {
     /// A plane of blocks in these states.
     pub(crate) fn in_states(states: &[BlockState]) -> Self {
         let block = |&state| Block { valid: 0, written: 0, state, erases: 0, closed_at: 0 };
-        Self { table: states.iter().map(block).collect(), per_plane: states.len() as u32, units_per_block: 8 }
+        Self {
+            table: Lent::new(states.iter().map(block).collect()),
+            per_plane: states.len() as u32,
+            units_per_block: 8,
+        }
     }
 }
 

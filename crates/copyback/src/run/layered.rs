@@ -10,10 +10,12 @@ use crate::dispatch::admit;
 use crate::flash::geometry::Geometry;
 use crate::ftl::{frontier, mapping};
 use crate::host::config::{HostMode, Target};
+use crate::tasks::gc::{preemption, trigger};
 
 impl Configuration for RunConfig {
     const AXES: &'static [Axis] = AXES;
-    const KEPT: &'static [Kept] = &[mapping::KEPT, mapping::KEPT_LOG, buffer::KEPT, frontier::KEPT, admit::KEPT];
+    const KEPT: &'static [Kept] =
+        &[mapping::KEPT, mapping::KEPT_LOG, buffer::KEPT, frontier::KEPT, admit::KEPT, trigger::KEPT, preemption::KEPT];
     const OTHER_TABLES: &'static [&'static str] =
         &["geometry", "timing", "capacity", "commands", "tasks", "array", "host", "precondition", "measure"];
 

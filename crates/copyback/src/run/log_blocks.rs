@@ -7,7 +7,6 @@ use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::Known;
 use crate::ftl::log_blocks::{BLOCKS_BESIDE, logical_blocks, random_blocks};
 use crate::tasks::gc::granularity::{Granularity, GranularityPolicy};
-use crate::tasks::gc::trigger::TriggerConfig;
 
 impl RunConfig {
     /// Whether nothing else says where pages go, in which merges put them.
@@ -38,8 +37,7 @@ impl RunConfig {
             let why = "pages of a merge have their places, which nothing else joins";
             return refuse("compose.gc", why, "set `compose.gc = []`, or `mapping.policy = \"page\"`");
         }
-        let TriggerConfig::Watermark(trigger) = &self.trigger;
-        if trigger.idle.is_some() {
+        if self.trigger.watermarks().idle.is_some() {
             let why = "merges start when log blocks are used up, not when the drive is idle";
             return refuse("trigger.idle", why, "leave it out, or set `mapping.policy = \"page\"`");
         }

@@ -15,6 +15,7 @@ mod sizes;
 mod tasks;
 pub mod warmup;
 
+use crate::config::plugins::Fault;
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
 use crate::ftl::FtlConfig;
@@ -134,6 +135,9 @@ pub enum RunError {
     /// Somebody ended it: see [`stop`].
     #[error("the run was stopped")]
     Stopped,
+    /// A policy that was handed in did what it may not.
+    #[error("{0}")]
+    Plugin(Fault),
     /// The workload ended before the warm-up did: nothing is left to be measured.
     #[error("{0}")]
     WarmupUnfinished(warmup::Unfinished),
@@ -342,6 +346,7 @@ enum Broken {
     /// What a panic said.
     Panic(String),
     Stopped,
+    Plugin(Fault),
 }
 
 impl Broken {
@@ -349,6 +354,7 @@ impl Broken {
         match self {
             Self::Panic(what) => RunError::Invariant { invariant: Invariant::named_in(&what), what, at_ns },
             Self::Stopped => RunError::Stopped,
+            Self::Plugin(fault) => RunError::Plugin(fault),
         }
     }
 }
@@ -358,6 +364,9 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Broken> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
         if panic.is::<Stopped>() {
             return Broken::Stopped;
+        }
+        if let Some(fault) = panic.downcast_ref::<Fault>() {
+            return Broken::Plugin(fault.clone());
         }
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));

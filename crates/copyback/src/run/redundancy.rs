@@ -84,7 +84,7 @@ impl RunConfig {
             return refuse("redundancy.policy", &why, &format!("use 2 to {MEMBERS_MAX} channels, {other}"));
         }
         let keeps_channels = match &self.allocation {
-            AllocationConfig::Dynamic(_) => true,
+            AllocationConfig::Dynamic(_) | AllocationConfig::Plugin(_) => true,
             AllocationConfig::Static(order) => order.begins_with_channels(),
             AllocationConfig::StaticDie(_) => false,
         };

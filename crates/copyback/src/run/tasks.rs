@@ -40,6 +40,7 @@ impl RunConfig {
             SharesConfig::Fixed(p) => {
                 p.gc + of(has_map, p.map) + of(is_on(Source::Scrub), p.scrub) + of(is_on(Source::Wear), p.wear)
             }
+            SharesConfig::Plugin(_) => return None,
             SharesConfig::Feedback(p) => {
                 let fed_back = |s: &Sample| s.gc_share_percent.unwrap_or(0.0) + s.scrub_share_percent.unwrap_or(0.0);
                 let highest = series.iter().map(fed_back).fold(0.0, f64::max);

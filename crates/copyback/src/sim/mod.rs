@@ -4,6 +4,7 @@ pub mod fastdiv;
 pub mod index;
 pub mod invariant;
 pub mod ladder;
+pub mod lent;
 pub mod lists;
 pub mod queue;
 pub mod table;

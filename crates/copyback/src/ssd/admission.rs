@@ -7,6 +7,7 @@ use super::drive::{Drive, Queue};
 use crate::dispatch::admit::{AdmitPolicy, Change, Entry, View};
 use crate::dispatch::txn::Role;
 use crate::flash::command::{FlashOp, Source};
+use crate::flash::geometry::Geometry;
 use crate::ftl::allocation::{Load, Place};
 use crate::ftl::space::{Anywhere, Moves, OwnMoves};
 use crate::observe::clocks::charge;
@@ -14,6 +15,7 @@ use crate::sim::index::{DieId, JobId, LogicalUnit, PlaneId, TxnId};
 use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::EventQueue;
 use crate::tasks::gc::granularity::GranularityPolicy;
+use crate::tasks::view::DriveView;
 
 /// The dies' loads as an allocation policy sees them.
 struct Loads<'a>(&'a Drive);
@@ -28,6 +30,18 @@ impl Load for Loads<'_> {
     }
     fn free_pages(&self, die: DieId) -> u32 {
         self.0.reservable(die, PlaneId::NONE)
+    }
+}
+
+impl DriveView for Drive {
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+    fn free_blocks(&self, plane: PlaneId) -> u32 {
+        self.ftl.free_blocks_of(plane)
+    }
+    fn queued(&self, die: DieId) -> u32 {
+        Self::queued(self, die)
     }
 }
 
@@ -125,6 +139,9 @@ impl Drive {
             self.start_awaited_collection(die, events);
         }
         // Whoever would have to wait is asked before, and those who came first make no difference.
+        if self.settings.tells_tasks_apart && self.txns[id].task == Source::Host {
+            self.arrived[usize::from(self.txns[id].role.is_write())] += 1;
+        }
         if self.settings.tells_tasks_apart && !self.may_enter(id) && self.goes_elsewhere(id, false, events) {
             return;
         }

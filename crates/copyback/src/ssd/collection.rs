@@ -48,7 +48,7 @@ impl Drive {
         loop {
             let was_collecting = self.is_collecting_device;
             let free_blocks = self.ftl.free_blocks();
-            self.is_collecting_device = self.trigger.wants_collection(free_blocks as u32, was_collecting);
+            self.is_collecting_device = self.trigger.wants_collection(free_blocks as u32, was_collecting, self);
             if self.is_collecting_device && self.told.is_some() {
                 return self.heed_device(events);
             }
@@ -66,7 +66,7 @@ impl Drive {
 
     fn collect_die_if_low(&mut self, die: DieId, events: &mut EventQueue) {
         let free = self.free_of_die(die);
-        let wants = self.trigger.wants_collection(free, self.is_collecting_die[die.at()]);
+        let wants = self.trigger.wants_collection(free, self.is_collecting_die[die.at()], self);
         self.is_collecting_die[die.at()] = wants;
         if wants {
             self.collect_lowest_of(die, Start::Watermark, events);
@@ -76,7 +76,7 @@ impl Drive {
     /// Whether a plane must collect by its own watermark.
     #[inline(always)]
     pub(super) fn wants_plane(&self, plane: PlaneId, is_collecting: bool) -> bool {
-        self.trigger.wants_plane(self.free_of(plane), self.geometry.plane_offset(plane), is_collecting)
+        self.trigger.wants_plane(self.free_of(plane), self.geometry.plane_offset(plane), is_collecting, self)
     }
 
     /// What a plane has free, as the trigger counts it.
@@ -379,13 +379,13 @@ impl Drive {
             Scope::Die => {
                 let die = self.geometry.die_of(plane);
                 let is_collecting = self.is_collecting_die[die.at()];
-                let wants = self.trigger.wants_collection(self.free_of_die(die), is_collecting);
+                let wants = self.trigger.wants_collection(self.free_of_die(die), is_collecting, self);
                 self.is_collecting_die[die.at()] = wants;
                 wants
             }
             Scope::Device => {
                 let free_blocks = self.ftl.free_blocks() as u32;
-                self.is_collecting_device = self.trigger.wants_collection(free_blocks, self.is_collecting_device);
+                self.is_collecting_device = self.trigger.wants_collection(free_blocks, self.is_collecting_device, self);
                 self.is_collecting_device
             }
         }

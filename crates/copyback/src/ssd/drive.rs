@@ -79,6 +79,8 @@ pub struct Drive {
     pub(super) admit: Admit,
     /// Shares of tasks are updated when this comes up.
     pub(super) shares_timer: Timer,
+    /// Reads and writes of the host that have come, where tasks are told apart.
+    pub(super) arrived: [u64; 2],
     /// When they were updated last, while updates are left out that would change nothing.
     pub(super) shares_settled_ns: Option<u64>,
     /// Transactions that entered windows.
@@ -207,6 +209,7 @@ impl Drive {
             windows: Windows::new(config.admit.slots(), geometry.dies),
             admit: Admit::new(config.admit, &Setup { dies: geometry.dies, seed: ftl.seed() }),
             shares_timer: alarms.timer(Alarm::Shares),
+            arrived: [0; 2],
             shares_settled_ns: None,
             entered: 0,
             jobs: Vec::new(),

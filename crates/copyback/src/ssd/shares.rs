@@ -1,9 +1,10 @@
 //! Tasks that begin and end, and shares that follow the state of the drive.
 
 use super::drive::Drive;
-use crate::dispatch::admit::shares::State;
+use crate::dispatch::admit::shares::{Host, State};
 use crate::dispatch::admit::{AdmitPolicy, Change};
 use crate::flash::command::Source;
+use crate::sim::index::DieId;
 use crate::sim::queue::EventQueue;
 use crate::tasks::background::Level;
 use crate::tasks::gc::trigger::TriggerPolicy;
@@ -46,7 +47,13 @@ impl Drive {
     pub(super) fn update_shares(&mut self, events: &mut EventQueue) {
         self.shares_settled_ns = None;
         let active = self.windows.active();
-        let state = self.state_for_shares();
+        let looks_at_host = self.admit.shares().is_some_and(|shares| shares.looks_at_host());
+        if looks_at_host && self.is_host_done {
+            // Nobody is served any more. What was begun ends when nothing moves, this timer too.
+            return;
+        }
+        let host = if looks_at_host { self.host_for_shares(events.now_ns()) } else { Host::default() };
+        let state = State { host, ..self.state_for_shares() };
         let Some(shares) = self.admit.shares().filter(|shares| shares.follow(|task| active.has(task))) else { return };
         let has_changed = shares.update(|task| active.has(task), &state);
         let Some(period_ns) = shares.period_ns() else { return };
@@ -102,6 +109,21 @@ impl Drive {
         let free_blocks_target = self.trigger.soft_blocks(&self.geometry);
         let Level { highest, target } = self.level_of(Source::Scrub).unwrap_or_default();
         let (reads_max, reads_target) = (u64::from(highest), u64::from(target));
-        State { free_blocks: self.ftl.free_blocks(), free_blocks_target, reads_max, reads_target }
+        State {
+            free_blocks: self.ftl.free_blocks(),
+            free_blocks_target,
+            reads_max,
+            reads_target,
+            host: Host::default(),
+        }
+    }
+
+    /// What the host wants: looks at all dies, and at all that wait in front of them.
+    fn host_for_shares(&self, now_ns: u64) -> Host {
+        let in_front = |die| self.queues.iter(self.queues.in_front(die, Source::Host)).count();
+        let waiting: usize = (0..self.geometry.dies).map(|die| in_front(DieId(die))).sum();
+        let admitted = self.windows.debit(Source::Host) + self.waiting_for_space;
+        let [reads, writes] = self.arrived;
+        Host { now_ns, outstanding: waiting as u64 + u64::from(admitted), reads, writes }
     }
 }

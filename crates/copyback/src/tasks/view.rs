@@ -80,6 +80,16 @@ pub trait DieView {
     fn work_left(&self) -> Option<WorkLeft>;
 }
 
+/// A drive, as triggers see it.
+pub trait DriveView {
+    /// The drive's shape.
+    fn geometry(&self) -> &Geometry;
+    /// Erased blocks of a plane. Constant time.
+    fn free_blocks(&self, plane: PlaneId) -> u32;
+    /// Requests of the host that are queued at a die, or wait for its space. Constant time.
+    fn queued(&self, die: DieId) -> u32;
+}
+
 /// A die that is written down, for tests of policies.
 #[cfg(test)]
 pub(crate) struct Written {

@@ -70,6 +70,7 @@ pub(super) fn tag<C: Configuration>(path: &[&str]) -> Option<&'static str> {
     match path {
         ["precondition"] => Some("mode"),
         ["workload", _] => Some("kind"),
+        ["admit", "shares"] => Some("policy"),
         [table] if C::AXES.iter().any(|axis| axis.name == *table) => Some("policy"),
         _ => None,
     }

@@ -85,6 +85,10 @@ impl super::Parameters for Params {
                 KeyError::new("admit.shares.map", why).with_help("use a share above 0, or `admit.map = \"cause\"`")
             );
         }
+        if self.guard == 0 && matches!(self.shares, SharesConfig::Plugin(_)) {
+            let why = "a program that gives collections no share would keep them out though the host waits for one";
+            return Err(KeyError::new("admit.guard", why).with_help("use 1 or more"));
+        }
         self.shares.check()
     }
 
@@ -101,7 +105,7 @@ impl super::Parameters for Params {
     }
 
     fn excludes(&self, task: Source) -> bool {
-        Shares::new(&self.shares).of(task).is_none()
+        self.shares.excludes(task)
     }
 }
 

@@ -8,6 +8,7 @@
 //! A policy is a file of this folder and a row of the registry below.
 
 pub mod fifo;
+pub mod plugin;
 pub mod priority;
 
 /// The example of docs/policies.md, compiled where its reader puts it.
@@ -119,4 +120,5 @@ macro_rules! orders {
 orders! {
     "priority" => priority: Priority,
     "fifo" => fifo: Fifo,
+    "plugin" => plugin: Plugin,
 }

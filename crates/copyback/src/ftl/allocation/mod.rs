@@ -6,17 +6,19 @@
 //! own state.
 
 pub mod dynamic;
+pub mod plugin;
 pub mod static_die;
 pub mod static_order;
 
 use crate::config::{KeyError, axis};
 use crate::flash::geometry::Geometry;
-use crate::sim::index::{DieId, LogicalUnit, PlaneId};
+use crate::sim::index::{ChannelId, DieId, LogicalUnit, PlaneId};
 
 axis! {
     /// `[allocation]`
     AllocationConfig, "allocation", "which die and plane get a new page?", default Static,
-    { "static" => static_order: Static, "static-die" => static_die: StaticDie, "dynamic" => dynamic: Dynamic }
+    { "static" => static_order: Static, "static-die" => static_die: StaticDie, "dynamic" => dynamic: Dynamic,
+      "plugin" => plugin: Plugin }
 }
 
 /// Where a page will go.
@@ -58,6 +60,8 @@ pub enum Allocation {
     StaticDie(static_die::StaticDie),
     /// Decided for each write.
     Dynamic(dynamic::Dynamic),
+    /// Decided by a program that calls this one.
+    Plugin(plugin::Plugged),
 }
 
 impl Allocation {
@@ -67,6 +71,7 @@ impl Allocation {
             AllocationConfig::Static(p) => Self::Static(static_order::StaticOrder::new(p, geometry)),
             AllocationConfig::StaticDie(p) => Self::StaticDie(static_die::StaticDie::new(p, geometry)),
             AllocationConfig::Dynamic(_) => Self::Dynamic(dynamic::Dynamic::new(geometry)),
+            AllocationConfig::Plugin(p) => Self::Plugin(plugin::Plugged::new(p, geometry)),
         }
     }
 
@@ -77,6 +82,7 @@ impl Allocation {
             Self::Static(p) => p.place(unit),
             Self::StaticDie(p) => p.place(unit),
             Self::Dynamic(p) => p.place(p.channel(unit), load),
+            Self::Plugin(p) => p.place(&plugin::View { unit: Some(unit), channel: p.dynamic.channel(unit), load }),
         }
     }
 
@@ -84,10 +90,8 @@ impl Allocation {
     pub fn place_move(&self, from: PlaneId, geometry: &Geometry, load: &impl Load) -> Place {
         match self {
             Self::Static(_) | Self::StaticDie(_) => Place { die: geometry.die_of(from), plane: from },
-            Self::Dynamic(p) => {
-                let channel = geometry.stripes.map(|_| geometry.channel_of(geometry.die_of(from)));
-                p.place(channel, load)
-            }
+            Self::Dynamic(p) => p.place(channel_of_moves(from, geometry), load),
+            Self::Plugin(p) => p.place(&plugin::View { unit: None, channel: channel_of_moves(from, geometry), load }),
         }
     }
 
@@ -97,6 +101,7 @@ impl Allocation {
         match self {
             Self::Static(_) | Self::StaticDie(_) => {}
             Self::Dynamic(p) => p.on_placed(place.die),
+            Self::Plugin(p) => p.on_placed(place.die),
         }
     }
 
@@ -105,7 +110,7 @@ impl Allocation {
     pub fn static_plane(&self, unit: LogicalUnit) -> Option<PlaneId> {
         match self {
             Self::Static(p) => Some(p.place(unit).plane),
-            Self::StaticDie(_) | Self::Dynamic(_) => None,
+            Self::StaticDie(_) | Self::Dynamic(_) | Self::Plugin(_) => None,
         }
     }
 
@@ -114,7 +119,7 @@ impl Allocation {
     pub fn static_die(&self, unit: LogicalUnit) -> Option<DieId> {
         match self {
             Self::StaticDie(p) => Some(p.die(unit)),
-            Self::Static(_) | Self::Dynamic(_) => None,
+            Self::Static(_) | Self::Dynamic(_) | Self::Plugin(_) => None,
         }
     }
 
@@ -125,6 +130,7 @@ impl Allocation {
             Self::Static(p) => p.place(unit).plane,
             Self::StaticDie(p) => p.next_plane(unit, has_room),
             Self::Dynamic(p) => p.next_plane(unit, has_room),
+            Self::Plugin(p) => p.dynamic.next_plane(unit, has_room),
         }
     }
 
@@ -132,7 +138,7 @@ impl Allocation {
     pub fn by_address(&self) -> Option<&static_order::StaticOrder> {
         match self {
             Self::Static(p) => Some(p),
-            Self::StaticDie(_) | Self::Dynamic(_) => None,
+            Self::StaticDie(_) | Self::Dynamic(_) | Self::Plugin(_) => None,
         }
     }
 
@@ -141,7 +147,7 @@ impl Allocation {
         match self {
             Self::Static(_) => Known::Plane,
             Self::StaticDie(_) => Known::Die,
-            Self::Dynamic(_) => Known::Nothing,
+            Self::Dynamic(_) | Self::Plugin(_) => Known::Nothing,
         }
     }
 
@@ -152,8 +158,13 @@ impl Allocation {
 
     /// Whether a write that waits at a die may go to another.
     pub fn chooses_die(&self) -> bool {
-        matches!(self, Self::Dynamic(_))
+        matches!(self, Self::Dynamic(_) | Self::Plugin(_))
     }
+}
+
+/// The channel on which data stays that is moved, where units have channels.
+fn channel_of_moves(from: PlaneId, geometry: &Geometry) -> Option<ChannelId> {
+    geometry.stripes.map(|_| geometry.channel_of(geometry.die_of(from)))
 }
 
 impl AllocationConfig {
@@ -162,7 +173,7 @@ impl AllocationConfig {
     pub fn by_address(&self) -> Self {
         match self {
             Self::StaticDie(p) => Self::Static(p.clone()),
-            Self::Static(_) | Self::Dynamic(_) => self.clone(),
+            Self::Static(_) | Self::Dynamic(_) | Self::Plugin(_) => self.clone(),
         }
     }
 
@@ -171,7 +182,7 @@ impl AllocationConfig {
         match self {
             Self::Static(_) => Known::Plane,
             Self::StaticDie(_) => Known::Die,
-            Self::Dynamic(_) => Known::Nothing,
+            Self::Dynamic(_) | Self::Plugin(_) => Known::Nothing,
         }
     }
 
@@ -180,6 +191,7 @@ impl AllocationConfig {
         match self {
             Self::Static(p) | Self::StaticDie(p) => p.order.parse::<static_order::Order>().map(|_| ()),
             Self::Dynamic(_) => Ok(()),
+            Self::Plugin(p) => p.check(),
         }
     }
 }

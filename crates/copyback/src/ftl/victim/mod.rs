@@ -10,6 +10,7 @@ pub mod cost_benefit;
 pub mod d_choices;
 pub mod fifo;
 pub mod greedy;
+pub mod plugin;
 pub mod random;
 pub mod read_match;
 pub mod windowed_greedy;
@@ -50,6 +51,16 @@ impl Planes {
     /// All planes of a drive.
     pub fn all(geometry: &Geometry) -> Self {
         Self { first: 0, count: geometry.planes }
+    }
+
+    /// The first of them.
+    pub fn first(self) -> PlaneId {
+        PlaneId(self.first)
+    }
+
+    /// How many they are.
+    pub fn count(self) -> u32 {
+        self.count
     }
 
     /// Each of them.
@@ -194,6 +205,7 @@ victims! {
     "random" => random: Random,
     "fifo" => fifo: Fifo,
     "read-match" => read_match: ReadMatch,
+    "plugin" => plugin: Plugin,
 }
 
 /// Draws full blocks, each as likely as the other. Nearly all blocks of a drive in use are full, so a draw

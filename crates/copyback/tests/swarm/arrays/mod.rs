@@ -19,7 +19,7 @@ use copyback::flash::geometry::Geometry;
 use copyback::ftl::victim::VictimConfig;
 use copyback::host::config::Target;
 use copyback::run::config::RunConfig;
-use copyback::tasks::gc::trigger::{TriggerConfig, watermark};
+use copyback::tasks::gc::trigger::watermark;
 use copyback::workload::units::Bytes;
 use copyback::workload::{Priority, Request};
 use proptest::prelude::*;
@@ -158,8 +158,7 @@ impl Plan {
         let mut set = |knob, set: fn(&mut watermark::Params, ShareOrCount)| {
             let Some(value) = watermark(knob) else { return };
             let mut other = config.clone();
-            let TriggerConfig::Watermark(params) = &mut other.trigger;
-            set(params, value);
+            set(other.trigger.watermarks_mut(), value);
             if other.check().is_ok() {
                 config = other;
             }
@@ -167,7 +166,7 @@ impl Plan {
         set("trigger.soft", |params, value| (params.soft, params.stop) = (value, None));
         set("trigger.report", |params, value| params.report = Some(value));
         set("trigger.last_resort", |params, value| params.last_resort = Some(value));
-        let TriggerConfig::Watermark(params) = &config.trigger;
+        let params = config.trigger.watermarks();
         let (soft, report, last) = (params.soft, params.report, params.last_resort);
         let text = format!("{text}# soft {soft:?}, report {report:?}, last_resort {last:?}\n");
         (config, text, marks)

@@ -24,9 +24,7 @@ pub struct Preconditioning {
 
 /// The trigger; another one than this is for [`understands`] to refuse.
 pub fn trigger_of(config: &RunConfig) -> &watermark::Params {
-    match &config.trigger {
-        TriggerConfig::Watermark(params) => params,
-    }
+    config.trigger.watermarks()
 }
 
 /// The unit of collection; as above.
@@ -47,6 +45,7 @@ pub(super) fn compose_of(config: &RunConfig) -> &list::Params {
 /// Whether the oracle knows what a drive with this configuration does, collection apart.
 pub fn understands(config: &RunConfig) -> bool {
     matches!(config.allocation, AllocationConfig::Static(_))
+        && matches!(config.trigger, TriggerConfig::Watermark(_))
         && matches!(config.granularity, GranularityConfig::Block(_))
         && config.mapping.cache().is_none()
         && config.preemption.as_task().is_none()

@@ -7,6 +7,7 @@
 
 pub mod feedback;
 pub mod fixed;
+pub mod plugin;
 
 use crate::config::KeyError;
 use crate::flash::command::Source;
@@ -25,6 +26,8 @@ pub enum SharesConfig {
     Fixed(fixed::Params),
     #[serde(rename = "feedback")]
     Feedback(feedback::Params),
+    #[serde(rename = "plugin")]
+    Plugin(plugin::Params),
 }
 
 impl Default for SharesConfig {
@@ -39,16 +42,23 @@ impl SharesConfig {
         match self {
             Self::Fixed(p) => p.check(),
             Self::Feedback(p) => p.check(),
+            Self::Plugin(p) => p.check(),
         }
     }
 }
 
 impl SharesConfig {
+    /// Whether a task has no slot at all for the whole of a run.
+    pub fn excludes(&self, task: Source) -> bool {
+        matches!(self, Self::Fixed(p) if fixed::Fixed::new(p).of(task).is_none())
+    }
+
     /// The share of the map, where that is a task of its own.
     pub fn of_map(&self) -> f64 {
         match self {
             Self::Fixed(p) => p.map,
             Self::Feedback(p) => p.map,
+            Self::Plugin(p) => p.map,
         }
     }
 }
@@ -64,15 +74,31 @@ pub struct State {
     pub reads_max: u64,
     /// The read count above which scrubbing starts.
     pub reads_target: u64,
+    /// What the host wants, where whoever sets the shares looks at it ([`Shares::looks_at_host`]).
+    pub host: Host,
+}
+
+/// What shares may see of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Host {
+    /// The clock.
+    pub now_ns: u64,
+    /// Transactions of the host that wait or are under way.
+    pub outstanding: u64,
+    /// Reads of the host, in logical pages, that have come to the drive so far.
+    pub reads: u64,
+    /// Writes of the host, in logical pages, that have come to the drive so far.
+    pub writes: u64,
 }
 
 /// The shares of a run.
-#[derive(Clone, Debug)]
 pub enum Shares {
     /// Set once.
     Fixed(fixed::Fixed),
     /// Fed back.
     Feedback(feedback::Feedback),
+    /// Set by a program that calls this one.
+    Plugin(plugin::Plugged),
 }
 
 impl Shares {
@@ -81,6 +107,7 @@ impl Shares {
         match config {
             SharesConfig::Fixed(p) => Self::Fixed(fixed::Fixed::new(p)),
             SharesConfig::Feedback(p) => Self::Feedback(feedback::Feedback::new(p)),
+            SharesConfig::Plugin(p) => Self::Plugin(plugin::Plugged::new(p)),
         }
     }
 
@@ -90,6 +117,8 @@ impl Shares {
         match self {
             Self::Fixed(shares) => shares.of(task),
             Self::Feedback(shares) => Some(shares.of(task)),
+            // Without a share a task rests until the next update.
+            Self::Plugin(shares) => Some(shares.of(task)).filter(|&share| share > 0.0),
         }
     }
 
@@ -98,6 +127,7 @@ impl Shares {
         match self {
             Self::Fixed(_) => None,
             Self::Feedback(shares) => Some(shares.period_ns()),
+            Self::Plugin(shares) => Some(shares.period_ns()),
         }
     }
 
@@ -110,7 +140,12 @@ impl Shares {
 
     /// Whether an update may change something while these tasks are at work.
     pub fn follow(&self, active: impl Fn(Source) -> bool) -> bool {
-        matches!(self, Self::Feedback(_)) && (active(Source::Gc) || active(Source::Scrub))
+        !matches!(self, Self::Fixed(_)) && (active(Source::Gc) || active(Source::Scrub))
+    }
+
+    /// Whether whoever sets the shares looks at the host.
+    pub fn looks_at_host(&self) -> bool {
+        matches!(self, Self::Plugin(_))
     }
 
     /// A period has passed, in which these tasks are at work. Whether a share changed: if none did, none does before
@@ -119,6 +154,11 @@ impl Shares {
         match self {
             Self::Fixed(_) => false,
             Self::Feedback(shares) => shares.update(active, state),
+            Self::Plugin(shares) => {
+                shares.update(state);
+                // What a program says next nobody knows.
+                true
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod always;
 pub mod deadline;
 pub mod ideal;
 pub mod none;
+pub mod plugin;
 pub mod points;
 
 /// The example of docs/policies.md, compiled where its reader puts it.
@@ -24,6 +25,7 @@ pub mod points;
 #[path = "../../../../../../docs/examples/every_nth.rs"]
 mod example;
 
+use crate::config::layers::Kept;
 use crate::config::{Device, KeyError, axis};
 use crate::flash::geometry::Geometry;
 use crate::flash::timing::Timing;
@@ -62,6 +64,10 @@ pub struct AsTask {
     /// Pages that each may hold in the controller.
     pub buffer_pages: u32,
 }
+
+/// What may go first at a point stays where a plugin is asked beside it.
+pub const KEPT: Kept =
+    Kept { table: "preemption", policies: &["plugin"], keys: &["poll", "at_register", "serves", "fence", "at_hard"] };
 
 /// See the module's contract.
 pub trait PreemptionPolicy {
@@ -203,6 +209,7 @@ preemptions! {
     "deadline" => deadline: Deadline,
     "always" => always: Always,
     "ideal" => ideal: Ideal,
+    "plugin" => plugin: Plugin,
 }
 
 /// What collection does on its die next.

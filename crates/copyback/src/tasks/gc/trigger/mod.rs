@@ -8,12 +8,15 @@
 //! ([`TriggerPolicy::level_of`]).
 
 pub mod idle;
+pub mod plugin;
 pub mod watermark;
 
+use crate::config::layers::Kept;
 use crate::config::{GeometryConfig, KeyError, ShareOrCount, axis};
 use crate::flash::geometry::Geometry;
 use crate::ftl::core::Ftl;
 use crate::sim::index::PlaneId;
+pub use crate::tasks::view::DriveView;
 use idle::Idle;
 use serde::{Deserialize, Serialize};
 
@@ -72,9 +75,9 @@ pub trait TriggerPolicy {
     /// What a plane has free, as the trigger counts it.
     fn free_of(&self, ftl: &Ftl, plane: PlaneId) -> u32;
     /// Whether a plane with so many free must collect, where planes are the scope: the plane of that number on its die.
-    fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool) -> bool;
+    fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool, drive: &dyn DriveView) -> bool;
     /// Whether a scope with so many free must collect; `is_collecting` says whether it already does.
-    fn wants_collection(&self, free: u32, is_collecting: bool) -> bool;
+    fn wants_collection(&self, free: u32, is_collecting: bool, drive: &dyn DriveView) -> bool;
     /// Whether a collection that is wanted starts now; if not, it does with the next request that comes to the die.
     fn starts_now(&self, _wanted: Wanted) -> bool {
         true
@@ -106,6 +109,25 @@ pub trait TriggerPolicy {
     /// The watermarks below which it reports and would start, and at which its collection stops, in blocks of a plane.
     fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32);
 }
+
+/// Watermarks stay where a plugin is asked beside them.
+pub const KEPT: Kept = Kept {
+    table: "trigger",
+    policies: &["plugin"],
+    keys: &[
+        "scope",
+        "count",
+        "soft",
+        "stop",
+        "report",
+        "last_resort",
+        "collections",
+        "when",
+        "stagger",
+        "hard",
+        "idle",
+    ],
+};
 
 /// What a configuration says of a trigger.
 pub trait Parameters {
@@ -171,12 +193,12 @@ macro_rules! triggers {
                 match self { $( Self::$variant(p) => p.free_of(ftl, plane) ),+ }
             }
             #[inline(always)]
-            fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool) -> bool {
-                match self { $( Self::$variant(p) => p.wants_plane(free, plane_offset, is_collecting) ),+ }
+            fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool, drive: &dyn DriveView) -> bool {
+                match self { $( Self::$variant(p) => p.wants_plane(free, plane_offset, is_collecting, drive) ),+ }
             }
             #[inline(always)]
-            fn wants_collection(&self, free: u32, is_collecting: bool) -> bool {
-                match self { $( Self::$variant(p) => p.wants_collection(free, is_collecting) ),+ }
+            fn wants_collection(&self, free: u32, is_collecting: bool, drive: &dyn DriveView) -> bool {
+                match self { $( Self::$variant(p) => p.wants_collection(free, is_collecting, drive) ),+ }
             }
             #[inline]
             fn starts_now(&self, wanted: Wanted) -> bool {
@@ -212,9 +234,26 @@ macro_rules! triggers {
 
 triggers! {
     "watermark" => watermark: Watermark,
+    "plugin" => plugin: Plugin,
 }
 
 impl TriggerConfig {
+    /// The watermarks: a plugin sees them, too.
+    pub fn watermarks(&self) -> &watermark::Params {
+        match self {
+            Self::Watermark(params) => params,
+            Self::Plugin(params) => &params.watermark,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn watermarks_mut(&mut self) -> &mut watermark::Params {
+        match self {
+            Self::Watermark(params) => params,
+            Self::Plugin(params) => &mut params.watermark,
+        }
+    }
+
     /// Checks the parameters.
     pub fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
         self.parameters().check(geometry)

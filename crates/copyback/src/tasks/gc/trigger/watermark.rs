@@ -42,7 +42,7 @@
 //!   only to what consumes no free block (`preemption`). ispass11 Sections III-D and IV-B4: 80 to 20 % of T_soft.
 
 use super::idle::{self, Idle};
-use super::{Level, Parameters, Scope, Start, TriggerPolicy, Wanted};
+use super::{DriveView, Level, Parameters, Scope, Start, TriggerPolicy, Wanted};
 use crate::config::{GeometryConfig, KeyError, ShareOrCount, number};
 use crate::flash::geometry::Geometry;
 use crate::ftl::GC_RESERVE_BLOCKS;
@@ -385,12 +385,12 @@ impl TriggerPolicy for Policy {
     }
 
     #[inline(always)]
-    fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool) -> bool {
+    fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool, _drive: &dyn DriveView) -> bool {
         free < self.watermark(is_collecting) + plane_offset * self.stagger
     }
 
     #[inline(always)]
-    fn wants_collection(&self, free: u32, is_collecting: bool) -> bool {
+    fn wants_collection(&self, free: u32, is_collecting: bool, _drive: &dyn DriveView) -> bool {
         free < self.watermark(is_collecting)
     }
 

@@ -1,6 +1,22 @@
 //! When does a watermark start a collection, and what does it write out?
 
 use super::*;
+use crate::sim::index::DieId;
+
+/// A drive that no watermark looks at.
+struct Unseen;
+
+impl DriveView for Unseen {
+    fn geometry(&self) -> &Geometry {
+        unreachable!("watermarks look at what they are asked about alone")
+    }
+    fn free_blocks(&self, _: PlaneId) -> u32 {
+        unreachable!("watermarks look at what they are asked about alone")
+    }
+    fn queued(&self, _: DieId) -> u32 {
+        unreachable!("watermarks look at what they are asked about alone")
+    }
+}
 
 /// Watermarks of planes lie apart by what `stagger` says, also above a first one of 0.
 #[test]
@@ -20,7 +36,8 @@ fn each_plane_starts_below_its_own_watermark() {
     for soft in [0, 1, 3] {
         for plane in 0..4 {
             let watermark = soft + 2 * plane;
-            let starts: Vec<u32> = (0..12).filter(|&free| watermarks(soft).wants_plane(free, plane, false)).collect();
+            let wants = |free: &u32| watermarks(soft).wants_plane(*free, plane, false, &Unseen);
+            let starts: Vec<u32> = (0..12).filter(wants).collect();
             assert_eq!(starts, (0..watermark).collect::<Vec<u32>>(), "plane {plane} of a drive with watermark {soft}");
         }
     }

@@ -1,0 +1,135 @@
+//! Shares that a program which calls Copyback sets: a class of Python, for example.
+//!
+//! Once a period while a task is at work the program is told the state of the drive, and answers with the shares of
+//! collection and of scrubbing in percent. A collection that is to run ahead of need has to be at work: let
+//! `trigger.soft` be high, and shares say how much is collected; with a share of 0 the task rests, but for the guard.
+//! Each drive has shares of its own.
+//!
+//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//!
+//! Parameters:
+//! - `name`: the policy's name, which whoever handed it in knows.
+//! - `period` (default `"1 ms"`, at least `"1 us"`): time between two updates.
+//! - `gc`, `scrub` (default 20): shares before the first update.
+//! - `map` (default 20), `wear` (default 5): shares of the map, where that is a task of its own, and of wear levelling.
+
+use super::State;
+use crate::config::plugins::{Plugins, fail};
+use crate::config::{KeyError, number};
+use crate::flash::command::Source;
+use copyback_workload::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// Shortest period.
+const PERIOD_MIN_NS: u64 = 1_000;
+
+/// Shares of tasks in percent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percent {
+    /// Of collection.
+    pub gc: f64,
+    /// Of scrubbing.
+    pub scrub: f64,
+}
+
+/// A policy that was handed in.
+pub trait Plugin: Send {
+    /// A period has passed: the shares from now on; `before` are those up to now.
+    fn update(&mut self, state: &State, before: Percent) -> Percent;
+}
+
+/// Makes shares for a drive.
+pub type Make = dyn Fn() -> Box<dyn Plugin> + Send + Sync;
+
+/// Those that there are.
+pub static PLUGINS: Plugins<Make> = Plugins::new("admit.shares");
+
+/// See the page above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Which of those that were handed in.
+    pub name: String,
+    /// Time between two updates.
+    pub period: Nanos,
+    /// Share of collection before the first update.
+    pub gc: f64,
+    /// That of scrubbing.
+    pub scrub: f64,
+    /// Share of the map.
+    pub map: f64,
+    /// Share of wear levelling.
+    pub wear: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { name: String::new(), period: Nanos(1_000_000), gc: 20.0, scrub: 20.0, map: 20.0, wear: 5.0 }
+    }
+}
+
+impl Params {
+    pub(super) fn check(&self) -> Result<(), KeyError> {
+        PLUGINS.check(&self.name)?;
+        if self.period.0 < PERIOD_MIN_NS {
+            let why = format!("shares cannot be updated every {}", self.period);
+            return Err(KeyError::new("admit.shares.period", why).with_help("use 1 us or more"));
+        }
+        let shares = [("gc", self.gc), ("scrub", self.scrub), ("map", self.map), ("wear", self.wear)];
+        match shares.into_iter().find(|(_, share)| !(0.0..=100.0).contains(share)) {
+            None => Ok(()),
+            Some((key, share)) => {
+                Err(KeyError::new(format!("admit.shares.{key}"), format!("{} % is no share", number(share)))
+                    .with_help("use a number of percent up to 100"))
+            }
+        }
+    }
+}
+
+/// The shares of a run.
+pub struct Plugged {
+    name: String,
+    period_ns: u64,
+    of: [f64; Source::ALL.len()],
+    plugin: Box<dyn Plugin>,
+}
+
+impl Plugged {
+    /// The shares before the first update.
+    pub fn new(params: &Params) -> Self {
+        let mut of = [0.0; Source::ALL.len()];
+        let set = [
+            (Source::Gc, params.gc),
+            (Source::Scrub, params.scrub),
+            (Source::Map, params.map),
+            (Source::Wear, params.wear),
+            (Source::Parity, params.wear),
+        ];
+        set.into_iter().for_each(|(task, share)| of[task as usize] = share);
+        let plugin = PLUGINS.made(&params.name)();
+        Self { name: params.name.clone(), period_ns: params.period.0, of, plugin }
+    }
+
+    /// The share of a task.
+    pub fn of(&self, task: Source) -> f64 {
+        self.of[task as usize]
+    }
+
+    /// See [`super::Shares::period_ns`].
+    pub fn period_ns(&self) -> u64 {
+        self.period_ns
+    }
+
+    /// See [`super::Shares::update`].
+    pub fn update(&mut self, state: &State) {
+        let before = Percent { gc: self.of(Source::Gc), scrub: self.of(Source::Scrub) };
+        let after = self.plugin.update(state, before);
+        for (task, share) in [(Source::Gc, after.gc), (Source::Scrub, after.scrub)] {
+            if !(0.0..=100.0).contains(&share) {
+                let why = format!("gave {task:?} a share of {} %", number(share));
+                fail("admit.shares", &self.name, why, Some("answer with percent from 0 to 100"));
+            }
+            self.of[task as usize] = share;
+        }
+    }
+}

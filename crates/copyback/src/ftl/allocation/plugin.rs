@@ -1,0 +1,113 @@
+//! An allocation of a program that calls Copyback: a class of Python, for example.
+//!
+//! It names the die of a page when that is admitted; the plane is chosen when its command is issued, and the pages of
+//! preconditioning are placed as under `dynamic`. Where there is parity a unit has a channel, and the die is one of
+//! that; a die elsewhere ends the run. Each drive has an allocation of its own, and a copy of a drive a copy of it.
+//!
+//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//!
+//! Parameters:
+//! - `name`: the policy's name, which whoever handed it in knows.
+
+use super::dynamic::Dynamic;
+use super::{Load, Place};
+use crate::config::KeyError;
+use crate::config::plugins::{Plugins, fail};
+use crate::flash::geometry::Geometry;
+use crate::sim::index::{ChannelId, DieId, LogicalUnit, PlaneId};
+use serde::{Deserialize, Serialize};
+
+/// A page that needs a die.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// The first unit of a page that the host writes; none of one that a collection moves.
+    pub unit: Option<LogicalUnit>,
+    /// Its channel, where there is parity.
+    pub channel: Option<ChannelId>,
+    /// The dies.
+    pub load: &'a dyn Load,
+}
+
+/// A policy that was handed in.
+pub trait Plugin: Send + Sync {
+    /// The die of a page. It changes nothing: what is placed is told.
+    fn place(&self, view: &View<'_>) -> DieId;
+    /// A page goes to a die.
+    fn on_placed(&mut self, _die: DieId) {}
+    /// A policy in the same state, for a copy of the drive.
+    fn copied(&self) -> Box<dyn Plugin>;
+}
+
+/// Makes a policy for a drive of this shape.
+pub type Make = dyn Fn(&Geometry) -> Box<dyn Plugin> + Send + Sync;
+
+/// Those that there are.
+pub static PLUGINS: Plugins<Make> = Plugins::new("allocation");
+
+/// See the page above.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Which of those that were handed in.
+    pub name: String,
+}
+
+impl Params {
+    pub(super) fn check(&self) -> Result<(), KeyError> {
+        PLUGINS.check(&self.name)
+    }
+}
+
+/// The policy of a run.
+pub struct Plugged {
+    name: String,
+    dies: u32,
+    dies_per_channel: u32,
+    /// Places what is written without time, and knows the channels of units.
+    pub(super) dynamic: Dynamic,
+    plugin: Box<dyn Plugin>,
+}
+
+impl Clone for Plugged {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), dynamic: self.dynamic.clone(), plugin: self.plugin.copied(), ..*self }
+    }
+}
+
+impl Plugged {
+    /// The policy for a drive.
+    pub fn new(params: &Params, geometry: &Geometry) -> Self {
+        Self {
+            name: params.name.clone(),
+            dies: geometry.dies,
+            dies_per_channel: geometry.dies / geometry.channels,
+            dynamic: Dynamic::new(geometry),
+            plugin: PLUGINS.made(&params.name)(geometry),
+        }
+    }
+
+    /// The die for a page.
+    pub fn place(&self, view: &View<'_>) -> Place {
+        let die = self.plugin.place(view);
+        let channel = die.0 / self.dies_per_channel;
+        let why = if die.0 >= self.dies {
+            format!("placed a page on die {}, and the drive has {}", die.0, self.dies)
+        } else if let Some(own) = view.channel.filter(|own| own.0 != channel) {
+            format!("placed a page on die {} of channel {channel}, and its stripe has it on channel {}", die.0, own.0)
+        } else {
+            return Place { die, plane: PlaneId::NONE };
+        };
+        fail(
+            "allocation",
+            &self.name,
+            why,
+            Some("name a die of the drive, counted from 0, and of the page's channel if it has one"),
+        )
+    }
+
+    /// See [`super::Allocation::on_placed`].
+    pub fn on_placed(&mut self, die: DieId) {
+        self.dynamic.on_placed(die);
+        self.plugin.on_placed(die);
+    }
+}

@@ -1,0 +1,114 @@
+//! A victim policy of a program that calls Copyback: a class of Python, for example.
+//!
+//! It sees what every victim policy sees, and names a full block of the planes that it is asked for; another answer
+//! ends the run. Each drive has a policy of its own, and a copy of a drive a copy of it.
+//!
+//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//!
+//! Parameters:
+//! - `name`: the policy's name, which whoever handed it in knows.
+
+use super::{Blocks, Parameters, Planes, VictimPolicy, View};
+use crate::config::plugins::{Plugins, fail};
+use crate::config::{Device, KeyError};
+use crate::flash::geometry::Geometry;
+use crate::ftl::blocks::BlockState;
+use crate::sim::index::{BlockId, PlaneId};
+use serde::{Deserialize, Serialize};
+
+/// A policy that was handed in.
+pub trait Plugin: VictimPolicy + Send + Sync {
+    /// A policy in the same state, for a copy of the drive.
+    fn copied(&self) -> Box<dyn Plugin>;
+}
+
+/// Makes a policy of a drive of this shape in a run of this seed.
+pub type Make = dyn Fn(&Geometry, u64) -> Box<dyn Plugin> + Send + Sync;
+
+/// Those that there are.
+pub static PLUGINS: Plugins<Make> = Plugins::new("victim");
+
+/// See the page above.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Which of those that were handed in.
+    pub name: String,
+}
+
+impl Parameters for Params {
+    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
+        PLUGINS.check(&self.name)
+    }
+}
+
+/// The policy of a run.
+pub struct Policy {
+    name: String,
+    plugin: Box<dyn Plugin>,
+}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(params: &Params, geometry: &Geometry, seed: u64) -> Self {
+        Self { name: params.name.clone(), plugin: PLUGINS.made(&params.name)(geometry, seed) }
+    }
+
+    /// What is wrong with an answer, if anything.
+    fn refusal(view: View<'_>, picked: BlockId) -> Option<String> {
+        let blocks = view.geometry.blocks;
+        if picked.0 >= blocks {
+            return Some(format!("picked block {}, and the drive has {blocks}", picked.0));
+        }
+        let plane = view.geometry.plane_of(picked);
+        let Planes { first, count } = view.planes;
+        if !view.planes.has(plane) {
+            let asked =
+                if count == 1 { format!("plane {first}") } else { format!("planes {first} to {}", first + count - 1) };
+            return Some(format!("picked block {} of plane {}, and was asked for {asked}", picked.0, plane.0));
+        }
+        let state = match view.blocks[picked].state {
+            BlockState::Closed => return None,
+            BlockState::Free => "erased",
+            BlockState::Open => "open, and not full",
+            BlockState::Victim => "being collected",
+        };
+        Some(format!("picked block {} of plane {}, which is {state}", picked.0, plane.0))
+    }
+}
+
+impl Clone for Policy {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), plugin: self.plugin.copied() }
+    }
+}
+
+impl VictimPolicy for Policy {
+    fn on_close(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.plugin.on_close(blocks, plane, block);
+    }
+
+    fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.plugin.on_invalidate(blocks, plane, block);
+    }
+
+    fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.plugin.on_take(blocks, plane, block);
+    }
+
+    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+        let picked = self.plugin.pick(view)?;
+        if let Some(why) = Self::refusal(view, picked) {
+            fail("victim", &self.name, why, Some("name a full block of the planes that are asked for, or none"));
+        }
+        Some(picked)
+    }
+
+    fn matches_reads(&self) -> bool {
+        self.plugin.matches_reads()
+    }
+
+    fn choice_ns(&self) -> u64 {
+        self.plugin.choice_ns()
+    }
+}

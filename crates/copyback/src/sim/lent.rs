@@ -1,0 +1,67 @@
+//! Tables that somebody outside may look at for a while.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A table of fixed length whose memory outlives it where somebody who was shown it would not let go
+/// ([`Lent::keep_for_ever`]): what is left then is a leak, and no dangling pointer.
+pub struct Lent<T> {
+    table: Vec<T>,
+    is_kept: AtomicBool,
+}
+
+impl<T> Lent<T> {
+    /// A table that nobody has looked at.
+    pub fn new(table: Vec<T>) -> Self {
+        Self { table, is_kept: AtomicBool::new(false) }
+    }
+
+    /// From now on its memory is never freed.
+    pub fn keep_for_ever(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
+    }
+}
+
+impl<T> Deref for Lent<T> {
+    type Target = [T];
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        &self.table
+    }
+}
+
+impl<T> DerefMut for Lent<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.table
+    }
+}
+
+impl<T: Clone> Clone for Lent<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.table.clone())
+    }
+}
+
+impl<T> Drop for Lent<T> {
+    fn drop(&mut self) {
+        if *self.is_kept.get_mut() {
+            std::mem::forget(std::mem::take(&mut self.table));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_never_freed() {
+        let lent = Lent::new(vec![1, 2, 3]);
+        let at = lent.as_ptr();
+        lent.keep_for_ever();
+        drop(lent);
+        // SAFETY: the table was kept.
+        assert_eq!(unsafe { std::slice::from_raw_parts(at, 3) }, [1, 2, 3]);
+    }
+}

@@ -1,0 +1,104 @@
+//! A preemption policy of a program that calls Copyback: a class of Python, for example.
+//!
+//! Between the steps of a collection it is asked of each request that waits at the die, and that `points` would let go
+//! first, whether it does. What `points` keeps back, as for a page in a register of its plane, stays behind whatever
+//! the program says. Each drive has a policy of its own.
+//!
+//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//!
+//! Parameters:
+//! - `name`: the policy's name, which whoever handed it in knows.
+//! - all of `points` (`poll`, `at_register`, `serves`, `fence`, `at_hard`), which stay where this policy takes its
+//!   place.
+
+use super::{AtHard, Candidate, DieView, Fence, NextStep, Parameters, PreemptionPolicy, View, points};
+use crate::config::plugins::{Plugins, named};
+use crate::config::{Device, KeyError};
+use crate::flash::geometry::Geometry;
+use crate::flash::timing::Timing;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// A policy that was handed in.
+pub trait Plugin: Send {
+    /// A point opens, before a step.
+    fn on_point(&mut self, _die: &dyn DieView) {}
+    /// Whether a request goes before the collection's next step.
+    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool;
+}
+
+/// Makes a policy for a drive of this shape.
+pub type Make = dyn Fn(&Geometry) -> Box<dyn Plugin> + Send + Sync;
+
+/// Those that there are.
+pub static PLUGINS: Plugins<Make> = Plugins::new("preemption");
+
+/// See the page above.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Params {
+    /// Which of those that were handed in.
+    pub name: String,
+    /// What may go first at all.
+    #[serde(flatten)]
+    pub points: points::Params,
+}
+
+impl<'de> Deserialize<'de> for Params {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (name, points) = named(deserializer)?;
+        Ok(Self { name, points })
+    }
+}
+
+impl Parameters for Params {
+    fn check(&self, _: &Device<'_>) -> Result<(), KeyError> {
+        PLUGINS.check(&self.name)
+    }
+
+    fn excludes_plane(&self) -> bool {
+        self.points.excludes_plane()
+    }
+}
+
+/// The policy of a run.
+pub struct Policy {
+    points: points::Policy,
+    plugin: Box<dyn Plugin>,
+}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(params: &Params, geometry: &Geometry, timing: &Timing) -> Self {
+        let points = points::Policy::new(&params.points, geometry, timing);
+        Self { points, plugin: PLUGINS.made(&params.name)(geometry) }
+    }
+}
+
+impl PreemptionPolicy for Policy {
+    fn queue_poll_ns(&self) -> u64 {
+        self.points.queue_poll_ns()
+    }
+
+    fn fence(&self) -> Fence {
+        self.points.fence()
+    }
+
+    fn at_hard(&self) -> AtHard {
+        self.points.at_hard()
+    }
+
+    fn serves_writes(&self) -> bool {
+        self.points.serves_writes()
+    }
+
+    fn on_point(&mut self, die: &dyn DieView) {
+        self.plugin.on_point(die);
+    }
+
+    fn admits(&self, view: &View<'_>, candidate: Candidate) -> bool {
+        self.points.admits(view, candidate) && self.plugin.admits(view, candidate)
+    }
+
+    fn excludes_plane(&self, step: NextStep, is_write: bool) -> bool {
+        self.points.excludes_plane(step, is_write)
+    }
+}

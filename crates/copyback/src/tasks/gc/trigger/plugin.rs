@@ -1,0 +1,175 @@
+//! A trigger of a program that calls Copyback: a class of Python, for example.
+//!
+//! It says of a scope whether it must collect, and sees what the watermarks would say. All else is as with `watermark`:
+//! whose free blocks are counted and how, idle collection, what the hard watermark is, and how the drive is
+//! preconditioned. A plane on which host writes wait for space is collected whatever the program says. Each drive has a
+//! trigger of its own.
+//!
+//! Source: none of its own; docs/python.md shows how a policy is written and handed in.
+//!
+//! Parameters:
+//! - `name`: the policy's name, which whoever handed it in knows.
+//! - all of `watermark`, which stay where this policy takes its place.
+
+use super::idle::Idle;
+use super::{DriveView, Level, Parameters, Scope, TriggerPolicy, Wanted, watermark};
+use crate::config::plugins::{Plugins, named};
+use crate::config::{GeometryConfig, KeyError, ShareOrCount};
+use crate::flash::geometry::Geometry;
+use crate::ftl::core::Ftl;
+use crate::sim::index::PlaneId;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::sync::Arc;
+
+/// A scope that may have to collect.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// What is free in it, as the watermarks count it.
+    pub free: u32,
+    /// The plane, where planes are the scope: its place on its die.
+    pub plane_offset: Option<u32>,
+    /// Whether it already collects.
+    pub is_collecting: bool,
+    /// What the watermarks say.
+    pub is_below: bool,
+    /// The drive.
+    pub drive: &'a dyn DriveView,
+}
+
+/// A policy that was handed in.
+pub trait Plugin: Send + Sync {
+    /// Whether the scope must collect.
+    fn wants(&self, asked: &Asked<'_>) -> bool;
+    /// Whether a collection that is wanted starts now, where the watermarks' `when` lets it.
+    fn starts_now(&self, _wanted: Wanted) -> bool {
+        true
+    }
+}
+
+/// Makes a policy for a drive of this shape.
+pub type Make = dyn Fn(&Geometry) -> Box<dyn Plugin> + Send + Sync;
+
+/// Those that there are.
+pub static PLUGINS: Plugins<Make> = Plugins::new("trigger");
+
+/// See the page above.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Params {
+    /// Which of those that were handed in.
+    pub name: String,
+    /// The watermarks that it sees.
+    #[serde(flatten)]
+    pub watermark: watermark::Params,
+}
+
+impl<'de> Deserialize<'de> for Params {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (name, watermark) = named(deserializer)?;
+        Ok(Self { name, watermark })
+    }
+}
+
+impl Parameters for Params {
+    fn check(&self, geometry: &GeometryConfig) -> Result<(), KeyError> {
+        PLUGINS.check(&self.name)?;
+        self.watermark.check(geometry)
+    }
+
+    fn blocks_per_plane(&self, geometry: &GeometryConfig) -> (u32, u32) {
+        self.watermark.blocks_per_plane(geometry)
+    }
+
+    fn stagger_blocks(&self) -> u32 {
+        self.watermark.stagger_blocks()
+    }
+
+    fn stop_blocks_per_plane(&self, geometry: &GeometryConfig) -> u32 {
+        self.watermark.stop_blocks_per_plane(geometry)
+    }
+
+    fn stops_at(&self) -> Option<(&'static str, ShareOrCount)> {
+        self.watermark.stops_at()
+    }
+
+    fn needs_dies(&self) -> Option<&'static str> {
+        self.watermark.needs_dies()
+    }
+
+    fn starts_by_itself(&self) -> Option<&'static str> {
+        // A drive that is told when to collect obeys watermarks, and asks nobody else.
+        Some("trigger.policy")
+    }
+}
+
+/// The policy of a run.
+#[derive(Clone)]
+pub struct Policy {
+    watermark: watermark::Policy,
+    plugin: Arc<dyn Plugin>,
+}
+
+impl std::fmt::Debug for Policy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("plugin").field(&self.watermark).finish()
+    }
+}
+
+impl Policy {
+    /// The policy for a drive.
+    pub fn new(params: &Params, geometry: &Geometry) -> Self {
+        let plugin = PLUGINS.made(&params.name)(geometry);
+        Self { watermark: watermark::Policy::new(&params.watermark, geometry), plugin: plugin.into() }
+    }
+}
+
+impl TriggerPolicy for Policy {
+    fn scope(&self) -> Scope {
+        self.watermark.scope()
+    }
+
+    fn free_of(&self, ftl: &Ftl, plane: PlaneId) -> u32 {
+        self.watermark.free_of(ftl, plane)
+    }
+
+    fn wants_plane(&self, free: u32, plane_offset: u32, is_collecting: bool, drive: &dyn DriveView) -> bool {
+        let is_below = self.watermark.wants_plane(free, plane_offset, is_collecting, drive);
+        self.plugin.wants(&Asked { free, plane_offset: Some(plane_offset), is_collecting, is_below, drive })
+    }
+
+    fn wants_collection(&self, free: u32, is_collecting: bool, drive: &dyn DriveView) -> bool {
+        let is_below = self.watermark.wants_collection(free, is_collecting, drive);
+        self.plugin.wants(&Asked { free, plane_offset: None, is_collecting, is_below, drive })
+    }
+
+    fn starts_now(&self, wanted: Wanted) -> bool {
+        self.watermark.starts_now(wanted) && self.plugin.starts_now(wanted)
+    }
+
+    fn goes_on(&self) -> bool {
+        self.watermark.goes_on()
+    }
+
+    fn hard_watermark(&self) -> u32 {
+        self.watermark.hard_watermark()
+    }
+
+    fn soft_blocks(&self, geometry: &Geometry) -> u64 {
+        self.watermark.soft_blocks(geometry)
+    }
+
+    fn idle(&self) -> Option<Idle> {
+        self.watermark.idle()
+    }
+
+    fn obey(&mut self) {
+        self.watermark.obey();
+    }
+
+    fn level_of(&self, free: u32) -> Level {
+        self.watermark.level_of(free)
+    }
+
+    fn told_blocks(&self, geometry: &Geometry) -> (u32, u32, u32) {
+        self.watermark.told_blocks(geometry)
+    }
+}
