@@ -26,15 +26,31 @@ from copyback._commands import (
 )
 from copyback._copyback import Error, InputError, RunError, Table, __version__
 from copyback._results import Document, Runs, Sweep
+from copyback.policies import (
+    AllocationPolicy,
+    BlockState,
+    OrderPolicy,
+    PreemptionPolicy,
+    SharesPolicy,
+    TriggerPolicy,
+    VictimPolicy,
+)
 
 __all__ = [
+    "AllocationPolicy",
+    "BlockState",
     "Document",
     "Error",
     "InputError",
+    "OrderPolicy",
+    "PreemptionPolicy",
     "RunError",
     "Runs",
+    "SharesPolicy",
     "Sweep",
     "Table",
+    "TriggerPolicy",
+    "VictimPolicy",
     "__version__",
     "compare",
     "config",

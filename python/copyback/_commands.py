@@ -6,12 +6,14 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from copyback import _copyback, _progress
+from copyback._plugins import plugged_in
 from copyback._results import Document, Runs, Sweep
 from copyback._words import joined, of_options, of_settings, of_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from copyback._plugins import Handed
     from copyback._words import Path, Setting
 
 Keep = Literal["gc_events", "requests"]
@@ -55,6 +57,7 @@ def run(
     skip_bad: int | None = None,
     fit: float | None = None,
     set: Mapping[str, Setting] | None = None,
+    policies: Iterable[Handed] = (),
     open: bool = False,
     closed: bool = False,
     seed: int | None = None,
@@ -91,6 +94,8 @@ def run(
         drive that the trace is to address, for which blocks a plane are scaled.
     set
         Keys of the configuration, for example ``{"trigger.soft": 0.05, "timing.read": "50 us"}``.
+    policies
+        Policies written in Python, each in the place of the scheme's own: see ``copyback.policies``.
     open, closed
         Requests arrive when the workload says; or when another ends.
     seed
@@ -126,9 +131,9 @@ def run(
         *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, timeline=timeline),
         *of_options(timeline_around=timeline_around, perfetto=perfetto, perfetto_from=perfetto_from),
         *of_options(perfetto_for=perfetto_for, perfetto_around=perfetto_around),
-        *of_settings(set or {}),
     ]
-    done = _runs("run", words, progress, keep)
+    with plugged_in(policies) as settings:
+        done = _runs("run", [*words, *of_settings({**settings, **(set or {})})], progress, keep)
     del handed
     return done
 
@@ -145,6 +150,7 @@ def compare(
     skip_bad: int | None = None,
     fit: float | None = None,
     set: Mapping[str, Setting] | None = None,
+    policies: Iterable[Handed] = (),
     open: bool = False,
     closed: bool = False,
     seed: int | None = None,
@@ -168,9 +174,9 @@ def compare(
         *of_options(schemes=joined(schemes), device=device, array=array, workload=workload, trace=name, format=format),
         *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
         *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json),
-        *of_settings(set or {}),
     ]
-    done = _runs("compare", words, progress, keep)
+    with plugged_in(policies) as settings:
+        done = _runs("compare", [*words, *of_settings({**settings, **(set or {})})], progress, keep)
     del handed
     return done
 

@@ -1,23 +1,35 @@
 """The native part of the package."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, final
+from typing import Any, Literal, final
+
+import numpy as np
+import numpy.typing as npt
 
 __version__: str
 __all__ = [
+    "AllocationView",
+    "DieView",
     "Document",
     "Error",
     "Handed",
     "InputError",
+    "OrderView",
+    "Plugged",
+    "PreemptionView",
     "RunError",
     "Runs",
+    "SharesView",
     "Sweep",
     "Table",
+    "TriggerView",
+    "VictimView",
     "__version__",
     "call",
     "hand_over",
     "listed",
     "main",
+    "plug_in",
 ]
 
 class Error(Exception):
@@ -101,3 +113,212 @@ def call(
     keep: Sequence[str],
     hear: Callable[[list[tuple[str, int | None, int, bool]]], None] | None = None,
 ) -> Runs | Sweep | Document | str: ...
+
+_Class = Literal["gc", "read", "write"]
+
+@final
+class VictimView:
+    """The blocks of the planes that a victim policy is asked for, an entry each."""
+
+    @property
+    def valid(self) -> npt.NDArray[np.uint16]:
+        """Units of each block that hold the newest version of their data."""
+
+    @property
+    def written(self) -> npt.NDArray[np.uint16]:
+        """Units of each block that are programmed, padded, or being so."""
+
+    @property
+    def state(self) -> npt.NDArray[np.uint8]:
+        """Where each block is in its life, a ``BlockState``; the candidates are ``FULL``."""
+
+    @property
+    def erases(self) -> npt.NDArray[np.uint32]:
+        """Erases of each block so far."""
+
+    @property
+    def closed_at(self) -> npt.NDArray[np.uint64]:
+        """``now`` when each block was full."""
+
+    @property
+    def now(self) -> int:
+        """Units that the drive has written so far."""
+
+    @property
+    def first_block(self) -> int:
+        """The drive's number of the first block: entry 0 of the arrays."""
+
+    @property
+    def planes(self) -> tuple[int, int]:
+        """The first plane that is asked for, and how many."""
+
+    @property
+    def blocks_per_plane(self) -> int:
+        """Blocks in a plane."""
+
+    @property
+    def units_per_block(self) -> int:
+        """Units in a block."""
+
+    @property
+    def pages_per_block(self) -> int:
+        """Pages in a block."""
+
+    @property
+    def read_offsets(self) -> list[int]:
+        """Page offsets of the reads that wait for other planes of the die, each once, where ``matches_reads``."""
+
+    def is_page_valid(self, block: int, page_offset: int) -> bool:
+        """Whether a page of the block of this entry holds valid data."""
+
+@final
+class DieView:
+    """A die, the time, and what waits there. An answer costs when it is asked for."""
+
+    @property
+    def now_ns(self) -> int:
+        """The clock."""
+
+    @property
+    def die(self) -> int:
+        """Which die of the drive it is."""
+
+    @property
+    def planes(self) -> int:
+        """Planes of a die."""
+
+    @property
+    def work_left(self) -> tuple[int, int, int, int] | None:
+        """What is left of the collection that has the die: plane, pages to read, pages to program, steps."""
+
+    def waiting(self, class_: _Class, plane: int | None = None) -> int:
+        """How many requests of a class wait, those for one plane of the die where that is named."""
+
+    def first(self, class_: _Class, plane: int | None = None) -> tuple[int, int, int, bool, int | None] | None:
+        """Find the first request of a class: came, arrival_ns, units, is_urgent, plane or None."""
+
+    def free_blocks(self, plane: int) -> int:
+        """Erased blocks of a plane of the die."""
+
+    def free_pages(self, plane: int) -> int:
+        """Pages of a plane of the die that can be programmed before a block is erased."""
+
+@final
+class OrderView:
+    """Who may run on a die now."""
+
+    may_run: list[_Class]
+    """The classes of which something may run."""
+    came: list[int | None]
+    """The place in the order of arrival of the first of each class: gc, read, write; ``None`` where none may run."""
+    die: DieView
+    """The die."""
+
+@final
+class PreemptionView:
+    """A request that waits at the die of a collection, before a step of that."""
+
+    step: Literal["read", "program", "erase", "elsewhere"]
+    """What the collection does next; ``"elsewhere"`` while it works on another die."""
+    state: int
+    """How far free blocks have fallen: 1, all may go first; 2, below the hard one; 3, and an urgent write waits."""
+    pages_moved: int
+    """Whole pages that the collection has moved."""
+    is_write: bool
+    """Whether the request is a write."""
+    is_on_its_plane: bool
+    """Whether it goes to the plane on which the collection is at work."""
+    arrival_ns: int
+    """When it arrived."""
+    now_ns: int
+    """The clock."""
+    die: DieView
+    """The die."""
+
+@final
+class TriggerView:
+    """A scope (a plane, a die or the drive, as ``trigger.scope`` says) that may have to collect."""
+
+    @property
+    def free(self) -> int:
+        """What is free in it: blocks, or pages, as ``trigger.count`` says."""
+
+    @property
+    def plane(self) -> int | None:
+        """The plane, counted on its die, where planes are the scope."""
+
+    @property
+    def is_collecting(self) -> bool:
+        """Whether the scope already collects."""
+
+    @property
+    def is_below(self) -> bool:
+        """What the watermarks say: whether it must collect."""
+
+    @property
+    def dies(self) -> int:
+        """Dies of the drive."""
+
+    @property
+    def planes(self) -> int:
+        """Planes of the drive."""
+
+    def queued(self, die: int) -> int:
+        """Count requests of the host that are queued at a die of the drive, or wait for its space."""
+
+    def free_blocks(self, plane: int) -> int:
+        """Erased blocks of a plane of the drive."""
+
+@final
+class SharesView:
+    """The state of the drive at the end of a period."""
+
+    now_ns: int
+    """The clock."""
+    free_blocks: int
+    """Erased blocks of the drive."""
+    free_blocks_target: int
+    """Erased blocks below which collection starts."""
+    outstanding: int
+    """Reads and writes of the host, in logical pages, that wait or are under way."""
+    reads: int
+    """Reads of the host, in logical pages, that have come so far."""
+    writes: int
+    """Writes of the host, in logical pages, that have come so far."""
+    reads_max: int
+    """The highest read count of a block, where reads are counted."""
+    reads_target: int
+    """The read count above which scrubbing starts."""
+    gc: float
+    """The share of collection up to now, in percent of the slots."""
+    scrub: float
+    """That of scrubbing."""
+
+@final
+class AllocationView:
+    """A page that needs a die, and the dies, an entry each."""
+
+    unit: int | None
+    """The first logical unit of a page that the host writes; ``None`` of one that a collection moves."""
+    channel: int | None
+    """The channel that the page has to stay on, where there is parity."""
+    queued: npt.NDArray[np.uint32]
+    """Requests of the host that are queued at each die, or wait for its space."""
+    free_pages: npt.NDArray[np.uint32]
+    """Pages of each die that the host may write before it has to wait for space."""
+    is_collecting: npt.NDArray[np.uint8]
+    """Whether a collection has each die, or waits for it: 0 or 1."""
+
+@final
+class Plugged:
+    """A policy that is handed in for as long as this lives."""
+
+    @property
+    def axis(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    def raised(self) -> BaseException | None:
+        """Return what the policy raised, once."""
+
+def plug_in(axis: str, policy: object) -> Plugged:
+    """Hand a policy in: an object, of which every drive gets a copy, or what makes one."""

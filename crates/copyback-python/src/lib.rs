@@ -5,6 +5,7 @@
 
 mod calls;
 mod errors;
+mod policies;
 mod requests;
 mod results;
 mod table;
@@ -18,6 +19,10 @@ mod _copyback {
     use crate::calls::{call, main};
     #[pymodule_export]
     use crate::errors::{Error, InputError, RunError};
+    #[pymodule_export]
+    use crate::policies::{
+        AllocationView, DieView, OrderView, Plugged, PreemptionView, SharesView, TriggerView, VictimView, plug_in,
+    };
     #[pymodule_export]
     use crate::requests::{Handed, hand_over};
     #[pymodule_export]

@@ -1,0 +1,161 @@
+//! Policies of Python: objects that are asked by the simulator, through the plugins of its axes.
+//!
+//! A policy is asked on the thread of its run, which takes the GIL for as long as the call lasts. What it is shown is
+//! the simulator's own, and is gone when the call returns: see [`borrowed`] and [`columns`].
+
+mod allocation;
+mod borrowed;
+mod columns;
+mod die;
+mod shares;
+mod thread;
+mod trigger;
+mod victim;
+
+pub use allocation::AllocationView;
+pub use die::{DieView, OrderView, PreemptionView};
+pub use shares::SharesView;
+pub use trigger::TriggerView;
+pub use victim::VictimView;
+
+use copyback::config::plugins::{self, fail};
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What helps who keeps arrays of a view.
+const KEEP_COPIES: &str = "an array of a view is valid during the call only; keep a copy: view.valid.copy()";
+
+/// The first exception that a policy raised, on any drive.
+type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// A policy that is handed in for as long as this value lives.
+#[pyclass(frozen, module = "copyback")]
+pub struct Plugged {
+    plugged: plugins::Plugged,
+    raised: Raised,
+}
+
+#[pymethods]
+impl Plugged {
+    /// The table of the configuration that chooses it, such as `"victim"`.
+    #[getter]
+    fn axis(&self) -> &str {
+        self.plugged.axis()
+    }
+
+    /// How a configuration names it.
+    #[getter]
+    fn name(&self) -> &str {
+        self.plugged.name()
+    }
+
+    /// What the policy raised, once; `None` where it raised nothing.
+    fn raised(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner).take();
+        raised.map(|error| error.into_value(py).into_any())
+    }
+}
+
+/// Hands a policy in: an object, of which every drive gets a copy (`copy.deepcopy`), or a class or function that makes
+/// one. `axis` says what it decides.
+#[pyfunction]
+pub fn plug_in(axis: &str, policy: Bound<'_, PyAny>) -> PyResult<Plugged> {
+    let named = if policy.is_callable() { policy.clone() } else { policy.get_type().into_any() };
+    let name = named.getattr("__name__").map_or_else(|_| "policy".to_owned(), |name| name.to_string());
+    let raised = Raised::default();
+    let maker = Maker { axis: axis_named(axis)?, name: name.clone(), policy: policy.unbind(), raised: raised.clone() };
+    let plugged = match axis {
+        "victim" => victim::plug_in(maker),
+        "order" => die::plug_in_order(maker),
+        "preemption" => die::plug_in_preemption(maker),
+        "trigger" => trigger::plug_in(maker),
+        "admit.shares" => shares::plug_in(maker),
+        _ => allocation::plug_in(maker),
+    };
+    Ok(Plugged { plugged, raised })
+}
+
+fn axis_named(axis: &str) -> PyResult<&'static str> {
+    let axes = ["victim", "order", "preemption", "trigger", "admit.shares", "allocation"];
+    let known = axes.into_iter().find(|known| *known == axis);
+    known.ok_or_else(|| PyValueError::new_err(format!("`{axis}` takes no policies; {} do", axes.join(", "))))
+}
+
+/// What makes a drive's policy of what was handed in.
+struct Maker {
+    axis: &'static str,
+    name: String,
+    policy: Py<PyAny>,
+    raised: Raised,
+}
+
+impl Maker {
+    /// The policy of one more drive.
+    fn make(&self, py: Python<'_>) -> Object {
+        let policy = self.policy.bind(py);
+        let made = if policy.is_callable() { policy.call0() } else { copy_of(policy) };
+        let unmade =
+            Object { axis: self.axis, name: self.name.clone(), object: py.None(), raised: self.raised.clone() };
+        let object = unmade.answered(py, made).unbind();
+        Object { object, ..unmade }
+    }
+}
+
+fn copy_of<'py>(policy: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    policy.py().import("copy")?.call_method1("deepcopy", (policy,))
+}
+
+/// A drive's policy.
+struct Object {
+    axis: &'static str,
+    name: String,
+    object: Py<PyAny>,
+    raised: Raised,
+}
+
+impl Object {
+    /// What a call gave; an exception ends the run, and is kept for whoever began it.
+    fn answered<T>(&self, py: Python<'_>, result: PyResult<T>) -> T {
+        match result {
+            Ok(value) => value,
+            Err(error) => {
+                let what = format!(
+                    "raised {}",
+                    error.value(py).repr().map_or_else(|_| "an exception".into(), |r| r.to_string())
+                );
+                self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                self.fail(what, None)
+            }
+        }
+    }
+
+    fn fail(&self, what: impl Into<String>, help: Option<&str>) -> ! {
+        fail(self.axis, &self.name, what, help)
+    }
+
+    /// The answer of a method as a value of this kind.
+    fn value<'py, T: for<'a> FromPyObject<'a, 'py>>(&self, answer: &Bound<'py, PyAny>, wanted: &str) -> T {
+        answer.extract().unwrap_or_else(|_| {
+            let shown = answer.repr().map_or_else(|_| "something".to_owned(), |shown| shown.to_string());
+            self.fail(format!("answered {shown}"), Some(wanted))
+        })
+    }
+
+    /// A copy in the same state.
+    fn copied(&self, py: Python<'_>) -> Self {
+        let object = self.answered(py, copy_of(self.object.bind(py))).unbind();
+        Self { axis: self.axis, name: self.name.clone(), object, raised: self.raised.clone() }
+    }
+
+    /// Whether the policy's class has its own of a method that the base class leaves empty.
+    fn overrides(&self, py: Python<'_>, method: &str) -> bool {
+        let has_own = |class: &Bound<'_, PyType>| -> PyResult<bool> {
+            let method = class.getattr(method)?;
+            Ok(!method.hasattr(intern!(py, "_is_left_out"))?)
+        };
+        has_own(&self.object.bind(py).get_type()).unwrap_or(false)
+    }
+}

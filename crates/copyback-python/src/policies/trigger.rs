@@ -1,0 +1,90 @@
+//! Triggers of Python.
+
+use super::borrowed::Borrowed;
+use super::thread::attach;
+use super::{Maker, Object};
+use copyback::config::plugins;
+use copyback::sim::index::{DieId, PlaneId};
+use copyback::tasks::gc::trigger::plugin::{Asked, PLUGINS, Plugin};
+use copyback::tasks::view::DriveView;
+use pyo3::exceptions::PyIndexError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A scope (a plane, a die or the drive, as `trigger.scope` says) that may have to collect.
+#[pyclass(frozen, module = "copyback")]
+pub struct TriggerView {
+    /// What is free in it: blocks, or pages, as `trigger.count` says.
+    #[pyo3(get)]
+    free: u32,
+    /// The plane, counted on its die, where planes are the scope; otherwise `None`.
+    #[pyo3(get)]
+    plane: Option<u32>,
+    /// Whether the scope already collects.
+    #[pyo3(get)]
+    is_collecting: bool,
+    /// What the watermarks say: whether `free` is below the one at which collection starts, or stops.
+    #[pyo3(get)]
+    is_below: bool,
+    drive: Borrowed<dyn DriveView>,
+}
+
+#[pymethods]
+impl TriggerView {
+    /// Dies of the drive.
+    #[getter]
+    fn dies(&self) -> PyResult<u32> {
+        self.drive.with(|drive| drive.geometry().dies)
+    }
+
+    /// Planes of the drive.
+    #[getter]
+    fn planes(&self) -> PyResult<u32> {
+        self.drive.with(|drive| drive.geometry().planes)
+    }
+
+    /// Requests of the host that are queued at a die of the drive, or wait for its space.
+    fn queued(&self, die: u32) -> PyResult<u32> {
+        self.drive.with(|drive| {
+            let queued = (die < drive.geometry().dies).then(|| drive.queued(DieId(die)));
+            queued.ok_or_else(|| PyIndexError::new_err(format!("the drive has no die {die}")))
+        })?
+    }
+
+    /// Erased blocks of a plane of the drive.
+    fn free_blocks(&self, plane: u32) -> PyResult<u32> {
+        self.drive.with(|drive| {
+            let free = (plane < drive.geometry().planes).then(|| drive.free_blocks(PlaneId(plane)));
+            free.ok_or_else(|| PyIndexError::new_err(format!("the drive has no plane {plane}")))
+        })?
+    }
+}
+
+pub(super) fn plug_in(maker: Maker) -> plugins::Plugged {
+    let name = maker.name.clone();
+    let make = move |_: &_| attach(|py| Box::new(Policy(maker.make(py))) as Box<dyn Plugin>);
+    PLUGINS.plug_in(&name, Arc::new(make))
+}
+
+/// The trigger of a drive.
+struct Policy(Object);
+
+impl Plugin for Policy {
+    fn wants(&self, asked: &Asked<'_>) -> bool {
+        let Asked { free, plane_offset: plane, is_collecting, is_below, drive } = *asked;
+        attach(|py| {
+            // SAFETY: only the lifetime changes; the drive is taken back before this call returns.
+            let drive = unsafe { std::mem::transmute::<&dyn DriveView, &'static dyn DriveView>(drive) };
+            // SAFETY: as above.
+            let drive = unsafe { Borrowed::new(NonNull::from(drive)) };
+            let shown = Py::new(py, TriggerView { free, plane, is_collecting, is_below, drive });
+            let shown = self.0.answered(py, shown);
+            let answer = self.0.object.bind(py).call_method1(intern!(py, "wants"), (&shown,));
+            shown.get().drive.end();
+            let answer = self.0.answered(py, answer);
+            self.0.value(&answer, "wants() answers with True or False")
+        })
+    }
+}

@@ -1,0 +1,250 @@
+//! Victim policies of Python.
+
+use super::borrowed::Borrowed;
+use super::columns::{self, Array, Column, Kind};
+use super::thread::attach;
+use super::{KEEP_COPIES, Maker, Object};
+use copyback::config::plugins;
+use copyback::ftl::blocks::{Block, Blocks};
+use copyback::ftl::victim::plugin::{PLUGINS, Plugin};
+use copyback::ftl::victim::{VictimPolicy, View};
+use copyback::sim::index::{BlockId, PlaneId};
+use pyo3::exceptions::PyIndexError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(super) fn plug_in(maker: Maker) -> plugins::Plugged {
+    let name = maker.name.clone();
+    PLUGINS.plug_in(&name, Arc::new(move |_, _| attach(|py| Box::new(Policy::new(py, maker.make(py))))))
+}
+
+/// The fields of a block that are shown, each with where it stands in its row.
+const FIELDS: [(&str, usize, Kind); 5] = [
+    ("valid", offset_of!(Block, valid), columns::U16),
+    ("written", offset_of!(Block, written), columns::U16),
+    ("state", offset_of!(Block, state), columns::U8),
+    ("erases", offset_of!(Block, erases), columns::U32),
+    ("closed_at", offset_of!(Block, closed_at), columns::U64),
+];
+
+/// The columns of some planes that were asked for so far.
+type Shown = [Option<Array>; FIELDS.len()];
+
+/// What a victim policy may look at: the blocks of the planes that it is asked for, an entry each.
+#[pyclass(frozen, module = "copyback")]
+pub struct VictimView {
+    view: Borrowed<View<'static>>,
+    shown: Mutex<Shown>,
+}
+
+impl VictimView {
+    /// The first block of the planes that are asked for, and all of them.
+    fn blocks<'a>(view: &View<'a>) -> (BlockId, &'a [Block]) {
+        let (first, count) = (view.blocks.id(view.planes.first(), 0), view.planes.count() * view.blocks.per_plane());
+        (first, view.blocks.run(first, count))
+    }
+
+    /// The lock is never held while Python is called, which may let another thread go on.
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn field(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
+        let (_, offset, kind) = FIELDS[at];
+        let column = self.view.with(|view| Column::new(Self::blocks(view).1, offset, kind))?;
+        if let Some(array) = self.shown()[at].as_ref().filter(|array| array.shows(&column)) {
+            return Ok(array.get(py));
+        }
+        let made = Array::new(py, column)?;
+        let array = made.get(py);
+        let before = self.shown()[at].replace(made);
+        drop(before);
+        Ok(array)
+    }
+
+    /// Takes everything back: the columns, and the name of one that somebody keeps.
+    fn end(&self) -> (Shown, Option<&'static str>) {
+        self.view.end();
+        let shown = std::mem::take(&mut *self.shown());
+        let is_kept = |array: &Option<Array>| array.as_ref().is_some_and(Array::is_referred_to);
+        let kept = shown.iter().zip(FIELDS).find(|(array, _)| is_kept(array)).map(|(_, (name, ..))| name);
+        (shown, kept)
+    }
+}
+
+#[pymethods]
+impl VictimView {
+    /// Units of each block that hold the newest version of their data: `uint16`.
+    #[getter]
+    fn valid(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.field(py, 0)
+    }
+
+    /// Units of each block that are programmed, padded, or being so: `uint16`.
+    #[getter]
+    fn written(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.field(py, 1)
+    }
+
+    /// Where each block is in its life, a `BlockState`: `uint8`. The candidates are those that are `FULL`.
+    #[getter]
+    fn state(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.field(py, 2)
+    }
+
+    /// Erases of each block so far: `uint32`.
+    #[getter]
+    fn erases(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.field(py, 3)
+    }
+
+    /// `now` when each block was full: `uint64`.
+    #[getter]
+    fn closed_at(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.field(py, 4)
+    }
+
+    /// Units that the drive has written so far.
+    #[getter]
+    fn now(&self) -> PyResult<u64> {
+        self.view.with(|view| view.now)
+    }
+
+    /// The drive's number of the first block: entry 0 of the arrays.
+    #[getter]
+    fn first_block(&self) -> PyResult<u32> {
+        self.view.with(|view| Self::blocks(view).0.0)
+    }
+
+    /// The first plane that is asked for, and how many.
+    #[getter]
+    fn planes(&self) -> PyResult<(u32, u32)> {
+        self.view.with(|view| (view.planes.first().0, view.planes.count()))
+    }
+
+    /// Blocks in a plane.
+    #[getter]
+    fn blocks_per_plane(&self) -> PyResult<u32> {
+        self.view.with(|view| view.blocks.per_plane())
+    }
+
+    /// Units in a block.
+    #[getter]
+    fn units_per_block(&self) -> PyResult<u32> {
+        self.view.with(|view| view.blocks.units_per_block)
+    }
+
+    /// Pages in a block.
+    #[getter]
+    fn pages_per_block(&self) -> PyResult<u32> {
+        self.view.with(|view| view.geometry.pages_per_block)
+    }
+
+    /// Page offsets of the reads that wait for other planes of the die, each once: for policies whose `matches_reads`
+    /// is true.
+    #[getter]
+    fn read_offsets(&self) -> PyResult<Vec<u32>> {
+        self.view.with(|view| view.read_offsets.to_vec())
+    }
+
+    /// Whether a page of the block of this entry holds valid data.
+    fn is_page_valid(&self, block: u32, page_offset: u32) -> PyResult<bool> {
+        self.view.with(|view| {
+            let (first, blocks) = Self::blocks(view);
+            let is_there = (block as usize) < blocks.len() && page_offset < view.geometry.pages_per_block;
+            let valid = is_there.then(|| view.is_page_valid(BlockId(first.0 + block), page_offset));
+            valid.ok_or_else(|| PyIndexError::new_err(format!("there is no page {page_offset} of block {block}")))
+        })?
+    }
+}
+
+/// The policy of a drive.
+struct Policy {
+    object: Object,
+    hears_close: bool,
+    hears_invalidate: bool,
+    hears_take: bool,
+    matches_reads: bool,
+    /// Of planes (the first, and how many) the columns that were looked at.
+    shown: BTreeMap<(u32, u32), Shown>,
+}
+
+impl Policy {
+    fn new(py: Python<'_>, object: Object) -> Self {
+        let matches_reads = object.object.bind(py).getattr("matches_reads").and_then(|value| value.is_truthy());
+        Self {
+            hears_close: object.overrides(py, "on_close"),
+            hears_invalidate: object.overrides(py, "on_invalidate"),
+            hears_take: object.overrides(py, "on_take"),
+            matches_reads: matches_reads.unwrap_or(false),
+            shown: BTreeMap::new(),
+            object,
+        }
+    }
+
+    /// Tells the policy of a block: its number on the drive and its units that are valid.
+    fn tell(&self, method: &str, blocks: &Blocks, block: BlockId) {
+        attach(|py| {
+            let told = self.object.object.bind(py).call_method1(method, (block.0, blocks[block].valid));
+            self.object.answered(py, told.map(drop));
+        });
+    }
+}
+
+impl VictimPolicy for Policy {
+    fn on_close(&mut self, blocks: &Blocks, _plane: PlaneId, block: BlockId) {
+        if self.hears_close {
+            self.tell("on_close", blocks, block);
+        }
+    }
+
+    fn on_invalidate(&mut self, blocks: &Blocks, _plane: PlaneId, block: BlockId) {
+        if self.hears_invalidate {
+            self.tell("on_invalidate", blocks, block);
+        }
+    }
+
+    fn on_take(&mut self, blocks: &Blocks, _plane: PlaneId, block: BlockId) {
+        if self.hears_take {
+            self.tell("on_take", blocks, block);
+        }
+    }
+
+    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+        let planes = (view.planes.first().0, view.planes.count());
+        let at: Option<u32> = attach(|py| {
+            // SAFETY: the view is taken back before this call returns, and nobody writes the drive meanwhile.
+            let lent = unsafe { Borrowed::new(NonNull::from(&view).cast()) };
+            let shown = self.shown.remove(&planes).unwrap_or_default();
+            let shown = Py::new(py, VictimView { view: lent, shown: Mutex::new(shown) });
+            let shown = self.object.answered(py, shown);
+            let answer = self.object.object.bind(py).call_method1(intern!(py, "pick"), (&shown,));
+            let (columns, kept) = shown.get().end();
+            if kept.is_some() {
+                // Whoever looks there later finds what is there, and no memory that is somebody else's.
+                view.blocks.keep_for_ever();
+            }
+            let answer = self.object.answered(py, answer);
+            if let Some(column) = kept {
+                self.object.fail(format!("kept `{column}` of a view beyond its call"), Some(KEEP_COPIES));
+            }
+            self.shown.insert(planes, columns);
+            self.object.value(&answer, "pick() answers with an entry of the view's arrays, or None")
+        });
+        at.map(|at| BlockId(VictimView::blocks(&view).0.0.saturating_add(at)))
+    }
+
+    fn matches_reads(&self) -> bool {
+        self.matches_reads
+    }
+}
+
+impl Plugin for Policy {
+    fn copied(&self) -> Box<dyn Plugin> {
+        attach(|py| Box::new(Self { object: self.object.copied(py), shown: BTreeMap::new(), ..*self }))
+    }
+}

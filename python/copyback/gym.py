@@ -1,0 +1,331 @@
+"""Scheduling of garbage collection as an environment of Gymnasium: ``pip install 'copyback[gym]'``.
+
+One episode is one run. Once a period of simulated time (``admit.shares.period``, 1 ms) while a collection is at work,
+the agent sees the drive and says how many of its slots collections may have: 0 lets the host alone go, 100 collects as
+fast as the drive can. With ``trigger.soft`` high collection is nearly always at work, so that the agent also decides
+whether blocks are freed ahead of need. Scheduling is that of atc18: ``admit.policy = "debit"``,
+``preemption.policy = "always"``; the guard of ``admit.guard`` collections holds whatever the agent says.
+
+An observation is a vector of six numbers, ``float32``:
+
+=====================  ==================================================================================
+``free``               free blocks, as a share of those below which collection starts
+``outstanding``        logical pages of the host that wait or are under way, for each die
+``reads``, ``writes``  logical pages that have come in the last period, for each die
+``idle``               periods in a row in which nothing has come, up to 100, as a share of these
+``share``              the share of slots that collections have had, from 0 to 1
+=====================  ==================================================================================
+
+An action is one number from 0 to 1, the share from now on; with ``levels`` it is one of so many equal steps, counted
+from 0.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from copyback import _commands
+from copyback.policies import SharesPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from copyback._copyback import SharesView
+    from copyback._results import Runs
+    from copyback._words import Setting
+
+__all__ = ["GcEnv", "GcVectorEnv", "Observation", "Observer", "waiting"]
+
+_IDLE_MAX = 100
+_SETTINGS: dict[str, Setting] = {"admit.policy": "debit", "preemption.policy": "always", "trigger.scope": "device"}
+
+
+class Observation(NamedTuple):
+    """What an agent sees: see the module's table."""
+
+    free: float
+    outstanding: float
+    reads: float
+    writes: float
+    idle: float
+    share: float
+
+
+class Observer:
+    """Makes observations of what a policy of shares is shown, one after the other."""
+
+    def __init__(self, dies: int) -> None:
+        """Begin with nothing seen, on a drive with so many dies."""
+        self._dies = dies
+        self._reads = self._writes = self._idle = 0
+
+    def __call__(self, view: SharesView) -> Observation:
+        """Observe the end of a period."""
+        reads, writes = view.reads - self._reads, view.writes - self._writes
+        self._reads, self._writes = view.reads, view.writes
+        self._idle = 0 if reads or writes else min(self._idle + 1, _IDLE_MAX)
+        return Observation(
+            view.free_blocks / max(view.free_blocks_target, 1),
+            view.outstanding / self._dies,
+            reads / self._dies,
+            writes / self._dies,
+            self._idle / _IDLE_MAX,
+            view.gc / 100,
+        )
+
+
+def waiting(before: Observation, action: float, after: Observation) -> float:
+    """Reward an action with how little is outstanding after it: in sum, the negative of all response times."""
+    del before, action
+    return -after.outstanding
+
+
+class _Ended(NamedTuple):
+    result: Runs | None
+    error: BaseException | None
+
+
+class _Gone(Exception):  # noqa: N818
+    """Nobody asks for the rest of a run."""
+
+
+class _Asked(SharesPolicy):
+    """Hands every decision to the environment, on another thread, and waits for its answer."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+
+    def update(self, view: SharesView) -> float:
+        return self._run.decide(view)
+
+
+class _Run:
+    """A run on a thread of its own, which stops at each decision."""
+
+    def __init__(self, begin: Callable[[_Asked], Runs], dies: int) -> None:
+        self._questions: queue.SimpleQueue[Observation | _Ended] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[float | None] = queue.SimpleQueue()
+        self._observe = Observer(dies)
+        self._thread = threading.Thread(target=self._go, args=(begin,), name="copyback-gym", daemon=True)
+        self._thread.start()
+
+    def _go(self, begin: Callable[[_Asked], Runs]) -> None:
+        try:
+            ended = _Ended(begin(_Asked(self)), None)
+        except BaseException as error:  # noqa: BLE001: whoever steps next raises it.
+            ended = _Ended(None, error)
+        self._questions.put(ended)
+
+    def decide(self, view: SharesView) -> float:
+        self._questions.put(self._observe(view))
+        answer = self._answers.get()
+        if answer is None:
+            raise _Gone
+        return answer
+
+    def answer(self, percent: float) -> None:
+        self._answers.put(percent)
+
+    def next(self) -> Observation | _Ended:
+        return self._questions.get()
+
+    def leave(self) -> None:
+        """End the run at its next decision."""
+        self._answers.put(None)
+        self._thread.join()
+
+
+class GcEnv(gymnasium.Env[np.ndarray, Any]):
+    """One drive that serves one workload; an agent says how much it collects.
+
+    Parameters
+    ----------
+    levels
+        How many shares there are to choose from, from 0 to 100 % [any share].
+    reward
+        What an action is worth, of the observations before and after it [``waiting``].
+    requests, run
+        How many requests an episode has, and what else ``copyback.run`` takes, but ``seed``, ``policies`` and
+        ``progress``.
+    set
+        Settings over those of the environment.
+
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(
+        self,
+        *,
+        levels: int | None = None,
+        reward: Callable[[Observation, float, Observation], float] = waiting,
+        requests: int = 20_000,
+        set: Mapping[str, Setting] | None = None,
+        **run: Any,
+    ) -> None:
+        """Make an environment; the run begins with ``reset``."""
+        if levels is not None and levels < 2:  # noqa: PLR2004
+            message = f"an agent needs two shares or more to choose from, and levels is {levels}"
+            raise ValueError(message)
+        self.observation_space = spaces.Box(0, np.inf, (len(Observation._fields),), np.float32)
+        self.action_space = spaces.Box(0, 1, (1,), np.float32) if levels is None else spaces.Discrete(levels)
+        self._levels = levels
+        self._reward = reward
+        self._requests = requests
+        self._settings = {**_SETTINGS, **(set or {})}
+        self._options = run
+        self._dies = _dies({**run, "set": self._settings})
+        self._run: _Run | None = None
+        self._last: Observation | None = None
+        self._share = 0.0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin an episode; ``seed`` is that of the run's workload and of all else that is drawn."""
+        super().reset(seed=seed)
+        del options
+        self.close()
+        run_seed = int(self.np_random.integers(1, 2**31)) if seed is None else seed
+        self._run = _Run(lambda policy: self._begin(policy, run_seed), self._dies)
+        first = self._run.next()
+        if isinstance(first, _Ended):
+            self._run = None
+            if first.error is not None:
+                raise first.error
+            message = "the run ended before a collection began: nothing was to be decided"
+            raise RuntimeError(message)
+        self._last = first
+        return np.array(first, np.float32), {"seed": run_seed}
+
+    def _begin(self, policy: _Asked, seed: int) -> Runs:
+        # A function, as each drive would get a copy of an object.
+        policies = [_Once(policy)]
+        return _commands.run(
+            seed=seed, requests=self._requests, policies=policies, set=self._settings, progress=False, **self._options
+        )
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Let a period pass; the last one has the result in ``info["result"]``."""
+        self.send(action)
+        return self.receive()
+
+    def send(self, action: Any) -> None:
+        """Answer with a share; ``receive`` waits for what follows."""
+        if self._run is None:
+            message = "the episode is over, or has not begun: call reset()"
+            raise RuntimeError(message)
+        share = float(np.asarray(action).reshape(-1)[0])
+        self._share = min(max(share if self._levels is None else share / (self._levels - 1), 0.0), 1.0)
+        self._run.answer(100 * self._share)
+
+    def receive(self) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Wait for what follows an action."""
+        assert self._run is not None
+        assert self._last is not None
+        after = self._run.next()
+        if isinstance(after, Observation):
+            reward = self._reward(self._last, self._share, after)
+            self._last = after
+            return np.array(after, np.float32), float(reward), False, False, {}
+        self._run = None
+        if after.error is not None:
+            raise after.error
+        return np.array(self._last, np.float32), 0.0, True, False, {"result": after.result}
+
+    def close(self) -> None:
+        """End the run that is under way."""
+        if self._run is not None:
+            self._run.leave()
+            self._run = None
+
+
+class _Once:
+    """Makes the policy of the only drive that there is."""
+
+    axis = _Asked.axis
+    __name__ = "gym"
+
+    def __init__(self, policy: _Asked) -> None:
+        self._policy = policy
+
+    def __call__(self) -> _Asked:
+        return self._policy
+
+
+def _dies(run: dict[str, Any]) -> int:
+    import tomllib  # noqa: PLC0415
+
+    asked = {key: run[key] for key in ("experiment", "scheme", "device", "workload", "set") if key in run}
+    geometry = tomllib.loads(_commands.config(**asked))["geometry"]
+    return int(geometry["channels"] * geometry["chips_per_channel"] * geometry["dies_per_chip"])
+
+
+class GcVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray]):
+    """Several environments at once: their runs go on side by side, each on a thread.
+
+    Parameters
+    ----------
+    num_envs
+        How many.
+    more
+        What ``GcEnv`` takes.
+
+    """
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(self, num_envs: int, **more: Any) -> None:
+        """Make the environments."""
+        self.envs = [GcEnv(**more) for _ in range(num_envs)]
+        self.num_envs = num_envs
+        self.single_observation_space = self.envs[0].observation_space
+        self.single_action_space = self.envs[0].action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._is_over = np.zeros(num_envs, dtype=bool)
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin an episode of each; one seed stands for itself and those that follow."""
+        del options
+        seeds = list(range(seed, seed + self.num_envs)) if isinstance(seed, int) else seed or [None] * self.num_envs
+        infos: dict[str, Any] = {}
+        observed = []
+        for at, (env, own) in enumerate(zip(self.envs, seeds, strict=True)):
+            observation, info = env.reset(seed=own)
+            observed.append(observation)
+            infos = self._add_info(infos, info, at)
+        self._is_over[:] = False
+        return np.stack(observed), infos
+
+    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Let a period of each pass; an episode that was over begins anew."""
+        for env, action, is_over in zip(self.envs, actions, self._is_over, strict=True):
+            if not is_over:
+                env.send(action)
+        observed, rewards, over = [], np.zeros(self.num_envs), np.zeros(self.num_envs, dtype=bool)
+        infos: dict[str, Any] = {}
+        for at, env in enumerate(self.envs):
+            if self._is_over[at]:
+                observation, info = env.reset()
+            else:
+                observation, rewards[at], over[at], _, info = env.receive()
+            observed.append(observation)
+            infos = self._add_info(infos, info, at)
+        self._is_over = over
+        return np.stack(observed), rewards, over.copy(), np.zeros(self.num_envs, dtype=bool), infos
+
+    def close_extras(self, **_: Any) -> None:
+        """End the runs that are under way."""
+        for env in self.envs:
+            env.close()

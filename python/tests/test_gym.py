@@ -1,0 +1,109 @@
+"""Is the environment one of Gymnasium's, does its agent decide, and does learning pay?"""
+
+import importlib
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from gymnasium.utils.env_checker import check_env
+
+import copyback
+from copyback.gym import GcEnv, GcVectorEnv
+
+BURSTS = {
+    "workload.requests": 3000,
+    "workload.read_share": 0.5,
+    "workload.size": {"kind": "fixed", "mean": "16 KiB"},
+    "workload.arrivals": {"kind": "on-off", "rate": 4000, "burst": "20 ms", "burst_rate": 16_000},
+    "workload.addresses": {"kind": "uniform"},
+    "trigger.soft": 0.2,
+}
+SETTINGS = {"admit.policy": "debit", "preemption.policy": "always", "trigger.scope": "device"}
+
+
+@pytest.mark.parametrize("levels", [None, 5])
+def test_gymnasium_takes_it_for_an_environment(levels):
+    with warnings.catch_warnings():
+        # That numbers of requests have no highest value, and that nothing is rendered.
+        warnings.simplefilter("ignore", UserWarning)
+        check_env(GcEnv(requests=1000, set=BURSTS, levels=levels))
+
+
+def episode(env, seed, action):
+    observed, _ = env.reset(seed=seed)
+    seen, rewards, over = [observed], [], False
+    while not over:
+        observed, reward, over, _, info = env.step(action)
+        seen.append(observed)
+        rewards.append(reward)
+    return np.array(seen), rewards, info["result"]
+
+
+def test_an_episode_is_the_run_with_the_same_shares():
+    env = GcEnv(requests=2000, set=BURSTS)
+    seen, rewards, result = episode(env, 7, [0.3])
+    settings = {**SETTINGS, **BURSTS, "admit.shares.policy": "fixed", "admit.shares.gc": 30}
+    fixed = copyback.run(seed=7, requests=2000, set=settings)
+    # Up to the first decision collections have 20 %, with which plugins begin.
+    assert seen[0][5] == pytest.approx(0.2)
+    assert (seen[1:-1, 5] == np.float32(0.3)).all()
+    assert result["baseline"]["reads"] == fixed["baseline"]["reads"]
+    assert sum(rewards) == pytest.approx(-seen[1:-1, 1].sum(), rel=1e-5)
+    # In silence nothing comes, which is three quarters of the time.
+    assert 0.6 < ((seen[:, 2] + seen[:, 3]) == 0).mean() < 0.9
+
+
+def test_the_agent_decides():
+    env = GcEnv(requests=2000, set=BURSTS)
+    much, little = (episode(env, 7, [share])[2]["baseline"]["gc"]["collections"] for share in (1.0, 0.0))
+    assert much > 1.5 * little
+
+
+def test_rewards_are_settable():
+    env = GcEnv(requests=1000, set=BURSTS, reward=lambda before, action, after: action)
+    assert set(episode(env, 1, [0.5])[1][:-1]) == {0.5}
+
+
+def test_several_runs_go_side_by_side():
+    several = GcVectorEnv(3, requests=1000, set=BURSTS)
+    observed, info = several.reset(seed=5)
+    assert observed.shape == (3, 6)
+    assert list(info["seed"]) == [5, 6, 7]
+    alone, _, _ = episode(GcEnv(requests=1000, set=BURSTS), 6, [0.4])
+    seen = [observed[1]]
+    while True:
+        observed, _, over, _, info = several.step(np.full((3, 1), 0.4, np.float32))
+        seen.append(observed[1])
+        if over[1]:
+            break
+    assert (np.array(seen) == alone).all()
+    assert info["result"][1]["baseline"]["reads"] > 0
+    several.close()
+
+
+def test_a_run_that_is_left_ends():
+    env = GcEnv(requests=3000, set=BURSTS)
+    env.reset(seed=1)
+    env.step([0.5])
+    env.reset(seed=2)
+    env.close()
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.step([0.5])
+
+
+def test_a_mistake_in_the_settings_comes_out():
+    with pytest.raises(copyback.InputError):
+        GcEnv(set={"trigger.sof": 1})
+    with pytest.raises(ValueError, match="two shares or more"):
+        GcEnv(levels=1)
+
+
+def test_learning_pays():
+    """Is the learned network better than free blocks by a tenth, where the one that was not trained is not?"""
+    sys.path.insert(0, str(ROOT / "docs" / "examples"))
+    learned_gc = importlib.import_module("learned_gc")
+    reactive = learned_gc.median_ms()
+    assert learned_gc.median_ms(learned_gc.untrained()) > 0.9 * reactive
+    assert learned_gc.median_ms(learned_gc.train(generations=1)) < 0.9 * reactive

@@ -1,0 +1,275 @@
+"""Do policies of Python decide, do they decide as the same policies do in Rust, and are wrong answers named?"""
+
+import json
+import random
+import time
+
+import numpy as np
+import pytest
+
+import copyback
+from copyback import BlockState
+
+FULL = int(BlockState.FULL)
+AXES = ("victim", "order", "preemption", "trigger", "allocation", "admit")
+
+
+def document(runs):
+    """All that a run says, without who decided, and how long that took."""
+    whole = json.loads(runs.json)
+    del whole["wall"]
+    for result in whole["results"]:
+        del result["hash"]
+        # A run ends with the last update of its shares, where there are any.
+        del result["report"]["utilization"]
+        for axis in AXES:
+            result["config"].pop(axis, None)
+    return whole
+
+
+class Greedy(copyback.VictimPolicy):
+    """``greedy``: of blocks with equally few valid units, of the first eight to have so few the least worn."""
+
+    def __init__(self):
+        self.turn = 0
+        self.turns = {}
+
+    def on_close(self, block, valid):
+        self.turn += 1
+        self.turns[block] = self.turn
+
+    on_invalidate = on_close
+
+    def pick(self, view):
+        full = np.flatnonzero(view.state == FULL)
+        if not len(full):
+            return None
+        valid = view.valid[full]
+        equal = full[valid == valid.min()]
+        first = view.first_block
+        in_turn = sorted(equal, key=lambda block: self.turns[first + int(block)])[:8]
+        return int(min(in_turn, key=lambda block: view.erases[block]))
+
+
+class Watermark(copyback.TriggerPolicy):
+    def wants(self, view):
+        return view.is_below
+
+
+class Points(copyback.PreemptionPolicy):
+    def admits(self, view):
+        return True
+
+
+class Priority(copyback.OrderPolicy):
+    puts_gc_first = True
+
+    def pick(self, view):
+        return next(name for name in ("gc", "read", "write") if name in view.may_run)
+
+
+class Fixed(copyback.SharesPolicy):
+    """``fixed``: what is so from the beginning stays so."""
+
+    def update(self, view):
+        return view.gc
+
+
+class Dynamic(copyback.AllocationPolicy):
+    """``dynamic`` on the drive ``small``: turns go round its 4 channels first, of 4 dies each."""
+
+    def __init__(self):
+        self.turns = [turn % 4 * 4 + turn // 4 for turn in range(16)]
+        self.turn = 0
+
+    def place(self, view):
+        in_turn = [self.turns[(self.turn + i) % 16] for i in range(16)]
+        return min(in_turn, key=lambda die: (view.free_pages[die] == 0, view.is_collecting[die], view.queued[die]))
+
+    def on_placed(self, die):
+        self.turn = (self.turns.index(die) + 1) % 16
+
+
+DEBIT = {"admit.policy": "debit", "preemption.policy": "always", "trigger.soft": 0.06}
+SAME = {
+    "victim": (Greedy, {}, {}),
+    "trigger": (Watermark, {}, {}),
+    "order": (Priority, {}, {}),
+    "preemption": (Points, {"preemption.policy": "points"}, {}),
+    "shares": (
+        Fixed,
+        {**DEBIT, "admit.shares.policy": "fixed", "admit.shares.gc": 30},
+        {**DEBIT, "admit.shares.gc": 30},
+    ),
+    "allocation": (Dynamic, {"allocation.policy": "dynamic"}, {}),
+}
+
+
+@pytest.mark.parametrize("axis", SAME)
+def test_the_same_policy_gives_the_same_results(axis):
+    policy, built_in, beside = SAME[axis]
+    own = copyback.run(requests=6000, policies=[policy], set=beside)
+    theirs = copyback.run(requests=6000, set=built_in)
+    assert document(own) == document(theirs)
+    if axis == "victim":
+        assert json.loads(own.json)["results"][0]["report"]["gc"]["collections"] > 50
+
+
+def test_a_policy_that_decides_otherwise_gives_other_results():
+    class GcLast(Priority):
+        puts_gc_first = False
+
+        def pick(self, view):
+            return view.may_run[-1] if view.may_run != ["gc", "read", "write"] else "read"
+
+    own = copyback.run(requests=6000, policies=[GcLast()], check=True)
+    assert document(own) != document(copyback.run(requests=6000))
+
+
+def test_every_drive_has_a_policy_of_its_own():
+    made = []
+
+    class Counts(copyback.TriggerPolicy):
+        def __init__(self):
+            made.append(self)
+            self.asked = 0
+
+        def wants(self, view):
+            self.asked += 1
+            return view.is_below
+
+    one = Counts()
+    copyback.compare(schemes=["baseline", "pgc"], requests=2000, policies=[one])
+    assert one.asked == 0, "drives have copies of an instance"
+    copyback.run(requests=2000, policies=[Counts])
+    assert sum(policy.asked > 0 for policy in made) == 1
+
+
+class KeepsPart(Greedy):
+    def pick(self, view):
+        self.kept = view.valid[3:5]
+        return super().pick(view)
+
+
+class KeepsView(Greedy):
+    def pick(self, view):
+        if hasattr(self, "view"):
+            _ = self.view.valid
+        self.view = view
+        return super().pick(view)
+
+
+class PicksFar(Greedy):
+    def pick(self, view):
+        return 10**6
+
+
+class PicksText(Greedy):
+    def pick(self, view):
+        return "the first"
+
+
+class PicksOpen(Greedy):
+    def pick(self, view):
+        return int(np.flatnonzero(view.state == BlockState.OPEN)[0])
+
+
+class OrdersNobody(copyback.OrderPolicy):
+    def pick(self, view):
+        return "host"
+
+
+class OrdersWrong(copyback.OrderPolicy):
+    def pick(self, view):
+        return next(name for name in ("gc", "write", "read") if name not in view.may_run)
+
+
+class Generous(copyback.SharesPolicy):
+    def update(self, view):
+        return 101.0
+
+
+class Elsewhere(copyback.AllocationPolicy):
+    def place(self, view):
+        return len(view.queued)
+
+
+WRONG = [
+    (KeepsPart, "kept `valid` of a view beyond its call"),
+    (PicksFar, "picked block 1"),
+    (PicksText, "answered 'the first'"),
+    (PicksOpen, "which is open, and not full"),
+    (OrdersNobody, "answered 'host'"),
+    (OrdersWrong, "may run"),
+    (Generous, "gave Gc a share of 101 %"),
+    (Elsewhere, "placed a page on die 16, and the drive has 16"),
+]
+
+
+@pytest.mark.parametrize(("policy", "says"), WRONG, ids=lambda value: getattr(value, "__name__", None))
+def test_a_wrong_answer_is_named(policy, says):
+    with pytest.raises(copyback.RunError) as wrong:
+        copyback.run(requests=6000, policies=[policy], set={"trigger.soft": 0.06} if policy is Generous else None)
+    assert f"plugin `{policy.__name__}`" in wrong.value.message
+    assert says in wrong.value.message
+    assert wrong.value.help
+
+
+def test_a_view_is_gone_when_its_call_is_over():
+    with pytest.raises(RuntimeError, match="valid during the call only"):
+        copyback.run(requests=6000, policies=[KeepsView])
+
+
+def test_what_a_policy_raises_comes_out():
+    class Breaks(Greedy):
+        def pick(self, view):
+            raise ZeroDivisionError(len(view.valid))
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        copyback.run(requests=6000, policies=[Breaks])
+    assert [frame.name for frame in raised.traceback][-1] == "pick"
+
+
+def test_what_is_no_policy_is_refused():
+    with pytest.raises(TypeError, match="is no policy"):
+        copyback.run(policies=[object()])
+    with pytest.raises(ValueError, match="two policies of one axis"):
+        copyback.run(policies=[Greedy, Greedy()])
+    with pytest.raises(copyback.InputError) as gone:
+        copyback.run(set={"victim.policy": "plugin", "victim.name": "Greedy"})
+    assert gone.value.message == "`victim.name`: there is no plugin `Greedy`"
+
+
+def test_random_draws_of_a_policy_are_its_own():
+    class Random(copyback.VictimPolicy):
+        def __init__(self):
+            self.random = random.Random(1)
+
+        def pick(self, view):
+            full = np.flatnonzero((view.state == FULL) & (view.valid < view.units_per_block))
+            return int(self.random.choice(full)) if len(full) else None
+
+    first, second = (copyback.run(requests=3000, policies=[Random]) for _ in range(2))
+    assert document(first) == document(second)
+
+
+def test_a_victim_is_picked_100_000_times_a_second():
+    picks = 0
+
+    class First(copyback.VictimPolicy):
+        def pick(self, view):
+            nonlocal picks
+            picks += 1
+            return int(np.where(view.state == FULL, view.valid, 65535).argmin())
+
+    def seconds(policies):
+        begun = time.process_time()
+        copyback.run(requests=60_000, policies=policies)
+        return time.process_time() - begun
+
+    rates = []
+    for _ in range(3):
+        picks = 0
+        rates.append((seconds([First]) - seconds([])) / picks)
+    # Processor time, the best of three: other programs share the machine.
+    assert 1 / min(rates) > 100_000
