@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from copyback._words import Path, Setting
 
-Keep = Literal["gc_events", "requests"]
+Keep = Literal["gc_events", "requests", "commands"]
 Around = Literal["worst-read", "worst-write"]
 
 
@@ -108,7 +108,8 @@ def run(
     timeline_around, perfetto_from, perfetto_for, perfetto_around
         What is drawn: around the slowest read or write, or from a time (``"1.5 s"``) on, for so long.
     keep
-        Tables of the result that take memory: ``"gc_events"`` of every collection, ``"requests"`` of every request.
+        Tables of the result that take memory: ``"gc_events"`` of every collection, ``"requests"`` of every request,
+        ``"commands"`` of every flash command.
     progress
         Whether to show bars (tqdm); ``None``: where somebody sees them.
 

@@ -76,7 +76,7 @@ class Runs:
         """Return the table of this name."""
         if name.startswith("_") or name not in self.tables:
             message = f"there is no table or attribute {name!r}; tables: {', '.join(self.tables)}"
-            if name in ("gc_events", "requests"):
+            if name in ("gc_events", "requests", "commands"):
                 message += f'; ask for it: keep=["{name}"]'
             raise AttributeError(message)
         return self.table(name)

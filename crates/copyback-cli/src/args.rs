@@ -218,6 +218,9 @@ pub struct Common {
     /// Let the folder have a table of every request, too
     #[arg(long, requires = "out")]
     pub out_requests: bool,
+    /// Let the folder have a table of every flash command, too: who used which die when
+    #[arg(long, requires = "out")]
+    pub out_commands: bool,
     /// Tables that a program which calls this one wants, beside those that all runs have.
     #[arg(skip)]
     pub asked: Asked,

@@ -15,13 +15,14 @@ const PATIENCE: Duration = Duration::from_millis(40);
 
 /// Does what a command line says, of which `words` are all behind the program's name.
 ///
-/// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`). `hear` is called now
+/// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`, `"commands"`). `hear` is called now
 /// and then with a list of `(name, total or None, done, is_over)`, one for each part of the work.
 #[pyfunction]
 #[pyo3(signature = (words, keep, hear = None))]
 pub fn call(py: Python<'_>, words: Vec<String>, keep: Vec<String>, hear: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
     let has = |table: &str| keep.iter().any(|kept| kept == table);
-    let asked = Asked { gc_events: has("gc_events"), requests: has("requests"), microscope: false };
+    let asked =
+        Asked { gc_events: has("gc_events"), requests: has("requests"), commands: has("commands"), microscope: false };
     let watch = Arc::new(Watch::default());
     let (sender, mut receiver) = channel();
     let own = watch.clone();
