@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from copyback import _copyback, _progress
 from copyback._results import Document, Runs, Sweep
 from copyback._words import joined, of_options, of_settings, of_trace
+from copyback.figures import Package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -227,6 +228,7 @@ def reproduce(
     quick: bool = False,
     out: Path | None = None,
     json: Path | None = None,
+    figures: Path | None = None,
     set: Mapping[str, Setting] | None = None,
     fit: float | None = None,
     seed: int | None = None,
@@ -240,16 +242,23 @@ def reproduce(
 
     ``paper`` is a name (``"ispass11"``, ``"tc12"``, ``"hpdc18"``, ``"atc18"``, ``"tpds20"``) or a sweep file with
     ``claim`` tables; ``figure`` chooses some of its figures. Tables and a journal go to the folder ``out``
-    [``reproduction``].
+    [``reproduction``]; into the folder ``figures`` the paper's figures are drawn, published values beside measured
+    (with matplotlib). The result's ``tables`` are those of a sweep, by experiment.
     """
-    figures = [figure] if isinstance(figure, str) else list(figure)
+    package = Package()
+    if figures is not None:
+        package.check_figures(os.fspath(paper), figures)
+    chosen = [figure] if isinstance(figure, str) else list(figure)
     words = [
-        *of_options(figure=figures, quick=quick, out=out, json=json, fit=fit, seed=seed, warmup=warmup),
+        *of_options(figure=chosen, quick=quick, out=out, json=json, fit=fit, seed=seed, warmup=warmup),
         *of_options(traces=traces, fresh=fresh, jobs=jobs),
         *of_settings(set or {}),
         *_positional(paper),
     ]
-    return _document(["reproduce", *words], progress)
+    done = _document(["reproduce", *words], progress)
+    if figures is not None:
+        done.draw(figures)
+    return done
 
 
 def validate(

@@ -5,6 +5,7 @@
 
 mod calls;
 mod errors;
+mod package;
 mod requests;
 mod results;
 mod table;
