@@ -67,6 +67,8 @@ def test_values_are_means_over_seeds_of_ratios(tables):
     assert values.half("time_ns", "mine", "a") == pytest.approx(12.706 * 0.125, rel=1e-3)
     absolute = _data.values_of(_panel(factor=1e-6), Given(tables))
     assert absolute.mean("time_ns", "baseline", "b") == pytest.approx(20.0)
+    less = _data.values_of(_panel(metric="time_ns - count / count"), Given(tables))
+    assert less.mean("time_ns - count / count", "baseline", "a") == pytest.approx(2.5e6 - 1)
     ratio = _data.values_of(_panel(metric="time_ns * 2 + count / count"), Given(tables))
     assert ratio.mean("time_ns * 2 + count / count", "baseline", "a") == pytest.approx(5e6 + 1)
 

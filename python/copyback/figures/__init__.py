@@ -73,7 +73,7 @@ class Package:
         own = {experiment: (table, latencies) for experiment, table, latencies in tables}
         lines = []
         for figure in _figures(about["paper"]):
-            if any(panel.experiment in own for panel in figure.panels):
+            if draw.drawable(figure, own):
                 canvas = draw.drawn(figure, own, about["claims"])
                 files = _files(about["paper"], figure, Path(folder))
                 for file in files:

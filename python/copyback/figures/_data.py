@@ -19,15 +19,15 @@ MEAN = "mean"
 
 
 def number(columns: Columns, row: int, metric: str) -> float | None:
-    """Return a metric of a row: a sum of products, or one such sum over another; ``None`` where a part is missing."""
+    """Return a metric of a row: sums of products, or one such sum over another; ``None`` where a part is missing."""
     above, _, below = metric.partition(" / ")
 
     def total(text: str) -> float | None:
         terms: list[float] = []
-        for term in text.split(" + "):
+        for term in text.replace(" - ", " + -1 * ").split(" + "):
             product = 1.0
             for name in term.split(" * "):
-                value = float(name) if name.isdigit() else columns[name][row] if name in columns else None
+                value = float(name) if name.lstrip("-").isdigit() else columns[name][row] if name in columns else None
                 if value is None:
                     return None
                 product *= value

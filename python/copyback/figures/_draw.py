@@ -8,8 +8,9 @@ import matplotlib as mpl
 from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from copyback.figures._data import MEAN, Values, distributions_of, metrics_of, published_of, values_of
+from copyback.figures._data import MEAN, Values, distributions_of, metrics_of, published_of, rows_of, values_of
 from copyback.plot import _HATCHES, _LINES, _STYLE, COLOURS
 
 if TYPE_CHECKING:
@@ -25,17 +26,27 @@ if TYPE_CHECKING:
 COLUMN_IN, PAGE_IN = 3.4, 7.0
 """Widths of a column, and of a page of two."""
 _PANEL_IN = 2.0
+_HALF = 0.5
+"""The share of a figure that a panel takes that stands beside another, at most."""
 _MARKS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+_FAR = 30
+"""So many times as large as the least is what makes an axis logarithmic."""
 _FULL = 6
 """So many bars fill a column."""
 _TURNED = 24
 """Letters of all names below an axis above which they are turned."""
 
 
+def drawable(figure: Figure, tables: Tables) -> list[Panel]:
+    """Return the panels that a reproduction has rows of."""
+    own = [panel for panel in figure.panels if panel.experiment in tables]
+    return [panel for panel in own if rows_of(panel, tables[panel.experiment][0].to_dict())]
+
+
 def drawn(figure: Figure, tables: Tables, claims: list[Mapping[str, Any]]) -> Canvas:
     """Draw a figure, each panel into a row of its own or, where they are narrow, side by side."""
     with mpl.rc_context(_STYLE):
-        panels = [panel for panel in figure.panels if panel.experiment in tables]
+        panels = drawable(figure, tables)
         # What is wide takes the page's width, and each of its panels a row.
         is_wide = any(_bars(panel, tables) > _FULL for panel in panels)
         columns = 1 if is_wide or len(panels) == 1 else 2
@@ -104,8 +115,8 @@ def _grouped(panel: Panel, ax: Axes, values: Values, published: Published) -> No
                 )
     if panel.base is not None:
         ax.axhline(1.0, color="#444444", linewidth=0.7)
-    if panel.log and schemes:
-        ax.set_yscale("log")
+    heights = [values.mean(metric, scheme, group) for scheme in schemes for group in values.groups]
+    _scale(panel, ax, [*heights, *published.values()])
     _names(ax, values.groups)
     handles: list[Any] = [
         Patch(facecolor=COLOURS[(at + 1) % len(COLOURS)], edgecolor="white", hatch=_HATCHES[at % len(_HATCHES)],
@@ -134,10 +145,19 @@ def _over(panel: Panel, ax: Axes, values: Values, published: Published) -> None:
     if published:
         style = {"marker": "o", "markersize": 7, "markerfacecolor": "none", "color": "#444444", "linestyle": "none"}
         handles.append(Line2D([], [], label="published", **style))
-    if panel.log:
-        ax.set_yscale("log")
+    heights = [values.mean(metric, scheme, group) for scheme in panel.schemes for group in values.groups]
+    _scale(panel, ax, [*heights, *published.values()])
     _names(ax, values.groups)
     _legend(ax, handles)
+
+
+def _scale(panel: Panel, ax: Axes, heights: list[float | None]) -> None:
+    """Make an axis logarithmic where values are far apart; numbers stand at it as they are."""
+    seen = [height for height in heights if height]
+    if panel.log and seen and max(seen) > _FAR * min(seen):
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _stacked(panel: Panel, ax: Axes, values: Values, published: Published) -> None:
@@ -180,6 +200,7 @@ def _cdf(panel: Panel, ax: Axes, latencies: Table) -> None:
     ax.set_ylim(0, 1.0 if panel.log else 0.95)
     if panel.log:
         ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     _legend(ax, handles)
 
 
@@ -190,7 +211,8 @@ def _names(ax: Axes, names: list[str]) -> None:
 
 def _legend(ax: Axes, handles: list[Any]) -> None:
     if handles:
-        columns = min(len(handles), 4)
+        # Beside a title, in half of a page, there is room for two.
+        columns = min(len(handles), 4 if ax.get_position().width > _HALF else 2)
         ax.legend(
             handles=handles, frameon=False, fontsize=6, ncols=columns, loc="lower right", bbox_to_anchor=(1.0, 1.0),
             borderaxespad=0.1, handlelength=1.6, columnspacing=0.9,

@@ -33,7 +33,8 @@ FIGURES = (
         Panel("fig8", "stacked", {
             "response.gc_affected_write.count / response.all.count": "writes, affected",
             "response.gc_affected_read.count / response.all.count": "reads, affected",
-            "response.write.count / response.all.count": "writes, in all",
+            "response.write.count - response.gc_affected_write.count / response.all.count": "writes, not affected",
+            "response.read.count - response.gc_affected_read.count / response.all.count": "reads, not affected",
         }, {"baseline": "Baseline"}, "share of requests (%)", factor=100.0, mean=True, unit="%"),
     )),
     Figure("9", "response times of the requests that GC affects, of the baseline's", (

@@ -50,7 +50,9 @@ FIGURES = (
     Figure("2", "throughput of real SSDs", not_measured="it shows real drives, which are not simulated"),
     _synthetic("a", "workload.size.mean", "request size", "response times by request size"),
     _synthetic("b", "workload.arrivals.mean_gap", "time between arrivals", "response times by inter-arrival time"),
-    _synthetic("c", "workload.addresses.sequential_share", "share of sequential requests", "by sequentiality"),
+    _synthetic(
+        "c", "workload.addresses.sequential_share", "share of sequential requests", "response times by sequentiality"
+    ),
     _synthetic("d", "workload.read_share", "share of reads", "response times by the share of writes"),
     _workloads("9a", "fig9", "response.all.mean_ns", "mean response (ms)", "mean response of real workloads"),
     _workloads("9b", "fig9", "response.all.stdev_ns", "standard deviation (ms)", "deviation of real workloads"),
