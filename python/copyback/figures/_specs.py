@@ -17,7 +17,8 @@ MS = 1e-6
 class Panel:
     """One chart of a figure.
 
-    ``metric`` is a number of the reports, or several with `` + ``, `` - ``, `` * `` and one `` / `` between, as claims name it;
+    ``metric`` is a number of the reports, or several with `` + ``, `` - ``, `` * `` and one
+    `` / `` between, as claims name it;
     for a ``cdf`` it is a class of requests, and for ``stacked`` bars there are several, each with its label.
     ``schemes`` are the lines or the bars of a group, each with its label; ``x`` is what varies (``case``, or a varied
     key), ``only`` keeps the rows that have these values. ``base`` is the scheme that values are divided by, and
