@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+import tomllib
 
 import matplotlib as mpl
 import pytest
+from conftest import ROOT
 
 import copyback
 
@@ -92,12 +94,32 @@ def test_published_values_stand_where_their_claims_do(tables):
     assert found(claim(experiment="other"), base="baseline") == {}
 
 
+def experiment(paper, stem):
+    """An experiment's file over the one whose grid it takes."""
+    path = ROOT / "experiments" / paper / f"{stem}.toml"
+    own = tomllib.loads(path.read_text())
+    below = tomllib.loads((path.parent / own["grid"]).read_text()) if "grid" in own else {}
+    return below | own
+
+
+def varied(table, above=""):
+    for key, value in table.items():
+        yield from varied(value, f"{above}{key}.") if isinstance(value, dict) else [above + key]
+
+
 @pytest.mark.parametrize("paper", figures.PAPERS)
-def test_each_panel_is_of_an_experiment_and_its_schemes(paper):
+def test_each_panel_is_of_an_experiment_with_its_schemes_and_cells(paper):
     specs = figures._figures(paper)
     assert len({figure.name for figure in specs}) == len(specs) > 5
     for figure in specs:
         assert bool(figure.panels) != bool(figure.not_measured), figure.name
+        for drawn in figure.panels:
+            of = experiment(paper, drawn.experiment)
+            assert set(drawn.schemes) | ({drawn.base} - {None}) <= set(of["schemes"]), (figure.name, drawn.experiment)
+            known = {"case", "device", "scheme", *varied(of.get("vary", {}))}
+            assert {drawn.x, *drawn.only} <= known, figure.name
+            cases = {case["name"] for case in of.get("case", [])}
+            assert {drawn.only.get("case"), *drawn.leave_out} - {None} <= cases, figure.name
 
 
 @pytest.fixture(scope="module")

@@ -158,6 +158,9 @@ def _scale(panel: Panel, ax: Axes, heights: list[float | None]) -> None:
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.yaxis.set_minor_formatter(NullFormatter())
+    elif panel.kind == "bars":
+        # An interval may end below what can be.
+        ax.set_ylim(bottom=0)
 
 
 def _stacked(panel: Panel, ax: Axes, values: Values, published: Published) -> None:
