@@ -320,7 +320,8 @@ pub struct ReproduceArgs {
     /// Write the claims and their verdicts as JSON (`-`: to standard output, instead of the table)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Draw each figure as the paper does, published values beside measured, as SVG and PDF; needs the package for Python
+    /// Draw each figure as the paper does, published values beside measured, as SVG and PDF; needs the package for
+    /// Python
     #[arg(long = "figures", value_name = "DIR")]
     pub drawn_into: Option<PathBuf>,
     /// Folder of the tables and of the journal by which a rerun skips finished cells [default: reproduction]

@@ -75,11 +75,14 @@ pub struct Document {
     /// Why the program's exit code would not be 0; `None` where it would.
     verdict: Option<Py<PyAny>>,
     /// Of a reproduction: each experiment with its table and that of response times.
-    tables: Vec<(String, Py<Table>, Py<Table>)>,
+    tables: Vec<OfExperiment>,
 }
 
+/// An experiment with its table and that of response times.
+type OfExperiment = (String, Py<Table>, Py<Table>);
+
 /// The tables of a reproduction.
-pub fn tables(py: Python<'_>, reproduced: &Reproduced) -> PyResult<Vec<(String, Py<Table>, Py<Table>)>> {
+pub fn tables(py: Python<'_>, reproduced: &Reproduced) -> PyResult<Vec<OfExperiment>> {
     let table = |name, columns: &[Column]| Py::new(py, Table::new(name, columns.to_vec())?);
     let of = |own: &api::Tables| {
         Ok((own.experiment.clone(), table("sweep", &own.table)?, table("latencies", &own.latencies)?))
