@@ -9,6 +9,7 @@ from copyback import _copyback, _progress
 from copyback._plugins import plugged_in
 from copyback._results import Document, Runs, Sweep
 from copyback._words import joined, of_options, of_settings, of_trace
+from copyback.figures import Package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from copyback._plugins import Handed
     from copyback._words import Path, Setting
 
-Keep = Literal["gc_events", "requests"]
+Keep = Literal["gc_events", "requests", "commands"]
 Around = Literal["worst-read", "worst-write"]
 
 
@@ -113,7 +114,8 @@ def run(
     timeline_around, perfetto_from, perfetto_for, perfetto_around
         What is drawn: around the slowest read or write, or from a time (``"1.5 s"``) on, for so long.
     keep
-        Tables of the result that take memory: ``"gc_events"`` of every collection, ``"requests"`` of every request.
+        Tables of the result that take memory: ``"gc_events"`` of every collection, ``"requests"`` of every request,
+        ``"commands"`` of every flash command.
     progress
         Whether to show bars (tqdm); ``None``: where somebody sees them.
 
@@ -232,6 +234,7 @@ def reproduce(
     quick: bool = False,
     out: Path | None = None,
     json: Path | None = None,
+    figures: Path | None = None,
     set: Mapping[str, Setting] | None = None,
     fit: float | None = None,
     seed: int | None = None,
@@ -245,16 +248,23 @@ def reproduce(
 
     ``paper`` is a name (``"ispass11"``, ``"tc12"``, ``"hpdc18"``, ``"atc18"``, ``"tpds20"``) or a sweep file with
     ``claim`` tables; ``figure`` chooses some of its figures. Tables and a journal go to the folder ``out``
-    [``reproduction``].
+    [``reproduction``]; into the folder ``figures`` the paper's figures are drawn, published values beside measured
+    (with matplotlib). The result's ``tables`` are those of a sweep, by experiment.
     """
-    figures = [figure] if isinstance(figure, str) else list(figure)
+    package = Package()
+    if figures is not None:
+        package.check_figures(os.fspath(paper), figures)
+    chosen = [figure] if isinstance(figure, str) else list(figure)
     words = [
-        *of_options(figure=figures, quick=quick, out=out, json=json, fit=fit, seed=seed, warmup=warmup),
+        *of_options(figure=chosen, quick=quick, out=out, json=json, fit=fit, seed=seed, warmup=warmup),
         *of_options(traces=traces, fresh=fresh, jobs=jobs),
         *of_settings(set or {}),
         *_positional(paper),
     ]
-    return _document(["reproduce", *words], progress)
+    done = _document(["reproduce", *words], progress)
+    if figures is not None:
+        done.draw(figures)
+    return done
 
 
 def validate(

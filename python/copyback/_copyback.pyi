@@ -97,6 +97,7 @@ class Document:
     json: str
     text: str
     verdict: RunError | None
+    tables: list[tuple[str, Table, Table]]
 
 @final
 class Handed:
@@ -107,7 +108,7 @@ class Handed:
 
 def hand_over(requests: object | Iterable[tuple[Any, ...] | Mapping[str, Any]]) -> Handed: ...
 def listed(what: str) -> list[tuple[str, str]]: ...
-def main(words: Sequence[str]) -> int: ...
+def main(words: Sequence[str], package: object | None = None) -> int: ...
 def call(
     words: Sequence[str],
     keep: Sequence[str],

@@ -7,7 +7,10 @@ import html
 import json
 from typing import TYPE_CHECKING, Any
 
+from copyback.figures import Package
+
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping
 
     from copyback import _copyback
@@ -76,7 +79,7 @@ class Runs:
         """Return the table of this name."""
         if name.startswith("_") or name not in self.tables:
             message = f"there is no table or attribute {name!r}; tables: {', '.join(self.tables)}"
-            if name in ("gc_events", "requests"):
+            if name in ("gc_events", "requests", "commands"):
                 message += f'; ask for it: keep=["{name}"]'
             raise AttributeError(message)
         return self.table(name)
@@ -161,6 +164,22 @@ class Document:
     def __getitem__(self, name: str) -> Any:
         """Return a part of the document."""
         return self.document[name]
+
+    @property
+    def tables(self) -> dict[str, _copyback.Table]:
+        """Of a reproduction: the table of each experiment, a row for each run."""
+        return {experiment: table for experiment, table, _ in self._native.tables}
+
+    @property
+    def latencies(self) -> dict[str, _copyback.Table]:
+        """Of a reproduction: the response times of each experiment's runs, in bins."""
+        return {experiment: latencies for experiment, _, latencies in self._native.tables}
+
+    def draw(self, folder: str | os.PathLike[str]) -> str:
+        """Draw the figures of a reproduction's paper into a folder; return a line on each."""
+        package = Package()
+        package.check_figures(self["paper"], folder)
+        return package.draw_figures(folder, self.json, self._native.tables)
 
     @property
     def passed(self) -> bool:

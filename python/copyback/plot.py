@@ -203,31 +203,81 @@ def timeline(
     scheme: str | None = None,
     ax: Axes | None = None,
     *,
-    from_ms: float = 0.0,
+    of: Literal["collections", "commands"] = "collections",
+    from_ms: float | None = None,
     to_ms: float | None = None,
     dies: Sequence[int] | None = None,
+    drive: int = 0,
 ) -> Axes:
-    """Draw which die was collecting when, a row for each, from ``gc_events``.
+    """Draw which die was at work when, a row for each.
 
-    ``scheme`` is the first where none is named; ``dies`` are those that are drawn [all of the first drive].
+    ``of`` says at what: at collections, from ``gc_events``, or at which commands, from the table ``commands`` (runs
+    have it with ``keep=["commands"]``), coloured by what a die did and for whom, from when it took a command until it
+    was done with it. ``scheme`` is the first where none is named; ``dies`` are those that are drawn [all of the
+    drive]; without times all is drawn that there is.
     """
     ax = _axes(ax)
     scheme = scheme or result.schemes[0]
-    events = result.gc_events.to_dict()
-    until_ms = to_ms if to_ms is not None else max((ns / _MS for ns in events["end_ns"]), default=from_ms + 1)
-    spans: dict[int, list[tuple[float, float]]] = {}
-    columns = (events[name] for name in ("scheme", "drive", "die", "start_ns", "end_ns"))
-    for own, drive, die, start_ns, end_ns in zip(*columns, strict=True):
-        if own == scheme and drive == 0 and end_ns > from_ms * _MS and start_ns < until_ms * _MS:
-            spans.setdefault(die, []).append((start_ns / _MS, (end_ns - start_ns) / _MS))
-    drawn = list(dies) if dies is not None else list(range(max(spans, default=-1) + 1))
-    for row, die in enumerate(drawn):
-        ax.broken_barh(spans.get(die, []), (row - 0.4, 0.8), color=COLOURS[1], linewidth=0)
-    ax.set(xlim=(from_ms, until_ms), ylim=(len(drawn) - 0.5, -0.5), xlabel="simulated time (ms)", ylabel="die")
+    table, start, kind_of = (
+        (result.gc_events, "start_ns", _collecting) if of == "collections" else (result.commands, "issued_ns", _work)
+    )
+    columns = table.to_dict()
+    rows = [
+        row
+        for row, (own, at) in enumerate(zip(columns["scheme"], columns["drive"], strict=True))
+        if own == scheme and at == drive
+    ]
+    begin_ms = from_ms if from_ms is not None else min((columns[start][row] / _MS for row in rows), default=0.0)
+    end_ms = to_ms if to_ms is not None else max((columns["end_ns"][row] / _MS for row in rows), default=begin_ms + 1)
+    drawn = list(dies) if dies is not None else list(range(max((columns["die"][row] for row in rows), default=-1) + 1))
+    places = {die: place for place, die in enumerate(drawn)}
+    # A command of several planes has several rows, and is one span.
+    spans: dict[str, dict[tuple[int, float, float], None]] = {kind: {} for kind in _KINDS}
+    for row in rows:
+        start_ms, until_ms = columns[start][row] / _MS, columns["end_ns"][row] / _MS
+        place = places.get(columns["die"][row])
+        if place is not None and until_ms > begin_ms and start_ms < end_ms:
+            spans[kind_of(columns, row)][place, start_ms, until_ms] = None
+    for kind, (colour, hatch) in _KINDS.items():
+        for place, of_die in itertools.groupby(sorted(spans[kind]), key=lambda span: span[0]):
+            bars = [(start_ms, until_ms - start_ms) for _, start_ms, until_ms in of_die]
+            known = ax.get_legend_handles_labels()[1]
+            ax.broken_barh(
+                bars, (place - 0.4, 0.8), facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0,
+                label=kind if kind not in known else None,
+            )  # fmt: skip
+    ax.set(xlim=(begin_ms, end_ms), ylim=(len(drawn) - 0.5, -0.5), xlabel="simulated time (ms)", ylabel="die")
     labelled = range(0, len(drawn), max(1, len(drawn) // 8))
     ax.set_yticks(labelled, [str(drawn[row]) for row in labelled])
-    ax.set_title(f"collections under {scheme}", loc="left")
+    ax.set_title(f"{of} under {scheme}", loc="left", fontsize=8)
+    if of == "commands" and ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False, fontsize=7, ncols=3, loc="upper center", bbox_to_anchor=(0.45, -0.24))
     return ax
+
+
+# What a die is at work at: a colour, and a hatch for who sees no colours.
+_KINDS = {
+    "collection": (COLOURS[1], ""),
+    "host read": (COLOURS[3], ""),
+    "host program": (COLOURS[2], "////"),
+    "GC read": (COLOURS[5], ""),
+    "GC program": (COLOURS[1], "\\\\\\\\"),
+    "GC copyback": (COLOURS[7], "...."),
+    "erase": (COLOURS[0], ""),
+    "other background": ("#999999", "xxxx"),
+}
+
+
+def _collecting(_columns: dict[str, list[Any]], _row: int) -> str:
+    return "collection"
+
+
+def _work(commands: dict[str, list[Any]], row: int) -> str:
+    """Return what a command is, as the legend names it."""
+    op, source = commands["op"][row], commands["source"][row]
+    if source not in ("host", "GC"):
+        return "other background"
+    return "erase" if op == "erase" else f"{source} {op}"
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -28,6 +28,11 @@ def runs():
 
 
 @pytest.fixture(scope="module")
+def commands():
+    return copyback.run(workload="mixed-70-30", requests=2000, keep=["commands"])
+
+
+@pytest.fixture(scope="module")
 def swept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sweep")
     (folder / "grid.toml").write_text(
@@ -117,6 +122,22 @@ def test_collections_are_where_the_events_are(runs):
     columns = (events[name] for name in ("scheme", "start_ns", "end_ns"))
     rows = zip(*columns, strict=True)
     assert drawn == sum(scheme == "pgc" and start < 1e8 and end > 0 for scheme, start, end in rows) > 0
+
+
+def test_commands_are_where_the_table_says(commands):
+    columns = commands.commands.to_dict()
+    ax = plot.timeline(commands, of="commands", from_ms=10, to_ms=30, dies=[3, 0])
+    names = ("die", "drive", "command", "issued_ns", "end_ns", "op", "source")
+    rows = list(zip(*(columns[name] for name in names), strict=True))
+    # Of two planes of a command, one is drawn.
+    shown = {row for row in rows if row[0] in (0, 3) and row[3] < 30e6 and row[4] > 10e6}
+    assert sum(len(bars.get_paths()) for bars in ax.collections) == len({row[:3] for row in shown}) > 0
+    labels = set(ax.get_legend_handles_labels()[1])
+    kinds = {"erase" if op == "erase" else f"{source} {op}" for *_, op, source in shown}
+    assert labels == kinds >= {"host read", "host program", "GC read", "GC program"}
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["3", "0"]
+    with pytest.raises(AttributeError, match=r'keep=\["commands"\]'):
+        plot.timeline(copyback.run(requests=10), of="commands")
 
 
 def test_what_is_not_there_is_named(runs, swept):

@@ -12,11 +12,11 @@ import copyback
 
 @pytest.fixture(scope="module")
 def runs():
-    return copyback.compare(schemes=["baseline", "pgc"], keep=["gc_events", "requests"], **QUICK)
+    return copyback.compare(schemes=["baseline", "pgc"], keep=["gc_events", "requests", "commands"], **QUICK)
 
 
 def test_each_library_reads_each_table_alike(runs):
-    assert runs.tables == ["summary", "latency_histograms", "time_series", "gc_events", "requests"]
+    assert runs.tables == ["summary", "latency_histograms", "time_series", "gc_events", "requests", "commands"]
     for name in runs.tables:
         own = runs.table(name)
         of_polars, of_arrow = pl.DataFrame(own), pa.table(own)

@@ -4,7 +4,9 @@ use crate::args::{Cli, Command, Common, CompareArgs, RunArgs, TraceCommand};
 pub use crate::columns::Column;
 pub use crate::failure::Failure;
 use crate::output::Results;
+pub use crate::package::Package;
 pub use crate::progress::{Track, Watch};
+pub use crate::reproduce::{Reproduced, Tables};
 pub use crate::tables::Asked;
 use crate::tables::TABLES;
 use crate::{compare, listing, reproduce, run, sweep, trace, validate};
@@ -27,7 +29,9 @@ pub enum Done {
         /// Those of the table of response times.
         latencies: Vec<Column>,
     },
-    /// `reproduce`, `validate` and `trace info`.
+    /// `reproduce`.
+    Reproduced(Box<Reproduced>),
+    /// `validate` and `trace info`.
     Document {
         /// The JSON document.
         json: String,
@@ -117,8 +121,9 @@ pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>) -> Result<Done, 
         }
         Command::Reproduce(mut args) => {
             args.cells.hearing.watch = watch;
-            let reproduced = reproduce::reproduced(&args)?;
-            Done::Document { json: reproduced.json, text: reproduced.text, verdict: None }
+            let mut reproduced = reproduce::reproduced(&args, None)?;
+            reproduced.text = plain(&reproduced.text);
+            Done::Reproduced(Box::new(reproduced))
         }
         Command::Validate(mut args) => {
             args.hearing.watch = watch;

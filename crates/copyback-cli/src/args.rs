@@ -218,6 +218,9 @@ pub struct Common {
     /// Let the folder have a table of every request, too
     #[arg(long, requires = "out")]
     pub out_requests: bool,
+    /// Let the folder have a table of every flash command, too: who used which die when
+    #[arg(long, requires = "out")]
+    pub out_commands: bool,
     /// Tables that a program which calls this one wants, beside those that all runs have.
     #[arg(skip)]
     pub asked: Asked,
@@ -317,6 +320,10 @@ pub struct ReproduceArgs {
     /// Write the claims and their verdicts as JSON (`-`: to standard output, instead of the table)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Draw each figure as the paper does, published values beside measured, as SVG and PDF; needs the package for
+    /// Python
+    #[arg(long = "figures", value_name = "DIR")]
+    pub drawn_into: Option<PathBuf>,
     /// Folder of the tables and of the journal by which a rerun skips finished cells [default: reproduction]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

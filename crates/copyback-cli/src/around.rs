@@ -81,7 +81,7 @@ pub fn spans(plan: &Plan, common: &Common, asked: [Option<Asked>; 2]) -> Result<
         return Ok(known);
     }
     let keep_requests = asked.iter().flatten().any(|asked| matches!(asked, Asked::Around(_)));
-    let finished = execute::execute(plan, &How { keep_requests, ..output::how(common) })?;
+    let finished = execute::execute(plan, &How { keep_requests, keep_commands: None, ..output::how(common) })?;
     let [timeline, perfetto] = asked.map(|asked| asked.map(|asked| asked.in_run(&finished[0].outcome)).transpose());
     Ok([timeline?, perfetto?])
 }

@@ -14,6 +14,7 @@ use std::io::Error;
 use std::sync::Arc;
 
 /// A column: its name and its values.
+#[derive(Clone)]
 pub enum Column {
     /// Texts.
     Text(&'static str, Vec<String>),

@@ -17,6 +17,7 @@ mod microscope;
 mod out_dir;
 mod output;
 mod overload;
+mod package;
 mod page;
 mod perfetto;
 mod plan;
@@ -39,8 +40,9 @@ use args::{Cli, Command, CompareArgs, RunArgs};
 use clap::Parser;
 use std::ffi::OsString;
 
-/// Does what a command line says, of which `words` are all behind the program's name; returns the exit code.
-pub fn main_of(words: impl IntoIterator<Item = OsString>) -> u8 {
+/// Does what a command line says, of which `words` are all behind the program's name; returns the exit code. What takes
+/// libraries of Python is done by `package`, where there is one.
+pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn api::Package>) -> u8 {
     let cli = match Cli::try_parse_from(std::iter::once("copyback".into()).chain(words)) {
         Ok(cli) => cli,
         // What cannot be printed is no success, though it be help.
@@ -51,7 +53,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>) -> u8 {
     let done = match cli.command {
         Command::Run(args) => run::run(&RunArgs { common: args.common.clone().spelled_out(), ..*args }),
         Command::Compare(args) => compare::compare(&CompareArgs { common: args.common.spelled_out(), ..args }),
-        Command::Reproduce(args) => reproduce::reproduce(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args, package),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Validate(args) => validate::validate(&args),
         Command::Trace(command) => trace::trace(&command),

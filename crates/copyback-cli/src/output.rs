@@ -14,6 +14,7 @@ use copyback::buffer::BufferConfig;
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::frontier::fill::FillEnds;
 use copyback::host::config::HostMode;
+use copyback::observe::commands::CommandFilter;
 use copyback::observe::matched::Matched;
 use copyback::observe::report::{Bin, Report};
 use copyback::run::Warmup;
@@ -53,8 +54,13 @@ pub fn check(common: &Common, plan: &Plan, drawings: &[Output], tables: Asked) -
 
 /// The tables that are asked for beside those that all runs have.
 pub fn asked(common: &Common) -> Asked {
-    let Asked { gc_events, requests, microscope } = common.asked;
-    Asked { gc_events: gc_events || common.out.is_some(), requests: requests || common.out_requests, microscope }
+    let Asked { gc_events, requests, commands, microscope } = common.asked;
+    Asked {
+        gc_events: gc_events || common.out.is_some(),
+        requests: requests || common.out_requests,
+        commands: commands || common.out_commands,
+        microscope,
+    }
 }
 
 /// How the command line wants runs to be done.
@@ -65,7 +71,7 @@ pub fn how(common: &Common) -> How {
         check: common.check,
         keep_gc_events: asked(common).gc_events,
         keep_requests: asked(common).requests,
-        keep_commands: None,
+        keep_commands: asked(common).commands.then(CommandFilter::default),
         microscope: None,
     }
 }

@@ -82,7 +82,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         around::spans(&plan, common, [timeline.as_ref().map(|t| t.asked), perfetto.as_ref().map(|p| p.asked)])?;
     let usual = output::how(common);
     let how = How {
-        keep_commands: around::filter([of_timeline, of_perfetto]),
+        keep_commands: usual.keep_commands.or_else(|| around::filter([of_timeline, of_perfetto])),
         keep_requests: usual.keep_requests || perfetto.is_some(),
         keep_gc_events: usual.keep_gc_events || perfetto.is_some(),
         microscope: microscope.as_ref().map(Microscope::focus),

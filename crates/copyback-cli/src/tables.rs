@@ -1,5 +1,7 @@
 //! The tables of results, by name: which runs have one, and its columns.
 
+mod commands;
+
 use crate::columns::Column;
 use crate::failure::Failure;
 use crate::flat;
@@ -16,13 +18,15 @@ pub struct Asked {
     pub gc_events: bool,
     /// Of every request.
     pub requests: bool,
+    /// Of every flash command.
+    pub commands: bool,
     /// Of what the microscope saw.
     pub microscope: bool,
 }
 
 impl Asked {
     /// Everything.
-    pub const ALL: Self = Self { gc_events: true, requests: true, microscope: true };
+    pub const ALL: Self = Self { gc_events: true, requests: true, commands: true, microscope: true };
 }
 
 /// A table's columns, or why there are none.
@@ -68,6 +72,7 @@ pub const TABLES: &[Table] = &[
     table("bandwidth", |plan, _| any(plan, |run| run.measure.bandwidth.is_some()), |results| Ok(bandwidth(results))),
     table("gc_events", |_, asked| asked.gc_events, |results| Ok(gc_events(results))),
     table("requests", |_, asked| asked.requests, |results| Ok(requests(results))),
+    table("commands", |_, asked| asked.commands, |results| Ok(commands::columns(results))),
     table("microscope", |_, asked| asked.microscope, |results| Ok(microscope(results))),
 ];
 

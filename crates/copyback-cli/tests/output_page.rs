@@ -32,7 +32,7 @@ flash_requests = true
 
 /// What is run, each into a folder of its own. Together they have all parts of a report and all tables.
 const RUNS: &[&[&str]] = &[
-    &["compare", "array.toml", "--schemes", "uncoordinated,ggc-reactive-inclusive", "--out-requests"],
+    &["compare", "array.toml", "--schemes", "uncoordinated,ggc-reactive-inclusive", "--out-requests", "--out-commands"],
     &["run", "array.toml", "--scheme", "ggc-reactive-inclusive", "--microscope", "drawn.svg"],
     // Long enough for a verdict on its steady state.
     &["run", "--requests", "3000", "--set", "mapping.policy=dftl"],

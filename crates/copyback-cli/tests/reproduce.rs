@@ -397,3 +397,16 @@ fn what_the_command_line_fits_is_told() {
 fn one_claim() -> String {
     CLAIMS.split("\n\n").next().unwrap_or_default().replace("cells = { case = \"oltp\" }\n", "")
 }
+
+/// The program alone has nothing that draws: it says so before it runs anything, and leaves nothing behind.
+#[test]
+fn figures_without_the_package_for_python_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let [out, figures] = ["out", "figures"].map(|name| folder.path().join(name));
+    let arguments = ["reproduce", "tpds20", "--figures", figures.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let output = copyback(&arguments);
+    let text = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(code(&output), 2, "{text}");
+    assert!(text.contains("--figures: ") && text.contains("pip install '.[plot]'"), "{text}");
+    assert!(!out.exists() && !figures.exists());
+}

@@ -1,7 +1,8 @@
 //! Calls of commands: on a thread of their own, while this one listens to signals and shows how far they are.
 
+use crate::package::OfPython;
 use crate::results::object;
-use copyback_cli::api::{self, Asked, Done, Failure, Watch};
+use copyback_cli::api::{self, Asked, Done, Failure, Package, Watch};
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -15,13 +16,14 @@ const PATIENCE: Duration = Duration::from_millis(40);
 
 /// Does what a command line says, of which `words` are all behind the program's name.
 ///
-/// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`). `hear` is called now
+/// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`, `"commands"`). `hear` is called now
 /// and then with a list of `(name, total or None, done, is_over)`, one for each part of the work.
 #[pyfunction]
 #[pyo3(signature = (words, keep, hear = None))]
 pub fn call(py: Python<'_>, words: Vec<String>, keep: Vec<String>, hear: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
     let has = |table: &str| keep.iter().any(|kept| kept == table);
-    let asked = Asked { gc_events: has("gc_events"), requests: has("requests"), microscope: false };
+    let asked =
+        Asked { gc_events: has("gc_events"), requests: has("requests"), commands: has("commands"), microscope: false };
     let watch = Arc::new(Watch::default());
     let (sender, mut receiver) = channel();
     let own = watch.clone();
@@ -72,8 +74,11 @@ fn tell(py: Python<'_>, watch: &Watch, hear: Option<&Py<PyAny>>) -> PyResult<()>
     hear.call1(py, (tracks.collect::<Vec<_>>(),)).map(drop)
 }
 
-/// The program: does what a command line says, prints, and returns the exit code.
+/// The program: does what a command line says, prints, and returns the exit code. `package` has methods for what takes
+/// libraries of Python: `check_figures(paper, folder)` and `draw_figures(folder, json, tables)`.
 #[pyfunction]
-pub fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
-    py.detach(|| copyback_cli::main_of(words))
+#[pyo3(signature = (words, package = None))]
+pub fn main(py: Python<'_>, words: Vec<OsString>, package: Option<Py<PyAny>>) -> u8 {
+    let package = package.map(OfPython);
+    py.detach(|| copyback_cli::main_of(words, package.as_ref().map(|package| package as &dyn Package)))
 }

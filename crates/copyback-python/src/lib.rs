@@ -6,6 +6,7 @@
 mod calls;
 mod errors;
 mod policies;
+mod package;
 mod requests;
 mod results;
 mod table;

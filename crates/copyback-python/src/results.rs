@@ -2,7 +2,7 @@
 
 use crate::errors::exception;
 use crate::table::Table;
-use copyback_cli::api::{self, Done, Failure, Listed};
+use copyback_cli::api::{self, Column, Done, Failure, Listed, Reproduced};
 use pyo3::prelude::*;
 use pyo3::{IntoPyObjectExt, exceptions::PyKeyError};
 
@@ -74,6 +74,20 @@ pub struct Document {
     text: String,
     /// Why the program's exit code would not be 0; `None` where it would.
     verdict: Option<Py<PyAny>>,
+    /// Of a reproduction: each experiment with its table and that of response times.
+    tables: Vec<OfExperiment>,
+}
+
+/// An experiment with its table and that of response times.
+type OfExperiment = (String, Py<Table>, Py<Table>);
+
+/// The tables of a reproduction.
+pub fn tables(py: Python<'_>, reproduced: &Reproduced) -> PyResult<Vec<OfExperiment>> {
+    let table = |name, columns: &[Column]| Py::new(py, Table::new(name, columns.to_vec())?);
+    let of = |own: &api::Tables| {
+        Ok((own.experiment.clone(), table("sweep", &own.table)?, table("latencies", &own.latencies)?))
+    };
+    reproduced.tables.iter().map(of).collect()
 }
 
 /// A command's result as an object of Python.
@@ -87,7 +101,11 @@ pub fn object(py: Python<'_>, done: Result<Done, Failure>) -> PyResult<Py<PyAny>
         }
         Done::Document { json, text, verdict } => {
             let verdict = verdict.map(|failure| exception(py, &failure).into_py_any(py)).transpose()?;
-            Document { json, text, verdict }.into_py_any(py)
+            Document { json, text, verdict, tables: Vec::new() }.into_py_any(py)
+        }
+        Done::Reproduced(reproduced) => {
+            let tables = tables(py, &reproduced)?;
+            Document { json: reproduced.json, text: reproduced.text, verdict: None, tables }.into_py_any(py)
         }
         Done::Text(text) => text.into_py_any(py),
     }

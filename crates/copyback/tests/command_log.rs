@@ -10,7 +10,7 @@ use copyback::flash::Carries;
 use copyback::flash::command::{FlashOp, Source};
 use copyback::flash::geometry::Geometry;
 use copyback::observe::commands::{CommandFilter, CommandRecord, PartRecord};
-use copyback::observe::timeline::{Timeline, svg, text};
+use copyback::observe::timeline::{Timeline, Use, svg, text};
 use copyback::run::config::RunConfig;
 use copyback::run::{Options, precondition, simulate};
 use copyback::workload::Op::{Read, Trim, Write};
@@ -156,6 +156,33 @@ fn a_timeline_as_svg_has_every_command() {
     }
     assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
     assert_eq!(drawn.matches("<g>").count(), drawn.matches("</g>").count());
+}
+
+/// The width that a drawing says it has.
+fn width_px(svg: &str) -> f64 {
+    let width = svg.split("width=\"").nth(1).and_then(|rest| rest.split('"').next());
+    width.and_then(|width| width.parse().ok()).expect("a drawing has a width")
+}
+
+/// Commands of half a millisecond and of days: each array time has its label, and what is idle takes no room.
+#[test]
+fn a_timeline_as_svg_is_as_wide_as_its_content() {
+    let (config, commands) = collection();
+    let geometry = Geometry::new(&config.device());
+    let drawn = |from_ns, to_ns| svg::draw(&Timeline::new(&commands, &geometry, &[0], from_ns, to_ns));
+    let (all, long) = (drawn(LATER, None), drawn(0, Some(1_000_000 * LATER)));
+    assert!(!all.contains("idle: ") && long.contains("idle: 0 ns to 1 s, "), "{long}");
+    assert_eq!(width_px(&all), width_px(&long));
+    let labels = Timeline::new(&commands, &geometry, &[0], 0, None).rows;
+    let arrays = labels.iter().flat_map(|row| &row.bars).filter(|bar| bar.in_use == Use::Array);
+    for bar in arrays {
+        let own = long.split("<g>").find(|drawn| drawn.contains(&bar.detail) && drawn.contains("opacity=\"1\""));
+        assert!(own.is_some_and(|own| own.contains(&format!(">{}</text>", bar.label))), "{}", bar.detail);
+    }
+    // A while in which nothing happens is as wide as the words, however long it is.
+    assert_eq!(width_px(&drawn(0, Some(LATER))), 600.0);
+    // Half of the program alone is drawn at its own scale, on a page that has room for the words.
+    assert!(width_px(&drawn(LATER + 100_000, Some(LATER + 400_000))) <= 600.0);
 }
 
 /// Both drawings, to the last character. Where one changes on purpose, look at the new one and put it in place of the

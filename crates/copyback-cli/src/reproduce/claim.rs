@@ -72,7 +72,8 @@ pub struct Test {
 }
 
 /// How a claim compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// In per cent of the base.
     Change,
@@ -92,7 +93,8 @@ pub enum Measure {
 }
 
 /// How the effects of several cells make one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Aggregate {
     /// Arithmetic mean.
     Mean,
@@ -213,6 +215,14 @@ impl Test {
 }
 
 impl Published {
+    /// The effect or the figure, where it is a number.
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Self::Effect(number) | Self::Figure(number) => Some(number),
+            Self::Lower | Self::Higher | Self::Within(..) => None,
+        }
+    }
+
     /// How far an effect is from the published one, the larger the less in its favour.
     fn distance(self, effect: f64) -> f64 {
         match self {

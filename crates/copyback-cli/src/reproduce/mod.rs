@@ -14,14 +14,16 @@ mod tests;
 mod verdict;
 
 use crate::args::ReproduceArgs;
+use crate::columns::Column;
 use crate::failure::Failure;
 use crate::files::{self, Output};
+use crate::package::{self, Package};
 use crate::plan;
 use crate::sweep::file::SweepFile;
 use crate::sweep::grid::{self, Overrides};
 use crate::sweep::journal::{self, CellResult, Journal};
 use crate::sweep::table::{self as sweep_table, Results};
-use crate::sweep::{self, notes, seeds};
+use crate::sweep::{self, latencies, notes, seeds};
 use claim::Claim;
 use count::Counts;
 use document::About;
@@ -59,13 +61,17 @@ impl Done<'_> {
 }
 
 /// Runs the command.
-pub fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
-    let Reproduced { text, is_printed, .. } = reproduced(args)?;
+pub fn reproduce(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result<(), Failure> {
+    let Reproduced { text, is_printed, .. } = reproduced(args, package)?;
     if is_printed { Ok(()) } else { files::print(&text) }
 }
 
 /// A reproduction that is done and written.
 pub struct Reproduced {
+    /// The paper, or the file.
+    pub name: String,
+    /// The tables of each experiment.
+    pub tables: Vec<Tables>,
     /// The JSON document.
     pub json: String,
     /// What the program prints of it.
@@ -74,10 +80,25 @@ pub struct Reproduced {
     is_printed: bool,
 }
 
+/// The tables of an experiment, as those of a sweep.
+pub struct Tables {
+    /// The experiment.
+    pub experiment: String,
+    /// A row for each run.
+    pub table: Vec<Column>,
+    /// The response times of each run, in bins.
+    pub latencies: Vec<Column>,
+}
+
 /// Does what the command line says but for the text.
-pub fn reproduced(args: &ReproduceArgs) -> Result<Reproduced, Failure> {
+pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result<Reproduced, Failure> {
     let mut experiments = chosen(args)?;
     let name = paper_name(args);
+    let figures = match &args.drawn_into {
+        Some(folder) => Some((folder, package::needed(package, "--figures")?)),
+        None => None,
+    };
+    figures.map_or(Ok(()), |(folder, package)| package.check_figures(&name, folder))?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("reproduction"));
     check_outputs(&name, &folder, &experiments, args)?;
     std::fs::create_dir_all(&folder).map_err(|error| {
@@ -85,18 +106,27 @@ pub fn reproduced(args: &ReproduceArgs) -> Result<Reproduced, Failure> {
     })?;
     let mut journal = Journal::open(&journal_of(&name, &folder), &tables_of(&name), args.cells.fresh)?;
     let results = run(&mut experiments, &mut journal, args)?;
-    let mut done = Vec::new();
+    let (mut done, mut tables) = (Vec::new(), Vec::new());
     for (experiment, results) in experiments.iter().zip(results) {
         let results = Results { file: &experiment.file, cells: &experiment.cells, results };
         let measured = experiment.claims.iter().map(|claim| judge::judge(claim, &results)).collect::<Result<_, _>>()?;
         sweep_table::write(&table_of(&name, &folder, experiment, args), &results)?;
+        tables.push(Tables {
+            experiment: experiment.stem.clone(),
+            table: sweep_table::columns(&results),
+            latencies: latencies::columns(&results),
+        });
         done.push(Done { experiment, results: results.results, measured });
     }
     let about = About { name: &name, is_quick: args.quick, changes: changes(args) };
     let json = document::document(&about, &done);
     let is_printed = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
     let text = text(&name, &folder, args, &done) + &journal.note().unwrap_or_default();
-    Ok(Reproduced { json, text, is_printed })
+    let mut reproduced = Reproduced { name, tables, json, text, is_printed };
+    if let Some((folder, package)) = figures {
+        reproduced.text += &package.draw_figures(folder, &reproduced)?;
+    }
+    Ok(reproduced)
 }
 
 fn journal_of(name: &str, folder: &Path) -> PathBuf {

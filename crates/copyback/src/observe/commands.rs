@@ -38,6 +38,8 @@ pub struct PartRecord {
 /// One command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandRecord {
+    /// The drive, where there are several.
+    pub drive: u32,
     /// Its number in the order of issue, from 0, on its drive.
     pub number: u64,
     /// The die, counted over the drive.
@@ -99,6 +101,7 @@ pub(crate) struct Issued<'a> {
 
 /// The log of one drive.
 pub struct CommandLog {
+    drive: u32,
     filter: CommandFilter,
     geometry: Geometry,
     next_number: u64,
@@ -110,9 +113,10 @@ pub struct CommandLog {
 }
 
 impl CommandLog {
-    /// An empty log.
-    pub(crate) fn new(filter: CommandFilter, geometry: &Geometry) -> Self {
+    /// An empty log of the drive of this number.
+    pub(crate) fn new(drive: u32, filter: CommandFilter, geometry: &Geometry) -> Self {
         Self {
+            drive,
             filter,
             geometry: geometry.clone(),
             next_number: 0,
@@ -145,6 +149,7 @@ impl CommandLog {
             }
         });
         let record = CommandRecord {
+            drive: self.drive,
             number,
             die: issued.die.0,
             op: issued.op,

@@ -19,9 +19,9 @@ impl Observers {
         Self { protocol: Some(protocol), log: None }
     }
 
-    /// Keeps a record of commands from now on.
-    pub fn keep_commands(&mut self, filter: CommandFilter, geometry: &Geometry) {
-        self.log = Some(CommandLog::new(filter, geometry));
+    /// Keeps a record of the commands of the drive of this number from now on.
+    pub fn keep_commands(&mut self, drive: u32, filter: CommandFilter, geometry: &Geometry) {
+        self.log = Some(CommandLog::new(drive, filter, geometry));
     }
 
     /// The commands that were kept, in the order of their issue.

@@ -201,7 +201,7 @@ impl<'a> Simulation<'a> {
 
     /// Has every drive keep a record of its commands, or of some of them. Before the run starts.
     pub fn keep_commands(&mut self, filter: CommandFilter) {
-        self.members.iter_mut().for_each(|m| m.ssd.drive_mut().keep_commands(filter));
+        (0..).zip(&mut self.members).for_each(|(number, m)| m.ssd.drive_mut().keep_commands(number, filter));
     }
 
     /// The commands that were kept, drive by drive; none afterwards.

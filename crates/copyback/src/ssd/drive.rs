@@ -378,14 +378,14 @@ impl Drive {
         self.flash.geometry()
     }
 
-    /// Keeps a record of commands from now on.
-    pub(crate) fn keep_commands(&mut self, filter: CommandFilter) {
+    /// Keeps a record of commands from now on, in which the drive has this number.
+    pub(crate) fn keep_commands(&mut self, number: u32, filter: CommandFilter) {
         if !self.flash.is_observed() {
             self.flash.observe(Box::default());
         }
         let geometry = self.flash.geometry().clone();
         if let Some(observers) = self.flash.observer() {
-            observers.keep_commands(filter, &geometry);
+            observers.keep_commands(number, filter, &geometry);
         }
         self.steps_alone = false;
     }

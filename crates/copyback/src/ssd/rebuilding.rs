@@ -93,7 +93,7 @@ fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> 
     let timers = Timers { alarms: Alarms(0), first: ALARMS };
     let mut events = EventQueue::new((ALARMS + Drive::timers(&ftl.geometry)) as usize);
     let mut drive = Drive::new(&config.drive(), ftl, timers, true, false);
-    drive.keep_commands(CommandFilter::default());
+    drive.keep_commands(0, CommandFilter::default());
     drive.begin_relocation(block, Source::Gc, &mut events);
     drive.dispatch_ready(&mut events);
     (drive, events)

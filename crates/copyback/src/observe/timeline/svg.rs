@@ -1,17 +1,21 @@
 //! A timeline as SVG: one line of rows, drawn to scale, with all that is known of a command where the pointer rests.
+//!
+//! It is as wide as its content: the scale is the smallest at which every array time has room for its label, and time
+//! before the first and behind the last command takes no room, but is named.
 
 use super::{Bar, LEGEND, Timeline, Use};
 use crate::flash::command::Source;
 use copyback_workload::units::format_duration_ns;
 
-const NAME_PX: f64 = 90.0;
 const AXIS_PX: f64 = 40.0;
 const ROW_PX: f64 = 34.0;
 const BAR_PX: f64 = 26.0;
 const LETTER_PX: f64 = 7.5;
-/// Pixels of the shortest array time, and the least and the most of the whole.
-const SHORTEST_PX: f64 = 24.0;
-const WIDTH_PX: (f64, f64) = (900.0, 20_000.0);
+/// The most that rows are wide, which bounds the ticks of hours of the run; labels without room are left out then.
+const ROWS_PX_MAX: f64 = 200_000.0;
+/// What the words below the rows have at least.
+const WORDS_PX_MIN: f64 = 600.0;
+const LINE_PX: f64 = 20.0;
 const TICK_PX: f64 = 120.0;
 
 /// Colours by source, told apart by all kinds of eyes (Okabe and Ito).
@@ -36,35 +40,72 @@ const OPACITIES: &[(Use, f64, &str)] = &[
     (Use::OtherDie, 0.15, "channel carries another die's"),
 ];
 
+/// What is drawn of a timeline, and where.
+struct Frame {
+    from_ns: u64,
+    to_ns: u64,
+    /// Pixels left of the rows, for their names.
+    names_px: f64,
+    px_per_ns: f64,
+}
+
+impl Frame {
+    /// From the first command to the last one; all of it where there is none.
+    fn new(timeline: &Timeline) -> Self {
+        let bars = || timeline.rows.iter().flat_map(|row| &row.bars);
+        let first_ns = bars().map(|bar| bar.start_ns).min().unwrap_or(timeline.from_ns).max(timeline.from_ns);
+        let last_ns = bars().map(|bar| bar.end_ns).max().unwrap_or(timeline.to_ns).min(timeline.to_ns);
+        let letters = timeline.rows.iter().map(|row| row.name.len()).chain([timeline.title().len()]).max().unwrap_or(0);
+        let arrays = bars().filter(|bar| bar.in_use == Use::Array);
+        let wanted = arrays.map(|bar| label_px(bar) / (bar.end_ns - bar.start_ns) as f64).fold(0.0, f64::max);
+        let most = ROWS_PX_MAX / (last_ns - first_ns).max(1) as f64;
+        // Where the array does nothing no label asks for room: a few ticks do.
+        let px_per_ns =
+            if wanted > 0.0 { wanted.min(most) } else { 3.0 * TICK_PX / (last_ns - first_ns).max(1) as f64 };
+        Self { from_ns: first_ns, to_ns: last_ns, names_px: 12.0 + LETTER_PX * letters as f64, px_per_ns }
+    }
+
+    fn x(&self, ns: u64) -> f64 {
+        self.names_px + (ns.clamp(self.from_ns, self.to_ns) - self.from_ns) as f64 * self.px_per_ns
+    }
+}
+
+/// The room that a bar's label takes.
+fn label_px(bar: &Bar) -> f64 {
+    LETTER_PX * bar.label.len() as f64 + 2.0
+}
+
 /// Draws a timeline.
 pub fn draw(timeline: &Timeline) -> String {
-    let span_ns = (timeline.to_ns - timeline.from_ns).max(1) as f64;
-    let shortest_ns = timeline.shortest_array_ns().unwrap_or(1000).max(1) as f64;
-    let width = (span_ns / shortest_ns * SHORTEST_PX).clamp(WIDTH_PX.0, WIDTH_PX.1);
-    let px_per_ns = width / span_ns;
+    let frame = Frame::new(timeline);
     let rows_px = ROW_PX * timeline.rows.len() as f64;
-    let height = AXIS_PX + rows_px + 20.0 * (LEGEND.len() + 2) as f64 + 10.0;
+    // The last tick's time stands behind its line.
+    let width = (frame.x(frame.to_ns) + 60.0).max(WORDS_PX_MIN);
+    let words = words(timeline, &frame, width);
+    let height = AXIS_PX + rows_px + LINE_PX * words.len() as f64 + 10.0;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0}\" height=\"{height:.0}\" font-family=\"monospace\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" font-family=\"monospace\" \
          font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        NAME_PX + width + 20.0
     );
-    svg += &axis(timeline, px_per_ns, rows_px);
+    svg += &axis(timeline, &frame, rows_px);
     for (number, row) in timeline.rows.iter().enumerate() {
         let top = AXIS_PX + ROW_PX * number as f64;
         svg += &format!("<text x=\"4\" y=\"{:.1}\">{}</text>\n", top + 18.0, row.name);
         let mut bars: Vec<&Bar> = row.bars.iter().collect();
         bars.sort_by_key(|bar| bar.in_use);
         for bar in bars {
-            svg += &draw_bar(timeline, bar, top, px_per_ns);
+            svg += &draw_bar(&frame, bar, top);
         }
     }
-    svg + &legend(AXIS_PX + rows_px + 20.0) + "</svg>\n"
+    for (number, line) in words.iter().enumerate() {
+        let y = AXIS_PX + rows_px + LINE_PX * (number + 1) as f64;
+        svg += &format!("<text x=\"4\" y=\"{y:.1}\">{line}</text>\n");
+    }
+    svg + "</svg>\n"
 }
 
-fn draw_bar(timeline: &Timeline, bar: &Bar, top: f64, px_per_ns: f64) -> String {
-    let at = |ns: u64| NAME_PX + (ns.clamp(timeline.from_ns, timeline.to_ns) - timeline.from_ns) as f64 * px_per_ns;
-    let (x, width) = (at(bar.start_ns), at(bar.end_ns) - at(bar.start_ns));
+fn draw_bar(frame: &Frame, bar: &Bar, top: f64) -> String {
+    let (x, width) = (frame.x(bar.start_ns), frame.x(bar.end_ns) - frame.x(bar.start_ns));
     let opacity = OPACITIES.iter().find(|(in_use, ..)| *in_use == bar.in_use).map_or(1.0, |(_, opacity, _)| *opacity);
     let mut svg = format!(
         "<g><title>{}</title><rect x=\"{x:.2}\" y=\"{top:.1}\" width=\"{width:.2}\" height=\"{BAR_PX}\" fill=\"{}\" \
@@ -73,20 +114,21 @@ fn draw_bar(timeline: &Timeline, bar: &Bar, top: f64, px_per_ns: f64) -> String 
         colour(bar.source),
     );
     let is_named = !matches!(bar.in_use, Use::Held | Use::Cycles | Use::OtherDie);
-    if is_named && width >= LETTER_PX * bar.label.len() as f64 {
+    // Rounding takes no label its room.
+    if is_named && width >= label_px(bar) - 0.01 {
         let ink = if bar.in_use == Use::Array { "white" } else { "black" };
         svg += &format!("<text x=\"{:.2}\" y=\"{:.1}\" fill=\"{ink}\">{}</text>", x + 2.0, top + 17.0, bar.label);
     }
     svg + "</g>\n"
 }
 
-fn axis(timeline: &Timeline, px_per_ns: f64, rows_px: f64) -> String {
+fn axis(timeline: &Timeline, frame: &Frame, rows_px: f64) -> String {
     let rounds = || (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)));
-    let tick_ns = rounds().find(|&step| step as f64 * px_per_ns >= TICK_PX).unwrap_or(u64::MAX);
+    let tick_ns = rounds().find(|&step| step as f64 * frame.px_per_ns >= TICK_PX).unwrap_or(u64::MAX);
     let mut svg = String::new();
-    let mut tick = timeline.from_ns.div_ceil(tick_ns) * tick_ns;
-    while tick <= timeline.to_ns {
-        let x = NAME_PX + (tick - timeline.from_ns) as f64 * px_per_ns;
+    let mut tick = frame.from_ns.div_ceil(tick_ns) * tick_ns;
+    while tick <= frame.to_ns {
+        let x = frame.x(tick);
         svg += &format!(
             "<line x1=\"{x:.2}\" y1=\"24\" x2=\"{x:.2}\" y2=\"{:.1}\" stroke=\"#cccccc\"/><text x=\"{x:.2}\" y=\"18\">{}</text>\n",
             AXIS_PX + rows_px,
@@ -97,21 +139,41 @@ fn axis(timeline: &Timeline, px_per_ns: f64, rows_px: f64) -> String {
     svg + &format!("<text x=\"4\" y=\"18\">{}</text>\n", timeline.title())
 }
 
-fn legend(top: f64) -> String {
-    let mut svg = String::new();
-    let mut line = 0.0;
-    let mut write = |text: &str| {
-        svg += &format!("<text x=\"4\" y=\"{:.1}\">{text}</text>\n", top + line);
-        line += 20.0;
-    };
+/// The lines below the rows: when nothing happens, and what labels, colours and strengths say.
+fn words(timeline: &Timeline, frame: &Frame, width: f64) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut write = |text: &str| lines.extend(wrapped(text, (width / LETTER_PX) as usize));
+    let idle: Vec<String> = [(timeline.from_ns, frame.from_ns), (frame.to_ns, timeline.to_ns)]
+        .into_iter()
+        .filter(|(from_ns, to_ns)| from_ns < to_ns)
+        .map(|(from_ns, to_ns)| format!("{} to {}", format_duration_ns(from_ns), format_duration_ns(to_ns)))
+        .collect();
+    if !idle.is_empty() {
+        write(&format!("idle: {}", idle.join(", ")));
+    }
     for (labels, meaning) in LEGEND {
         write(&format!("{labels}: {meaning}"));
     }
-    let colours: Vec<String> =
-        COLOURS.iter().map(|(who, fill)| format!("<tspan fill=\"{fill}\">{who}</tspan>")).collect();
-    write(&format!("colours: {}", colours.join(", ")));
     let uses: Vec<String> =
         OPACITIES.iter().map(|(_, opacity, meaning)| format!("{meaning} {:.0} %", 100.0 * opacity)).collect();
     write(&format!("strength: {}", uses.join(", ")));
-    svg
+    let colours: Vec<String> =
+        COLOURS.iter().map(|(who, fill)| format!("<tspan fill=\"{fill}\">{who}</tspan>")).collect();
+    lines.push(format!("colours: {}", colours.join(", ")));
+    lines
+}
+
+/// A text in lines of so many letters.
+fn wrapped(text: &str, letters: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= letters => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }

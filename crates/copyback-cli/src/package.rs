@@ -1,0 +1,28 @@
+//! What the program can do only where the package for Python is around it, for it takes libraries of Python.
+
+use crate::failure::Failure;
+use crate::reproduce::Reproduced;
+use std::path::Path;
+
+/// The package for Python, as the program sees it.
+pub trait Package {
+    /// Refuses a folder that the figures of a paper cannot be drawn into. Before anything runs.
+    ///
+    /// # Errors
+    /// Where they cannot be drawn, or would destroy something.
+    fn check_figures(&self, paper: &str, folder: &Path) -> Result<(), Failure>;
+
+    /// Draws the figures of a reproduction into a folder; returns a text that says which.
+    ///
+    /// # Errors
+    /// Where they cannot be drawn or written.
+    fn draw_figures(&self, folder: &Path, reproduced: &Reproduced) -> Result<String, Failure>;
+}
+
+/// The package; refused where an option needs it and it is not there.
+pub fn needed<'a>(package: Option<&'a dyn Package>, option: &str) -> Result<&'a dyn Package, Failure> {
+    package.ok_or_else(|| {
+        Failure::input(format!("{option}: this program has no matplotlib to draw with"))
+            .with_help("use the one of the package for Python: pip install '.[plot]' in the repository")
+    })
+}

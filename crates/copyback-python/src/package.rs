@@ -1,0 +1,44 @@
+//! The package, as the program sees it: an object of Python does what takes libraries of Python.
+
+use crate::results::tables;
+use copyback_cli::api::{Failure, Package, Reproduced};
+use pyo3::prelude::*;
+use std::path::Path;
+
+/// An object with the methods of the trait. They are called without the GIL held.
+pub struct OfPython(pub Py<PyAny>);
+
+impl OfPython {
+    fn call<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T, Failure> {
+        Python::attach(|py| call(self.0.bind(py)).map_err(|error| failure(py, &error)))
+    }
+}
+
+impl Package for OfPython {
+    fn check_figures(&self, paper: &str, folder: &Path) -> Result<(), Failure> {
+        self.call(|object| object.call_method1("check_figures", (paper, folder)).map(drop))
+    }
+
+    fn draw_figures(&self, folder: &Path, reproduced: &Reproduced) -> Result<String, Failure> {
+        self.call(|object| {
+            let tables = tables(object.py(), reproduced)?;
+            object.call_method1("draw_figures", (folder, &reproduced.json, tables))?.extract()
+        })
+    }
+}
+
+/// An exception as a failure of the program: of the user where it is an `InputError`.
+fn failure(py: Python<'_>, error: &PyErr) -> Failure {
+    let value = error.value(py);
+    let field =
+        |name: &str| value.getattr(name).ok().and_then(|field| field.extract::<Option<String>>().ok().flatten());
+    let message = field("message").unwrap_or_else(|| error.to_string());
+    let failure = match error.is_instance_of::<crate::errors::InputError>(py) {
+        true => Failure::input(message),
+        false => Failure::run(message),
+    };
+    match field("help") {
+        Some(help) => failure.with_help(help),
+        None => failure,
+    }
+}

@@ -1,0 +1,133 @@
+"""The figures of papers, drawn from their reproduction: ``copyback.reproduce(PAPER, figures=DIR)``.
+
+A figure is drawn as its paper draws it (bars, lines over a parameter, distributions), with what was measured filled and
+what the paper publishes hollow beside it. Published values are those of claims: nothing is read off a plot. A change
+that a paper publishes is applied to what was measured of the scheme that it is compared with. Bytes are the same each
+time. matplotlib is needed: ``pip install copyback[plot]``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from copyback._copyback import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from copyback._copyback import Table
+    from copyback.figures._specs import Figure
+
+PAPERS = ("ispass11", "tc12", "hpdc18", "atc18", "tpds20")
+"""Papers whose figures are known."""
+FORMATS = ("svg", "pdf")
+_MADE_BY = "copyback reproduce"
+
+
+class Package:
+    """What the program has the package do: see ``crates/copyback-cli/src/package.rs``."""
+
+    def check_figures(self, paper: str, folder: str | os.PathLike[str]) -> None:
+        """Refuse a folder that a paper's figures cannot be drawn into.
+
+        Raises
+        ------
+        InputError
+            Where matplotlib is missing, the paper is unknown, or a file in the folder would be harmed.
+
+        """
+        if importlib.util.find_spec("matplotlib") is None:
+            raise _wrong("--figures: matplotlib is not installed", "pip install '.[plot]' in the repository")
+        if paper not in PAPERS:
+            raise _wrong(f"--figures: the figures of `{paper}` are unknown", f"known are those of {', '.join(PAPERS)}")
+        place = Path(folder)
+        if place.exists() and not place.is_dir():
+            raise _wrong(f"--figures: {place} is a file, not a folder", "name a folder, or a new one")
+        for figure in _figures(paper):
+            for file in _files(paper, figure, place):
+                _check_file(file)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=place):
+                pass
+        except OSError as error:
+            raise _wrong(f"--figures: cannot write to {place}: {error.strerror}", "name another folder") from error
+
+    def draw_figures(
+        self,
+        folder: str | os.PathLike[str],
+        document: str,
+        tables: Sequence[tuple[str, Table, Table]],
+    ) -> str:
+        """Draw the figures whose experiments were run; return a line on each figure of the paper."""
+        # matplotlib is wanted only here.
+        draw: Any = importlib.import_module("copyback.figures._draw")
+        about = json.loads(document)
+        own = {experiment: (table, latencies) for experiment, table, latencies in tables}
+        lines = []
+        for figure in _figures(about["paper"]):
+            if draw.drawable(figure, own):
+                canvas = draw.drawn(figure, own, about["claims"])
+                files = _files(about["paper"], figure, Path(folder))
+                for file in files:
+                    _save(canvas, file)
+                lines.append(f"{figure.name:5} {files[0].name}, .pdf: {figure.shows}")
+            elif figure.not_measured:
+                lines.append(f"{figure.name:5} not measured: {figure.shows}; {figure.not_measured}")
+        return f"Figures are in {os.fspath(folder)}:\n" + "".join(f"  {line}\n" for line in lines)
+
+
+def _figures(paper: str) -> tuple[Figure, ...]:
+    figures: tuple[Figure, ...] = importlib.import_module(f"copyback.figures._{paper}").FIGURES
+    return figures
+
+
+def _files(paper: str, figure: Figure, folder: Path) -> list[Path]:
+    return [folder / f"{paper}-{figure.name}.{form}" for form in FORMATS] if figure.panels else []
+
+
+def _check_file(file: Path) -> None:
+    """Refuse to replace what no reproduction drew."""
+    if not os.path.lexists(file):
+        return
+    is_own = False
+    if file.is_file() and not file.is_symlink():
+        with contextlib.suppress(OSError):
+            is_own = _MADE_BY.encode() in file.read_bytes()
+    if not is_own:
+        raise _wrong(f"--figures: {file} is there, and no reproduction drew it", "move it away, or name another folder")
+
+
+def _save(canvas: Any, file: Path) -> None:
+    """Write a figure, complete or not at all, with nothing in it that differs from one time to the next."""
+    mpl: Any = importlib.import_module("matplotlib")
+    plot: Any = importlib.import_module("copyback.plot")
+    metadata: dict[str, Any] = {"Creator": _MADE_BY}
+    metadata |= {"Date": None} if file.suffix == ".svg" else {"CreationDate": None, "Producer": None}
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".copyback-", suffix=file.suffix)
+    os.close(handle)
+    try:
+        with mpl.rc_context(plot._STYLE):
+            canvas.savefig(name, metadata=metadata)
+        # As a file that was opened in the usual way.
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _wrong(message: str, help: str) -> InputError:
+    error = InputError(f"{message}\nhelp: {help}")
+    error.message, error.help = message, help
+    error.file = error.line = error.column = error.value = None
+    return error

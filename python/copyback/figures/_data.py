@@ -1,0 +1,160 @@
+"""What a panel shows: measured values, from the tables of a reproduction, and published ones, from its claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from copyback.plot import _interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from copyback._copyback import Table
+    from copyback.figures._specs import Panel
+
+Columns = dict[str, list[Any]]
+MEAN = "mean"
+"""The group with the mean over all others."""
+
+
+def number(columns: Columns, row: int, metric: str) -> float | None:
+    """Return a metric of a row: sums of products, or one such sum over another; ``None`` where a part is missing."""
+    above, _, below = metric.partition(" / ")
+
+    def total(text: str) -> float | None:
+        terms: list[float] = []
+        for term in text.replace(" - ", " + -1 * ").split(" + "):
+            product = 1.0
+            for name in term.split(" * "):
+                value = float(name) if name.lstrip("-").isdigit() else columns[name][row] if name in columns else None
+                if value is None:
+                    return None
+                product *= value
+            terms.append(product)
+        return sum(terms)
+
+    over, under = total(above), total(below) if below else 1.0
+    return None if over is None or not under else over / under
+
+
+@dataclass
+class Values:
+    """Values of a panel: by metric, by scheme, by group, one for each seed."""
+
+    groups: list[str]
+    measured: dict[str, dict[str, dict[str, list[float]]]]
+    labels: dict[str, str]
+    """Group of each cell, by the cell's label without its seed."""
+
+    def mean(self, metric: str, scheme: str, group: str) -> float | None:
+        """Return the mean over seeds; of the group of all the mean over groups."""
+        if group == MEAN:
+            means = [self.mean(metric, scheme, other) for other in self.groups if other != MEAN]
+            known = [mean for mean in means if mean is not None]
+            return sum(known) / len(known) if known else None
+        values = self.measured[metric].get(scheme, {}).get(group)
+        return sum(values) / len(values) if values else None
+
+    def half(self, metric: str, scheme: str, group: str) -> float:
+        """Return half of the 95 % interval over seeds."""
+        values = self.measured[metric].get(scheme, {}).get(group, [])
+        return _interval(values)[1] if values else 0.0
+
+
+def metrics_of(panel: Panel) -> list[str]:
+    """Return the metrics of a panel."""
+    return [panel.metric] if isinstance(panel.metric, str) else list(panel.metric)
+
+
+def rows_of(panel: Panel, columns: Columns) -> list[int]:
+    """Return the rows of a table that a panel is about."""
+
+    def is_drawn(row: int) -> bool:
+        kept = all(columns[key][row] == value for key, value in panel.only.items())
+        return kept and columns["case"][row] not in panel.leave_out
+
+    return [row for row in range(len(columns["cell"])) if is_drawn(row)]
+
+
+def values_of(panel: Panel, table: Table) -> Values:
+    """Return what was measured, normalised as the panel says. Seeds are divided each by its own base."""
+    columns = table.to_dict()
+    values = Values([], {metric: {} for metric in metrics_of(panel)}, {})
+    rows = rows_of(panel, columns)
+    bases = {(columns["cell"][row], columns["scheme"][row]): row for row in rows}
+    for row in rows:
+        cell, scheme = columns["cell"][row], columns["scheme"][row]
+        group = str(columns[panel.x][row]) if panel.x in columns else ""
+        if group not in values.groups:
+            values.groups.append(group)
+        values.labels[cell.removesuffix(f" seed={columns['seed'][row]}")] = group
+        for metric in values.measured:
+            value = number(columns, row, metric)
+            if value is not None and panel.base is not None:
+                base = number(columns, bases[cell, panel.base], metric) if (cell, panel.base) in bases else None
+                value = value / base if base else None
+            if value is not None:
+                scaled = value if panel.base else value * panel.factor
+                values.measured[metric].setdefault(scheme, {}).setdefault(group, []).append(scaled)
+    if panel.mean and len(values.groups) > 1:
+        values.groups.append(MEAN)
+    return values
+
+
+def published_of(panel: Panel, values: Values, claims: list[Mapping[str, Any]]) -> dict[tuple[str, str, str], float]:
+    """Return published values by metric, scheme and group, in the panel's unit.
+
+    A change that a paper publishes is applied to what was measured of the scheme that it is compared with; normalised
+    to that, it is the published ratio.
+    """
+    found: dict[tuple[str, str, str], float] = {}
+    for claim in claims:
+        metric, scheme, effect = claim["metric"], claim["scheme"], claim["published_effect"]
+        if claim["experiment"] != panel.experiment or metric not in values.measured or effect is None:
+            continue
+        group = _group_of(claim, values)
+        if group is None or scheme not in panel.schemes:
+            continue
+        value: float | None = None
+        if claim["measure"] == "change" and claim["against"] != scheme:
+            base = 1.0 if claim["against"] == panel.base else values.mean(metric, claim["against"], group)
+            value = None if base is None else base * (1 + effect / 100)
+        elif (claim["measure"] == "figure" and claim["unit"] == panel.unit) or (
+            claim["measure"] == "share" and panel.unit == "%"
+        ):
+            value = effect
+        if value is not None:
+            found.setdefault((metric, scheme, group), value)
+    return found
+
+
+def _group_of(claim: Mapping[str, Any], values: Values) -> str | None:
+    """Return the group that a claim is about: that of its cells, or all of them; ``None`` where it is another."""
+    groups = {values.labels.get(cell["cell"]) for cell in claim["cells"]}
+    if None in groups or not groups:
+        return None
+    if len(groups) == 1:
+        return groups.pop()
+    is_of_all = groups == set(values.groups) - {MEAN} and claim["aggregate"] in ("mean", "geometric-mean")
+    return MEAN if is_of_all and MEAN in values.groups else None
+
+
+def distributions_of(panel: Panel, table: Table) -> dict[str, tuple[list[float], list[float]]]:
+    """Return by line the ends of bins (ms), and which share of the requests ends until then; seeds are added up."""
+    columns = table.to_dict()
+    lines: dict[str, dict[int, int]] = {}
+    for row in rows_of(panel, columns):
+        scheme, op = columns["scheme"][row], columns["class"][row]
+        if scheme not in panel.schemes or panel.metric not in ("all", op):
+            continue
+        label = panel.schemes[scheme] if panel.x == "case" else f"{panel.schemes[scheme]}, {columns[panel.x][row]}"
+        bins = lines.setdefault(label, {})
+        bins[columns["to_ns"][row]] = bins.get(columns["to_ns"][row], 0) + columns["count"][row]
+    found = {}
+    for label, bins in lines.items():
+        total, until = sum(bins.values()), 0
+        ends = sorted(bins)
+        shares = [(until := until + bins[end]) / total for end in ends]
+        found[label] = ([end / 1e6 for end in ends], shares)
+    return found

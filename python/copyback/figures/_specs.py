@@ -1,0 +1,52 @@
+"""What a figure of a paper is: its panels, and of each the kind of chart, what is drawn over what, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Kind = Literal["bars", "lines", "cdf", "stacked"]
+MS = 1e-6
+"""Milliseconds, of nanoseconds."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One chart of a figure.
+
+    ``metric`` is a number of the reports, or several with `` + ``, `` - ``, `` * `` and one
+    `` / `` between, as claims name it;
+    for a ``cdf`` it is a class of requests, and for ``stacked`` bars there are several, each with its label.
+    ``schemes`` are the lines or the bars of a group, each with its label; ``x`` is what varies (``case``, or a varied
+    key), ``only`` keeps the rows that have these values. ``base`` is the scheme that values are divided by, and
+    ``mean`` adds a group with the mean over all. ``unit`` is that of claims that name a figure by itself.
+    """
+
+    experiment: str
+    kind: Kind
+    metric: str | dict[str, str]
+    schemes: dict[str, str]
+    ylabel: str
+    x: str = "case"
+    xlabel: str = ""
+    title: str = ""
+    factor: float = 1.0
+    base: str | None = None
+    mean: bool = False
+    only: Mapping[str, object] = field(default_factory=dict)
+    leave_out: tuple[str, ...] = ()
+    unit: str = ""
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: its name in the paper, what it shows, its panels, or why nothing of ours is drawn."""
+
+    name: str
+    shows: str
+    panels: tuple[Panel, ...] = ()
+    not_measured: str = ""

@@ -1,0 +1,169 @@
+"""Are figures of papers drawn of what was measured and published, and the same each time?"""
+
+import subprocess
+import sys
+import tomllib
+
+import matplotlib as mpl
+import pytest
+from conftest import ROOT
+
+import copyback
+
+mpl.use("Agg")
+
+from copyback import figures
+from copyback.figures import _data
+from copyback.figures._specs import Panel
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """Tables and claims as a reproduction has them, with numbers that are easy to follow."""
+    cells = [(case, seed) for case in ("a", "b") for seed in (1, 2)]
+    rows = [(case, seed, scheme) for case, seed in cells for scheme in ("baseline", "mine")]
+    # The baseline takes 10 ms and 20 ms; mine half of it with seed 1, and a quarter with seed 2.
+    ns = {"a": 10e6, "b": 20e6}
+    share = {("baseline", 1): 1.0, ("baseline", 2): 1.0, ("mine", 1): 0.5, ("mine", 2): 0.25}
+    return {
+        "cell": [f"case={case} seed={seed}" for case, seed, _ in rows],
+        "case": [case for case, _, _ in rows],
+        "seed": [seed for _, seed, _ in rows],
+        "scheme": [scheme for _, _, scheme in rows],
+        "time_ns": [ns[case] * share[scheme, seed] for case, seed, scheme in rows],
+        "count": [4 for _ in rows],
+    }
+
+
+class Given:
+    def __init__(self, columns):
+        self.columns = columns
+
+    def to_dict(self):
+        return self.columns
+
+
+def claim(**more):
+    own = {
+        "experiment": "fig", "metric": "time_ns", "scheme": "mine", "against": "baseline", "measure": "change",
+        "unit": "", "aggregate": "mean", "published_effect": -60.0, "cells": [{"cell": "case=a"}],
+    }  # fmt: skip
+    return own | more
+
+
+SCHEMES = {"baseline": "Baseline", "mine": "Mine"}
+
+
+def _panel(**more):
+    return Panel(
+        **({"experiment": "fig", "kind": "bars", "metric": "time_ns", "schemes": SCHEMES, "ylabel": "y"} | more)
+    )
+
+
+def test_values_are_means_over_seeds_of_ratios(tables):
+    values = _data.values_of(_panel(base="baseline", mean=True), Given(tables))
+    assert values.groups == ["a", "b", "mean"]
+    assert values.mean("time_ns", "mine", "a") == pytest.approx(0.375)
+    assert values.mean("time_ns", "mine", "mean") == pytest.approx(0.375)
+    # Two seeds 0.25 apart: s = 0.25 / sqrt(2), and half of the interval is 12.706 s / sqrt(2).
+    assert values.half("time_ns", "mine", "a") == pytest.approx(12.706 * 0.125, rel=1e-3)
+    absolute = _data.values_of(_panel(factor=1e-6), Given(tables))
+    assert absolute.mean("time_ns", "baseline", "b") == pytest.approx(20.0)
+    less = _data.values_of(_panel(metric="time_ns - count / count"), Given(tables))
+    assert less.mean("time_ns - count / count", "baseline", "a") == pytest.approx(2.5e6 - 1)
+    ratio = _data.values_of(_panel(metric="time_ns * 2 + count / count"), Given(tables))
+    assert ratio.mean("time_ns * 2 + count / count", "baseline", "a") == pytest.approx(5e6 + 1)
+
+
+def test_published_values_stand_where_their_claims_do(tables):
+    def found(own, **of_panel):
+        drawn = _panel(mean=True, **of_panel)
+        values = _data.values_of(drawn, Given(tables))
+        return {key[1:]: value for key, value in _data.published_of(drawn, values, [own]).items()}
+
+    assert found(claim(), base="baseline") == {("mine", "a"): pytest.approx(0.4)}
+    # Of what was measured, where nothing is normalised.
+    assert found(claim(), factor=1e-6) == {("mine", "a"): pytest.approx(4.0)}
+    both = [{"cell": "case=a"}, {"cell": "case=b"}]
+    assert found(claim(cells=both), base="baseline") == {("mine", "mean"): pytest.approx(0.4)}
+    # The most of several is no mean, a direction no number, another unit no height.
+    assert found(claim(cells=both, aggregate="min"), base="baseline") == {}
+    assert found(claim(published_effect=None), base="baseline") == {}
+    assert found(claim(measure="figure", unit="us"), unit="ms") == {}
+    assert found(claim(measure="figure", unit="ms", published_effect=3.0), unit="ms") == {("mine", "a"): 3.0}
+    assert found(claim(experiment="other"), base="baseline") == {}
+
+
+def experiment(paper, stem):
+    """An experiment's file over the one whose grid it takes."""
+    path = ROOT / "experiments" / paper / f"{stem}.toml"
+    own = tomllib.loads(path.read_text())
+    below = tomllib.loads((path.parent / own["grid"]).read_text()) if "grid" in own else {}
+    return below | own
+
+
+def varied(table, above=""):
+    for key, value in table.items():
+        yield from varied(value, f"{above}{key}.") if isinstance(value, dict) else [above + key]
+
+
+@pytest.mark.parametrize("paper", figures.PAPERS)
+def test_each_panel_is_of_an_experiment_with_its_schemes_and_cells(paper):
+    specs = figures._figures(paper)
+    assert len({figure.name for figure in specs}) == len(specs) > 5
+    for figure in specs:
+        assert bool(figure.panels) != bool(figure.not_measured), figure.name
+        for drawn in figure.panels:
+            of = experiment(paper, drawn.experiment)
+            assert set(drawn.schemes) | ({drawn.base} - {None}) <= set(of["schemes"]), (figure.name, drawn.experiment)
+            known = {"case", "device", "scheme", *varied(of.get("vary", {}))}
+            assert {drawn.x, *drawn.only} <= known, figure.name
+            cases = {case["name"] for case in of.get("case", [])}
+            assert {drawn.only.get("case"), *drawn.leave_out} - {None} <= cases, figure.name
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reproduced")
+    small = {"geometry.blocks_per_plane": 512, "capacity.over_provisioning": 0.8}
+    return copyback.reproduce("ispass11", figure="8a", quick=True, out=folder, set=small, jobs=2)
+
+
+def test_a_figure_is_drawn_as_svg_and_pdf_alike_each_time(reproduced, tmp_path):
+    text = reproduced.draw(tmp_path / "first")
+    assert "ispass11-8a.svg, .pdf" in text and "not measured: throughput of real SSDs" in text
+    reproduced.draw(tmp_path / "second")
+    names = sorted(path.name for path in (tmp_path / "first").iterdir())
+    assert names == ["ispass11-8a.pdf", "ispass11-8a.svg"]
+    for name in names:
+        first, second = ((tmp_path / which / name).read_bytes() for which in ("first", "second"))
+        assert first == second and b"CreationDate" not in first and b"<dc:date>" not in first
+    svg = (tmp_path / "first" / "ispass11-8a.svg").read_text()
+    assert all(word in svg for word in ("NPGC", "PGC", "published", "mean response (ms)", "64 KiB"))
+    # A figure may be drawn anew.
+    reproduced.draw(tmp_path / "first")
+
+
+def test_what_stands_there_is_not_harmed(reproduced, tmp_path):
+    (tmp_path / "ispass11-9a.pdf").write_text("a thesis")
+    with pytest.raises(copyback.InputError, match="no reproduction drew it") as caught:
+        reproduced.draw(tmp_path)
+    assert caught.value.help == "move it away, or name another folder"
+    assert [path.name for path in tmp_path.iterdir()] == ["ispass11-9a.pdf"]
+    with pytest.raises(copyback.InputError, match="is a file, not a folder"):
+        reproduced.draw(tmp_path / "ispass11-9a.pdf")
+    with pytest.raises(copyback.InputError, match=r"figures of `mine\.toml` are unknown"):
+        copyback.reproduce("mine.toml", figures=tmp_path)
+
+
+def test_the_program_of_the_package_draws(reproduced, tmp_path):
+    words = ["reproduce", "ispass11", "--figure", "8a", "--quick", "-q"]
+    small = ["--set", "geometry.blocks_per_plane=512", "--set", "capacity.over_provisioning=0.8"]
+    program = [sys.executable, "-m", "copyback", *words, *small]
+    done = subprocess.run([*program, "--figures", "drawn"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Figures are in drawn:" in done.stdout and "8a    ispass11-8a.svg, .pdf" in done.stdout
+    assert (tmp_path / "drawn" / "ispass11-8a.pdf").read_bytes().startswith(b"%PDF")
+    (tmp_path / "kept").write_text("")
+    refused = subprocess.run([*program, "--figures", "kept"], cwd=tmp_path, capture_output=True, text=True)
+    assert refused.returncode == 2 and "kept is a file" in refused.stderr
