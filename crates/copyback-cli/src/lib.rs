@@ -30,6 +30,7 @@ mod steady;
 mod sweep;
 mod table;
 mod tables;
+mod tenants;
 mod timeline;
 mod trace;
 mod validate;

@@ -227,8 +227,8 @@ fn note_of_units(planned: &Planned) -> Option<String> {
 /// That a workload's arrival times are not used, unless the command line itself asks for that.
 fn note_of_times(plan: &Plan) -> Option<String> {
     let is_deaf = |planned: &&Planned| {
-        let Resolved { run, workload } = &planned.resolved;
-        run.host.mode == HostMode::Closed && workload.has_times()
+        let Resolved { run, workload, tenants } = &planned.resolved;
+        tenants.is_empty() && run.host.mode == HostMode::Closed && workload.has_times()
     };
     let from = plan.runs.iter().find(is_deaf)?.mode_from.as_deref().filter(|from| *from != "--set")?;
     Some(format!(
@@ -376,6 +376,15 @@ pub fn target_line(planned: &Planned) -> String {
         true => format!("{level} of {holds} over {drives} drive{plural} (each of {})", flash_of(run)),
         false => format!("{level} of {holds} over {drives} drive{plural} of several kinds"),
     }
+}
+
+/// What the workload of a run is called, or that there are several.
+pub fn asked_name(resolved: &Resolved) -> String {
+    if resolved.tenants.is_empty() {
+        return workload_name(&resolved.workload);
+    }
+    let names: Vec<&str> = resolved.tenants.keys().map(String::as_str).collect();
+    format::names(&names)
 }
 
 /// What a workload is called.

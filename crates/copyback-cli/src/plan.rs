@@ -3,7 +3,7 @@
 use crate::args::Common;
 use crate::failure::Failure;
 use crate::{files, workloads};
-use copyback::config::layers::{Layer, LayerError, Located, Place};
+use copyback::config::layers::{Layer, LayerError, Located, Place, WORKLOADS};
 use copyback::config::presets::{self, DEVICES, SCHEMES};
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
@@ -203,8 +203,8 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
         let stack = layers.stack();
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &scheme, is_alone))?;
         let members = layers.members(&resolved.run, stack.place_of("array.override"), seed, &mut inputs)?;
-        if let Some(trace) = &resolved.workload.trace {
-            workloads::check_trace(trace, stack.place_of("workload.trace"))?;
+        for (key, trace) in workloads::traces(&resolved) {
+            workloads::check_trace(trace, stack.place_of(&key))?;
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
         let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved.run);
@@ -212,9 +212,8 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
     }
     refuse_without_effect(&Layer::of_sets(&common.sets)?, &runs)?;
     refuse_unnamed_drives(&runs)?;
-    if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
-        let hash = workloads::hash_trace(&trace)?;
-        inputs.push(Input::trace(trace, hash));
+    for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
+        inputs.push(Input::trace(trace.to_path_buf(), workloads::hash_trace(trace)?));
     }
     let requests = common.requests.or(experiment.requests);
     // What a workload proposes belongs to the whole of it.
@@ -319,21 +318,21 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
         let is_alone = choice.schemes.len() == 1;
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &chosen.label, is_alone))?;
         let members = layers.members(&resolved.run, stack.place_of("array.override"), choice.seed, &mut inputs)?;
-        if let Some(trace) = &resolved.workload.trace {
-            workloads::check_trace(trace, stack.place_of("workload.trace"))?;
+        for (key, trace) in workloads::traces(&resolved) {
+            workloads::check_trace(trace, stack.place_of(&key))?;
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
         let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved.run);
         let scheme = chosen.label.clone();
         runs.push(Planned { scheme, resolved, members, overridden, without_effect, mode_from });
     }
-    if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
-        let hash = match known.hashes.get(&trace) {
+    for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
+        let hash = match known.hashes.get(trace) {
             Some(hash) => hash.clone(),
-            None => workloads::hash_trace(&trace)?,
+            None => workloads::hash_trace(trace)?,
         };
-        known.hashes.insert(trace.clone(), hash.clone());
-        inputs.push(Input::trace(trace, hash));
+        known.hashes.insert(trace.to_path_buf(), hash.clone());
+        inputs.push(Input::trace(trace.to_path_buf(), hash));
     }
     refuse_endless(warmup, &runs)?;
     refuse_unnamed_drives(&runs)?;
@@ -368,6 +367,7 @@ fn upper_layers(
         layer.has_key("workload", "trace")
             || (layer.has_key("workload", "requests")
                 && ["read_share", "read_arrivals"].iter().any(|key| layer.has_key("workload", key)))
+            || !layer.names_in(WORKLOADS).is_empty()
     };
     let on_command_line = common.trace.is_some() || common.workload.is_some();
     let mut add = |layers: &mut Vec<Layer>, name: &Located, folder: &Path| -> Result<(), Failure> {

@@ -121,6 +121,9 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
         ("Wear", wear(report, &planned.resolved.run)),
         ("Over time", over_time(&done.outcome.series)),
     ];
+    if !report.workloads.is_empty() {
+        parts.insert(2, ("Each workload", crate::tenants::text(plan, std::slice::from_ref(done), terminal_columns)));
+    }
     let tasks = tasks::rows(&planned.resolved.run, report, &done.outcome.series);
     if !tasks.is_empty() {
         parts.insert(6, ("Tasks", facts(tasks)));
@@ -157,7 +160,7 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
 
 fn heading(plan: &Plan, scheme: &str, resolved: &Resolved) -> String {
     let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let workload = output::workload_name(&resolved.workload);
+    let workload = output::asked_name(resolved);
     format!("{title}scheme `{scheme}`, workload {workload}, {}\n", output::target_line(&plan.runs[0]))
 }
 

@@ -8,10 +8,12 @@ use super::matched::Responses;
 use super::microscope::View;
 use super::steady::Steady;
 pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample, SampleWork};
+pub use super::tenants::{TenantLatencies, TenantReport};
 use super::window_report::WindowReport;
 use crate::ftl::log_blocks::MergeTotals;
 use hdrhistogram::Histogram;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Why a part of a response time passed. At each instant a request waits for one cause: what its last unit waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -362,6 +364,9 @@ pub struct Report {
     /// The array and each of its drives, where there is one; all else is of the volume, or of all drives together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayReport>,
+    /// Each of several workloads by name, where they share the drives; all else is of all of them together.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub workloads: BTreeMap<String, TenantReport>,
     /// Bandwidth by intervals, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<BandwidthReport>,
