@@ -6,45 +6,37 @@ use crate::plan::Plan;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::report::{Latency, TenantReport};
 
-/// A row for each workload and scheme, so many characters wide; empty where there is one workload.
+/// A row for each workload, or a heading for each and a row for each scheme, so many characters wide; empty where there
+/// is one workload.
 pub fn text(plan: &Plan, finished: &[Finished], terminal_columns: usize) -> String {
-    let names = plan.runs[0].resolved.tenants.keys();
-    let mut rows = Vec::new();
-    for name in names {
+    let has_several_schemes = finished.len() > 1;
+    let mut rows = heads(has_several_schemes);
+    for name in plan.runs[0].resolved.tenants.keys() {
+        if has_several_schemes {
+            rows.push(vec![Cell::styled(name, BOLD)]);
+        }
         for (planned, done) in plan.runs.iter().zip(finished) {
             let Some(report) = done.outcome.report.workloads.get(name) else { continue };
-            let first = rows.last().is_none_or(|(known, _, _): &(&str, _, _)| *known != name);
-            let shown = if first { name.as_str() } else { "" };
-            rows.push((name.as_str(), [shown.to_owned(), planned.scheme.clone()], report));
+            let shown = if has_several_schemes { format!("  {}", planned.scheme) } else { format!("  {name}") };
+            rows.push(row(shown, report));
         }
     }
-    if rows.is_empty() {
+    if plan.runs[0].resolved.tenants.is_empty() {
         return String::new();
     }
-    let has_several_schemes = finished.len() > 1;
-    let mut cells = heads(has_several_schemes);
-    cells.extend(rows.into_iter().map(|(_, names, report)| row(names, report, has_several_schemes)));
-    table::split(&cells, terminal_columns)
+    table::split(&rows, terminal_columns)
 }
 
 /// Two lines of headings.
 fn heads(has_several_schemes: bool) -> Vec<Vec<Cell>> {
+    let first = if has_several_schemes { "workload" } else { "" };
     let groups = ["", "", "", "reads", "", "", "", "writes", "", "", ""];
-    let titles = ["", "IOPS", "bytes/s", "mean", "of it GC", "p99", "p99.9", "mean", "of it GC", "p99", "p99.9"];
-    let heading = |first: &str, titles: &[&str; 11], scheme: &str| {
-        let mut cells = vec![Cell::styled(first, BOLD)];
-        cells.extend(has_several_schemes.then(|| Cell::styled(scheme, BOLD)));
-        cells.extend(titles[1..].iter().map(|title| Cell::styled(*title, BOLD)));
-        cells
-    };
-    vec![heading("", &groups, ""), heading("workload", &titles, "scheme")]
+    let titles = [first, "IOPS", "bytes/s", "mean", "of it GC", "p99", "p99.9", "mean", "of it GC", "p99", "p99.9"];
+    [groups, titles].map(|texts| texts.iter().map(|text| Cell::styled(*text, BOLD)).collect()).to_vec()
 }
 
-fn row([name, scheme]: [String; 2], report: &TenantReport, has_several_schemes: bool) -> Vec<Cell> {
-    let mut cells = vec![Cell::styled(name, BOLD)];
-    cells.extend(has_several_schemes.then(|| Cell::new(scheme)));
-    cells.push(Cell::new(large(report.iops)));
-    cells.push(Cell::new(size(report.bytes_per_s)));
+fn row(name: String, report: &TenantReport) -> Vec<Cell> {
+    let mut cells = vec![Cell::new(name), Cell::new(large(report.iops)), Cell::new(size(report.bytes_per_s))];
     let parts = &report.latency_breakdown;
     for (class, parts) in [(&report.response.read, &parts.read_mean_ns), (&report.response.write, &parts.write_mean_ns)]
     {

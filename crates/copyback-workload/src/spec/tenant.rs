@@ -1,5 +1,5 @@
-//! `[workloads.NAME]`: one of several workloads that share a drive. A whole `[workload]`, and beside it which part of the
-//! addresses is its own, when it is there, and how it waits for its requests.
+//! `[workloads.NAME]`: one of several workloads that share a drive. A whole `[workload]`, and beside it which part of
+//! the addresses is its own, when it is there, and how it waits for its requests.
 
 use super::check::wrong;
 use super::{Footprint, SpecError, WorkloadSpec};
@@ -15,8 +15,8 @@ words! {
         Open = "open",
         /// When another one of the workload ends: `queue_depth` are under way.
         Closed = "closed",
-        /// When the workload says, or when fewer than `queue_depth` are under way, whichever is later; its response time
-        /// counts from then.
+        /// When the workload says, or when fewer than `queue_depth` are under way, whichever is later; its response
+        /// time counts from then.
         Paced = "paced",
     }
 }
