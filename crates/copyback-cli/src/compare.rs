@@ -333,6 +333,7 @@ fn chosen(common: &Common) -> String {
     text += &argument("--array", common.array.as_ref());
     text += &argument("--workload", common.workload.as_ref());
     text += &argument("--trace", common.trace.as_ref().map(path));
+    text += &argument("--fio", common.fio.as_ref().map(path));
     text += &argument("--format", common.format.as_ref());
     text += &argument("--skip-bad", common.skip_bad);
     text += &argument("--fit", common.fit);

@@ -8,6 +8,7 @@ mod compare;
 mod execute;
 mod failure;
 mod files;
+mod fio;
 mod flat;
 mod format;
 mod interrupt;

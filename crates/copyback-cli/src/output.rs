@@ -177,7 +177,9 @@ impl Results {
 /// What users should know about the runs and about whether their drives had settled; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
     let fitted = plan.fitted.zip(plan.runs.first()).map(|(fitted, planned)| fitted.note(planned));
-    let lines = fitted.unwrap_or_default()
+    let of_jobs: String = plan.notes.iter().map(|note| format!("Note: {note}\n")).collect();
+    let lines = of_jobs
+        + &fitted.unwrap_or_default()
         + &note_of_times(plan).unwrap_or_default()
         + &notes_of_runs(plan, finished)
         + &note_of_unwritten(finished).unwrap_or_default()

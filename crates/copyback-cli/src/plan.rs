@@ -2,6 +2,7 @@
 
 use crate::args::Common;
 use crate::failure::Failure;
+use crate::fio::{self, Jobs};
 use crate::{files, workloads};
 use copyback::config::layers::{Layer, LayerError, Located, Place, WORKLOADS};
 use copyback::config::presets::{self, DEVICES, SCHEMES};
@@ -45,6 +46,10 @@ pub struct Plan {
     pub warmup: Option<Warmup>,
     /// What they were made from.
     pub inputs: Vec<Input>,
+    /// The jobs of a job file of fio, in its order; none where there is no such file.
+    pub jobs: Jobs,
+    /// What users should know of how it was understood.
+    pub notes: Vec<String>,
     /// How the drive was sized for the trace, if it was.
     pub fitted: Option<Fitted>,
 }
@@ -187,7 +192,9 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
     for scheme in &named {
         loaded.push((label(&scheme.value), load(&SCHEME, scheme, scheme_folder, &mut inputs)?));
     }
-    let (over, proposed) = upper_layers(common, &experiment, &mut inputs)?;
+    let job_file = common.fio.as_deref().map(|path| fio::load(path, &mut inputs)).transpose()?;
+    let (over, proposed) = upper_layers(common, &experiment, job_file.as_ref().map(|file| &file.layer), &mut inputs)?;
+    let (jobs, notes) = job_file.map(|file| (file.jobs, file.notes)).unwrap_or_default();
     let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let mut runs = Vec::new();
     let is_alone = loaded.len() == 1;
@@ -219,7 +226,7 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
     // What a workload proposes belongs to the whole of it.
     let warmup = common.warmup.or(experiment.warmup).or(proposed.filter(|_| requests.is_none()));
     refuse_endless(warmup, &runs)?;
-    Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs, fitted: None })
+    Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
 }
 
 /// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
@@ -336,7 +343,8 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
     }
     refuse_endless(warmup, &runs)?;
     refuse_unnamed_drives(&runs)?;
-    Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, warmup, inputs, fitted: None })
+    let (seed, requests, jobs, notes) = (choice.seed, choice.requests, Jobs::default(), Vec::new());
+    Ok(Plan { name: None, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
 }
 
 fn argument(name: &str) -> Located {
@@ -360,6 +368,7 @@ fn chosen_device(common: &Common, experiment: &Experiment) -> Option<Located> {
 fn upper_layers(
     common: &Common,
     experiment: &Experiment,
+    jobs: Option<&Layer>,
     inputs: &mut Vec<Input>,
 ) -> Result<(Vec<Layer>, Option<Warmup>), Failure> {
     let (mut layers, mut proposed) = (Vec::new(), None);
@@ -369,7 +378,7 @@ fn upper_layers(
                 && ["read_share", "read_arrivals"].iter().any(|key| layer.has_key("workload", key)))
             || !layer.names_in(WORKLOADS).is_empty()
     };
-    let on_command_line = common.trace.is_some() || common.workload.is_some();
+    let on_command_line = common.trace.is_some() || common.workload.is_some() || jobs.is_some();
     let mut add = |layers: &mut Vec<Layer>, name: &Located, folder: &Path| -> Result<(), Failure> {
         let loaded = workloads::load(name, folder, inputs)?;
         proposed = loaded.warmup.map(|warmup| (layers.len(), warmup));
@@ -387,6 +396,7 @@ fn upper_layers(
     if let Some(name) = &common.workload {
         add(&mut layers, &argument(name), Path::new(""))?;
     }
+    layers.extend(jobs.cloned());
     if let Some(path) = &common.trace {
         layers.push(workloads::trace_layer(path)?);
     }

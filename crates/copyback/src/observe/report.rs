@@ -396,6 +396,8 @@ pub struct Outcome {
     pub report: Report,
     /// Histograms of response times in nanoseconds, by class name (`all`, `read`, `small_read`, `write`, …).
     pub histograms: Vec<(&'static str, Histogram<u64>)>,
+    /// Histograms of response times of the reads and of the writes of each of several workloads, by name.
+    pub workload_histograms: BTreeMap<String, [Histogram<u64>; 2]>,
     /// State over time, evenly spaced; the last one is at the run's end.
     pub series: Vec<Sample>,
     /// The bins of the window that was asked for, as far as the run went; none where none was.

@@ -101,6 +101,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     Outcome {
         report,
         histograms,
+        workload_histograms: simulation.tenant_histograms(),
         series,
         window,
         arrivals,

@@ -12,6 +12,7 @@ use crate::run::simulation::requests::ARRIVAL_MAX_NS;
 use copyback_workload::spec::Pace;
 use copyback_workload::tenants::Stream;
 use copyback_workload::{Error, Op, Priority, Request};
+use hdrhistogram::Histogram;
 
 /// Stands for whichever request comes next.
 const SOME_REQUEST: Request =
@@ -313,6 +314,13 @@ impl Simulation<'_> {
     pub fn tenant_reports(&self) -> std::collections::BTreeMap<String, TenantReport> {
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         list.map(|tenant| (tenant.stream.name.clone(), tenant.measures.report())).collect()
+    }
+
+    /// Histograms of the reads and of the writes of each, by name.
+    pub fn tenant_histograms(&self) -> std::collections::BTreeMap<String, [Histogram<u64>; 2]> {
+        let of = |tenant: &Tenant, op| tenant.measures.class(&[op], &[0, 1]).histogram().clone();
+        let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
+        list.map(|tenant| (tenant.stream.name.clone(), [Op::Read, Op::Write].map(|op| of(tenant, op)))).collect()
     }
 
     /// What sources of several workloads say.
