@@ -54,6 +54,7 @@ def run(
     array: Path | None = None,
     workload: Path | None = None,
     trace: object = None,
+    fio: Path | None = None,
     format: str | None = None,
     skip_bad: int | None = None,
     fit: float | None = None,
@@ -68,6 +69,7 @@ def run(
     jobs: int | None = None,
     out: Path | None = None,
     json: Path | None = None,
+    fio_json: Path | None = None,
     timeline: Path | None = None,
     timeline_around: Around | None = None,
     perfetto: Path | None = None,
@@ -90,6 +92,8 @@ def run(
         polars, a table of pyarrow, a relation of DuckDB) that has the columns ``arrival_ns``, ``op``,
         ``offset_bytes``, ``length_bytes`` and, where wanted, ``device`` and ``priority``; or an iterable of such
         tuples or mappings.
+    fio
+        A job file of fio instead: each job is a workload with results of its own.
     format, skip_bad, fit
         The trace's format where it is not to be found out; malformed records that may be left out; the share of the
         drive that the trace is to address, for which blocks a plane are scaled.
@@ -108,9 +112,9 @@ def run(
         Check every invariant while it runs.
     jobs
         Runs that go side by side; results do not depend on it [number of cores].
-    out, json, timeline, perfetto
-        Files to write: a folder of Parquet tables, the JSON document, a drawing of who used a die when, a trace for
-        https://ui.perfetto.dev.
+    out, json, fio_json, timeline, perfetto
+        Files to write: a folder of Parquet tables, the JSON document, the same in fio's own layout, a drawing of who
+        used a die when, a trace for https://ui.perfetto.dev.
     timeline_around, perfetto_from, perfetto_for, perfetto_around
         What is drawn: around the slowest read or write, or from a time (``"1.5 s"``) on, for so long.
     keep
@@ -131,6 +135,7 @@ def run(
         *of_options(scheme=scheme, device=device, array=array, workload=workload, trace=name, format=format),
         *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
         *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, timeline=timeline),
+        *of_options(fio=fio, fio_json=fio_json),
         *of_options(timeline_around=timeline_around, perfetto=perfetto, perfetto_from=perfetto_from),
         *of_options(perfetto_for=perfetto_for, perfetto_around=perfetto_around),
     ]
@@ -148,6 +153,7 @@ def compare(
     array: Path | None = None,
     workload: Path | None = None,
     trace: object = None,
+    fio: Path | None = None,
     format: str | None = None,
     skip_bad: int | None = None,
     fit: float | None = None,
@@ -175,7 +181,7 @@ def compare(
         *_positional(experiment),
         *of_options(schemes=joined(schemes), device=device, array=array, workload=workload, trace=name, format=format),
         *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
-        *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json),
+        *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, fio=fio),
     ]
     with plugged_in(policies) as settings:
         done = _runs("compare", [*words, *of_settings({**settings, **(set or {})})], progress, keep)

@@ -66,6 +66,9 @@ pub struct RunArgs {
     /// Print the configuration with every default filled in, as TOML, and stop
     #[arg(long)]
     pub print_config: bool,
+    /// Write the results as JSON in fio's own layout, for tools that read that
+    #[arg(long, value_name = "FILE")]
+    pub fio_json: Option<PathBuf>,
     /// What is drawn
     #[command(flatten)]
     pub timeline: TimelineArgs,
@@ -176,6 +179,9 @@ pub struct Common {
     /// Replay this trace file instead (`-`: standard input); its format is found out from its content
     #[arg(long, short = 't', value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Let a job file of fio say what is asked of the drive: each job is a workload with results of its own
+    #[arg(long, value_name = "JOB", conflicts_with_all = ["workload", "trace"])]
+    pub fio: Option<PathBuf>,
     /// The trace's format, where it is not to be found out
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,

@@ -60,6 +60,8 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
     if common.show.is_empty() {
         text.push_str(&tables(plan, finished, terminal_columns));
         text.push_str(&matched_note(plan, finished));
+        let of_each = crate::tenants::text(plan, finished, terminal_columns);
+        text.push_str(&if of_each.is_empty() { of_each } else { format!("\n{of_each}") });
     } else {
         text.push_str(&shown::table(plan, finished, &common.show, terminal_columns)?);
     }
@@ -71,7 +73,7 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
 /// The comparison.
 fn heading(plan: &Plan, finished: &[Finished]) -> String {
     let first = &finished[0].outcome.report;
-    let workload = output::workload_name(&plan.runs[0].resolved.workload);
+    let workload = output::asked_name(&plan.runs[0].resolved);
     let requests = format::count(first.reads + first.writes + first.trims);
     let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
     let device = output::target_line(&plan.runs[0]);
@@ -331,6 +333,7 @@ fn chosen(common: &Common) -> String {
     text += &argument("--array", common.array.as_ref());
     text += &argument("--workload", common.workload.as_ref());
     text += &argument("--trace", common.trace.as_ref().map(path));
+    text += &argument("--fio", common.fio.as_ref().map(path));
     text += &argument("--format", common.format.as_ref());
     text += &argument("--skip-bad", common.skip_bad);
     text += &argument("--fit", common.fit);

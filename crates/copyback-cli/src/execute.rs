@@ -5,7 +5,7 @@ use crate::memory;
 use crate::plan::{Plan, Planned};
 use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Audience, Bars, Preparation};
-use crate::workloads::{self, Opened};
+use crate::workloads::{self, OpenedAll};
 use copyback::config::plugins::Fault;
 use copyback::host::config::HostMode;
 use copyback::observe::commands::CommandFilter;
@@ -92,8 +92,7 @@ pub fn execute(plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
 /// The same, from drives that several plans share.
 pub fn execute_from(preconditioned: &Preconditioned, plan: &Plan, how: &How) -> Result<Vec<Finished>, Failure> {
     if let Some(planned) = plan.runs.first() {
-        let requests = plan.requests_in_all();
-        workloads::try_trace(&planned.resolved.workload, plan.seed, planned.addressed_bytes(), requests)?;
+        workloads::try_traces(planned, plan.seed, plan.requests_in_all())?;
     }
     let mut users: BTreeMap<String, (&Planned, usize)> = BTreeMap::new();
     for planned in &plan.runs {
@@ -152,10 +151,10 @@ fn common_warmup(
         let bar = bars.add(&planned.scheme, None);
         bar.say("looking for the end of its warm-up");
         let options = Options { keep_commands: None, microscope: None, ..options(plan, plan.warmup, how) };
-        let opened = open(plan, planned)?;
+        let OpenedAll { asked, files: _files } = workloads::open_all(planned, plan.seed)?;
         let drives = preconditioned.copy(planned);
         let mut listen = |_| bar.stop_if_asked();
-        let end = run::warmup_end(&planned.resolved.run, drives, opened.source, &options, &mut listen);
+        let end = run::warmup_end_of(&planned.resolved.run, drives, asked, &options, &mut listen);
         end.map_err(|error| failed(error, planned).of_run(&planned.scheme))
     })?;
     Ok(ends.into_iter().max().map(Warmup::Requests))
@@ -192,11 +191,6 @@ fn failed(error: RunError, planned: &Planned) -> Failure {
     Failure::of_workload(error, &planned.resolved)
 }
 
-/// The requests of a run.
-fn open(plan: &Plan, planned: &Planned) -> Result<Opened, Failure> {
-    workloads::open_source(&planned.resolved.workload, plan.seed, planned.addressed_bytes())
-}
-
 /// A note where a generator makes fewer requests than are asked for.
 fn too_few_requests(workload: &WorkloadSpec, asked: Option<u64>) -> Option<String> {
     let (asked, made) = (asked?, workloads::expected_requests(workload, None)?);
@@ -220,7 +214,7 @@ fn one(
     bars: &Bars,
 ) -> Result<Finished, Failure> {
     let options = options(plan, warmup, how);
-    let opened = open(plan, planned)?;
+    let OpenedAll { asked, files: _files } = workloads::open_all(planned, plan.seed)?;
     let expected = workloads::expected_requests(&planned.resolved.workload, plan.requests_in_all());
     let mut bar = bars.add(&planned.scheme, expected);
     let (drives, precondition_s) = preconditioned.take(planned);
@@ -231,7 +225,7 @@ fn one(
         bar.update(progress);
         last = Some(progress);
     };
-    let outcome = run::simulate_drives(&planned.resolved.run, drives, opened.source, &options, &mut progress)
+    let outcome = run::simulate_asked(&planned.resolved.run, drives, asked, &options, &mut progress)
         .map_err(|error| failed(error, planned))?;
     let mut outcome = outcome;
     outcome.notes.extend(too_few_requests(&planned.resolved.workload, plan.requests_in_all()));

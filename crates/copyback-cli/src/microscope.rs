@@ -39,7 +39,7 @@ impl<'a> Microscope<'a> {
             return Err(Failure::input("--microscope-for: nothing happens in no time")
                 .with_help("name a time such as \"300 ms\""));
         }
-        let workload = output::workload_name(&planned.resolved.workload);
+        let workload = output::asked_name(&planned.resolved);
         let drives_of = match array.drives {
             1 => "one drive".to_owned(),
             many => format!("{} of {many} drives", array.level.name()),

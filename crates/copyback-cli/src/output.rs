@@ -183,7 +183,9 @@ impl Results {
 /// What users should know about the runs and about whether their drives had settled; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
     let fitted = plan.fitted.zip(plan.runs.first()).map(|(fitted, planned)| fitted.note(planned));
-    let lines = fitted.unwrap_or_default()
+    let of_jobs: String = plan.notes.iter().map(|note| format!("Note: {note}\n")).collect();
+    let lines = of_jobs
+        + &fitted.unwrap_or_default()
         + &note_of_times(plan).unwrap_or_default()
         + &notes_of_runs(plan, finished)
         + &note_of_unwritten(finished).unwrap_or_default()
@@ -233,8 +235,8 @@ fn note_of_units(planned: &Planned) -> Option<String> {
 /// That a workload's arrival times are not used, unless the command line itself asks for that.
 fn note_of_times(plan: &Plan) -> Option<String> {
     let is_deaf = |planned: &&Planned| {
-        let Resolved { run, workload } = &planned.resolved;
-        run.host.mode == HostMode::Closed && workload.has_times()
+        let Resolved { run, workload, tenants } = &planned.resolved;
+        tenants.is_empty() && run.host.mode == HostMode::Closed && workload.has_times()
     };
     let from = plan.runs.iter().find(is_deaf)?.mode_from.as_deref().filter(|from| *from != "--set")?;
     Some(format!(
@@ -382,6 +384,15 @@ pub fn target_line(planned: &Planned) -> String {
         true => format!("{level} of {holds} over {drives} drive{plural} (each of {})", flash_of(run)),
         false => format!("{level} of {holds} over {drives} drive{plural} of several kinds"),
     }
+}
+
+/// What the workload of a run is called, or that there are several.
+pub fn asked_name(resolved: &Resolved) -> String {
+    if resolved.tenants.is_empty() {
+        return workload_name(&resolved.workload);
+    }
+    let names: Vec<&str> = resolved.tenants.keys().map(String::as_str).collect();
+    format::names(&names)
 }
 
 /// What a workload is called.

@@ -134,6 +134,10 @@ pub fn note(plan: &Plan, finished: &[Finished]) -> Option<String> {
              arrive when another ends, --set host.mode=closed",
             percent(together as f64 / requests as f64)
         )
+    } else if !planned.resolved.tenants.is_empty() {
+        "Lower the rates of the workloads (`workloads.NAME.arrivals.rate`), or let them wait: `workloads.NAME.mode = \
+         \"paced\"`"
+            .to_owned()
     } else {
         let longest = both().map(|(_, done)| lasts(done)).filter(|times| times.is_finite()).fold(1.0, f64::max);
         let scale = (2.0 * longest).ceil().max(SLOWER) * planned.resolved.workload.time_scale.unwrap_or(1.0);

@@ -2,8 +2,9 @@
 
 use crate::args::Common;
 use crate::failure::Failure;
+use crate::fio::{self, Jobs};
 use crate::{files, workloads};
-use copyback::config::layers::{Layer, LayerError, Located, Place};
+use copyback::config::layers::{Layer, LayerError, Located, Place, WORKLOADS};
 use copyback::config::presets::{self, DEVICES, SCHEMES};
 use copyback::run::Warmup;
 use copyback::run::arrays::Member;
@@ -45,6 +46,10 @@ pub struct Plan {
     pub warmup: Option<Warmup>,
     /// What they were made from.
     pub inputs: Vec<Input>,
+    /// The jobs of a job file of fio, in its order; none where there is no such file.
+    pub jobs: Jobs,
+    /// What users should know of how it was understood.
+    pub notes: Vec<String>,
     /// How the drive was sized for the trace, if it was.
     pub fitted: Option<Fitted>,
 }
@@ -187,7 +192,9 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
     for scheme in &named {
         loaded.push((label(&scheme.value), load(&SCHEME, scheme, scheme_folder, &mut inputs)?));
     }
-    let (over, proposed) = upper_layers(common, &experiment, &mut inputs)?;
+    let job_file = common.fio.as_deref().map(|path| fio::load(path, &mut inputs)).transpose()?;
+    let (over, proposed) = upper_layers(common, &experiment, job_file.as_ref().map(|file| &file.layer), &mut inputs)?;
+    let (jobs, notes) = job_file.map(|file| (file.jobs, file.notes)).unwrap_or_default();
     let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let mut runs = Vec::new();
     let is_alone = loaded.len() == 1;
@@ -203,8 +210,8 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
         let stack = layers.stack();
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &scheme, is_alone))?;
         let members = layers.members(&resolved.run, stack.place_of("array.override"), seed, &mut inputs)?;
-        if let Some(trace) = &resolved.workload.trace {
-            workloads::check_trace(trace, stack.place_of("workload.trace"))?;
+        for (key, trace) in workloads::traces(&resolved) {
+            workloads::check_trace(trace, stack.place_of(&key))?;
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
         let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved.run);
@@ -212,15 +219,14 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
     }
     refuse_without_effect(&Layer::of_sets(&common.sets)?, &runs)?;
     refuse_unnamed_drives(&runs)?;
-    if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
-        let hash = workloads::hash_trace(&trace)?;
-        inputs.push(Input::trace(trace, hash));
+    for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
+        inputs.push(Input::trace(trace.to_path_buf(), workloads::hash_trace(trace)?));
     }
     let requests = common.requests.or(experiment.requests);
     // What a workload proposes belongs to the whole of it.
     let warmup = common.warmup.or(experiment.warmup).or(proposed.filter(|_| requests.is_none()));
     refuse_endless(warmup, &runs)?;
-    Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs, fitted: None })
+    Ok(Plan { name: experiment.name, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
 }
 
 /// One choice of everything, as a cell of a sweep makes it. Paths are relative to `folder`.
@@ -319,25 +325,26 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
         let is_alone = choice.schemes.len() == 1;
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &chosen.label, is_alone))?;
         let members = layers.members(&resolved.run, stack.place_of("array.override"), choice.seed, &mut inputs)?;
-        if let Some(trace) = &resolved.workload.trace {
-            workloads::check_trace(trace, stack.place_of("workload.trace"))?;
+        for (key, trace) in workloads::traces(&resolved) {
+            workloads::check_trace(trace, stack.place_of(&key))?;
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
         let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved.run);
         let scheme = chosen.label.clone();
         runs.push(Planned { scheme, resolved, members, overridden, without_effect, mode_from });
     }
-    if let Some(trace) = runs.first().and_then(|run| run.resolved.workload.trace.clone()) {
-        let hash = match known.hashes.get(&trace) {
+    for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
+        let hash = match known.hashes.get(trace) {
             Some(hash) => hash.clone(),
-            None => workloads::hash_trace(&trace)?,
+            None => workloads::hash_trace(trace)?,
         };
-        known.hashes.insert(trace.clone(), hash.clone());
-        inputs.push(Input::trace(trace, hash));
+        known.hashes.insert(trace.to_path_buf(), hash.clone());
+        inputs.push(Input::trace(trace.to_path_buf(), hash));
     }
     refuse_endless(warmup, &runs)?;
     refuse_unnamed_drives(&runs)?;
-    Ok(Plan { name: None, runs, seed: choice.seed, requests: choice.requests, warmup, inputs, fitted: None })
+    let (seed, requests, jobs, notes) = (choice.seed, choice.requests, Jobs::default(), Vec::new());
+    Ok(Plan { name: None, runs, seed, requests, warmup, inputs, jobs, notes, fitted: None })
 }
 
 fn argument(name: &str) -> Located {
@@ -361,6 +368,7 @@ fn chosen_device(common: &Common, experiment: &Experiment) -> Option<Located> {
 fn upper_layers(
     common: &Common,
     experiment: &Experiment,
+    jobs: Option<&Layer>,
     inputs: &mut Vec<Input>,
 ) -> Result<(Vec<Layer>, Option<Warmup>), Failure> {
     let (mut layers, mut proposed) = (Vec::new(), None);
@@ -368,8 +376,9 @@ fn upper_layers(
         layer.has_key("workload", "trace")
             || (layer.has_key("workload", "requests")
                 && ["read_share", "read_arrivals"].iter().any(|key| layer.has_key("workload", key)))
+            || !layer.names_in(WORKLOADS).is_empty()
     };
-    let on_command_line = common.trace.is_some() || common.workload.is_some();
+    let on_command_line = common.trace.is_some() || common.workload.is_some() || jobs.is_some();
     let mut add = |layers: &mut Vec<Layer>, name: &Located, folder: &Path| -> Result<(), Failure> {
         let loaded = workloads::load(name, folder, inputs)?;
         proposed = loaded.warmup.map(|warmup| (layers.len(), warmup));
@@ -387,6 +396,7 @@ fn upper_layers(
     if let Some(name) = &common.workload {
         add(&mut layers, &argument(name), Path::new(""))?;
     }
+    layers.extend(jobs.cloned());
     if let Some(path) = &common.trace {
         layers.push(workloads::trace_layer(path)?);
     }

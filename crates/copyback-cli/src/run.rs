@@ -8,6 +8,7 @@ use crate::around;
 use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
+use crate::fio;
 use crate::format::{are_too_few, count, large, percent, size, three_digits, time};
 use crate::microscope::Microscope;
 use crate::output::{self, Results};
@@ -68,6 +69,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         ("--timeline", &args.timeline.timeline),
         ("--perfetto", &args.perfetto.perfetto),
         ("--microscope", &args.microscope.microscope),
+        ("--fio-json", &args.fio_json),
     ];
     let drawings: Vec<Output> =
         drawings.into_iter().filter_map(|(what, path)| Some(Output::new(what, path.as_deref()?))).collect();
@@ -95,7 +97,14 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let perfetto = perfetto.zip(of_perfetto).map(|(p, span)| (p.path(), p.encoded(span, outcome)));
     let microscope = microscope.zip(outcome.microscope.as_ref()).map(|(drawing, view)| drawing.drawn(view));
     let microscope = microscope.map(|(path, text)| (path, text.into_bytes()));
-    let drawn: Vec<_> = timeline.into_iter().chain(perfetto).chain(microscope).collect();
+    let of_fio = match &args.fio_json {
+        Some(path) => {
+            let (planned, done) = (&results.plan.runs[0], &results.finished[0]);
+            Some((path.as_path(), fio::json::document(planned, done, &results.plan.jobs)?))
+        }
+        None => None,
+    };
+    let drawn: Vec<_> = timeline.into_iter().chain(perfetto).chain(microscope).chain(of_fio).collect();
     let is_printed = output::write(common, folder, &results, &drawn)?;
     Ok(Ran { results, is_printed })
 }
@@ -121,6 +130,9 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
         ("Wear", wear(report, &planned.resolved.run)),
         ("Over time", over_time(&done.outcome.series)),
     ];
+    if !report.workloads.is_empty() {
+        parts.insert(2, ("Each workload", crate::tenants::text(plan, std::slice::from_ref(done), terminal_columns)));
+    }
     let tasks = tasks::rows(&planned.resolved.run, report, &done.outcome.series);
     if !tasks.is_empty() {
         parts.insert(6, ("Tasks", facts(tasks)));
@@ -157,7 +169,7 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
 
 fn heading(plan: &Plan, scheme: &str, resolved: &Resolved) -> String {
     let title = plan.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-    let workload = output::workload_name(&resolved.workload);
+    let workload = output::asked_name(resolved);
     format!("{title}scheme `{scheme}`, workload {workload}, {}\n", output::target_line(&plan.runs[0]))
 }
 

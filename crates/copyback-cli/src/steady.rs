@@ -123,8 +123,11 @@ fn advice(plan: &Plan, finished: &[Finished]) -> String {
     // Of each pass, as far as the measurement tells.
     let requests = (done(&finished[0]) + before) as f64 / f64::from(passes);
     let written = report.flash.host_units as f64 / done(&finished[0]) as f64 * requests;
-    if begins_settled(&run.run) {
+    if begins_settled(&run.run) && run.tenants.is_empty() {
         return advice_for_settled(report.flash.block_erases, &run.workload, requests);
+    }
+    if !run.tenants.is_empty() {
+        return "Let the workloads go on for longer: raise their `requests`, or their `stop`".to_owned();
     }
     let capacity = f64::from(geometry.logical_units);
     let wanted = (CAPACITIES * capacity / written).ceil().max(2.0 * f64::from(passes));

@@ -69,6 +69,7 @@ pub const TABLES: &[Table] = &[
     table("time_series", |_, _| true, |results| Ok(time_series(results))),
     table("window", |plan, _| any(plan, |run| run.measure.window.is_some()), |results| Ok(window(results))),
     table("drives", |plan, _| any(plan, |run| run.array_or_alone().is_some()), drives),
+    table("workloads", |plan, _| plan.runs.iter().any(|planned| !planned.resolved.tenants.is_empty()), workloads),
     table("bandwidth", |plan, _| any(plan, |run| run.measure.bandwidth.is_some()), |results| Ok(bandwidth(results))),
     table("gc_events", |_, asked| asked.gc_events, |results| Ok(gc_events(results))),
     table("requests", |_, asked| asked.requests, |results| Ok(requests(results))),
@@ -222,6 +223,25 @@ fn drives(results: &Results) -> Made {
     }
     let (scheme, metric) = (Column::text("scheme", schemes), Column::text("metric", names));
     Ok(vec![scheme, Column::U64("drive", drives), metric, Column::F64("value", values)])
+}
+
+/// Every number of each of several workloads, a row a number: names are paths in the JSON document, below a workload.
+fn workloads(results: &Results) -> Made {
+    let (mut schemes, mut workloads) = (Vec::new(), Vec::new());
+    let (mut names, mut values) = (Vec::new(), Vec::new());
+    for (planned, done) in results.plan.runs.iter().zip(&results.finished) {
+        for (workload, report) in &done.outcome.report.workloads {
+            for (name, number) in flat::numbers(report)? {
+                let Some(value) = number.as_f64() else { continue };
+                schemes.push(planned.scheme.clone());
+                workloads.push(workload.clone());
+                names.push(name);
+                values.push(value);
+            }
+        }
+    }
+    let (scheme, metric) = (Column::text("scheme", schemes), Column::text("metric", names));
+    Ok(vec![scheme, Column::text("workload", workloads), metric, Column::F64("value", values)])
 }
 
 /// The bytes of each interval.

@@ -2,12 +2,15 @@
 
 use crate::failure::Failure;
 use crate::files;
-use crate::plan::{Input, forget_descriptions, looks_like_path};
-use copyback::config::layers::{Layer, LayerError, Located, Place, suggestion};
-use copyback::run::Warmup;
+use crate::plan::{Input, Planned, forget_descriptions, looks_like_path};
+use copyback::config::layers::{Layer, LayerError, Located, Place, WORKLOADS, suggestion};
+use copyback::host::config::HostMode;
+use copyback::run::config::Resolved;
+use copyback::run::{Asked, Warmup};
 use copyback_workload::presets::PRESETS;
 use copyback_workload::spec::{Format, WorkloadSpec};
 use copyback_workload::temporary::Temporary;
+use copyback_workload::tenants::{self, Usual};
 use copyback_workload::{RequestSource, handed, open, standard_input};
 use std::path::Path;
 
@@ -81,9 +84,17 @@ pub fn load(name: &Located, folder: &Path, inputs: &mut Vec<Input>) -> Result<Lo
     let warmup = Warmup::take_from(&mut layer)?;
     if let Some(path) = path {
         let folder = files::folder_of(&path);
-        layer.resolve_path("workload.trace", if folder == Path::new(".") { Path::new("") } else { folder });
+        resolve_traces(&mut layer, if folder == Path::new(".") { Path::new("") } else { folder });
     }
     Ok(Loaded { layer, warmup })
+}
+
+/// Traces that a file names are relative to it.
+pub fn resolve_traces(layer: &mut Layer, folder: &Path) {
+    layer.resolve_path("workload.trace", folder);
+    for name in layer.names_in(WORKLOADS) {
+        layer.resolve_path(&format!("{WORKLOADS}.{name}.trace"), folder);
+    }
 }
 
 fn unknown(name: &Located, path: &Path) -> Failure {
@@ -249,6 +260,59 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
     // Whoever reads it once holds it open: without its name, nothing is left behind however the program ends.
     let is_done_with = cfg!(unix) && spec.passes.is_none();
     Ok(Opened { source, file: (!is_done_with).then_some(file) })
+}
+
+/// What a run is asked for, and what it reads from.
+pub struct OpenedAll {
+    /// The requests.
+    pub asked: Asked,
+    /// Files that built-in traces were unpacked to, removed with this value.
+    pub files: Vec<Temporary>,
+}
+
+/// Opens the workload of a run, or all of several.
+pub fn open_all(planned: &Planned, seed: u64) -> Result<OpenedAll, Failure> {
+    let (resolved, capacity_bytes) = (&planned.resolved, planned.addressed_bytes());
+    if resolved.tenants.is_empty() {
+        let Opened { source, file } = open_source(&resolved.workload, seed, capacity_bytes)?;
+        return Ok(OpenedAll { asked: Asked::One(source), files: file.into_iter().collect() });
+    }
+    let host = &resolved.run.host;
+    let usual = Usual {
+        is_closed: host.mode == HostMode::Closed,
+        queue_depth: host.queue_depth,
+        grain_bytes: resolved.run.geometry.unit_bytes(),
+    };
+    let mut files = Vec::new();
+    let open_one = |spec: &WorkloadSpec, seed, capacity_bytes| -> Result<_, Failure> {
+        let Opened { source, file } = open_source(spec, seed, capacity_bytes)?;
+        files.extend(file);
+        Ok(source)
+    };
+    let streams = tenants::open(&resolved.tenants, seed, capacity_bytes, usual, open_one)?;
+    Ok(OpenedAll { asked: Asked::Several(streams), files })
+}
+
+/// Reads the beginnings of all traces of a run, as [`try_trace`] does.
+pub fn try_traces(planned: &Planned, seed: u64, requests: Option<u64>) -> Result<(), Failure> {
+    let (resolved, capacity_bytes) = (&planned.resolved, planned.addressed_bytes());
+    if resolved.tenants.is_empty() {
+        return try_trace(&resolved.workload, seed, capacity_bytes, requests);
+    }
+    let grain_bytes = resolved.run.geometry.unit_bytes();
+    let regions = tenants::regions(&resolved.tenants, capacity_bytes, grain_bytes)?;
+    for ((name, tenant), [_, bytes]) in resolved.tenants.iter().zip(regions) {
+        try_trace(&tenant.spec, seed, bytes, requests)
+            .map_err(|failure| failure.of_run(&format!("workload `{name}`")))?;
+    }
+    Ok(())
+}
+
+/// All traces that a configuration replays, with the keys that name them.
+pub fn traces(resolved: &Resolved) -> Vec<(String, &Path)> {
+    let named = resolved.tenants.iter().map(|(name, tenant)| (format!("workloads.{name}.trace"), &tenant.spec));
+    let all = std::iter::once(("workload.trace".to_owned(), &resolved.workload)).chain(named);
+    all.filter_map(|(key, spec)| Some((key, spec.trace.as_deref()?))).collect()
 }
 
 /// What has a workload go on for as long as so many passes over it take. A trace is played again; what is generated has

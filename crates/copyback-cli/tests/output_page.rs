@@ -34,6 +34,7 @@ flash_requests = true
 const RUNS: &[&[&str]] = &[
     &["compare", "array.toml", "--schemes", "uncoordinated,ggc-reactive-inclusive", "--out-requests", "--out-commands"],
     &["run", "array.toml", "--scheme", "ggc-reactive-inclusive", "--microscope", "drawn.svg"],
+    &["run", "several.toml"],
     // Long enough for a verdict on its steady state.
     &["run", "--requests", "3000", "--set", "mapping.policy=dftl"],
     &["run", "--requests", "300", "--set", "mapping.policy=fast", "--set", "precondition.mode=sequential"],
@@ -52,6 +53,21 @@ const RUNS: &[&[&str]] = &[
         "frontier.fill_limit=1 ms",
     ],
 ];
+
+/// Two workloads that share a drive.
+const SEVERAL: &str = r#"
+device = "small"
+
+[workloads.reader]
+requests = 200
+read_share = 1.0
+size = { kind = "fixed", mean = "4 KiB" }
+
+[workloads.writer]
+requests = 100
+read_share = 0.0
+size = { kind = "fixed", mean = "4 KiB" }
+"#;
 
 const SWEEP: &str = "schemes = [\"baseline\", \"pgc\"]\nrequests = 300\n[vary]\ntrigger.soft = [0.05, 0.1]\n";
 
@@ -103,7 +119,11 @@ impl Page {
 fn stands_for(name: &str, path: &str, described: &Named) -> bool {
     if let Some(field) = name.strip_prefix("<class>.") {
         let class = path.rsplit_once('.').filter(|(_, last)| *last == field).map(|(class, _)| class);
-        return class.is_some_and(|class| described.get(class).is_some_and(|unit| unit == "class"));
+        let is_class = |class: &str| {
+            let as_class = |(name, unit): (&String, &String)| unit == "class" && stands_for(name, class, described);
+            described.iter().any(as_class)
+        };
+        return class.is_some_and(is_class);
     }
     let (names, parts): (Vec<&str>, Vec<&str>) = (name.split('.').collect(), path.split('.').collect());
     names.len() == parts.len() && names.iter().zip(&parts).all(|(name, part)| name.starts_with('<') || name == part)
@@ -155,7 +175,7 @@ fn about(path: &Path) -> BTreeMap<String, String> {
 fn run(folder: &Path, at: usize) -> std::path::PathBuf {
     let out = folder.join(format!("out-{at}"));
     let inside = |word: &&str| match *word {
-        "array.toml" | "drawn.svg" => folder.join(word).to_str().unwrap().to_owned(),
+        "array.toml" | "several.toml" | "drawn.svg" => folder.join(word).to_str().unwrap().to_owned(),
         other => other.to_owned(),
     };
     let mut arguments: Vec<String> = RUNS[at].iter().map(inside).collect();
@@ -169,6 +189,7 @@ fn run(folder: &Path, at: usize) -> std::path::PathBuf {
 fn the_page_describes_what_runs_write() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("array.toml"), ARRAY).unwrap();
+    std::fs::write(folder.path().join("several.toml"), SEVERAL).unwrap();
     let page = Page::read();
     let (mut files, mut found) = (BTreeSet::new(), BTreeSet::new());
     for at in 0..RUNS.len() {

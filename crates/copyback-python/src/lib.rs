@@ -5,8 +5,8 @@
 
 mod calls;
 mod errors;
-mod policies;
 mod package;
+mod policies;
 mod requests;
 mod results;
 mod table;

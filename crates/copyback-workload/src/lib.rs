@@ -20,6 +20,7 @@ pub mod standard_input;
 pub mod stats;
 mod synthetic;
 pub mod temporary;
+pub mod tenants;
 mod trace;
 mod transform;
 pub mod units;

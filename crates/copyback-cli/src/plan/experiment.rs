@@ -3,7 +3,7 @@
 use super::Input;
 use super::overrides::resolve_overrides;
 use crate::failure::Failure;
-use crate::files;
+use crate::{files, workloads};
 use copyback::config::layers::{Layer, LayerError, Located};
 use copyback::run::Warmup;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ impl Experiment {
         let mut layer = Layer::parse(name.clone(), text).map_err(|error| or_trace(error.into()))?;
         let folder = files::folder_of(path).to_path_buf();
         let folder = if folder == Path::new(".") { PathBuf::new() } else { folder };
-        layer.resolve_path("workload.trace", &folder);
+        workloads::resolve_traces(&mut layer, &folder);
         resolve_overrides(&mut layer, &folder);
         let workload = if layer.is_text("workload") { layer.take_text("workload")? } else { None };
         let preset = layer.take_text("workload.preset")?;

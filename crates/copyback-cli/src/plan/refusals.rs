@@ -6,16 +6,25 @@ use crate::failure::{self, Failure};
 use copyback::config::layers::{Layer, LayerError, Located};
 use copyback::host::config::{HostMode, Target};
 use copyback::run::Warmup;
+use copyback::run::config::Resolved;
 use std::collections::BTreeSet;
 
 /// Refuses a warm-up that would last until the workload ends: a drive that nobody writes to does not settle.
 pub(super) fn refuse_endless(warmup: Option<Warmup>, runs: &[Planned]) -> Result<(), Failure> {
-    let is_endless = warmup == Some(Warmup::Steady) && runs.iter().any(|run| run.resolved.workload.writes_nothing());
+    let is_endless = warmup == Some(Warmup::Steady) && runs.iter().any(|run| writes_nothing(&run.resolved));
     if !is_endless {
         return Ok(());
     }
     Err(Failure::input("the warm-up `steady` would not end: the workload writes nothing, and no drive settles by that")
         .with_help(failure::SAY_HOW_LONG))
+}
+
+/// Whether none of its workloads would write anything.
+fn writes_nothing(resolved: &Resolved) -> bool {
+    match resolved.tenants.is_empty() {
+        true => resolved.workload.writes_nothing(),
+        false => resolved.tenants.values().all(|tenant| tenant.spec.writes_nothing()),
+    }
 }
 
 /// Refuses that requests name drives where the workload names none: all would go to the first.
@@ -35,7 +44,9 @@ pub(super) fn refuse_unnamed_drives(runs: &[Planned]) -> Result<(), Failure> {
 pub(super) fn refuse_without_effect(sets: &Layer, runs: &[Planned]) -> Result<(), Failure> {
     for OfOneMode { table, key, mode, .. } in OF_ONE_MODE {
         let Some(place) = sets.place_in(table, key) else { continue };
-        if runs.iter().any(|planned| planned.resolved.run.host.mode == *mode) {
+        // Each of several workloads has a loop of its own, for which the host's settings are defaults.
+        let is_several = |planned: &Planned| !planned.resolved.tenants.is_empty();
+        if runs.iter().any(|planned| planned.resolved.run.host.mode == *mode || is_several(planned)) {
             continue;
         }
         let has_times = runs.iter().any(|planned| planned.resolved.workload.has_times());

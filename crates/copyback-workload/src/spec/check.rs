@@ -336,7 +336,7 @@ impl AddressSpec {
         self.check_belonging()?;
         share("addresses.sequential_share", self.sequential_share.unwrap_or(0.0))?;
         match self.kind {
-            AddressKind::Uniform => Ok(()),
+            AddressKind::Uniform | AddressKind::Once => Ok(()),
             AddressKind::Zipf => positive("addresses.theta", self.theta, "set for example 0.99"),
             AddressKind::HotCold => {
                 share("addresses.hot_share", self.hot_share.unwrap_or(0.8))?;

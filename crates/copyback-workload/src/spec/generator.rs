@@ -85,6 +85,8 @@ words! {
     pub enum AddressKind("address distribution") {
         /// Everywhere alike.
         Uniform = "uniform",
+        /// Each block of `align` once in random order, before any comes twice: for requests of that size.
+        Once = "once",
         /// By Zipf's law with exponent `theta` over blocks of `align`, the ranks scattered over the footprint.
         Zipf = "zipf",
         /// `hot_share` of requests go to the first `hot_space` of the footprint.
@@ -113,6 +115,9 @@ pub struct AddressSpec {
     /// The probability that a request starts where the last one ended; default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential_share: Option<f64>,
+    /// Whether reads, writes and trims each continue where the last of their kind ended; default false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sequential_by_op: Option<bool>,
     /// Zipf's exponent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theta: Option<f64>,

@@ -3,6 +3,7 @@
 mod check;
 mod columns;
 mod generator;
+mod tenant;
 
 pub use check::SpecError;
 pub use columns::ColumnNames;
@@ -10,6 +11,8 @@ pub(crate) use columns::{Field, KEYS as COLUMN_KEYS, Key as ColumnKey};
 pub use generator::{
     AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, HotScope, MixEntry, SizeKind, SizeSpec,
 };
+
+pub use tenant::{Pace, Tenant, Terms};
 
 use crate::units::{Bytes, Nanos};
 use crate::words::words;
@@ -226,6 +229,11 @@ impl WorkloadSpec {
     /// A workload that replays this trace, with every option at its default.
     pub fn of_trace(path: impl Into<PathBuf>) -> Self {
         Self { trace: Some(path.into()), ..Self::default() }
+    }
+
+    /// Whether it says nothing at all.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
     }
 
     /// Whether its requests have times at which they arrive. Only a generator may have none.

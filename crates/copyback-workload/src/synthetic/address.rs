@@ -13,15 +13,40 @@ pub(crate) struct Addresses {
     sequential_rng: Xoshiro256PlusPlus,
     align_bytes: u64,
     footprint_bytes: u64,
-    last_end_bytes: u64,
+    /// Where the last request ended, of each operation where these continue apart, else of all.
+    last_end_bytes: [u64; 3],
+    are_apart: bool,
     spilled: u64,
 }
 
 enum Place {
     Uniform,
+    Once(Round),
     Zipf { law: Zipf, scatter: Scatter },
     HotCold { hot_share: f64, hot_bytes: u64, scope: HotScope },
     Array(ArraySkew),
+}
+
+/// Each block once, in an order that is another in each round.
+struct Round {
+    scatter: Scatter,
+    blocks: u64,
+    seed: u64,
+    taken: u64,
+}
+
+impl Round {
+    fn new(blocks: u64, seed: u64) -> Self {
+        Self { scatter: Scatter::new(blocks, seed), blocks, seed, taken: 0 }
+    }
+
+    fn next(&mut self) -> u64 {
+        if self.taken == self.blocks {
+            *self = Self::new(self.blocks, rng::splitmix64(self.seed));
+        }
+        self.taken += 1;
+        self.scatter.place(self.taken - 1)
+    }
 }
 
 struct ArraySkew {
@@ -42,7 +67,8 @@ impl Addresses {
             sequential_rng: rng::stream(seed, "workload.sequential"),
             align_bytes,
             footprint_bytes,
-            last_end_bytes: 0,
+            last_end_bytes: [0; 3],
+            are_apart: spec.and_then(|spec| spec.sequential_by_op).unwrap_or(false),
             spilled: 0,
         }
     }
@@ -55,20 +81,23 @@ impl Addresses {
             return (offset_bytes, u32::try_from(drive).unwrap_or(u32::MAX));
         }
         let sequential = self.sequential_share > 0.0 && unit_f64(&mut self.sequential_rng) < self.sequential_share;
-        let offset_bytes = if sequential { self.continued(len_bytes) } else { self.random(op, len_bytes) };
-        self.last_end_bytes = offset_bytes + len_bytes;
+        let of = if self.are_apart { op as usize } else { 0 };
+        let offset_bytes = if sequential { self.continued(of, len_bytes) } else { self.random(op, len_bytes) };
+        self.last_end_bytes[of] = offset_bytes + len_bytes;
         (offset_bytes, 0)
     }
 
     /// Where the last request ended, or the footprint's start where this one would not fit.
-    fn continued(&self, len_bytes: u64) -> u64 {
-        if self.last_end_bytes + len_bytes <= self.footprint_bytes { self.last_end_bytes } else { 0 }
+    fn continued(&self, of: usize, len_bytes: u64) -> u64 {
+        let last_end_bytes = self.last_end_bytes[of];
+        if last_end_bytes + len_bytes <= self.footprint_bytes { last_end_bytes } else { 0 }
     }
 
     fn random(&mut self, op: Op, len_bytes: u64) -> u64 {
         let align = self.align_bytes;
         let last_start = self.footprint_bytes - len_bytes;
-        match &self.place {
+        match &mut self.place {
+            Place::Once(round) => (round.next() * align).min(last_start),
             Place::Zipf { law, scatter } => {
                 let block = scatter.place(law.draw(&mut self.rng) - 1);
                 (block * align).min(last_start)
@@ -124,6 +153,10 @@ impl ArraySkew {
 fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Place {
     match spec.kind {
         AddressKind::Uniform => Place::Uniform,
+        AddressKind::Once => {
+            let seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.once"));
+            Place::Once(Round::new(footprint_bytes / align, seed))
+        }
         AddressKind::Zipf => {
             let block_count = footprint_bytes / align;
             let scatter_seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.scatter"));

@@ -20,6 +20,8 @@ pub struct HostRequest {
     pub arrival_ns: u64,
     /// Whether it has waited for a drive that had all transactions that it takes.
     pub was_held: bool,
+    /// Whose it is, where several workloads share the drives; else 0.
+    pub tenant: u16,
 }
 
 impl HostRequest {

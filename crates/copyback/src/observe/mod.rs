@@ -24,6 +24,7 @@ pub mod report;
 pub mod shadow;
 pub mod steady;
 pub mod tables;
+pub mod tenants;
 pub mod timeline;
 mod window;
 pub mod window_report;

@@ -8,10 +8,12 @@ use super::matched::Responses;
 use super::microscope::View;
 use super::steady::Steady;
 pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample, SampleWork};
+pub use super::tenants::{TenantLatencies, TenantReport};
 use super::window_report::WindowReport;
 use crate::ftl::log_blocks::MergeTotals;
 use hdrhistogram::Histogram;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Why a part of a response time passed. At each instant a request waits for one cause: what its last unit waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -362,6 +364,9 @@ pub struct Report {
     /// The array and each of its drives, where there is one; all else is of the volume, or of all drives together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayReport>,
+    /// Each of several workloads by name, where they share the drives; all else is of all of them together.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub workloads: BTreeMap<String, TenantReport>,
     /// Bandwidth by intervals, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<BandwidthReport>,
@@ -391,6 +396,8 @@ pub struct Outcome {
     pub report: Report,
     /// Histograms of response times in nanoseconds, by class name (`all`, `read`, `small_read`, `write`, …).
     pub histograms: Vec<(&'static str, Histogram<u64>)>,
+    /// Histograms of response times of the reads and of the writes of each of several workloads, by name.
+    pub workload_histograms: BTreeMap<String, [Histogram<u64>; 2]>,
     /// State over time, evenly spaced; the last one is at the run's end.
     pub series: Vec<Sample>,
     /// The bins of the window that was asked for, as far as the run went; none where none was.

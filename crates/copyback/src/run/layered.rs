@@ -31,6 +31,10 @@ impl Configuration for RunConfig {
         self.host.mode = HostMode::Closed;
     }
 
+    fn names_drives(&self) -> bool {
+        self.host.target == Target::Drive
+    }
+
     fn name_drives(&mut self) {
         if self.array.is_some() {
             self.host.target = Target::Drive;

@@ -27,6 +27,7 @@ use crate::run::config::RunConfig;
 use crate::run::precondition::PreconditionConfig;
 use crate::sim::invariant::Invariant;
 use copyback_workload::RequestSource;
+use copyback_workload::tenants::Stream;
 use simulation::{Setup, Simulation};
 
 pub use crate::host::TRANSACTIONS_MAX;
@@ -243,20 +244,58 @@ pub fn simulate(
 pub fn simulate_drives(
     config: &RunConfig,
     drives: Drives<'_>,
-    mut source: Box<dyn RequestSource + Send>,
+    source: Box<dyn RequestSource + Send>,
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Outcome, RunError> {
+    simulate_asked(config, drives, Asked::One(source), options, progress)
+}
+
+/// What is asked of the drives of a run.
+pub enum Asked {
+    /// One workload.
+    One(Box<dyn RequestSource + Send>),
+    /// Several, which share the drives' addresses and time.
+    Several(Vec<Stream>),
+}
+
+impl Asked {
+    /// The source of the only workload, and the several.
+    fn parts(self) -> (Box<dyn RequestSource + Send>, Option<Vec<Stream>>) {
+        match self {
+            Self::One(source) => (source, None),
+            Self::Several(streams) => (Box::new(Vec::new().into_iter()), Some(streams)),
+        }
+    }
+}
+
+/// The same of one workload or of several.
+///
+/// # Errors
+/// As those of [`simulate`].
+///
+/// # Panics
+/// As [`simulate_drives`].
+pub fn simulate_asked(
+    config: &RunConfig,
+    drives: Drives<'_>,
+    asked: Asked,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Outcome, RunError> {
+    let (mut source, streams) = asked.parts();
     let preconditioning = drives.iter().fold(Counts::default(), |sum, (_, image)| sum.and(&image.preconditioning));
     let mut simulation = begun(config, drives, &mut *source, options)?;
+    streams.into_iter().for_each(|streams| simulation.share(streams));
     let ran = guarded(|| simulation.run(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))??;
     let end_ns = simulation.now_ns();
     let warmup_end_ns = simulation.start_of_measures().now_ns;
     let put_off = simulation.put_off_share();
+    let of_tenants = simulation.tenant_notes();
     let mut outcome = outcome::of(simulation, preconditioning);
     outcome.notes.extend(note_of_put_off(put_off));
-    outcome.notes.splice(0..0, source.notes());
+    outcome.notes.splice(0..0, source.notes().into_iter().chain(of_tenants));
     outcome.notes.extend(config.notes_of_merges());
     outcome.notes.extend(config.notes_of_sizes());
     outcome.notes.extend(config.note_of_shares(&outcome.series));
@@ -286,11 +325,27 @@ fn note_of_put_off(share: f64) -> Option<String> {
 pub fn warmup_end(
     config: &RunConfig,
     drives: Drives<'_>,
-    mut source: Box<dyn RequestSource + Send>,
+    source: Box<dyn RequestSource + Send>,
     options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, RunError> {
+    warmup_end_of(config, drives, Asked::One(source), options, progress)
+}
+
+/// The same of one workload or of several.
+///
+/// # Errors
+/// As those of [`simulate`].
+pub fn warmup_end_of(
+    config: &RunConfig,
+    drives: Drives<'_>,
+    asked: Asked,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<u64, RunError> {
+    let (mut source, streams) = asked.parts();
     let mut simulation = begun(config, drives, &mut *source, options)?;
+    streams.into_iter().for_each(|streams| simulation.share(streams));
     let ran = guarded(|| simulation.run_warmup(progress));
     ran.map_err(|broken| broken.at(Some(simulation.now_ns())))?
 }

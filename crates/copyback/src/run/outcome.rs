@@ -72,6 +72,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         merges: merge_report(&simulation),
         flash_requests: flash_request_report(&simulation),
         array,
+        workloads: simulation.tenant_reports(),
         bandwidth,
         utilization: utilization(&simulation),
         wear: wear(&simulation),
@@ -100,6 +101,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     Outcome {
         report,
         histograms,
+        workload_histograms: simulation.tenant_histograms(),
         series,
         window,
         arrivals,

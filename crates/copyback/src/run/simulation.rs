@@ -6,6 +6,7 @@ mod array_measures;
 mod ends;
 mod measures;
 mod requests;
+mod tenants;
 mod totals;
 
 use super::warmup::{Warmup, Watch};
@@ -93,6 +94,8 @@ pub struct Simulation<'a> {
     has_to_hand_over: bool,
     /// What stands between the host and the drives of an array.
     array: Option<Box<array::Array>>,
+    /// Several workloads that share the drives, instead of the source.
+    tenants: Option<Box<tenants::Tenants>>,
     /// Requests that waited so.
     held_requests: u64,
     /// Who watches for the end of the warm-up, until it ends.
@@ -159,6 +162,7 @@ impl<'a> Simulation<'a> {
             held: Vec::with_capacity(members.len()),
             has_to_hand_over: false,
             array: None,
+            tenants: None,
             members,
             member_of_timer,
             host: setup.host,
@@ -257,6 +261,7 @@ impl<'a> Simulation<'a> {
 
     /// The first requests begin. Once, before the first step.
     pub fn start(&mut self) -> Result<(), RunError> {
+        self.start_tenants()?;
         self.fetch()?;
         if self.next.is_none() {
             return Err(RunError::Empty);

@@ -149,7 +149,7 @@ impl Watch {
     ) -> bool {
         match self.warmup {
             Warmup::Requests(requests) => index >= requests,
-            Warmup::Time(ns) => arrival_ns - *self.first_arrival_ns.get_or_insert(arrival_ns) >= ns,
+            Warmup::Time(ns) => arrival_ns.saturating_sub(*self.first_arrival_ns.get_or_insert(arrival_ns)) >= ns,
             Warmup::Steady => written_units >= self.next_units && self.ends_round(mark()),
         }
     }

@@ -238,7 +238,9 @@ pub fn run_hash(plan: &Plan, at: usize) -> String {
     let warmup = plan.warmup.filter(|warmup| !warmup.is_none());
     let mut resolved = plan.runs[at].resolved.clone();
     resolved.workload.trace = None;
-    let trace = plan.inputs.iter().find(|input| input.role == "trace").map_or("", |input| &input.hash);
+    resolved.tenants.values_mut().for_each(|tenant| tenant.spec.trace = None);
+    let traces = plan.inputs.iter().filter(|input| input.role == "trace").map(|input| input.hash.as_str());
+    let trace = traces.collect::<Vec<_>>().join("\n");
     // Drives that are others by an override: a file that it names is not in the configuration.
     let others = plan.runs[at].members.iter().filter(|member| member.config != resolved.run);
     let others: Vec<String> = others.map(|member| format!("{:?}", member.config)).collect();

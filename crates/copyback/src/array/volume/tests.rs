@@ -15,7 +15,7 @@ fn ask(volume: &mut Volume, id: u32, op: Op, unit: u64, units: u64) {
         op,
         priority: Priority::Normal,
     };
-    let request = HostRequest { asked, index: u64::from(id), arrival_ns: 0, was_held: false };
+    let request = HostRequest { asked, index: u64::from(id), arrival_ns: 0, was_held: false, tenant: 0 };
     volume.begin(RequestId(id), &request, None, 0, 0);
 }
 

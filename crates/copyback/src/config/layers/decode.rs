@@ -5,10 +5,11 @@
 
 use super::merge::tag;
 use super::tree::{Entry, Node, Table, plain};
-use super::{Configuration, LayerError, Place, Resolved, nearest, suggestion, tables};
+use super::{Configuration, LayerError, Place, Resolved, WORKLOADS, nearest, suggestion, tables};
 use crate::config::presets::DEVICES;
 use crate::config::{PageTimes, renamed};
-use copyback_workload::spec::WorkloadSpec;
+use copyback_workload::spec::{Tenant, WorkloadSpec};
+use copyback_workload::tenants::Tenants;
 use copyback_workload::units::Nanos;
 use serde::Deserialize;
 
@@ -59,7 +60,9 @@ pub(super) fn decode<C: Configuration>(root: &Table) -> Result<Resolved<C>, Laye
     check_names::<C>(root)?;
     let workload = decode_workload::<C>(root)?;
     let mut values = plain(root);
+    let tenants = decode_tenants::<C>(&values, root)?;
     values.remove("workload");
+    values.remove(WORKLOADS);
     for needed in ["geometry", "timing", "capacity"] {
         if !values.contains_key(needed) {
             return Err(LayerError::new(format!("there is no device: `[{needed}]` is missing"))
@@ -68,7 +71,28 @@ pub(super) fn decode<C: Configuration>(root: &Table) -> Result<Resolved<C>, Laye
     }
     let run = C::deserialize(values.clone());
     let run = run.map_err(|error| explain::<C>(root, error.message(), &values, &[], &fails::<C>))?;
-    Ok(Resolved { run, workload })
+    Ok(Resolved { run, workload, tenants })
+}
+
+/// Several workloads of a tree.
+fn decode_tenants<C: Configuration>(values: &toml::Table, root: &Table) -> Result<Tenants, LayerError> {
+    let (Some(Node::Table(named)), Some(values)) =
+        (root.get(WORKLOADS).map(|entry| &entry.node), values.get(WORKLOADS))
+    else {
+        return Ok(Tenants::new());
+    };
+    let mut tenants = Tenants::new();
+    for (name, entry) in named {
+        let (Node::Table(inner), Some(toml::Value::Table(values))) = (&entry.node, values.get(name)) else {
+            return Err(LayerError::new(format!("`{WORKLOADS}.{name}` is a table, not a value"))
+                .with_help(format!("write [{WORKLOADS}.{name}] and its keys below"))
+                .at(seen(&entry.value)));
+        };
+        let tenant = Tenant::deserialize(values.clone())
+            .map_err(|error| explain::<C>(inner, error.message(), values, &[WORKLOADS, name], &fails::<Tenant>))?;
+        tenants.insert(name.clone(), tenant);
+    }
+    Ok(tenants)
 }
 
 /// The workload of a tree.

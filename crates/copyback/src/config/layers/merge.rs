@@ -1,7 +1,7 @@
 //! How one layer goes over another.
 
-use super::Configuration;
 use super::tree::{Node, Table};
+use super::{Configuration, WORKLOADS};
 
 /// Keys of `[workload]` that only a generator has.
 const GENERATOR_KEYS: &[&str] = &[
@@ -69,7 +69,7 @@ fn merge_at<C: Configuration>(path: &[&str], base: &mut Table, over: Table) {
 pub(super) fn tag<C: Configuration>(path: &[&str]) -> Option<&'static str> {
     match path {
         ["precondition"] => Some("mode"),
-        ["workload", _] => Some("kind"),
+        ["workload", _] | [WORKLOADS, _, _] => Some("kind"),
         ["admit", "shares"] => Some("policy"),
         [table] if C::AXES.iter().any(|axis| axis.name == *table) => Some("policy"),
         _ => None,
@@ -95,7 +95,7 @@ fn drop_alternatives<C: Configuration>(path: &[&str], base: &mut Table, over: &T
             base.retain(|key, _| kept.contains(&key.as_str()));
         }
     }
-    if path == ["workload"] {
+    if matches!(path, ["workload"] | [WORKLOADS, _]) {
         let says_who_reads = READS_KEYS.iter().any(|key| over.contains_key(*key));
         if says_who_reads {
             base.retain(|key, _| !READS_KEYS.contains(&key.as_str()) || over.contains_key(key));

@@ -15,7 +15,9 @@
 
 mod decode;
 mod merge;
+mod resolved;
 mod set;
+mod several;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -23,6 +25,7 @@ mod tree;
 use super::presets::SCHEMES;
 use super::{Axis, KeyError};
 use copyback_workload::spec::{Footprint, WorkloadSpec};
+pub use resolved::Resolved;
 use serde::{Serialize, de::DeserializeOwned};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -117,6 +120,8 @@ pub trait Configuration: DeserializeOwned + Serialize {
     fn has_closed_loop(&self) -> bool;
     /// Lets the next request arrive when one ends.
     fn close_loop(&mut self);
+    /// Whether requests name drives of an array.
+    fn names_drives(&self) -> bool;
     /// Requests name drives of an array, where there is one: their addresses are those of a drive.
     fn name_drives(&mut self);
     /// The share of the logical capacity, from its start, whose every unit holds data before the run; 0 where nothing
@@ -124,9 +129,12 @@ pub trait Configuration: DeserializeOwned + Serialize {
     fn mapped_share(&self) -> f64;
 }
 
+/// The table of several workloads that share a drive, a table by name for each.
+pub const WORKLOADS: &str = "workloads";
+
 /// Every table of a configuration.
 pub fn tables<C: Configuration>() -> impl Iterator<Item = &'static str> + Clone {
-    C::OTHER_TABLES.iter().copied().chain(["workload"]).chain(C::AXES.iter().map(|axis| axis.name))
+    C::OTHER_TABLES.iter().copied().chain(["workload", WORKLOADS]).chain(C::AXES.iter().map(|axis| axis.name))
 }
 
 /// One layer: the settings of one text.
@@ -284,6 +292,13 @@ impl Layer {
         }
     }
 
+    /// Names of the tables in a table.
+    pub fn names_in(&self, table: &str) -> Vec<String> {
+        let Some(tree::Entry { node: Node::Table(inner), .. }) = self.root.get(table) else { return Vec::new() };
+        let tables = inner.iter().filter(|(_, entry)| matches!(entry.node, Node::Table(_)));
+        tables.map(|(name, _)| name.clone()).collect()
+    }
+
     /// The layer without what it says of a table.
     #[must_use]
     pub fn without(mut self, table: &str) -> Self {
@@ -329,7 +344,10 @@ impl<C: Configuration> Stack<C> {
     /// The configuration that the layers amount to, checked as a whole.
     pub fn resolve(&self) -> Result<Resolved<C>, LayerError> {
         let mut resolved = self.resolve_parts()?;
-        self.check_loop(&mut resolved)?;
+        let is_alone = resolved.tenants.is_empty();
+        if is_alone {
+            self.check_loop(&mut resolved)?;
+        }
         let names_drives = resolved.workload.addresses.as_ref().and_then(|addresses| addresses.per_drive);
         if names_drives == Some(true) && self.place_of_leaf("host.target").is_none() {
             resolved.run.name_drives();
@@ -338,25 +356,36 @@ impl<C: Configuration> Stack<C> {
             let place = decode::place_of(&self.root, &error.key);
             LayerError { message: format!("`{}`: {}", error.key, error.message), help: error.help, place }
         })?;
-        self.check_workload(&resolved.workload)?;
+        match is_alone {
+            true => self.check_workload(&resolved.workload)?,
+            false => {
+                self.check_tenants(&resolved)?;
+                let is_closed = resolved.run.has_closed_loop();
+                for tenant in resolved.tenants.values_mut() {
+                    tenant.terms.mode = Some(tenant.pace(is_closed));
+                }
+            }
+        }
         self.address_mapped(&mut resolved)?;
         Ok(resolved)
     }
 
     /// A footprint that is `mapped` is the share that the drive's preconditioning writes.
     fn address_mapped(&self, resolved: &mut Resolved<C>) -> Result<(), LayerError> {
-        if resolved.workload.footprint != Some(Footprint::Mapped) {
-            return Ok(());
-        }
         let share = resolved.run.mapped_share();
-        if share <= 0.0 {
-            let error = LayerError::new(
-                "`workload.footprint`: the drive's preconditioning maps nothing that could be addressed",
-            );
-            let help = "precondition it (`precondition.mode`), or a footprint such as 0.8";
-            return Err(error.with_help(help).at(self.place_of("workload.footprint")));
+        let named = resolved.tenants.iter_mut().map(|(name, tenant)| (format!("{WORKLOADS}.{name}"), &mut tenant.spec));
+        let alone = std::iter::once(("workload".to_owned(), &mut resolved.workload));
+        for (table, spec) in alone.chain(named).filter(|(_, spec)| spec.footprint == Some(Footprint::Mapped)) {
+            if share <= 0.0 {
+                let key = format!("{table}.footprint");
+                let error = LayerError::new(format!(
+                    "`{key}`: the drive's preconditioning maps nothing that could be addressed"
+                ));
+                let help = "precondition it (`precondition.mode`), or a footprint such as 0.8";
+                return Err(error.with_help(help).at(self.place_of(&key)));
+            }
+            spec.footprint = Some(Footprint::Share(share));
         }
-        resolved.workload.footprint = Some(Footprint::Share(share));
         Ok(())
     }
 
@@ -409,29 +438,6 @@ impl<C: Configuration> Stack<C> {
     /// Where the last layer that set a key set it.
     pub fn place_of(&self, key: &str) -> Option<Place> {
         decode::place_of(&self.root, key)
-    }
-}
-
-/// A complete configuration: defaults filled in.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Resolved<C> {
-    /// The drive, its scheme, its host and its preconditioning.
-    #[serde(flatten)]
-    pub run: C,
-    /// What is asked of it.
-    pub workload: WorkloadSpec,
-}
-
-impl<C: Serialize> Resolved<C> {
-    /// As TOML that is an experiment by itself: read back, it is the same configuration.
-    pub fn to_toml(&self) -> String {
-        #[derive(Serialize)]
-        struct Workload<'a> {
-            workload: &'a WorkloadSpec,
-        }
-        let run = toml::to_string(&self.run).expect("a configuration holds what TOML can say");
-        let workload = toml::to_string(&Workload { workload: &self.workload });
-        format!("{run}\n{}", workload.expect("a workload holds what TOML can say"))
     }
 }
 

@@ -20,6 +20,13 @@ pub(super) struct Entry {
     pub node: Node,
 }
 
+impl Entry {
+    /// Whether it is a table without keys.
+    pub fn is_empty_table(&self) -> bool {
+        matches!(&self.node, Node::Table(inner) if inner.is_empty())
+    }
+}
+
 /// A value: a table that layers merge key by key, or anything else, which they replace whole.
 #[derive(Clone, Debug)]
 pub(super) enum Node {

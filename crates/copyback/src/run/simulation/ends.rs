@@ -44,19 +44,32 @@ impl Simulation<'_> {
         self.end_request(completion.request, completion.gc_affected, &completion.breakdown_ns);
     }
 
+    /// No request is left, and none will come.
+    pub(super) fn end_of_requests(&mut self) {
+        if self.has_told_end() {
+            return;
+        }
+        self.members.iter_mut().for_each(|m| m.ssd.end_of_requests(&mut self.events));
+        self.end_array();
+        self.track.end(self.mark());
+    }
+
     /// A request of the host ends.
     #[inline(always)]
     pub(super) fn end_request(&mut self, id: RequestId, gc_affected: bool, breakdown_ns: &[u64; CAUSES]) {
         let now_ns = self.events.now_ns();
         let ended = self.requests[id].ended(gc_affected, breakdown_ns);
-        if self.collector.record(ended, now_ns) {
+        let is_measured = self.collector.record(ended, now_ns);
+        if is_measured {
             self.last_end_ns = now_ns;
+        }
+        if self.tenants.is_some() {
+            let request = self.requests[id].clone();
+            self.end_of_tenant(&request, &request.ended(gc_affected, breakdown_ns), is_measured);
         }
         self.requests.remove(id);
         if self.next.is_none() && self.requests.live() == 0 {
-            self.members.iter_mut().for_each(|m| m.ssd.end_of_requests(&mut self.events));
-            self.end_array();
-            self.track.end(self.mark());
+            self.end_of_requests();
         }
         if self.written_units() >= self.track.next_units() {
             self.track.add(self.mark());

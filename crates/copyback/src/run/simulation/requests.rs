@@ -70,6 +70,9 @@ impl Simulation<'_> {
             self.split_held();
             self.begin_parts();
         }
+        if self.tenants.is_some() {
+            return self.pump_tenants();
+        }
         loop {
             // Where every drive has all that it takes, nothing that began would get anywhere.
             if self.held.len() == self.members.len() {
@@ -99,7 +102,7 @@ impl Simulation<'_> {
         }
     }
 
-    fn begin(&mut self, asked: Request, arrival_ns: u64) -> Result<(), RunError> {
+    pub(super) fn begin(&mut self, asked: Request, arrival_ns: u64) -> Result<(), RunError> {
         if self.array.is_some() {
             return self.begin_in_array(asked, arrival_ns);
         }
@@ -141,7 +144,8 @@ impl Simulation<'_> {
         self.start.since_ns.get_or_insert(arrival_ns);
         self.arrivals.add(arrival_ns);
         self.held_requests += u64::from(was_held);
-        let id = self.requests.add(HostRequest { asked, index: self.fetched - 1, arrival_ns, was_held });
+        let tenant = self.beginning();
+        let id = self.requests.add(HostRequest { asked, index: self.fetched - 1, arrival_ns, was_held, tenant });
         self.peak_outstanding = self.peak_outstanding.max(self.requests.live());
         id
     }

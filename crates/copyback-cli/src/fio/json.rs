@@ -1,0 +1,220 @@
+//! `--fio-json FILE`: results as fio's own JSON has them, for tools that read it.
+//!
+//! Keys, units and nesting are those of fio 3. What a simulated drive does not have (the host's processor, faults of
+//! pages, samples of bandwidth) is 0, as fio has it where it did not measure; times are simulated, and the time of day
+//! is the epoch, so that the same inputs give the same bytes.
+
+use super::Jobs;
+use crate::execute::Finished;
+use crate::failure::Failure;
+use crate::plan::Planned;
+use copyback::observe::report::{Latency, Outcome};
+use hdrhistogram::Histogram;
+use serde_json::{Map, Value, json};
+
+/// fio's percentiles.
+const PERCENTILES: &[f64] =
+    &[1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+
+/// The upper ends of fio's bins of latencies, in each of its three units.
+const BIN_ENDS: &[u64] = &[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+
+/// The version of fio whose layout this is.
+const LAYOUT: &str = "fio-3.33";
+
+/// What is told of a job.
+struct Told<'a> {
+    name: &'a str,
+    group: u64,
+    depth: u64,
+    options: &'a [(String, String)],
+    ops: [Count<'a>; 3],
+    span_ns: u64,
+}
+
+/// One operation of a job.
+struct Count<'a> {
+    done: u64,
+    bytes: u64,
+    latency: Option<(&'a Latency, &'a Histogram<u64>)>,
+}
+
+/// The document.
+pub fn document(planned: &Planned, done: &Finished, jobs: &Jobs) -> Result<Vec<u8>, Failure> {
+    let outcome = &done.outcome;
+    let told = if outcome.report.workloads.is_empty() { vec![alone(planned, outcome)] } else { several(outcome, jobs) };
+    let document = json!({
+        "fio version": format!("{LAYOUT} copyback-{}", env!("CARGO_PKG_VERSION")),
+        "timestamp": 0,
+        "timestamp_ms": 0,
+        "time": "Thu Jan  1 00:00:00 1970",
+        "global options": options(&jobs.global),
+        "jobs": told.iter().map(of_job).collect::<Vec<_>>(),
+        "disk_util": [],
+    });
+    let text = serde_json::to_string_pretty(&document);
+    let text = text.map_err(|error| Failure::run(format!("cannot write the results as fio's JSON: {error}")))?;
+    Ok((text + "\n").into_bytes())
+}
+
+/// The only workload of a run.
+fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> Told<'a> {
+    let report = &outcome.report;
+    let histogram = |class: &str| &outcome.histograms.iter().find(|(name, _)| *name == class).expect("a class").1;
+    Told {
+        name: planned.resolved.workload.name.as_deref().unwrap_or("workload"),
+        group: 0,
+        depth: u64::from(report.peak_outstanding),
+        options: &[],
+        ops: [
+            Count {
+                done: report.reads,
+                bytes: report.read_bytes,
+                latency: Some((&report.response.read, histogram("read"))),
+            },
+            Count {
+                done: report.writes,
+                bytes: report.written_bytes,
+                latency: Some((&report.response.write, histogram("write"))),
+            },
+            Count { done: report.trims, bytes: 0, latency: None },
+        ],
+        span_ns: report.simulated_ns,
+    }
+}
+
+/// Several workloads: jobs in their order, or workloads in that of their names.
+fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
+    let of = |workload: &'a str, name: &'a str, group, depth: Option<u64>, options: &'a [(String, String)]| {
+        let report = outcome.report.workloads.get(workload)?;
+        let [read, write] = outcome.workload_histograms.get(workload)?;
+        let count = |done, bytes, latency| Count { done, bytes, latency };
+        Some(Told {
+            name,
+            group,
+            depth: depth.unwrap_or(u64::from(report.peak_outstanding)),
+            options,
+            ops: [
+                count(report.reads, report.read_bytes, Some((&report.response.read, read))),
+                count(report.writes, report.written_bytes, Some((&report.response.write, write))),
+                count(report.trims, report.trimmed_bytes, None),
+            ],
+            span_ns: report.simulated_ns,
+        })
+    };
+    if jobs.list.is_empty() {
+        return outcome.report.workloads.keys().filter_map(|name| of(name, name, 0, None, &[])).collect();
+    }
+    let list = jobs.list.iter();
+    list.filter_map(|job| of(&job.workload, &job.name, job.group, Some(job.depth), &job.options)).collect()
+}
+
+fn options(options: &[(String, String)]) -> Value {
+    let all = options.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str())));
+    Value::Object(all.collect::<Map<_, _>>())
+}
+
+fn of_job(job: &Told<'_>) -> Value {
+    let mut told = json!({
+        "jobname": job.name,
+        "groupid": job.group,
+        "error": 0,
+        "eta": 0,
+        "elapsed": job.span_ns.div_ceil(1_000_000_000),
+        "job options": options(job.options),
+    });
+    let object = told.as_object_mut().expect("it is one");
+    for (name, count) in ["read", "write", "trim"].into_iter().zip(&job.ops) {
+        object.insert(name.into(), of_op(count, job.span_ns));
+    }
+    object.insert("sync".into(), json!({ "total_ios": 0, "lat_ns": times(None, false) }));
+    object.insert("job_runtime".into(), (job.span_ns / 1_000_000).into());
+    for (name, zero) in [("usr_cpu", json!(0.0)), ("sys_cpu", json!(0.0)), ("ctx", json!(0)), ("majf", json!(0))] {
+        object.insert(name.into(), zero);
+    }
+    object.insert("minf".into(), json!(0));
+    object.insert("iodepth_level".into(), levels(&["1", "2", "4", "8", "16", "32", ">=64"], job.depth.max(1).ilog2()));
+    for name in ["iodepth_submit", "iodepth_complete"] {
+        object.insert(name.into(), levels(&["0", "4", "8", "16", "32", "64", ">=64"], 1));
+    }
+    bins(object, job);
+    object.insert("latency_depth".into(), job.depth.into());
+    object.insert("latency_target".into(), json!(0));
+    object.insert("latency_percentile".into(), json!(100.0));
+    object.insert("latency_window".into(), json!(0));
+    told
+}
+
+/// Everything at one level: a job keeps so many requests under way.
+fn levels(names: &[&str], at: u32) -> Value {
+    let at = (at as usize).min(names.len() - 1);
+    let share = |(place, name): (usize, &&str)| ((*name).to_owned(), json!(if place == at { 100.0 } else { 0.0 }));
+    Value::Object(names.iter().enumerate().map(share).collect())
+}
+
+fn of_op(count: &Count<'_>, span_ns: u64) -> Value {
+    let per_s = |number: u64| if span_ns == 0 { 0.0 } else { number as f64 * 1e9 / span_ns as f64 };
+    let bytes_per_s = per_s(count.bytes) as u64;
+    let mut told = json!({
+        "io_bytes": count.bytes,
+        "io_kbytes": count.bytes >> 10,
+        "bw_bytes": bytes_per_s,
+        "bw": bytes_per_s >> 10,
+        "iops": per_s(count.done),
+        "runtime": if count.done == 0 { 0 } else { span_ns.div_ceil(1_000_000) },
+        "total_ios": count.done,
+        "short_ios": 0,
+        "drop_ios": 0,
+        "slat_ns": times(None, false),
+        "clat_ns": times(count.latency, true),
+        "lat_ns": times(count.latency, false),
+    });
+    let object = told.as_object_mut().expect("it is one");
+    for name in ["bw_min", "bw_max", "bw_samples", "iops_min", "iops_max", "iops_samples"] {
+        object.insert(name.into(), json!(0));
+    }
+    for name in ["bw_agg", "bw_mean", "bw_dev", "iops_mean", "iops_stddev"] {
+        object.insert(name.into(), json!(0.0));
+    }
+    told
+}
+
+/// Times of an operation; a request is submitted in no time, so that its completion is all of it.
+fn times(latency: Option<(&Latency, &Histogram<u64>)>, has_percentiles: bool) -> Value {
+    let Some((latency, histogram)) = latency.filter(|(latency, _)| latency.count > 0) else {
+        return json!({ "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0 });
+    };
+    let Latency { count, mean_ns, stdev_ns, min_ns, max_ns, .. } = latency;
+    let mut told = json!({ "min": min_ns, "max": max_ns, "mean": mean_ns, "stddev": stdev_ns, "N": count });
+    if has_percentiles {
+        let value = |percent: &f64| histogram.value_at_quantile(percent / 100.0).min(*max_ns);
+        let list = PERCENTILES.iter().map(|percent| (format!("{percent:.6}"), Value::from(value(percent))));
+        told["percentile"] = Value::Object(list.collect());
+    }
+    told
+}
+
+/// Shares of all reads and writes by their time.
+fn bins(object: &mut Map<String, Value>, job: &Told<'_>) {
+    let with = || job.ops.iter().filter_map(|count| count.latency);
+    let total: u64 = with().map(|(latency, _)| latency.count).sum();
+    let percent = |from_ns: u64, to_ns: u64| {
+        let counts = with().flat_map(|(_, histogram)| histogram.iter_recorded());
+        let inside = counts.filter(|bin| (from_ns..to_ns).contains(&bin.value_iterated_to()));
+        let count: u64 = inside.map(|bin| bin.count_at_value()).sum();
+        if total == 0 { 0.0 } else { 100.0 * count as f64 / total as f64 }
+    };
+    for (name, unit_ns) in [("latency_ns", 1), ("latency_us", 1_000), ("latency_ms", 1_000_000)] {
+        let mut from_ns = if unit_ns == 1 { 0 } else { unit_ns };
+        let mut list = Map::new();
+        for end in BIN_ENDS {
+            list.insert(end.to_string(), json!(percent(from_ns, end * unit_ns)));
+            from_ns = end * unit_ns;
+        }
+        if unit_ns == 1_000_000 {
+            list.insert("2000".into(), json!(percent(from_ns, 2_000 * unit_ns)));
+            list.insert(">=2000".into(), json!(percent(2_000 * unit_ns, u64::MAX)));
+        }
+        object.insert(name.into(), Value::Object(list));
+    }
+}

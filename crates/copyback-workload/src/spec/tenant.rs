@@ -1,0 +1,227 @@
+//! `[workloads.NAME]`: one of several workloads that share a drive. A whole `[workload]`, and beside it which part of
+//! the addresses is its own, when it is there, and how it waits for its requests.
+
+use super::check::wrong;
+use super::{Footprint, SpecError, WorkloadSpec};
+use crate::units::Nanos;
+use crate::words::words;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+words! {
+    /// When the requests of one of several workloads begin.
+    pub enum Pace("mode") {
+        /// When the workload says, however many are under way.
+        Open = "open",
+        /// When another one of the workload ends: `queue_depth` are under way.
+        Closed = "closed",
+        /// When the workload says, or when fewer than `queue_depth` are under way, whichever is later; its response
+        /// time counts from then.
+        Paced = "paced",
+    }
+}
+
+/// What one of several workloads has beside its requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Terms {
+    /// Its share of the addresses, behind those of the workloads before it in the order of their names that have one.
+    /// Default: all addresses, which it shares with others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// Where its addresses begin instead: a size, or a share of the capacity; default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region_start: Option<Footprint>,
+    /// How many they are: a size, or a share of the capacity; default up to the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region_size: Option<Footprint>,
+    /// When its requests begin; default `open` where it has arrival times, unless the host's loop is closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Pace>,
+    /// Its requests under way at most, of `closed` and `paced`; default `host.queue_depth`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
+    /// How long it waits after each `think_every` requests, once all of them have ended; default none. Of `closed` and
+    /// `paced`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think_time: Option<Nanos>,
+    /// Requests between two such waits; default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think_every: Option<u64>,
+    /// When it starts; default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<Nanos>,
+    /// From when on no request of it begins any more; default: it ends with its requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Nanos>,
+    /// When it is there instead: pairs of from and to, in order. Its own clock runs only then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phases: Option<Vec<[Nanos; 2]>>,
+    /// Workloads that have to end first; its times count from then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Vec<String>>,
+    /// Requests of so long after its start are in none of its own results; default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<Nanos>,
+}
+
+/// The keys of [`Terms`].
+const TERMS: &[&str] = &[
+    "share",
+    "region_start",
+    "region_size",
+    "mode",
+    "queue_depth",
+    "think_time",
+    "think_every",
+    "start",
+    "stop",
+    "phases",
+    "after",
+    "warmup",
+];
+
+/// One of several workloads of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Tenant {
+    /// What it has beside its requests.
+    #[serde(flatten)]
+    pub terms: Terms,
+    /// Its requests.
+    #[serde(flatten)]
+    pub spec: WorkloadSpec,
+}
+
+impl<'de> Deserialize<'de> for Tenant {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (mut terms, mut spec) = (toml::Table::new(), toml::Table::new());
+        for (key, value) in toml::Table::deserialize(deserializer)? {
+            let table = if TERMS.contains(&key.as_str()) { &mut terms } else { &mut spec };
+            table.insert(key, value);
+        }
+        let terms = Terms::deserialize(terms).map_err(|error| D::Error::custom(error.message()))?;
+        let spec = WorkloadSpec::deserialize(spec).map_err(|error| {
+            let own = TERMS.iter().map(|term| format!("`{term}`, ")).collect::<String>();
+            D::Error::custom(error.message().replacen("expected one of ", &format!("expected one of {own}"), 1))
+        })?;
+        Ok(Self { terms, spec })
+    }
+}
+
+impl Tenant {
+    /// How its requests begin; `is_host_closed`: the host's loop is closed for who does not say otherwise.
+    pub fn pace(&self, is_host_closed: bool) -> Pace {
+        let usual = if self.spec.has_times() && !is_host_closed { Pace::Open } else { Pace::Closed };
+        self.terms.mode.unwrap_or(usual)
+    }
+
+    /// When it is there, in order, counted from its start or from the end of those that have to end first.
+    pub fn phases_ns(&self) -> Vec<[u64; 2]> {
+        let Terms { start, stop, phases, .. } = &self.terms;
+        match phases {
+            Some(phases) => phases.iter().map(|[from, to]| [from.0, to.0]).collect(),
+            None => vec![[start.map_or(0, |start| start.0), stop.map_or(u64::MAX, |stop| stop.0)]],
+        }
+    }
+
+    /// Whether part of the addresses is its own.
+    pub fn has_region(&self) -> bool {
+        self.terms.share.is_some() || self.terms.region_start.is_some() || self.terms.region_size.is_some()
+    }
+
+    /// Finds settings that contradict each other or make no sense.
+    ///
+    /// # Errors
+    /// The first one found; its key is one below the workload's table.
+    pub fn check(&self) -> Result<(), SpecError> {
+        self.spec.check()?;
+        self.check_region()?;
+        self.check_pace()?;
+        self.check_phases()
+    }
+
+    fn check_region(&self) -> Result<(), SpecError> {
+        let Terms { share, region_start, region_size, .. } = &self.terms;
+        if let Some(share) = share {
+            if !(*share > 0.0 && *share <= 1.0) {
+                return Err(wrong("share", format!("{share} is not above 0 and at most 1"), "set for example 0.5"));
+            }
+            if region_start.is_some() || region_size.is_some() {
+                let help = "remove it, or `region_start` and `region_size`";
+                return Err(wrong("share", "the workload's addresses are said twice", help));
+            }
+        }
+        for (key, part) in [("region_start", region_start), ("region_size", region_size)] {
+            let is_wrong = match part {
+                Some(Footprint::Mapped) => true,
+                Some(Footprint::Share(share)) => !(0.0..=1.0).contains(share),
+                Some(Footprint::Size(_)) | None => false,
+            };
+            if is_wrong {
+                return Err(wrong(
+                    key,
+                    "it is neither a size nor a share of the capacity",
+                    "set for example \"1 GiB\"",
+                ));
+            }
+        }
+        if self.has_region() && self.spec.footprint == Some(Footprint::Mapped) {
+            let message = "`mapped` is of the whole drive, and this workload has a part of it";
+            return Err(wrong("footprint", message, "set a share of its part, such as 0.8, or leave it out"));
+        }
+        if self.spec.draws_drives() {
+            let message = "several workloads share a volume, and this one draws a drive for each request";
+            return Err(wrong("addresses.per_drive", message, "remove it"));
+        }
+        Ok(())
+    }
+
+    fn check_pace(&self) -> Result<(), SpecError> {
+        let Terms { mode, queue_depth, think_time, think_every, .. } = &self.terms;
+        if matches!(mode, Some(Pace::Open | Pace::Paced)) && !self.spec.has_times() {
+            let message = "it needs arrival times, and the workload has none";
+            return Err(wrong("mode", message, "set `mode = \"closed\"`, or give the workload `arrivals`"));
+        }
+        let is_open = self.pace(false) == Pace::Open && *mode == Some(Pace::Open);
+        let limits = [
+            ("queue_depth", queue_depth.is_some()),
+            ("think_time", think_time.is_some()),
+            ("think_every", think_every.is_some()),
+        ];
+        if let Some((key, _)) = limits.iter().find(|(_, is_set)| *is_set && is_open) {
+            let message = "an open loop waits for no request of its own";
+            return Err(wrong(key, message, "remove it, or set `mode = \"paced\"`"));
+        }
+        if queue_depth.is_some_and(|depth| depth == 0 || depth > 65_536) {
+            return Err(wrong("queue_depth", "it is not from 1 to 65536", "set for example 32"));
+        }
+        match think_every {
+            Some(0) => Err(wrong("think_every", "it is zero", "set 1 or more")),
+            Some(_) if think_time.is_none() => {
+                Err(wrong("think_every", "it says between which requests nothing is waited for", "set `think_time`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_phases(&self) -> Result<(), SpecError> {
+        let Terms { start, stop, phases, .. } = &self.terms;
+        if phases.is_some() && (start.is_some() || stop.is_some()) {
+            let key = if start.is_some() { "start" } else { "stop" };
+            return Err(wrong(key, "`phases` says when the workload is there", "remove one of them"));
+        }
+        let phases_ns = self.phases_ns();
+        let key = if phases.is_some() { "phases" } else { "stop" };
+        if phases_ns.is_empty() {
+            return Err(wrong("phases", "it is empty", "write pairs such as [[\"0 s\", \"1 s\"]]"));
+        }
+        if let Some([from, to]) = phases_ns.iter().find(|[from, to]| from >= to) {
+            let message = format!("it would be over at {to} ns, and begin at {from} ns");
+            return Err(wrong(key, message, "let each phase end after its begin"));
+        }
+        if phases_ns.windows(2).any(|pair| pair[0][1] > pair[1][0]) {
+            return Err(wrong("phases", "one begins before the one before it ends", "put them in order"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! Several workloads that share a drive: the addresses of each, and their requests one by one.
+
+use crate::rng::{fnv1a64, splitmix64};
+use crate::spec::{Footprint, Pace, SpecError, Tenant, WorkloadSpec};
+use crate::units::format_bytes;
+use crate::{Error, RequestSource};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One of several workloads, opened.
+pub struct Stream {
+    /// What results call it.
+    pub name: String,
+    /// Its requests; their addresses count from the begin of its own.
+    pub source: Box<dyn RequestSource + Send>,
+    /// Where its addresses begin.
+    pub region_start_bytes: u64,
+    /// When its requests begin.
+    pub pace: Pace,
+    /// Requests under way at most, where its pace has a limit.
+    pub queue_depth: u32,
+    /// Requests after which it thinks, and how long.
+    pub think: Option<(u64, u64)>,
+    /// When it is there, from and to, in order.
+    pub phases_ns: Vec<[u64; 2]>,
+    /// Those that have to end before, by their places in the list.
+    pub after: Vec<usize>,
+    /// So long after its start it is not measured.
+    pub warmup_ns: u64,
+}
+
+/// Workloads of one run by name, which is also their order.
+pub type Tenants = BTreeMap<String, Tenant>;
+
+/// The limit of names: each has measures of its own.
+const TENANTS_MAX: usize = 256;
+
+/// Checks workloads and how they fit together; a mistake names the key below `[workloads]`.
+///
+/// # Errors
+/// The first one found.
+pub fn check(tenants: &Tenants) -> Result<(), SpecError> {
+    let wrong = |key: String, message: String, help: &str| SpecError { key, message, help: Some(help.to_owned()) };
+    if tenants.len() > TENANTS_MAX {
+        let message = format!("{} workloads, and a run takes {TENANTS_MAX}", tenants.len());
+        return Err(wrong(String::new(), message, "leave some out"));
+    }
+    for (name, tenant) in tenants {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(is_plain) {
+            let help = "use letters, digits, `-` and `_`: results have a column for each";
+            return Err(wrong(name.clone(), format!("`{name}` is no name of a workload"), help));
+        }
+        tenant.check().map_err(|error| SpecError { key: format!("{name}.{}", error.key), ..error })?;
+        for before in tenant.terms.after.iter().flatten() {
+            if !tenants.contains_key(before) || before == name {
+                let message = format!("there is no other workload `{before}`");
+                return Err(wrong(format!("{name}.after"), message, "name one of the others"));
+            }
+        }
+    }
+    let shares: f64 = tenants.values().filter_map(|tenant| tenant.terms.share).sum();
+    if shares > 1.0 + 1e-9 {
+        let last = tenants.iter().rfind(|(_, tenant)| tenant.terms.share.is_some()).expect("they have a sum").0;
+        let message = format!("the shares of all workloads add up to {shares}, more than the drive");
+        return Err(wrong(format!("{last}.share"), message, "lower some of them"));
+    }
+    match in_circle(tenants) {
+        Some(name) => {
+            let message = "it waits for itself: workloads wait for each other in a circle".to_owned();
+            Err(wrong(format!("{name}.after"), message, "remove one of the names"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A workload that never starts, because it waits for one that waits for it.
+fn in_circle(tenants: &Tenants) -> Option<&String> {
+    let mut done = BTreeSet::new();
+    loop {
+        let may_end =
+            |tenant: &Tenant| tenant.terms.after.iter().flatten().all(|before| done.contains(before.as_str()));
+        let next = tenants.iter().find(|(name, tenant)| !done.contains(name.as_str()) && may_end(tenant));
+        match next {
+            Some((name, _)) => done.insert(name.as_str()),
+            None => return tenants.keys().find(|name| !done.contains(name.as_str())),
+        };
+    }
+}
+
+/// The part of a drive that each has, begin and length, in whole units of `grain_bytes`.
+///
+/// # Errors
+/// Where one lies beyond the capacity or has nothing.
+pub fn regions(tenants: &Tenants, capacity_bytes: u64, grain_bytes: u64) -> Result<Vec<[u64; 2]>, Error> {
+    let whole = |bytes: u64| bytes - bytes % grain_bytes;
+    let of_share = |share: f64| whole(((capacity_bytes as f64) * share.min(1.0)) as u64);
+    let bytes = |part: Footprint| match part {
+        Footprint::Size(bytes) => bytes.0,
+        Footprint::Share(share) => of_share(share),
+        Footprint::Mapped => 0,
+    };
+    let mut before = 0.0;
+    let mut regions = Vec::new();
+    for (name, tenant) in tenants {
+        let [start, end] = match tenant.terms.share {
+            Some(share) => {
+                let start = of_share(before);
+                before += share;
+                [start, of_share(before)]
+            }
+            None => {
+                let start = tenant.terms.region_start.map_or(0, bytes);
+                let size = tenant.terms.region_size.map(bytes);
+                [start, size.map_or(capacity_bytes, |size| start.saturating_add(size))]
+            }
+        };
+        if start >= end || end > capacity_bytes {
+            let [from, to] = [start, end].map(format_bytes);
+            let capacity = format_bytes(capacity_bytes);
+            let message =
+                format!("workloads.{name}: its addresses from {from} to {to} are not in the capacity of {capacity}");
+            return Err(Error::new(message).with_help("lower `region_start` or `region_size`, or take a larger device"));
+        }
+        regions.push([start, end - start]);
+    }
+    Ok(regions)
+}
+
+/// The seed of one of several workloads: its name's, so that one more changes no draw of the others.
+pub fn seed_of(seed: u64, name: &str) -> u64 {
+    splitmix64(splitmix64(fnv1a64(name.as_bytes())) ^ seed)
+}
+
+/// What the host has for workloads that do not say.
+#[derive(Clone, Copy, Debug)]
+pub struct Usual {
+    /// Whether its loop is closed.
+    pub is_closed: bool,
+    /// Its queue depth.
+    pub queue_depth: u32,
+    /// Addresses of workloads begin at multiples of it.
+    pub grain_bytes: u64,
+}
+
+/// Opens all workloads; `open` opens one with a seed and a capacity.
+///
+/// # Errors
+/// Those of `open`, and where addresses lie beyond the capacity.
+pub fn open<E: From<Error>>(
+    tenants: &Tenants,
+    seed: u64,
+    capacity_bytes: u64,
+    usual: Usual,
+    mut open: impl FnMut(&WorkloadSpec, u64, u64) -> Result<Box<dyn RequestSource + Send>, E>,
+) -> Result<Vec<Stream>, E> {
+    let regions = regions(tenants, capacity_bytes, usual.grain_bytes)?;
+    let mut streams = Vec::new();
+    for ((name, tenant), [region_start_bytes, region_bytes]) in tenants.iter().zip(regions) {
+        let terms = &tenant.terms;
+        let place = |before: &String| tenants.keys().position(|name| name == before);
+        streams.push(Stream {
+            name: name.clone(),
+            source: open(&tenant.spec, seed_of(seed, name), region_bytes)?,
+            region_start_bytes,
+            pace: tenant.pace(usual.is_closed),
+            queue_depth: terms.queue_depth.unwrap_or(usual.queue_depth),
+            think: terms.think_time.map(|time| (terms.think_every.unwrap_or(1), time.0)),
+            phases_ns: tenant.phases_ns(),
+            after: terms.after.iter().flatten().filter_map(place).collect(),
+            warmup_ns: terms.warmup.map_or(0, |warmup| warmup.0),
+        });
+    }
+    Ok(streams)
+}

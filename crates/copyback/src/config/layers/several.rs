@@ -1,0 +1,36 @@
+//! Several workloads in one configuration: what cannot be combined.
+
+use super::{Configuration, LayerError, Resolved, Stack, WORKLOADS, decode};
+use copyback_workload::tenants;
+
+impl<C: Configuration> Stack<C> {
+    /// Several workloads instead of one: each has what it needs, and they fit together.
+    pub(super) fn check_tenants(&self, resolved: &Resolved<C>) -> Result<(), LayerError> {
+        if let Some(alone) = self.root.get("workload").filter(|entry| !entry.is_empty_table()) {
+            let error = LayerError::new("`[workload]` is the only one of a run, and there are `[workloads.NAME]`, too");
+            let help = "keep one of the two; settings of one of several are `workloads.NAME.key`";
+            return Err(error.with_help(help).at(decode::seen(&alone.key)));
+        }
+        tenants::check(&resolved.tenants).map_err(|error| {
+            let key = format!("{WORKLOADS}.{}", error.key);
+            let place = decode::place_of(&self.root, &key);
+            LayerError { message: format!("`{key}`: {}", error.message), help: error.help, place }
+        })?;
+        if self.place_of_leaf("host.mode").is_some() && !resolved.run.has_closed_loop() {
+            let without =
+                resolved.tenants.iter().find(|(_, tenant)| !tenant.spec.has_times() && tenant.terms.mode.is_none());
+            if let Some((name, _)) = without {
+                let error = LayerError::new(format!(
+                    "`host.mode`: an open loop needs arrival times, and the workload `{name}` has none"
+                ));
+                let help = format!("set `workloads.{name}.mode = \"closed\"`, or give the workload `arrivals`");
+                return Err(error.with_help(help).at(self.place_of_leaf("host.mode")));
+            }
+        }
+        if self.place_of_leaf("host.target").is_some() && resolved.run.names_drives() {
+            let error = LayerError::new("`host.target`: several workloads share a volume, and name no drives");
+            return Err(error.with_help("remove it").at(self.place_of_leaf("host.target")));
+        }
+        Ok(())
+    }
+}

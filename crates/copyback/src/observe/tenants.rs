@@ -1,0 +1,139 @@
+//! What is measured of each of several workloads that share a drive.
+
+use super::collector::Ended;
+use super::latencies::Latencies;
+use super::report::{ALL_CAUSES, CAUSES, Latency, LatencyBreakdown};
+use copyback_workload::Op;
+use serde::Serialize;
+
+/// Measures of one workload.
+#[derive(Default)]
+pub struct TenantMeasures {
+    /// Response times of reads and writes, each not affected and affected by collection.
+    response: [[Latencies; 2]; 2],
+    breakdown_sum_ns: [[u128; CAUSES]; 2],
+    done: [u64; 3],
+    bytes: [u64; 3],
+    first_arrival_ns: Option<u64>,
+    last_end_ns: u64,
+    /// Most requests of it that were under way at once.
+    pub peak_outstanding: u32,
+}
+
+/// Response times of a workload by class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TenantLatencies {
+    /// Reads and writes.
+    pub all: Latency,
+    /// Reads.
+    pub read: Latency,
+    /// Writes.
+    pub write: Latency,
+    /// Requests that waited, at any time, for a die reserved for or executing garbage collection.
+    pub gc_affected: Latency,
+    /// Those of them that are reads.
+    pub gc_affected_read: Latency,
+    /// Those of them that are writes.
+    pub gc_affected_write: Latency,
+}
+
+/// Results of one of several workloads: its part of the measurement.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TenantReport {
+    /// Reads done.
+    pub reads: u64,
+    /// Writes done.
+    pub writes: u64,
+    /// Trims done.
+    pub trims: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Bytes trimmed.
+    pub trimmed_bytes: u64,
+    /// Simulated time from its first measured arrival to its last completion.
+    pub simulated_ns: u64,
+    /// Reads and writes done in a second of that time.
+    pub iops: f64,
+    /// Bytes read or written in a second of that time.
+    pub bytes_per_s: f64,
+    /// Response times.
+    pub response: TenantLatencies,
+    /// Why they are what they are.
+    pub latency_breakdown: LatencyBreakdown,
+    /// Most requests of it that were under way at once.
+    pub peak_outstanding: u32,
+}
+
+impl TenantMeasures {
+    /// A request of the workload ended, and is measured.
+    pub fn record(&mut self, request: &Ended<'_>, now_ns: u64) {
+        let op = request.asked.op as usize;
+        let first_ns = self.first_arrival_ns.get_or_insert(request.arrival_ns);
+        *first_ns = request.arrival_ns.min(*first_ns);
+        self.last_end_ns = now_ns;
+        self.done[op] += 1;
+        self.bytes[op] += request.asked.len_bytes;
+        if request.asked.op == Op::Trim {
+            return;
+        }
+        self.response[op][usize::from(request.gc_affected)].record(now_ns - request.arrival_ns);
+        for (sum, part) in self.breakdown_sum_ns[op].iter_mut().zip(request.breakdown_ns) {
+            *sum += u128::from(*part);
+        }
+    }
+
+    /// What was measured.
+    pub fn report(&self) -> TenantReport {
+        let span_ns = self.last_end_ns - self.first_arrival_ns.unwrap_or(self.last_end_ns);
+        let per_second = |count: u64| if span_ns == 0 { 0.0 } else { count as f64 * 1e9 / span_ns as f64 };
+        let [reads, writes, trims] = self.done;
+        let [read_bytes, written_bytes, trimmed_bytes] = self.bytes;
+        TenantReport {
+            reads,
+            writes,
+            trims,
+            read_bytes,
+            written_bytes,
+            trimmed_bytes,
+            simulated_ns: span_ns,
+            iops: per_second(reads + writes),
+            bytes_per_s: per_second(read_bytes + written_bytes),
+            response: self.latencies(),
+            latency_breakdown: LatencyBreakdown {
+                read_mean_ns: self.mean_by_cause(Op::Read),
+                write_mean_ns: self.mean_by_cause(Op::Write),
+            },
+            peak_outstanding: self.peak_outstanding,
+        }
+    }
+
+    /// Response times of a class of its requests: of these operations, affected by collection or not.
+    pub fn class(&self, ops: &[Op], affected: &[usize]) -> Latencies {
+        let mut sum = Latencies::default();
+        for &op in ops {
+            affected.iter().for_each(|&affected| sum.add(&self.response[op as usize][affected]));
+        }
+        sum
+    }
+
+    fn latencies(&self) -> TenantLatencies {
+        let of = |ops: &[Op], affected: &[usize]| self.class(ops, affected).summary();
+        TenantLatencies {
+            all: of(&[Op::Read, Op::Write], &[0, 1]),
+            read: of(&[Op::Read], &[0, 1]),
+            write: of(&[Op::Write], &[0, 1]),
+            gc_affected: of(&[Op::Read, Op::Write], &[1]),
+            gc_affected_read: of(&[Op::Read], &[1]),
+            gc_affected_write: of(&[Op::Write], &[1]),
+        }
+    }
+
+    fn mean_by_cause(&self, op: Op) -> Vec<(&'static str, f64)> {
+        let count: u64 = self.response[op as usize].iter().map(Latencies::count).sum();
+        let sums = &self.breakdown_sum_ns[op as usize];
+        let mean = |cause: usize| if count == 0 { 0.0 } else { sums[cause] as f64 / count as f64 };
+        ALL_CAUSES.iter().map(|&cause| (cause.name(), mean(cause as usize))).collect()
+    }
+}
