@@ -22,6 +22,7 @@ mod perfetto;
 mod plan;
 mod preconditioned;
 mod progress;
+mod report;
 mod reproduce;
 mod run;
 mod scene;
@@ -54,6 +55,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Validate(args) => validate::validate(&args),
+        Command::Report(args) => report::report(&args),
         Command::Trace(command) => trace::trace(&command),
         Command::Schemes { pages: Some(folder), .. } => page::write_all(&folder),
         Command::Schemes { name, .. } => listing::schemes(name.as_deref()),
