@@ -150,8 +150,8 @@ function distribution(parent, label, lines) {
       grid: { left: 62, right: 30, top: 12, bottom: 78 },
       tooltip: {
         trigger: "axis", axisPointer: { type: "line" },
-        formatter: (found) => tip(found.length ? `about ${time(found[0].axisValue * 1e6)}` : "", found.map((one) =>
-          [one.seriesName, `${beyond(one.value[1])} beyond ${time(one.value[0] * 1e6)}`])),
+        formatter: (found) => tip(`longer than ${time(found[0].axisValue * 1e6)}`, shown().map((line) =>
+          [line.label, beyondAt(line.ccdf, found[0].axisValue * 1e6)])),
       },
       xAxis: axis({ type: "log", name: "response time", nameGap: 28, axisLabel: { color: faint(), hideOverlap: true, formatter: (ms) => time(ms * 1e6) } }),
       yAxis: axis({ type: "log", min: 1e-6, max: 1, name: "share of requests that takes longer", nameGap: 46, axisLabel: { color: faint(), formatter: power } }),
@@ -166,6 +166,11 @@ function distribution(parent, label, lines) {
   });
 }
 const NINES = [["90 %", 0.1], ["99 %", 0.01], ["99.9 %", 1e-3], ["99.99 %", 1e-4], ["99.999 %", 1e-5], ["99.9999 %", 1e-6]];
+/** The share of requests that takes longer, as the line has it there. */
+function beyondAt(ccdf, ns) {
+  const at = ccdf.ns.findLastIndex((own) => own <= ns * 1.0000001);
+  return at < 0 ? "100 %" : at === ccdf.ns.length - 1 ? "none" : beyond(ccdf.beyond[at]);
+}
 /** The first drawn time beyond which is no more than a share; none where less than one request is. */
 function within(ccdf, share) {
   if (ccdf.count * share < 1) return "–";

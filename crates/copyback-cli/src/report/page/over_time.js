@@ -38,8 +38,8 @@ function timeChart(runs, name, title, axisName, factor, shown, isBare) {
       tooltip: {
         trigger: "axis", axisPointer: { type: "line" },
         formatter: (found) => {
-          const lines = found.filter((one) => one.seriesType === "line" && one.value[1] !== null);
-          return tip(lines.length ? `${digits(lines[0].axisValue)} s` : "", lines.map((one) => [one.seriesName, spread(shown, factor, one.value)]));
+          const at = found[0].axisValue;
+          return tip(`${digits(at)} s`, shownRuns().map((run) => [run.label, spread(shown, of(run), seconds(run).findIndex((end) => end >= at * 0.9999999))]));
         },
       },
       xAxis: axis({ type: "value", min: start, max: end, name: "simulated time (s)", nameGap: 26, axisLabel: { color: faint(), hideOverlap: true, showMinLabel: false, showMaxLabel: false } }),
@@ -61,9 +61,10 @@ function timeChart(runs, name, title, axisName, factor, shown, isBare) {
       [run.label, digits(at), ...["mean", "min", "max"].map((which) => shown(of(run)[which][row]))]))],
   };
 }
-function spread(shown, factor, [, mean, min, max]) {
-  const own = shown(mean / factor);
-  return min === max ? own : `${own} (${shown(min / factor)} to ${shown(max / factor)})`;
+function spread(shown, of, bin) {
+  if (bin < 0) return "ended";
+  const [mean, min, max] = ["mean", "min", "max"].map((which) => shown(of[which][bin]));
+  return min === max ? mean : `${mean} (${min} to ${max})`;
 }
 /** One shape for a whole band; the other points only say how far the axes go. */
 function band(params, api, times, min, max, tint) {
