@@ -198,11 +198,15 @@ def test_it_is_used_by_keyboard(folder, opened):
 
 def test_it_prints_light_and_on_several_pages(folder, opened):
     page = opened(folder / "runs.html", theme="dark")
-    themes = "addEventListener('beforeprint', () => { window.printed = document.documentElement.dataset.theme; })"
+    themes = """addEventListener('beforeprint', () => {
+        window.printed = document.documentElement.dataset.theme;
+        window.widest = Math.max(...[...document.querySelectorAll('.chart > div > *')].map((e) => e.clientWidth));
+    })"""
     page.evaluate(themes)
     pdf = page.pdf()
     assert pdf.startswith(b"%PDF-") and len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 3
     assert page.evaluate("window.printed") == "light"
+    assert 600 < page.evaluate("window.widest") <= 688, "paper of A4 between margins is 688 wide"
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 

@@ -15,16 +15,23 @@ document.getElementById("print").addEventListener("click", () => window.print())
 
 /** Paper is white, and as wide as it is. */
 const PAPER_PX = 680;
+let isPrinting = false;
 function toPaper() {
+  isPrinting = true;
   setTheme(false);
-  for (const { drawn, canvas } of CHARTS) drawn.resize({ width: Math.min(PAPER_PX, canvas.clientWidth || PAPER_PX) });
+  for (const { drawn, canvas } of CHARTS) {
+    drawn.resize({ width: Math.min(PAPER_PX, canvas.clientWidth || PAPER_PX) });
+    // No frame comes before the page is on paper.
+    drawn.getZr().refreshImmediately();
+  }
 }
 function fromPaper() {
+  isPrinting = false;
   setTheme(wanted());
   resize();
 }
 function resize() {
-  CHARTS.forEach(({ drawn }) => drawn.resize({ width: "auto" }));
+  if (!isPrinting) CHARTS.forEach(({ drawn }) => drawn.resize({ width: "auto" }));
 }
 window.addEventListener("beforeprint", toPaper);
 window.addEventListener("afterprint", fromPaper);

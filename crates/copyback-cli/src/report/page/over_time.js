@@ -81,7 +81,8 @@ function dies(runs) {
   if (!drawn.length) return missing("Die by die", "gc_events.parquet");
   const layers = Object.keys(LAYERS).filter((layer) => drawn.some((run) => layer in run.dies.layers));
   const panel = section("Die by die", "Who worked when: the darker, the larger the share of a while in which the die was at it.");
-  panel.classList.add("long");
+  // What is longer than paper is broken, anything else is not.
+  if (drawn.reduce((sum, run) => sum + mapHeight(run) + HEAD, 0) > 760) panel.classList.add("long");
   const { bin_ns: width, dies_left_out: leftOut } = drawn[0].dies;
   panel.append(h("p", { class: "note" }, `A while is ${time(width)} long. Each collection: gc_events.parquet.` +
     (layers.length > 1 ? " Each command: commands.parquet." : " Commands are drawn, too, where the run was told --out-commands.") +
