@@ -134,25 +134,26 @@ function reproduction(source) {
 
 /** Published against measured, a row for each claim. */
 function published(claims, unit) {
-  const panel = section(`Published against measured (${unit})`, "Hollow diamond or bar: what was published, an arrow where only a direction was. Filled: what was " +
+  const panel = section(`Published against measured (${unit})`, "Hollow diamond or box: what was published, dashed where only a direction was. Filled: what was " +
     "measured, with its 95 % interval over seeds; green circle: met; vermilion triangle: not met; grey: not judged.");
   panel.classList.add("long");
   const name = (claim) => `${claim.figure}: ${claim.text}`;
   const bounds = (claim) => claim.published_bounds || [null, null];
+  const room = () => Math.min(MAIN.clientWidth * 0.42, 430);
   const value = (text) => digits(text) + (unit ? ` ${unit}` : "");
   chart(panel, {
     label: `published against measured, ${unit}`, height: 70 + 26 * claims.length,
     option: () => ({
-      grid: { left: 8, right: 24, top: 8, bottom: 34, containLabel: true },
+      grid: { left: room() + 12, right: 24, top: 8, bottom: 48 },
       tooltip: { trigger: "item", formatter: (one) => {
         const claim = claims[one.value[1]];
         return tip(name(claim), [["published", claim.published || "–"], ["measured", claim.measured || "–"], ["verdict", claim.verdict || "not judged"]]);
       } },
       xAxis: axis({ type: "value", name: `effect (${unit})`, nameGap: 24, axisLabel: { color: faint(), hideOverlap: true, formatter: (x) => digits(x) } }),
-      yAxis: axis({ type: "category", inverse: true, data: claims.map(name), axisLabel: { color: ink(), width: Math.min(MAIN.clientWidth * 0.42, 430), overflow: "truncate", interval: 0 } }),
+      yAxis: axis({ type: "category", inverse: true, data: claims.map(name), axisLabel: { color: ink(), width: room(), overflow: "truncate", interval: 0 } }),
       series: [
-        { type: "custom", data: claims.map((claim, at) => [claim.measured_effect, at, ...bounds(claim), claim.seeds_half_width || 0]),
-          encode: { x: [0, 2, 3], y: 1 }, renderItem: (params, api) => claimShape(api, bounds(claims[params.dataIndex]), claims[params.dataIndex]) },
+        { type: "custom", data: claims.map((claim, at) => [claim.measured_effect, at, ...bounds(claim), ...[-1, 1].map((sign) => claim.measured_effect + sign * (claim.seeds_half_width || 0))]),
+          encode: { x: [0, 2, 3, 4, 5], y: 1 }, renderItem: (params, api) => claimShape(api, bounds(claims[params.dataIndex]), claims[params.dataIndex]) },
         { type: "scatter", symbolSize: 11, data: claims.map((claim, at) => ({ value: [claim.measured_effect, at], symbol: verdictOf(claim)[2], itemStyle: { color: verdictOf(claim)[1] } })) },
       ],
     }),
