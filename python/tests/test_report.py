@@ -132,6 +132,14 @@ def test_the_page_is_small_the_same_and_shows_the_headline(folder, program, open
         assert nanoseconds(cells[1].splitlines()[0]) == pytest.approx(mean, rel=5e-3)
 
 
+def test_the_package_makes_the_same_page(folder, monkeypatch):
+    import copyback
+
+    monkeypatch.chdir(folder)
+    assert copyback.report("runs", out="package.html").startswith("package.html: runs, 2 runs")
+    assert (folder / "package.html").read_bytes() == (folder / "runs.html").read_bytes()
+
+
 def test_hovering_tells_what_the_tables_hold(folder, opened):
     page = opened(folder / "runs.html")
     text = hover(page, chart(page, "Response times: causes"), 0.5, 0.45)
