@@ -7,6 +7,7 @@ use super::sweeps::Sweep;
 use crate::failure::Failure;
 use crate::files;
 use crate::plan::Input;
+use crate::reproduce::CLAIMS;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -104,9 +105,6 @@ fn of_folder(folder: &Path) -> Result<Kind, Failure> {
     }
     Ok(Kind::Reproduction(documents))
 }
-
-/// How the documents in a reproduction's folder end.
-pub const CLAIMS: &str = "-claims.json";
 
 fn of_file(path: &Path) -> Result<Kind, Failure> {
     files::check_file("result", path)?;
