@@ -292,6 +292,15 @@ def validate(
     return _document(["validate", *words], progress)
 
 
+def report(*results: Path, out: Path) -> str:
+    """Make one page for a browser of results, at most 3 MB, which needs no network.
+
+    ``results`` are folders of ``run`` or ``compare`` (``out``) or their JSON, Parquet tables of sweeps, and folders or
+    JSON of reproductions; several are shown side by side. Returns what the program prints.
+    """
+    return _text(["report", *of_options(out=out), *_positional(*results)])
+
+
 def config(
     experiment: Path | None = None,
     *,

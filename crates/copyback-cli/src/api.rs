@@ -9,7 +9,7 @@ pub use crate::progress::{Track, Watch};
 pub use crate::reproduce::{Reproduced, Tables};
 pub use crate::tables::Asked;
 use crate::tables::TABLES;
-use crate::{compare, listing, reproduce, run, sweep, trace, validate};
+use crate::{compare, listing, report, reproduce, run, sweep, trace, validate};
 use clap::Parser;
 pub use copyback_workload::handed::Handed;
 use copyback_workload::temporary::Temporary;
@@ -130,6 +130,7 @@ pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>) -> Result<Done, 
             let validated = validate::validated(&args)?;
             Done::Document { json: validated.json, text: validated.text, verdict: validated.verdict.err() }
         }
+        Command::Report(args) => Done::Text(report::reported(&args)?.0),
         Command::Trace(TraceCommand::Info(args)) => {
             let info = trace::info(&args)?;
             Done::Document { json: info.json, text: info.text, verdict: None }

@@ -34,6 +34,8 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Compare the simulator with closed forms and published values; exit code 1 where they disagree
     Validate(ValidateArgs),
+    /// Make one page for a browser of results: tables, distributions, what happened over time, die by die
+    Report(ReportArgs),
     /// Describe or convert a workload
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -398,6 +400,18 @@ pub struct ValidateArgs {
     /// Who hears how far it is.
     #[command(flatten)]
     pub hearing: Hearing,
+}
+
+/// `copyback report`
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// A folder of `run --out` or `compare --out`, or its JSON; the .parquet of a sweep; the folder or the JSON of a
+    /// reproduction. Several are shown side by side
+    #[arg(required = true, value_name = "RESULT")]
+    pub results: Vec<PathBuf>,
+    /// The page to write, of at most 3 MB (`-`: to standard output)
+    #[arg(long, short = 'o', value_name = "FILE.html")]
+    pub out: PathBuf,
 }
 
 /// `copyback trace`

@@ -24,6 +24,7 @@ mod perfetto;
 mod plan;
 mod preconditioned;
 mod progress;
+mod report;
 mod reproduce;
 mod run;
 mod scene;
@@ -58,6 +59,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Command::Reproduce(args) => reproduce::reproduce(&args, package),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Validate(args) => validate::validate(&args),
+        Command::Report(args) => report::report(&args),
         Command::Trace(command) => trace::trace(&command),
         Command::Schemes { pages: Some(folder), .. } => page::write_all(&folder),
         Command::Schemes { name, .. } => listing::schemes(name.as_deref()),

@@ -192,6 +192,15 @@ impl Test {
         }
     }
 
+    /// The unit of an effect, as a number.
+    pub fn unit_of_effect(&self) -> &str {
+        match self.measure {
+            Measure::Change | Measure::Times | Measure::Share => "%",
+            Measure::Points | Measure::Trend => "pp",
+            Measure::Rise | Measure::Figure => &self.unit,
+        }
+    }
+
     /// Digits behind the point: more where a tolerance asks for them.
     fn digits(&self) -> usize {
         if self.rule.tolerance.is_some_and(|tolerance| tolerance < 0.5) { 2 } else { 1 }

@@ -6,6 +6,9 @@ use super::count::Counts;
 use super::judge::{Measured, Null, Silence};
 use serde_json::{Value, json};
 
+/// How its name ends beside the tables.
+pub const CLAIMS: &str = "-claims.json";
+
 /// What the document says beside its claims.
 pub struct About<'a> {
     /// The paper, or the file.
@@ -62,6 +65,8 @@ fn one(done: &Done<'_>, claim: &Claim, measured: &Measured) -> Value {
         "aggregate": test.map(|test| test.aggregate),
         "published": test.map(Test::shown_published),
         "published_effect": test.and_then(|test| test.rule.published.number()),
+        "published_bounds": test.map(|test| test.rule.published.bounds()),
+        "effect_unit": test.map(Test::unit_of_effect),
         "tolerance": test.and_then(|test| test.rule.tolerance),
         "tolerance_reason": test.and_then(|test| test.tolerance_reason.as_ref()),
         "measured": shown(measured.effect),

@@ -27,6 +27,7 @@ use crate::sweep::{self, latencies, notes, seeds};
 use claim::Claim;
 use count::Counts;
 use document::About;
+pub use document::CLAIMS;
 use judge::Measured;
 use std::path::{Path, PathBuf};
 
@@ -120,6 +121,7 @@ pub fn reproduced(args: &ReproduceArgs, package: Option<&dyn Package>) -> Result
     }
     let about = About { name: &name, is_quick: args.quick, changes: changes(args) };
     let json = document::document(&about, &done);
+    files::write_text(&claims_of(&name, &folder, args), &json)?;
     let is_printed = args.json.as_ref().map_or(Ok(false), |path| files::write_text(path, &json))?;
     let text = text(&name, &folder, args, &done) + &journal.note().unwrap_or_default();
     let mut reproduced = Reproduced { name, tables, json, text, is_printed };
@@ -143,10 +145,17 @@ fn table_of(name: &str, folder: &Path, experiment: &Experiment, args: &Reproduce
     folder.join(format!("{name}-{}{quick}.parquet", experiment.stem))
 }
 
+/// Where the document stands beside the tables, for `copyback report`.
+fn claims_of(name: &str, folder: &Path, args: &ReproduceArgs) -> PathBuf {
+    let quick = if args.quick { "-quick" } else { "" };
+    folder.join(format!("{name}{quick}{}", document::CLAIMS))
+}
+
 /// Refuses outputs that cannot be written, or that would destroy what the experiments read.
 fn check_outputs(name: &str, folder: &Path, experiments: &[Experiment], args: &ReproduceArgs) -> Result<(), Failure> {
     let mut outputs = vec![Output::new("the journal", journal_of(name, folder))];
     outputs.extend(experiments.iter().map(|e| Output::new("the table", table_of(name, folder, e, args))));
+    outputs.push(Output::new("the claims", claims_of(name, folder, args)));
     if folder.is_dir() {
         outputs.iter().try_for_each(|output| files::check_output(&output.path))?;
     }
@@ -169,7 +178,8 @@ fn refuse_unknown_tables(
         return Ok(());
     }
     let help = "name another folder (--out DIR), or move that file away";
-    experiments.iter().try_for_each(|e| sweep::refuse_unwritten(&table_of(name, folder, e, args), help))
+    let tables = experiments.iter().map(|e| table_of(name, folder, e, args));
+    tables.chain([claims_of(name, folder, args)]).try_for_each(|path| sweep::refuse_unwritten(&path, help))
 }
 
 fn paper_name(args: &ReproduceArgs) -> String {

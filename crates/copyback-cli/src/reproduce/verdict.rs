@@ -78,6 +78,17 @@ pub struct Rule {
 }
 
 impl Published {
+    /// The least and the most that it says: alike where it is one number, none where there is no bound.
+    pub fn bounds(self) -> [Option<f64>; 2] {
+        let finite = |bound: f64| bound.is_finite().then_some(bound);
+        match self {
+            Self::Effect(value) | Self::Figure(value) => [Some(value); 2],
+            Self::Lower => [None, Some(0.0)],
+            Self::Higher => [Some(0.0), None],
+            Self::Within(least, most) => [finite(least), finite(most)],
+        }
+    }
+
     /// Whether it says that nothing changes. With a tolerance below that, even less than a point is an effect.
     fn says_nothing_changes(self, tolerance: Option<f64>) -> bool {
         matches!(self, Self::Effect(effect) if effect.abs() < NOTHING_POINTS.min(tolerance.unwrap_or(NOTHING_POINTS)))

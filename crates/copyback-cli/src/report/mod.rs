@@ -1,0 +1,111 @@
+//! `copyback report`: results as one page for a browser, which needs nothing but itself.
+//!
+//! The page is HTML, a style and scripts of this folder, a chart library (Apache ECharts, `page/echarts`), and the
+//! results as JSON. What is drawn is thinned here, so that the page says the same wherever it is opened; the same
+//! results make the same bytes.
+
+mod dies;
+mod distribution;
+mod page;
+mod read;
+mod results;
+mod runs;
+mod series;
+mod sweeps;
+
+use crate::args::ReportArgs;
+use crate::failure::Failure;
+use crate::files::{self, Output};
+use crate::format;
+use crate::out_dir;
+use crate::plan::Input;
+use results::Results;
+use serde_json::{Value, json};
+
+/// The most bytes that a page has.
+const BYTES_MAX: usize = 3_000_000;
+
+/// How finely results are drawn. The finest that fits is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detail(u32);
+
+impl Detail {
+    /// As fine as a page of results as they usually are.
+    const FINEST: Self = Self(0);
+    /// With less, a page would say nothing.
+    const COARSEST: u32 = 6;
+
+    fn of(self, finest: usize, least: usize) -> usize {
+        (finest >> self.0).max(least)
+    }
+
+    /// Points of a distribution, along each axis.
+    fn distribution_points(self) -> usize {
+        self.of(400, 40)
+    }
+
+    /// Bins of a run over time.
+    fn series_bins(self) -> usize {
+        self.of(320, 40)
+    }
+
+    /// Dies of the map.
+    fn dies(self) -> usize {
+        self.of(256, 16)
+    }
+
+    /// Bins of each of so many dies.
+    fn die_bins(self, dies: usize) -> usize {
+        (self.of(12_000, 400) / dies.max(1)).clamp(24, 300)
+    }
+
+    /// Cells of a sweep of so many schemes.
+    fn cells(self, schemes: usize) -> usize {
+        (self.of(1_000, 20) / schemes.max(1)).max(4)
+    }
+}
+
+/// Runs the command.
+pub fn report(args: &ReportArgs) -> Result<(), Failure> {
+    let (text, is_printed) = reported(args)?;
+    if is_printed { Ok(()) } else { files::print(&text) }
+}
+
+/// Writes the page; returns what the program prints, and whether standard output is taken by the page.
+pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
+    let output = Output::new("--out", &args.out);
+    files::check_output(&args.out)?;
+    let all = args.results.iter().map(|path| Results::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let inputs: Vec<Input> = all.iter().flat_map(Results::inputs).collect();
+    files::refuse_clashes(std::slice::from_ref(&output), &inputs)?;
+    all.iter().filter_map(Results::folder).try_for_each(|folder| out_dir::refuse_inside(folder, &output))?;
+    let (html, detail) = fitting(&all)?;
+    let is_printed = files::write_text(&args.out, &html)?;
+    let shown = all.iter().map(Results::said).collect::<Vec<_>>().join("; ");
+    let coarser = if detail == Detail::FINEST { "" } else { ", drawn more coarsely to stay below 3 MB" };
+    let size = format::size(html.len() as f64);
+    Ok((format!("{}: {shown} ({size}{coarser})\n", args.out.display()), is_printed))
+}
+
+/// The page with as much as fits.
+fn fitting(all: &[Results]) -> Result<(String, Detail), Failure> {
+    for coarseness in 0..=Detail::COARSEST {
+        let detail = Detail(coarseness);
+        let html = page::html(&data(all, detail)?);
+        if html.len() <= BYTES_MAX {
+            return Ok((html, detail));
+        }
+    }
+    Err(Failure::input(format!("these results make a page of more than {}", format::size(BYTES_MAX as f64)))
+        .with_help("name fewer of them; each may have a page of its own"))
+}
+
+/// What the page is told.
+fn data(all: &[Results], detail: Detail) -> Result<Value, Failure> {
+    let sources = all.iter().map(|results| results.drawn(detail)).collect::<Result<Vec<_>, _>>()?;
+    Ok(json!({
+        "program": crate::output::Program::THIS,
+        "coarseness": detail.0,
+        "sources": sources,
+    }))
+}

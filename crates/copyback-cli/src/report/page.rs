@@ -1,0 +1,55 @@
+//! The page: its parts and the data in one text.
+
+use serde_json::Value;
+
+const FRAME: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+const LIBRARY: &str = include_str!("page/echarts/echarts.min.js");
+/// In the order in which they need each other.
+const SCRIPTS: [&str; 6] = [
+    include_str!("page/elements.js"),
+    include_str!("page/charts.js"),
+    include_str!("page/runs.js"),
+    include_str!("page/over_time.js"),
+    include_str!("page/tables.js"),
+    include_str!("page/main.js"),
+];
+
+/// The page of some data.
+pub fn html(data: &Value) -> String {
+    let scripts = SCRIPTS.concat();
+    let parts = [("STYLE", STYLE), ("DATA", &escaped(data)), ("LIBRARY", LIBRARY), ("SCRIPT", &scripts)];
+    let mut rest = FRAME;
+    let mut html = String::with_capacity(parts.iter().map(|(_, part)| part.len()).sum::<usize>() + FRAME.len());
+    for (name, part) in parts {
+        let (before, behind) = rest.split_once(&format!("{{{{{name}}}}}")).unwrap_or((rest, ""));
+        html.push_str(before);
+        html.push_str(part);
+        rest = behind;
+    }
+    html + rest
+}
+
+/// JSON inside of a page: nothing in it ends the element that it is in, or begins another.
+fn escaped(data: &Value) -> String {
+    data.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_data_is_whole_and_ends_no_element() {
+        let data = json!({ "scheme": "</script><script>alert(1)</script><!-- {{SCRIPT}} \u{2028}" });
+        let html = html(&data);
+        let (_, behind) = html.split_once("id=\"data\">").expect("the data has its element");
+        let (text, _) = behind.split_once("</script>").expect("which ends");
+        assert_eq!(serde_json::from_str::<Value>(text).unwrap(), data);
+        for part in [STYLE, LIBRARY, SCRIPTS[5]] {
+            assert!(html.contains(part));
+        }
+        assert!(!STYLE.contains("</style") && !LIBRARY.contains("</script") && !SCRIPTS.concat().contains("</script"));
+    }
+}

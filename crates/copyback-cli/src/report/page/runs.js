@@ -1,0 +1,142 @@
+/* What `run` and `compare` measured: the headline, distributions, causes, wear, configurations. */
+
+/** All runs of the page, each with its label, unlike those of others, and the number of its result. */
+function allRuns() {
+  const sources = DATA.sources.filter((source) => source.runs);
+  const runs = sources.flatMap((source, at) => source.runs.map((run) => ({ ...run, source: at, from: source.name })));
+  for (const run of runs) run.label = sources.length > 1 ? `${run.from}: ${run.scheme}` : run.scheme;
+  runs.forEach((run) => schemeAt(run.scheme));
+  return runs;
+}
+
+const COUNTED = { p50_ns: 0.5, p99_ns: 0.01, p99_9_ns: 1e-3, p99_99_ns: 1e-4 };
+/** A number of a class; none where less than one request is beyond a percentile. */
+function ofClass(found, name) {
+  if (!found || found.count === 0 || found.count * (COUNTED[name] || 1) < 1) return null;
+  return found[name];
+}
+const STEADY = { steady: "yes", not_yet: "no", no_erase: "no erase", too_short: "too short", no_write: "–" };
+function change(value, from) {
+  if (value === null || value === undefined || !from) return "";
+  const by = (value / from - 1) * 100;
+  return Math.abs(by) < 0.05 ? "same" : Math.abs(by) < 999.5 ? `${by > 0 ? "+" : "−"}${digits(Math.abs(by))} %` : `${digits(value / from)}×`;
+}
+const HEADLINE = [
+  ["read mean", (run) => ofClass(run.report.response.read, "mean_ns"), time],
+  ["read p99", (run) => ofClass(run.report.response.read, "p99_ns"), time],
+  ["read p99.9", (run) => ofClass(run.report.response.read, "p99_9_ns"), time],
+  ["read p99.99", (run) => ofClass(run.report.response.read, "p99_99_ns"), time],
+  ["write mean", (run) => ofClass(run.report.response.write, "mean_ns"), time],
+  ["write p99", (run) => ofClass(run.report.response.write, "p99_ns"), time],
+  ["write p99.9", (run) => ofClass(run.report.response.write, "p99_9_ns"), time],
+  ["all, mean", (run) => ofClass(run.report.response.all, "mean_ns"), time, "response_ns"],
+  ["write ampl.", (run) => run.report.write_amplification.total, number, "write_amplification"],
+  ["erases", (run) => run.report.flash.block_erases, number],
+];
+
+function headline(runs) {
+  const panel = section("Headline", "Each run, and below its numbers by how much they differ from the first of its " +
+    "result. ± is half of the 95 % interval of a mean within the run (ten batches of requests, Student's t). A run " +
+    "has one seed: intervals over seeds are those of a sweep. – stands for a percentile beyond which less than one request is.");
+  panel.classList.add("long");
+  const row = (run) => {
+    const first = runs.find((other) => other.source === run.source);
+    return [[run.label, `${number(run.report.reads)} reads, ${number(run.report.writes)} writes`], ...HEADLINE.map(([, value, shown, half]) => {
+      const own = value(run);
+      const width = half && run.half_widths ? run.half_widths[half] : null;
+      const text = shown(own) + (width === null || own === null ? "" : ` ± ${shown(width)}`);
+      return run === first ? text : [text, change(own, value(first))];
+    }), STEADY[run.report.steady.verdict] || "–"];
+  };
+  panel.append(table(["run", ...HEADLINE.map(([name]) => name), "steady"], runs.map(row), "whole"));
+  const notes = runs.flatMap((run) => (run.notes || []).map((note) => `${run.label}: ${note}`));
+  if (notes.length) panel.append(h("details", {}, h("summary", {}, `Notes of the runs (${notes.length})`), h("ul", {}, notes.map((note) => h("li", {}, note)))));
+}
+
+const CLASSES = [
+  ["read", "reads"], ["write", "writes"], ["all", "reads and writes"], ["small_read", "small reads"],
+  ["gc_affected_read", "reads that waited for GC"], ["gc_affected_write", "writes that waited for GC"], ["gc_affected", "all that waited for GC"],
+];
+function distributions(runs) {
+  const classes = CLASSES.filter(([name]) => runs.some((run) => run.ccdf && run.ccdf[name]));
+  if (!classes.length) return missing("Response times: distribution", "latency_histograms.parquet");
+  const panel = section("Response times: distribution", "Which share of the requests takes longer than which time, to the " +
+    "sixth nine. A line ends with its slowest request. Every point is one of the histogram: points closer than a line is wide are left out.");
+  const state = { of: classes[0][0] };
+  panel.append(h("div", { class: "controls" }, choice("Requests:", classes, (value) => { state.of = value; made.draw(); })));
+  legend(panel, runs);
+  const lines = () => runs.filter((run) => run.ccdf[state.of]).map((run) => ({ ...run, ccdf: run.ccdf[state.of] }));
+  const made = distribution(panel, "complementary cumulative distribution of response times", lines);
+  return panel;
+}
+
+function causes(runs) {
+  const panel = section("Response times: causes", "What a request waited for, on average. Parts add up to the mean response time.");
+  const state = { of: "read" };
+  panel.append(h("div", { class: "controls" }, choice("Requests:", [["read", "reads"], ["write", "writes"]], (value) => { state.of = value; made.draw(); })));
+  legend(panel, runs);
+  const bars = () => runs.map((run) => ({ ...run, causes: run.report.latency_breakdown[`${state.of}_mean_ns`] }));
+  const made = breakdown(panel, "mean response time by cause", bars);
+}
+
+function wear(runs) {
+  const panel = section("Wear", "Erases of a block at the end of the run, its preconditioning included: from the fewest to the " +
+    "most (line), mean and standard deviation (box).");
+  legend(panel, runs);
+  const shown = () => runs.filter(isShown);
+  const row = ({ report: { wear: own } }) => [own.min_erases, own.mean_erases - own.stdev_erases, own.mean_erases, own.mean_erases + own.stdev_erases, own.max_erases];
+  chart(panel, {
+    label: "erases of blocks", height: 80 + 40 * runs.length,
+    option: () => ({
+      grid: { left: 8, right: 24, top: 8, bottom: 34, containLabel: true },
+      tooltip: { trigger: "item", formatter: (one) => wearTip(shown()[one.dataIndex]) },
+      xAxis: axis({ type: "value", min: 0, name: "erases of a block", nameGap: 24 }),
+      yAxis: axis({ type: "category", inverse: true, data: shown().map((run) => run.label), axisLabel: { color: ink(), width: 130, overflow: "truncate" } }),
+      series: [{
+        type: "custom", encode: { x: [0, 1, 2, 3, 4], y: 5 }, data: shown().map((run, at) => [...row(run), at]),
+        renderItem: (params, api) => wearShape(api, colourOf(shown()[params.dataIndex].scheme)),
+      }],
+    }),
+    table: () => [["run", "fewest", "mean", "standard deviation", "most", "erased in this run"], shown().map((run) => {
+      const own = run.report.wear;
+      return [run.label, number(own.min_erases), number(own.mean_erases), number(own.stdev_erases), number(own.max_erases), number(run.report.flash.block_erases)];
+    })],
+  });
+}
+function wearShape(api, tint) {
+  const at = (dimension) => api.coord([api.value(dimension), api.value(5)]);
+  const [least, low, mean, high, most] = [0, 1, 2, 3, 4].map(at);
+  const line = (x1, y1, x2, y2, lineWidth) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: tint, lineWidth } });
+  const y = mean[1];
+  return { type: "group", children: [
+    line(least[0], y, most[0], y, 2), line(least[0], y - 6, least[0], y + 6, 2), line(most[0], y - 6, most[0], y + 6, 2),
+    { type: "rect", shape: { x: low[0], y: y - 9, width: Math.max(high[0] - low[0], 1), height: 18 }, style: { fill: paper(), stroke: tint, lineWidth: 2 } },
+    line(mean[0], y - 9, mean[0], y + 9, 4),
+  ] };
+}
+function wearTip(run) {
+  const own = run.report.wear;
+  return tip(run.label, [["fewest", number(own.min_erases)], ["mean", number(own.mean_erases)], ["standard deviation", number(own.stdev_erases)], ["most", number(own.max_erases)]]);
+}
+
+/** Keys of configurations with unlike values. */
+function differences(configs) {
+  const keys = [...new Set(configs.flatMap((own) => Object.keys(own.config)))].sort();
+  return keys.filter((key) => new Set(configs.map((own) => own.config[key])).size > 1)
+    .map((key) => [key, ...configs.map((own) => (key in own.config ? own.config[key] : "–"))]);
+}
+function configurations(runs) {
+  const panel = section("What the runs differ in", "Keys of the resolved configurations whose values are not alike, and what the commands were told.");
+  panel.classList.add("long");
+  const told = DATA.sources.filter((source) => source.runs).map(({ name, about }) => ({ name, about }));
+  const rows = differences(runs);
+  panel.append(rows.length ? table(["key", ...runs.map((run) => run.label)], rows, "words") : h("p", {}, "All keys are alike."));
+  panel.append(h("h4", {}, "Commands"), table(["result", "command", "seed", "requests", "warm-up", "version", "inputs"], told.map(({ name, about }) => [
+    name, about.command, String(about.seed), about.requests === null ? "all" : String(about.requests), about.warmup || "as the workload says", about.version,
+    about.inputs.map(([role, input]) => `${role} ${input}`).join(", "),
+  ]), "words"));
+}
+
+function missing(title, file) {
+  section(title, `No result here has ${file}: name the folder of --out, which holds it.`).classList.add("missing");
+}

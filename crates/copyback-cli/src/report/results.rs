@@ -1,0 +1,139 @@
+//! What a RESULT on the command line is, by its content.
+
+use super::Detail;
+use super::read;
+use super::runs::Runs;
+use super::sweeps::Sweep;
+use crate::failure::Failure;
+use crate::files;
+use crate::plan::Input;
+use crate::reproduce::CLAIMS;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// What helps where a name leads to no results.
+const WHAT_ONE_NAMES: &str = "name a folder of `run --out` or `compare --out`, their JSON, the .parquet of a sweep, or \
+                              the folder or the JSON of a reproduction";
+
+/// What was found.
+enum Kind {
+    Runs(Runs),
+    Sweep(Sweep),
+    Reproduction(Vec<Value>),
+}
+
+/// Results that somebody named.
+pub struct Results {
+    path: PathBuf,
+    kind: Kind,
+}
+
+impl Results {
+    /// Reads what a path leads to.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let kind = if path.is_dir() { of_folder(path)? } else { of_file(path)? };
+        Ok(Self { path: path.to_path_buf(), kind })
+    }
+
+    /// The files that must not be written over.
+    pub fn inputs(&self) -> Vec<Input> {
+        let name = self.path.display().to_string();
+        let input = |path| Input { role: "result", name, hash: String::new(), path: Some(path) };
+        self.path.is_file().then(|| input(self.path.clone())).into_iter().collect()
+    }
+
+    /// The folder, where it is one.
+    pub fn folder(&self) -> Option<&Path> {
+        self.path.is_dir().then_some(&*self.path)
+    }
+
+    /// What it is, in words.
+    pub fn said(&self) -> String {
+        let shown = self.path.display();
+        let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+        match &self.kind {
+            Kind::Runs(runs) => format!("{shown}, {}", count(runs.count(), "run", "runs")),
+            Kind::Sweep(sweep) => {
+                format!(
+                    "{shown}, a sweep of {}",
+                    count(sweep.about()["rows"].as_u64().unwrap_or(0) as usize, "run", "runs")
+                )
+            }
+            Kind::Reproduction(documents) => {
+                let claims = documents.iter().map(|d| d["claims"].as_array().map_or(0, Vec::len)).sum();
+                format!("{shown}, {}", count(claims, "claim", "claims"))
+            }
+        }
+    }
+
+    /// What the page is told of it.
+    pub fn drawn(&self, detail: Detail) -> Result<Value, Failure> {
+        let name = self.path.display().to_string();
+        Ok(match &self.kind {
+            Kind::Runs(runs) => json!({ "name": name, "about": runs.about(), "runs": runs.drawn(detail)? }),
+            Kind::Sweep(sweep) => json!({ "name": name, "about": sweep.about(), "sweep": sweep.drawn(detail) }),
+            Kind::Reproduction(documents) => {
+                json!({ "name": name, "about": { "kind": "reproduction" }, "reproductions": documents })
+            }
+        })
+    }
+}
+
+fn refused(path: &Path, why: &str) -> Failure {
+    Failure::input(format!("{} {why}", path.display())).with_help(WHAT_ONE_NAMES)
+}
+
+fn of_folder(folder: &Path) -> Result<Kind, Failure> {
+    let document = folder.join("results.json");
+    if document.is_file() {
+        return of_document(&document, Some(folder));
+    }
+    let entries = std::fs::read_dir(folder)
+        .map_err(|error| Failure::input(format!("cannot read the folder {}: {error}", folder.display())))?;
+    let mut claims: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    claims.retain(|path| path.to_string_lossy().ends_with(CLAIMS));
+    claims.sort();
+    let mut documents = Vec::new();
+    for path in claims {
+        match of_document(&path, None)? {
+            Kind::Reproduction(found) => documents.extend(found),
+            _ => return Err(refused(&path, "is no document of a reproduction")),
+        }
+    }
+    if documents.is_empty() {
+        return Err(refused(folder, "holds no results: neither results.json nor claims of a reproduction"));
+    }
+    Ok(Kind::Reproduction(documents))
+}
+
+fn of_file(path: &Path) -> Result<Kind, Failure> {
+    files::check_file("result", path)?;
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => of_document(path, None),
+        Some("parquet") => of_table(path),
+        _ => Err(refused(path, "is neither JSON nor a Parquet table of results")),
+    }
+}
+
+fn of_table(path: &Path) -> Result<Kind, Failure> {
+    match read::kind_of(path)? {
+        (name, true) if name == "sweep" => Ok(Kind::Sweep(Sweep::read(path)?)),
+        (name, true) => Err(Failure::input(format!("{} is the table `{name}` beside a sweep's", path.display()))
+            .with_help("name the sweep's table; the other one is read with it")),
+        (name, false) => Err(Failure::input(format!("{} is one table of results, `{name}`", path.display()))
+            .with_help("name the folder of --out in which it stands")),
+    }
+}
+
+fn of_document(path: &Path, folder: Option<&Path>) -> Result<Kind, Failure> {
+    let failed = |error: &dyn std::fmt::Display| refused(path, &format!("cannot be read: {error}"));
+    let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+    let document: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    let schema = document["schema"].as_str().unwrap_or_default().to_owned();
+    match schema.as_str() {
+        "copyback/run/1" | "copyback/compare/1" => Ok(Kind::Runs(Runs::read(document, folder)?)),
+        "copyback/reproduce/2" => Ok(Kind::Reproduction(vec![document])),
+        "" => Err(refused(path, "is no document of copyback: it has no `schema`")),
+        other => Err(refused(path, &format!("is a document of the kind `{other}`, which has no page"))),
+    }
+}

@@ -1,0 +1,142 @@
+//! What the page shows of `run` and `compare`: their document, and the tables beside it where it stands in a folder.
+
+use super::Detail;
+use super::dies::Work;
+use super::distribution::{Bins, ccdf};
+use super::read::Table;
+use super::series::{self, Series};
+use crate::failure::Failure;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Parts of a report that the page shows; the others are as long as a run has drives or bins.
+const SHOWN: [&str; 14] = [
+    "warmup",
+    "reads",
+    "writes",
+    "simulated_ns",
+    "iops",
+    "response",
+    "latency_breakdown",
+    "write_amplification",
+    "steady",
+    "gc",
+    "flash",
+    "utilization",
+    "wear",
+    "min_free_blocks",
+];
+
+/// Histograms by scheme and class.
+type Histograms = BTreeMap<String, BTreeMap<String, Bins>>;
+
+/// The results of a command.
+pub struct Runs {
+    document: Value,
+    series: Option<Table>,
+    histograms: Histograms,
+    work: Option<Work>,
+}
+
+impl Runs {
+    /// Those of a document, with the tables of its folder, where it has one.
+    pub fn read(document: Value, folder: Option<&Path>) -> Result<Self, Failure> {
+        let Some(folder) = folder else {
+            return Ok(Self { document, series: None, histograms: Histograms::new(), work: None });
+        };
+        let path = folder.join("time_series.parquet");
+        let series = path.is_file().then(|| Table::read(&path, series::is_wanted)).transpose()?;
+        let path = folder.join("latency_histograms.parquet");
+        let histograms = if path.is_file() { histograms(&path)? } else { Histograms::new() };
+        Ok(Self { document, series, histograms, work: Some(Work::read(folder)?) })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.results().len()
+    }
+
+    fn results(&self) -> &[Value] {
+        self.document["results"].as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What the page says of the command.
+    pub fn about(&self) -> Value {
+        let of = |name: &str| self.document[name].clone();
+        let inputs = self.document["inputs"].as_array().into_iter().flatten();
+        let inputs: Vec<_> = inputs.map(|input| json!([input["role"], input["name"], input["hash"]])).collect();
+        json!({
+            "kind": "runs",
+            "command": of("command"),
+            "version": self.document["program"]["version"],
+            "seed": of("seed"),
+            "requests": of("requests"),
+            "warmup": of("warmup"),
+            "inputs": inputs,
+        })
+    }
+
+    /// Each run.
+    pub fn drawn(&self, detail: Detail) -> Result<Vec<Value>, Failure> {
+        self.results().iter().map(|result| self.one(result, detail)).collect()
+    }
+
+    fn one(&self, result: &Value, detail: Detail) -> Result<Value, Failure> {
+        let scheme = result["scheme"].as_str().unwrap_or_default();
+        let report = &result["report"];
+        let shown: Map<String, Value> = SHOWN.iter().map(|name| ((*name).to_owned(), report[*name].clone())).collect();
+        let start_ns = report["warmup"]["end_ns"].as_f64().unwrap_or(0.0);
+        let series = self.series.as_ref().map(|table| Series::of(table, scheme, start_ns)).transpose()?;
+        let end_ns = series.as_ref().map_or(start_ns + report["simulated_ns"].as_f64().unwrap_or(0.0), Series::end_ns);
+        let classes = self.histograms.get(scheme).into_iter().flatten();
+        let distributions: Map<_, _> = classes.map(|(class, bins)| (class.clone(), ccdf(bins, detail))).collect();
+        let dies = dies_of(&result["config"]["geometry"]);
+        let work = self.work.as_ref().map(|work| work.drawn(scheme, (start_ns, end_ns), dies, detail));
+        Ok(json!({
+            "scheme": scheme,
+            "report": shown,
+            "matched": result["matched"],
+            "config": flat(&result["config"]),
+            "notes": result["notes"],
+            "half_widths": series.as_ref().map(Series::half_widths),
+            "series": series.as_ref().map(|series| series.drawn(detail)),
+            "ccdf": distributions,
+            "dies": work,
+        }))
+    }
+}
+
+/// Dies of a drive, by its configuration.
+fn dies_of(geometry: &Value) -> usize {
+    let counts = ["channels", "chips_per_channel", "dies_per_chip"].map(|name| geometry[name].as_u64().unwrap_or(1));
+    usize::try_from(counts.iter().product::<u64>()).unwrap_or(1)
+}
+
+fn histograms(path: &Path) -> Result<Histograms, Failure> {
+    let table = Table::read(path, |_| true)?;
+    let (to, counts) = (table.whole("to_ns")?, table.whole("count")?);
+    let mut all = Histograms::new();
+    for (row, (scheme, class)) in table.texts("scheme")?.iter().zip(table.texts("class")?).enumerate() {
+        let of_scheme = all.entry(scheme.clone()).or_default();
+        of_scheme.entry(class.clone()).or_default().push((to[row], counts[row]));
+    }
+    Ok(all)
+}
+
+/// A configuration as keys with dots between and values as texts.
+pub fn flat(config: &Value) -> BTreeMap<String, String> {
+    fn add(into: &mut BTreeMap<String, String>, name: &str, value: &Value) {
+        match value {
+            Value::Object(members) => members.iter().for_each(|(key, value)| {
+                let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                add(into, &name, value);
+            }),
+            Value::String(text) => drop(into.insert(name.to_owned(), text.clone())),
+            value => drop(into.insert(name.to_owned(), value.to_string())),
+        }
+    }
+    let mut all = BTreeMap::new();
+    add(&mut all, "", config);
+    all
+}

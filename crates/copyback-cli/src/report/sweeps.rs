@@ -1,0 +1,172 @@
+//! What the page shows of a sweep: means over seeds with their intervals, cell by cell.
+
+use super::Detail;
+use super::distribution::{Bins, ccdf, rounded};
+use super::read::Table;
+use super::runs::flat;
+use crate::failure::Failure;
+use crate::sweep::latencies;
+use crate::sweep::seeds::Mean;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Numbers that the page has, and its reader may choose from; the table has all.
+const METRICS: [&str; 20] = [
+    "response.read.mean_ns",
+    "response.read.p50_ns",
+    "response.read.p99_ns",
+    "response.read.p99_9_ns",
+    "response.read.p99_99_ns",
+    "response.read.max_ns",
+    "response.write.mean_ns",
+    "response.write.p99_ns",
+    "response.write.p99_9_ns",
+    "response.write.p99_99_ns",
+    "response.write.max_ns",
+    "response.all.mean_ns",
+    "write_amplification.total",
+    "iops",
+    "gc.collections",
+    "flash.block_erases",
+    "wear.min_erases",
+    "wear.mean_erases",
+    "wear.max_erases",
+    "min_free_blocks",
+];
+const CAUSES: [&str; 2] = ["latency_breakdown.read_mean_ns.", "latency_breakdown.write_mean_ns."];
+/// Columns that are in front of the varied keys.
+const BEFORE_VARIED: [&str; 5] = ["cell", "case", "device", "workload", "seed"];
+
+/// A sweep's table, and that of response times, where it stands beside it.
+pub struct Sweep {
+    table: Table,
+    varied: Vec<String>,
+    groups: Vec<Group>,
+    schemes: Vec<String>,
+    distributions: BTreeMap<(String, String, String), Bins>,
+}
+
+/// Cells that differ in their seeds only: rows of each scheme.
+struct Group {
+    label: String,
+    rows: BTreeMap<String, Vec<usize>>,
+}
+
+impl Sweep {
+    /// Reads them.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let all_names = Table::read(path, |_| false)?.names;
+        let behind_seed = all_names.iter().skip(BEFORE_VARIED.len());
+        let varied: Vec<String> = behind_seed.take_while(|name| *name != "scheme").cloned().collect();
+        let is_wanted = |name: &str| {
+            BEFORE_VARIED.contains(&name)
+                || ["scheme", "steady", "config"].contains(&name)
+                || METRICS.contains(&name)
+                || varied.iter().any(|own| own == name)
+                || CAUSES.iter().any(|cause| name.starts_with(cause))
+        };
+        let table = Table::read(path, is_wanted)?;
+        let (mut groups, mut schemes): (Vec<Group>, Vec<String>) = (Vec::new(), Vec::new());
+        for (row, scheme) in table.texts("scheme")?.iter().enumerate() {
+            let label = label(&table, "cell", row);
+            let at = groups.iter().position(|group| group.label == label).unwrap_or(groups.len());
+            if at == groups.len() {
+                groups.push(Group { label, rows: BTreeMap::new() });
+            }
+            groups[at].rows.entry(scheme.clone()).or_default().push(row);
+            if !schemes.contains(scheme) {
+                schemes.push(scheme.clone());
+            }
+        }
+        let beside = latencies::path_beside(path);
+        let distributions = if beside.is_file() { distributions(&beside)? } else { BTreeMap::new() };
+        Ok(Self { table, varied, groups, schemes, distributions })
+    }
+
+    /// What the page says of it.
+    pub fn about(&self) -> Value {
+        let seeds: std::collections::BTreeSet<String> =
+            (0..self.table.rows).map(|row| self.table.shown("seed", row)).collect();
+        json!({ "kind": "sweep", "rows": self.table.rows, "seeds": seeds, "varied": self.varied })
+    }
+
+    /// What the page draws.
+    pub fn drawn(&self, detail: Detail) -> Value {
+        let shown = &self.groups[..self.groups.len().min(detail.cells(self.schemes.len()))];
+        let metrics: Vec<&str> = METRICS.into_iter().filter(|name| self.table.numbers(name).is_ok()).collect();
+        let groups: Vec<Value> = shown.iter().map(|group| self.group(group, &metrics, detail)).collect();
+        json!({
+            "schemes": self.schemes,
+            "varied": self.varied,
+            "metrics": metrics,
+            "groups": groups,
+            "groups_left_out": self.groups.len() - shown.len(),
+            "configs": self.configs(),
+        })
+    }
+
+    fn group(&self, group: &Group, metrics: &[&str], detail: Detail) -> Value {
+        let mut schemes = Map::new();
+        for (scheme, rows) in &group.rows {
+            let values: Vec<Value> = metrics.iter().map(|name| self.mean(name, rows)).collect();
+            let steady: Vec<String> = rows.iter().map(|row| self.table.shown("steady", *row)).collect();
+            let of_class = |class: &&str| {
+                let bins = self.distributions.get(&(group.label.clone(), scheme.clone(), (*class).to_owned()))?;
+                Some(((*class).to_owned(), ccdf(bins, detail)))
+            };
+            let ccdf: Map<_, _> = latencies::CLASSES.iter().filter_map(of_class).collect();
+            let causes = CAUSES.map(|prefix| self.causes(prefix, rows));
+            schemes.insert(
+                scheme.clone(),
+                json!({ "values": values, "steady": steady, "seeds": rows.len(), "ccdf": ccdf, "causes": causes }),
+            );
+        }
+        json!({ "label": group.label, "schemes": schemes })
+    }
+
+    /// A mean over seeds and half the width of its interval.
+    fn mean(&self, name: &str, rows: &[usize]) -> Value {
+        let Ok(column) = self.table.numbers(name) else { return Value::Null };
+        let mean = Mean::of(rows.iter().map(|row| column[*row]));
+        mean.map_or(Value::Null, |mean| json!([rounded(mean.value), mean.half_width.map(rounded)]))
+    }
+
+    fn causes(&self, prefix: &str, rows: &[usize]) -> Vec<Value> {
+        let names = self.table.names.iter().filter(|name| name.starts_with(prefix));
+        let part = |name: &String| json!([name[prefix.len()..], self.mean(name, rows)[0]]);
+        names.map(part).filter(|pair| pair[1].as_f64().is_some_and(|part| part > 0.0)).collect()
+    }
+
+    /// The configuration of each scheme in its first cell.
+    fn configs(&self) -> Vec<Value> {
+        let Ok(texts) = self.table.texts("config") else { return Vec::new() };
+        let first = |scheme: &String| {
+            let row = *self.groups.iter().find_map(|group| group.rows.get(scheme))?.first()?;
+            let config: Value = toml::from_str(&texts[row]).ok()?;
+            Some(json!({ "scheme": scheme, "config": flat(&config) }))
+        };
+        self.schemes.iter().filter_map(first).collect()
+    }
+}
+
+/// What tells a row's cell and those of other seeds from others. The seed comes last.
+fn label(table: &Table, name: &str, row: usize) -> String {
+    let label = table.shown(name, row);
+    let seed = format!(" seed={}", table.shown("seed", row));
+    label.strip_suffix(&seed).map_or_else(|| label.clone(), str::to_owned)
+}
+
+/// Histograms over all seeds, by cell, scheme and class.
+fn distributions(path: &Path) -> Result<BTreeMap<(String, String, String), Bins>, Failure> {
+    let wanted = ["cell", "seed", "scheme", "class", "to_ns", "count"];
+    let table = Table::read(path, |name| wanted.contains(&name))?;
+    let (to, counts) = (table.whole("to_ns")?, table.whole("count")?);
+    let mut all: BTreeMap<_, BTreeMap<u64, f64>> = BTreeMap::new();
+    for (row, (scheme, class)) in table.texts("scheme")?.iter().zip(table.texts("class")?).enumerate() {
+        let bins = all.entry((label(&table, "cell", row), scheme.clone(), class.clone())).or_default();
+        *bins.entry(to[row] as u64).or_insert(0.0) += counts[row];
+    }
+    let bins = |bins: BTreeMap<u64, f64>| bins.into_iter().map(|(to, count)| (to as f64, count)).collect();
+    Ok(all.into_iter().map(|(key, own)| (key, bins(own))).collect())
+}

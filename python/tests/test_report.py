@@ -1,0 +1,290 @@
+"""Does the page of `copyback report` draw, answer and print, in a real browser?
+
+It is opened in Debian's Chromium, headless. Without one the tests are skipped, unless COPYBACK_NEEDS_CHROMIUM says that
+they must not be.
+"""
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+from PIL import Image, ImageChops, ImageFilter, ImageStat
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+PICTURE = Path(__file__).parent / "pictures" / "report.png"
+RUNS = ("compare", "--schemes", "baseline,pgc", "--requests", "4000", "--warmup", "1000", "--quiet")
+UNIT_NS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
+# All charts of a page: how many shapes have a colour of a run or of a cause, or how many pixels of a canvas are drawn.
+DRAWN = """() => [...document.querySelectorAll(".chart")].map((chart) => {
+  const title = chart.closest("section").querySelector("h3").textContent;
+  const canvas = chart.querySelector("canvas");
+  if (canvas) {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let drawn = 0;
+    for (let at = 0; at < data.length; at += 4) drawn += Math.max(data[at], data[at + 1], data[at + 2]) - Math.min(data[at], data[at + 1], data[at + 2]) > 60;
+    return [title, drawn];
+  }
+  const own = ["#E69F00", "#D55E00", "#56B4E9", "#0072B2", "#009E73"];
+  const marks = [...chart.querySelectorAll("path, polyline, polygon")].filter((shape) => own.some((colour) =>
+    [shape.getAttribute("fill"), shape.getAttribute("stroke")].some((paint) => (paint || "").toLowerCase() === colour.toLowerCase())));
+  return [title, marks.length];
+})"""  # noqa: E501
+
+
+@pytest.fixture(scope="session")
+def browser():
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        assert "COPYBACK_NEEDS_CHROMIUM" not in os.environ, "there is no Chromium: apt-get install chromium"
+        pytest.skip("there is no Chromium: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        own = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield own
+        own.close()
+
+
+@pytest.fixture(scope="session")
+def folder(program, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    program(*RUNS, "--out", "runs", cwd=folder)
+    program("report", "runs", "-o", "runs.html", cwd=folder)
+    return folder
+
+
+@pytest.fixture
+def opened(browser):
+    """Opens a page, and fails where it said, wanted or broke anything."""
+    wrong, contexts = [], []
+
+    def call(path: Path, width: int = 1000, theme: str = "light"):
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: wrong.append(request.url) if request.url != path.as_uri() else None)
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-ready]", state="attached")
+        return page
+
+    yield call
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def panel(page, title: str):
+    return page.locator("section", has=page.get_by_role("heading", name=title, exact=True))
+
+
+def chart(page, title: str):
+    found = panel(page, title).locator(".chart")
+    found.scroll_into_view_if_needed()
+    return found
+
+
+def span(found) -> list[float]:
+    """Which part of its axis a chart shows, in per cent."""
+    return found.evaluate(
+        "(e) => { const z = echarts.getInstanceByDom(e).getOption().dataZoom[0]; return [z.start, z.end]; }"
+    )
+
+
+def nanoseconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number.replace(",", "")) * UNIT_NS[unit]
+
+
+def hover(page, found, share_x: float, share_y: float) -> str:
+    box = found.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * share_x, box["y"] + box["height"] * share_y)
+    page.mouse.move(box["x"] + box["width"] * share_x + 1, box["y"] + box["height"] * share_y)
+    tooltip = found.locator(".tip")
+    tooltip.wait_for(state="visible")
+    return tooltip.inner_text()
+
+
+def test_every_panel_is_drawn_in_both_themes_and_wide_or_narrow(folder, opened):
+    for width, theme in [(1000, "light"), (1000, "dark"), (400, "light")]:
+        page = opened(folder / "runs.html", width, theme)
+        drawn = dict(page.evaluate(DRAWN))
+        assert len(drawn) == 8 and all(marks > 0 for marks in drawn.values()), drawn
+        assert page.evaluate("document.documentElement.scrollWidth") == width, "the page is as wide as the window"
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+
+
+def test_the_page_is_small_the_same_and_shows_the_headline(folder, program, opened):
+    program("report", "runs", "-o", "again.html", cwd=folder)
+    html = (folder / "runs.html").read_bytes()
+    assert html == (folder / "again.html").read_bytes()
+    assert len(html) <= 3_000_000
+    results = json.loads((folder / "runs" / "results.json").read_text())["results"]
+    rows = panel(opened(folder / "runs.html"), "Headline").locator("tbody tr")
+    for at, result in enumerate(results):
+        cells = rows.nth(at).locator("th, td").all_inner_texts()
+        assert cells[0].splitlines()[0] == result["scheme"]
+        mean = result["report"]["response"]["read"]["mean_ns"]
+        assert nanoseconds(cells[1].splitlines()[0]) == pytest.approx(mean, rel=5e-3)
+
+
+def test_the_package_makes_the_same_page(folder, monkeypatch):
+    import copyback
+
+    monkeypatch.chdir(folder)
+    assert copyback.report("runs", out="package.html").startswith("package.html: runs, 2 runs")
+    assert (folder / "package.html").read_bytes() == (folder / "runs.html").read_bytes()
+
+
+def test_hovering_tells_what_the_tables_hold(folder, opened):
+    page = opened(folder / "runs.html")
+    text = hover(page, chart(page, "Response times: causes"), 0.5, 0.45)
+    results = json.loads((folder / "runs" / "results.json").read_text())["results"]
+    parts = dict(results[0]["report"]["latency_breakdown"]["read_mean_ns"])
+    shown = re.search(r"garbage collection\s+(\S+ \S+)", text).group(1)
+    assert text.startswith("baseline") and nanoseconds(shown) == pytest.approx(parts["gc"], rel=5e-3)
+
+    text = hover(page, chart(page, "Response times: distribution"), 0.35, 0.3)
+    bins = pl.read_parquet(folder / "runs" / "latency_histograms.parquet").filter(pl.col("class") == "read")
+    ns = nanoseconds(re.match(r"longer than (\S+ \S+)", text).group(1))
+    found = re.findall(r"(baseline|pgc)\s+(\S+) %", text)
+    assert len(found) == 2, text
+    for scheme, share in found:
+        own = bins.filter(pl.col("scheme") == scheme)
+        # Three digits are shown, and a line has a point for each hundredth of a decade.
+        most, least = (own.filter(pl.col("to_ns") > ns * by)["count"].sum() / own["count"].sum() for by in (0.96, 1.01))
+        assert least * 0.99 <= float(share) / 100 <= most * 1.01, (scheme, share, ns)
+
+
+def test_keys_and_the_wheel_zoom_and_panels_over_time_zoom_together(folder, opened):
+    page = opened(folder / "runs.html")
+    response, free = chart(page, "Over time: response"), chart(page, "Over time: free blocks")
+    labels = response.locator("svg text").all_inner_texts()
+    response.focus()
+    page.keyboard.press("+")
+    assert span(response) == [25, 75] == span(free)
+    assert response.locator("svg text").all_inner_texts() != labels, "the axis says so"
+    page.keyboard.press("ArrowRight")
+    assert span(response) == [37.5, 87.5]
+    page.keyboard.press("0")
+    assert span(response) == [0, 100]
+    assert response.locator("svg text").all_inner_texts() == labels
+    distribution = chart(page, "Response times: distribution")
+    box = distribution.bounding_box()
+    page.mouse.move(box["x"] + 500, box["y"] + 150)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -300)
+    page.keyboard.up("Control")
+    page.wait_for_timeout(200)
+    assert span(distribution) != [0, 100]
+
+
+def test_it_is_used_by_keyboard(folder, opened):
+    page = opened(folder / "runs.html")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    assert page.locator(".chart:not([tabindex='0'])").count() == 0
+    for at in range(page.locator(".chart").count()):
+        data = page.locator("details.data").nth(at)
+        data.locator("summary").focus()
+        page.keyboard.press("Enter")
+        data.locator("tbody td").first.wait_for()
+    # A scheme that is hidden is hidden everywhere.
+    page.get_by_role("button", name="pgc").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".legend [aria-pressed='false']").count() == page.locator(".legend").count()
+    page.locator("#theme").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_it_prints_light_and_on_several_pages(folder, opened):
+    page = opened(folder / "runs.html", theme="dark")
+    themes = """addEventListener('beforeprint', () => {
+        window.printed = document.documentElement.dataset.theme;
+        window.widest = Math.max(...[...document.querySelectorAll('.chart > div > *')].map((e) => e.clientWidth));
+    })"""
+    page.evaluate(themes)
+    pdf = page.pdf()
+    assert pdf.startswith(b"%PDF-") and len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 3
+    assert page.evaluate("window.printed") == "light"
+    assert 600 < page.evaluate("window.widest") <= 688, "paper of A4 between margins is 688 wide"
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+SIZE = (64, 24)
+
+
+def seen(page, tmp_path) -> Image.Image:
+    """All charts one below another, as grey as few points see them, without most of their texts."""
+    charts = page.locator(".chart")
+    strip = Image.new("L", (SIZE[0], SIZE[1] * charts.count()), 255)
+    for at in range(charts.count()):
+        charts.nth(at).screenshot(path=tmp_path / "chart.png")
+        with Image.open(tmp_path / "chart.png") as image:
+            inner = image.convert("L").crop((image.width // 12, 0, image.width, image.height * 3 // 4))
+            strip.paste(inner.resize(SIZE, Image.Resampling.BOX), (0, at * SIZE[1]))
+    return strip.filter(ImageFilter.GaussianBlur(1))
+
+
+def differences(strip: Image.Image, kept: Image.Image) -> list[float]:
+    """How far each chart is from the one that is kept, as a part of that one's ink."""
+    boxes = [(0, top, SIZE[0], top + SIZE[1]) for top in range(0, kept.height, SIZE[1])]
+    apart, ink = ImageChops.difference(strip, kept), ImageChops.invert(kept)
+    mean = [(ImageStat.Stat(apart.crop(box)).mean[0], ImageStat.Stat(ink.crop(box)).mean[0]) for box in boxes]
+    return [of_apart / of_ink for of_apart, of_ink in mean]
+
+
+def test_charts_look_as_in_the_picture_that_is_kept(folder, opened, tmp_path):
+    """Each chart, beside the one that is kept: UPDATE_PICTURES=1 keeps a new one.
+
+    Fonts and the edges of lines differ from one machine to the next, where a line is and how dark an area do not. So
+    charts are seen coarsely and blurred, and may differ by a quarter of their ink. Without its marks each differs by
+    more than that, which is looked at here, too.
+    """
+    page = opened(folder / "runs.html", 1000)
+    strip = seen(page, tmp_path)
+    if "UPDATE_PICTURES" in os.environ:
+        PICTURE.parent.mkdir(exist_ok=True)
+        strip.save(PICTURE)
+    with Image.open(PICTURE) as kept:
+        assert kept.size == strip.size
+        assert max(differences(strip, kept)) <= 0.25
+        for scheme in ["baseline", "pgc"]:
+            page.get_by_role("button", name=scheme).first.click()
+        assert min(differences(seen(page, tmp_path), kept)) > 0.25
+
+
+def test_names_of_schemes_are_texts_and_nothing_else(program, tmp_path, opened):
+    name = "a</script><script>alert(1)</script><b>"
+    program(*RUNS[:1], "--schemes", "baseline", "--requests", "300", "--quiet", "--out", "runs", cwd=tmp_path)
+    document = json.loads((tmp_path / "runs" / "results.json").read_text())
+    document["results"][0]["scheme"] = name
+    (tmp_path / "named.json").write_text(json.dumps(document))
+    program("report", "named.json", "-o", "named.html", cwd=tmp_path)
+    page = opened(tmp_path / "named.html")
+    assert panel(page, "Headline").locator("tbody th").first.inner_text().splitlines()[0] == name
+    assert "b" not in page.evaluate("[...document.querySelectorAll('main b')].map((e) => e.localName)")
+
+
+def test_a_sweep_has_intervals_and_a_cell_to_choose(program, tmp_path, opened):
+    (tmp_path / "s.toml").write_text(
+        'schemes = ["baseline", "pgc"]\nrequests = 1000\nseeds = [1, 2]\n[vary]\ntrigger.soft = [0.05, 0.1]\n'
+    )
+    program("sweep", "s.toml", "--quiet", cwd=tmp_path)
+    program("report", "s.parquet", "-o", "s.html", cwd=tmp_path)
+    page = opened(tmp_path / "s.html")
+    drawn = dict(page.evaluate(DRAWN))
+    assert len(drawn) == 3 and all(marks > 0 for marks in drawn.values()), drawn
+    rows = panel(page, "Headline").locator("tbody tr")
+    assert rows.count() == 4 and all("±" in text for text in rows.all_inner_texts())
+    distribution = panel(page, "Response times: distribution")
+    before = distribution.locator(".chart svg").inner_html()
+    distribution.get_by_label("Cell:").select_option(label="trigger.soft=0.1")
+    assert distribution.locator(".chart svg").inner_html() != before
