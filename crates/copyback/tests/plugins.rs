@@ -90,7 +90,7 @@ fn a_wrong_victim_is_named() {
         let make = move |_: &Geometry, _| Box::new(Always(block)) as Box<dyn Plugin>;
         let plugged = victim::plugin::PLUGINS.plug_in(name, Arc::new(make));
         let error = overwritten(&format!("victim = {{ policy = \"plugin\", name = \"{}\" }}", plugged.name()));
-        let error = error.err().expect("it does not run").to_string();
+        let error = error.expect_err("it does not run").to_string();
         assert_eq!(error, format!("`victim` plugin `{name}` {what}"));
     }
 }
@@ -133,8 +133,8 @@ fn an_order_that_is_handed_in_decides_and_is_checked() {
         overwritten(&format!("order = {{ policy = \"plugin\", name = \"{}\" }}", last.name())).expect("it runs");
     assert_eq!(format!("{:?}", own.report), format!("{:?}", handed.report));
     let reads = plugins.plug_in("reads", Arc::new(|_: &Geometry| Box::new(ReadsOnly) as Box<dyn OrderPolicy + Send>));
-    let error = overwritten(&format!("order = {{ policy = \"plugin\", name = \"{}\" }}", reads.name())).err();
-    let message = error.expect("it does not run").to_string();
+    let error = overwritten(&format!("order = {{ policy = \"plugin\", name = \"{}\" }}", reads.name()));
+    let message = error.expect_err("it does not run").to_string();
     assert_eq!(message, "`order` plugin `reads` picked Read where Write may run");
 }
 

@@ -120,8 +120,8 @@ function reproduction(source) {
     const claims = document.claims;
     section(`Reproduction: ${document.paper}`, `${claims.length} claims, from ${source.name}.` + (document.quick ? " Quick: runs were stopped early." : "") +
       (document.changes.length ? ` With ${document.changes.join(", ")}.` : ""), "h2");
-    for (const unit of [...new Set(claims.map((claim) => claim.unit || "%"))].sort()) {
-      const own = claims.filter((claim) => (claim.unit || "%") === unit && claim.measured_effect !== null);
+    for (const unit of [...new Set(claims.map((claim) => claim.effect_unit || "%"))].sort()) {
+      const own = claims.filter((claim) => (claim.effect_unit || "%") === unit && claim.measured_effect !== null);
       if (own.length) published(own, unit);
     }
     const panel = section("Claims", "Every claim, what was published and what was measured.");
