@@ -11,8 +11,8 @@ An observation is a vector of six numbers, ``float32``:
 =====================  ==================================================================================
 ``free``               free blocks, as a share of those below which collection starts
 ``outstanding``        logical pages of the host that wait or are under way, for each die
-``reads``, ``writes``  logical pages that have come in the last period, for each die
-``idle``               periods in a row in which nothing has come, up to 100, as a share of these
+``reads``, ``writes``  logical pages that have come since the last decision, for each die
+``idle``               decisions in a row before which nothing has come, up to 100, as a share of these
 ``share``              the share of slots that collections have had, from 0 to 1
 =====================  ==================================================================================
 
@@ -83,7 +83,7 @@ class Observer:
 
 
 def waiting(before: Observation, action: float, after: Observation) -> float:
-    """Reward an action with how little is outstanding after it: in sum, the negative of all response times."""
+    """Reward an action with how little is outstanding after it: the less, the shorter responses are."""
     del before, action
     return -after.outstanding
 

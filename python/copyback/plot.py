@@ -161,7 +161,10 @@ def breakdown(result: Runs, op: Op = "read", ax: Axes | None = None) -> Axes:
         shown += 1
     ax.set_ylabel(f"mean {op} (ms)")
     ax.tick_params(axis="x", rotation=30 if len(parts) > 3 else 0)  # noqa: PLR2004
-    return _done(ax)
+    _done(ax)
+    # Bars reach up to the top.
+    ax.legend(frameon=False, fontsize=7, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
+    return ax
 
 
 def over_time(

@@ -1,6 +1,6 @@
 """Policies written in Python: classes that decide what a scheme's policies decide.
 
-A policy is handed to ``run``, ``compare`` or ``config`` (``policies=[MyVictim]``) and takes the place of the scheme's
+A policy is handed to ``run`` or ``compare`` (``policies=[MyVictim]``) and takes the place of the scheme's
 own along its axis. Hand in a class (or a function), of which each drive gets an instance, or an instance, of which each
 drive gets a copy (``copy.deepcopy``).
 
@@ -78,7 +78,7 @@ class VictimPolicy(Policy):
     """Whether it looks at ``view.read_offsets``."""
 
     def pick(self, view: VictimView) -> int | None:
-        """Name a full block: the entry of the view's arrays, or ``None`` where no block is worth it."""
+        """Name a full block: the entry of the view's arrays, or ``None`` where none has anything to free."""
         raise NotImplementedError
 
     @_left_out

@@ -151,6 +151,23 @@ class KeepsPart(Greedy):
         return super().pick(view)
 
 
+class KeepsBase(Greedy):
+    def pick(self, view):
+        self.kept = view.valid.base
+        return super().pick(view)
+
+
+class KeepsBuffer(Greedy):
+    def pick(self, view):
+        self.kept = memoryview(view.valid[1:])
+        return super().pick(view)
+
+
+class PicksNone(Greedy):
+    def pick(self, view):
+        return None
+
+
 class KeepsView(Greedy):
     def pick(self, view):
         if hasattr(self, "view"):
@@ -196,6 +213,9 @@ class Elsewhere(copyback.AllocationPolicy):
 
 WRONG = [
     (KeepsPart, "kept `valid` of a view beyond its call"),
+    (KeepsBase, "kept `valid` of a view beyond its call"),
+    (KeepsBuffer, "kept `valid` of a view beyond its call"),
+    (PicksNone, "picked no block, where"),
     (PicksFar, "picked block 1"),
     (PicksText, "answered 'the first'"),
     (PicksOpen, "which is open, and not full"),

@@ -392,6 +392,11 @@ fn upper_layers(
             None => add(&mut layers, &argument(workloads::DEFAULT), Path::new(""))?,
         }
     }
+    let of_experiment = experiment.layer.as_ref().is_some_and(|layer| !layer.names_in(WORKLOADS).is_empty());
+    if on_command_line && of_experiment {
+        let message = "the experiment has workloads of its own (`[workloads.*]`), and the command line names others";
+        return Err(Failure::input(message).with_help("leave out --workload, --trace or --fio, or the experiment's"));
+    }
     layers.extend(experiment.layer.clone());
     if let Some(name) = &common.workload {
         add(&mut layers, &argument(name), Path::new(""))?;

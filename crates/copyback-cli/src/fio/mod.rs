@@ -146,6 +146,8 @@ struct Made {
     notes: Vec<String>,
     /// Of each section, the workloads of its clones.
     clones: Vec<(String, Vec<String>)>,
+    /// Workloads in front of the last stonewall: all behind it wait for them.
+    walled: Vec<String>,
     group: u64,
 }
 
@@ -163,10 +165,11 @@ fn whole(number: u64) -> Value {
 
 impl Made {
     fn add(&mut self, job: &Job, files: &Files) -> Result<(), Failure> {
-        let after = self.waits_for(job)?;
         if job.is_stonewalled && !self.clones.is_empty() {
             self.group += 1;
+            self.walled = self.clones.iter().flat_map(|(_, names)| names.clone()).collect();
         }
+        let after = self.waits_for(job)?;
         self.note(job);
         let mut names = Vec::new();
         for clone in 0..job.count {
@@ -198,14 +201,15 @@ impl Made {
 
     /// Those who have to end first.
     fn waits_for(&self, job: &Job) -> Result<Vec<String>, Failure> {
+        let mut after = self.walled.clone();
         if let Some(name) = &job.wait_for {
             let found = self.clones.iter().find(|(known, _)| known == name);
             let missing =
                 || job.whole.wrong(format!("wait_for={name}: no job before it has that name"), "name one above it");
-            return Ok(found.ok_or_else(missing)?.1.clone());
+            let named = &found.ok_or_else(missing)?.1;
+            after.extend(named.iter().filter(|name| !self.walled.contains(name)).cloned());
         }
-        let all = self.clones.iter().filter(|_| job.is_stonewalled);
-        Ok(all.flat_map(|(_, names)| names.clone()).collect())
+        Ok(after)
     }
 
     fn note(&mut self, job: &Job) {
@@ -235,6 +239,11 @@ impl Made {
             table.insert("high_priority_share".into(), Value::from(1.0));
         }
         if let Some(path) = &job.iolog {
+            let is_cut = job.number_ios.is_some() || job.io_bytes.is_some();
+            if is_cut || job.rate_iops.iter().any(Option::is_some) {
+                let message = "a log is replayed whole, at its own pace";
+                return Err(job.whole.wrong(message, "remove number_ios, io_size and rate_iops"));
+            }
             table.insert("trace".into(), Value::from(path.as_str()));
             table.insert("format".into(), Value::from("fio"));
             table.insert("layout".into(), Value::from("as-is"));
@@ -362,7 +371,12 @@ fn count(job: &Job, read_share: f64) -> Result<u64, Failure> {
     match (by_size.filter(|_| !is_endless), job.number_ios) {
         (Some(requests), Some(most)) => Ok(requests.min(most)),
         (Some(requests), None) | (None, Some(requests)) => Ok(requests),
-        (None, None) if job.runtime_ns.is_some() => Ok(WITHOUT_END),
+        (None, None) if is_endless => Ok(WITHOUT_END),
+        (None, None) if job.runtime_ns.is_some() => {
+            // Before the drive is there nobody knows how much that is.
+            let message = "it ends with its size or its runtime, and its size is not said in bytes";
+            Err(job.whole.wrong(message, "add time_based, or size in bytes, io_size or number_ios"))
+        }
         (None, None) => {
             Err(job.whole.wrong("nothing says when the job ends", "add size in bytes, io_size, number_ios or runtime"))
         }
@@ -417,4 +431,34 @@ fn addresses(table: &mut Table, job: &Job) {
         }
     }
     table.insert("addresses".into(), Value::Table(addresses));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of each workload that a file makes, those that it waits for.
+    fn waits(text: &str) -> Vec<(String, Vec<String>)> {
+        let sections = parse::sections("test", text).expect("it is a job file");
+        let jobs: Vec<Job> = sections.iter().map(|section| Job::new(section, &[]).expect("it is understood")).collect();
+        let files = Files::of(&jobs).expect("it has sizes");
+        let mut made = Made::default();
+        jobs.iter().for_each(|job| made.add(job, &files).expect("it can be made"));
+        let after = |table: &Value| {
+            let names = table.get("after").and_then(Value::as_array).into_iter().flatten();
+            names.map(|name| name.as_str().expect("a name").to_owned()).collect()
+        };
+        made.tables.iter().map(|(name, table)| (name.clone(), after(table))).collect()
+    }
+
+    /// fio(1): a stonewall waits for preceding jobs to exit "before starting this one"; jobs behind it start no earlier.
+    #[test]
+    fn all_behind_a_stonewall_wait_for_all_before_it() {
+        let job = |name: &str, more: &str| format!("[{name}]\nrw=read\nsize=1m\n{more}\n");
+        let text = job("a", "") + &job("b", "") + &job("c", "stonewall") + &job("d", "") + &job("e", "wait_for=c");
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let expected = [("a", &[][..]), ("b", &[]), ("c", &["a", "b"]), ("d", &["a", "b"]), ("e", &["a", "b", "c"])];
+        let expected: Vec<_> = expected.into_iter().map(|(name, after)| (name.to_owned(), names(after))).collect();
+        assert_eq!(waits(&text), expected);
+    }
 }

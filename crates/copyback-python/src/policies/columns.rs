@@ -1,110 +1,79 @@
 //! Columns of the simulator's tables as arrays of NumPy, without a copy.
 
-use pyo3::exceptions::{PyBufferError, PyRuntimeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use std::ffi::{CStr, c_int, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use pyo3::types::PyDict;
 
 /// What stands in an entry.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    /// As the module `struct` writes it.
-    format: &'static CStr,
+    /// As NumPy writes it.
+    typestr: &'static str,
     bytes: usize,
 }
 
 /// Bytes.
-pub const U8: Kind = Kind { format: c"B", bytes: 1 };
+pub const U8: Kind = Kind { typestr: "|u1", bytes: 1 };
 /// Numbers of 16 bits.
-pub const U16: Kind = Kind { format: c"H", bytes: 2 };
+pub const U16: Kind = Kind { typestr: "<u2", bytes: 2 };
 /// Numbers of 32 bits.
-pub const U32: Kind = Kind { format: c"I", bytes: 4 };
+pub const U32: Kind = Kind { typestr: "<u4", bytes: 4 };
 /// Numbers of 64 bits.
-pub const U64: Kind = Kind { format: c"Q", bytes: 8 };
+pub const U64: Kind = Kind { typestr: "<u8", bytes: 8 };
 
-/// A column of a table of the simulator, as the buffer protocol hands it out: read-only.
+/// A column of a table of the simulator, read-only.
 #[pyclass(frozen, module = "copyback")]
 pub struct Column {
     first: usize,
     kind: Kind,
-    shape: [isize; 1],
-    strides: [isize; 1],
-    exports: AtomicUsize,
+    len: usize,
+    stride: usize,
 }
 
 impl Column {
     /// The field at an offset of each row.
     pub fn new<Row>(rows: &[Row], offset: usize, kind: Kind) -> Self {
         assert!(offset + kind.bytes <= size_of::<Row>(), "the field is outside its row");
-        Self {
-            first: rows.as_ptr().cast::<u8>().wrapping_add(offset) as usize,
-            kind,
-            shape: [rows.len() as isize],
-            strides: [size_of::<Row>() as isize],
-            exports: AtomicUsize::new(0),
-        }
+        let first = rows.as_ptr().cast::<u8>().wrapping_add(offset) as usize;
+        Self { first, kind, len: rows.len(), stride: size_of::<Row>() }
     }
 }
 
 #[pymethods]
 impl Column {
-    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
-        let column = slf.get();
-        if flags & ffi::PyBUF_WRITABLE != 0 || flags & ffi::PyBUF_STRIDES != ffi::PyBUF_STRIDES {
-            return Err(PyBufferError::new_err("the simulator's tables are read-only, and have strides"));
-        }
-        column.exports.fetch_add(1, Ordering::Relaxed);
-        let pointer = |values: &[isize; 1]| values.as_ptr().cast_mut();
-        // SAFETY: `view` is the caller's, to be filled; the shape lives as long as the column, which `obj` keeps.
-        unsafe {
-            *view = ffi::Py_buffer {
-                buf: column.first as *mut c_void,
-                obj: std::ptr::null_mut(),
-                len: column.shape[0] * column.kind.bytes as isize,
-                itemsize: column.kind.bytes as isize,
-                readonly: 1,
-                ndim: 1,
-                format: if flags & ffi::PyBUF_FORMAT == 0 {
-                    std::ptr::null_mut()
-                } else {
-                    column.kind.format.as_ptr().cast_mut()
-                },
-                shape: pointer(&column.shape),
-                strides: pointer(&column.strides),
-                suboffsets: std::ptr::null_mut(),
-                internal: std::ptr::null_mut(),
-            };
-            (*view).obj = slf.into_any().into_ptr();
-        }
-        Ok(())
-    }
-
-    unsafe fn __releasebuffer__(&self, _view: *mut ffi::Py_buffer) {
-        self.exports.fetch_sub(1, Ordering::Relaxed);
+    /// Where it is, by NumPy's array interface: an array made of it refers to it, and so does whatever is made of that
+    /// array, so that references to a column say whether anybody can still look at it. The buffer protocol would hand
+    /// the memory on to views of which nobody here hears.
+    #[getter(__array_interface__)]
+    fn interface<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("typestr", self.kind.typestr)?;
+        interface.set_item("data", (self.first, true))?;
+        interface.set_item("shape", (self.len,))?;
+        interface.set_item("strides", (self.stride,))?;
+        Ok(interface)
     }
 }
 
 /// An array of NumPy that shows a column. Making one takes longer than most policies take to choose, so that arrays are
-/// kept from call to call; how often they are referred to says whether somebody else kept one, or a part of one.
+/// kept from call to call; how often array and column are referred to says whether somebody else kept either.
 pub struct Array {
     column: Py<Column>,
     array: Py<PyAny>,
-    /// What parts of the array refer to, and how often it is referred to while there are none.
-    base: Py<PyAny>,
-    base_references: isize,
+    /// How often the column is referred to while nobody else has the array or a part of it.
+    column_references: isize,
 }
 
 impl Array {
     /// The array of a column.
     pub fn new(py: Python<'_>, column: Column) -> PyResult<Self> {
         let column = Bound::new(py, column)?;
-        let array = asarray(py)?.call1((&column,))?;
-        let base = array.getattr(intern!(py, "base"))?.unbind();
-        let base_references = references(&base);
-        Ok(Self { column: column.unbind(), array: array.unbind(), base, base_references })
+        let array = asarray(py)?.call1((&column,))?.unbind();
+        let column = column.unbind();
+        Ok(Self { column_references: references(column.as_any()), column, array })
     }
 
     /// The array.
@@ -115,14 +84,12 @@ impl Array {
     /// Whether it shows this very memory.
     pub fn shows(&self, column: &Column) -> bool {
         let own = self.column.get();
-        (own.first, own.shape) == (column.first, column.shape)
+        (own.first, own.len) == (column.first, column.len)
     }
 
-    /// Whether somebody refers to it, or to a part of it. The GIL is held.
+    /// Whether somebody refers to it, or to its column. The GIL is held.
     pub fn is_referred_to(&self) -> bool {
-        references(&self.array) > 1
-            || references(&self.base) > self.base_references
-            || self.column.get().exports.load(Ordering::Relaxed) > 1
+        references(&self.array) > 1 || references(self.column.as_any()) > self.column_references
     }
 }
 

@@ -182,7 +182,7 @@ impl Tenant {
             let message = "it needs arrival times, and the workload has none";
             return Err(wrong("mode", message, "set `mode = \"closed\"`, or give the workload `arrivals`"));
         }
-        let is_open = self.pace(false) == Pace::Open && *mode == Some(Pace::Open);
+        let is_open = self.pace(false) == Pace::Open;
         let limits = [
             ("queue_depth", queue_depth.is_some()),
             ("think_time", think_time.is_some()),

@@ -33,7 +33,11 @@ impl<F: ?Sized + Send + Sync> Plugins<F> {
         let name = numbered.into_iter().find(|name| !kept.contains_key(name)).expect("there are names enough");
         kept.insert(name.clone(), make);
         let gone = name.clone();
-        let pull = Box::new(move || drop(self.kept().remove(&gone)));
+        // Dropped when the lock is free again: whoever handed it in may do anything then.
+        let pull = Box::new(move || {
+            let gone = self.kept().remove(&gone);
+            drop(gone);
+        });
         Plugged { axis: self.axis, name, pull: Some(pull) }
     }
 

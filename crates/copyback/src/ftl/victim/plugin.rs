@@ -1,14 +1,14 @@
 //! A victim policy of a program that calls Copyback: a class of Python, for example.
 //!
-//! It sees what every victim policy sees, and names a full block of the planes that it is asked for; another answer
-//! ends the run. Each drive has a policy of its own, and a copy of a drive a copy of it.
+//! It sees what every victim policy sees, and names a full block of the planes that it is asked for, or none where no
+//! full block has anything to free; another answer ends the run. Each drive has a policy of its own, and a copy of a drive a copy of it.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and handed in.
 //!
 //! Parameters:
 //! - `name`: the policy's name, which whoever handed it in knows.
 
-use super::{Blocks, Parameters, Planes, VictimPolicy, View};
+use super::{Block, Blocks, Parameters, Planes, VictimPolicy, View};
 use crate::config::plugins::{Plugins, fail};
 use crate::config::{Device, KeyError};
 use crate::flash::geometry::Geometry;
@@ -97,7 +97,21 @@ impl VictimPolicy for Policy {
     }
 
     fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
-        let picked = self.plugin.pick(view)?;
+        let Some(picked) = self.plugin.pick(view) else {
+            // What a drive that is full needs is not the policy's to refuse.
+            let frees = |block: &Block| u32::from(block.valid) < view.geometry.units_per_block;
+            let count = view.full_blocks().filter(|(_, block)| frees(block)).count();
+            if count > 0 {
+                let why = format!("picked no block, where {count} full blocks have something to free");
+                fail(
+                    "victim",
+                    &self.name,
+                    why,
+                    Some("name one of them; a trigger says when nothing is to be collected"),
+                );
+            }
+            return None;
+        };
         if let Some(why) = Self::refusal(view, picked) {
             fail("victim", &self.name, why, Some("name a full block of the planes that are asked for, or none"));
         }

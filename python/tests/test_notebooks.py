@@ -1,0 +1,48 @@
+"""Do the notebooks of docs/ run, and say what they show?"""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from conftest import ROOT
+from nbclient import NotebookClient
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+def texts(notebook):
+    """What cells print; how a data frame is shown is its library's own."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return [output["text"] for output in outputs if output.get("name") == "stdout"]
+
+
+def pictures(notebook):
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    return sum("image/png" in output.get("data", {}) or "image/svg+xml" in output.get("data", {}) for output in outputs)
+
+
+def executed(path: Path, folder: Path):
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
+    return notebook
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_what_it_gives(path, tmp_path):
+    kept = nbformat.read(path, as_version=4)
+    now = executed(path, tmp_path)
+    assert texts(now) == texts(kept), "run: python python/tests/test_notebooks.py"
+    assert pictures(now) == pictures(kept)
+
+
+def test_there_are_notebooks():
+    assert len(NOTEBOOKS) >= 5
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    for at in NOTEBOOKS:
+        with tempfile.TemporaryDirectory() as empty:
+            nbformat.write(executed(at, Path(empty)), at)
+        print(at.name)
