@@ -1,0 +1,37 @@
+//! Crews that Python has: whoever it knows runs the cells of a sweep.
+
+use crate::package::failure;
+use copyback_cli::api::{self, Crew, Failure, Took};
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// A callable that takes descriptions of cells, and returns an iterator of `(number, answer or None, error or None)`.
+pub struct PythonCrew(Py<PyAny>);
+
+impl PythonCrew {
+    /// The crew of a callable.
+    pub fn hired(call: Py<PyAny>) -> Arc<dyn Crew> {
+        Arc::new(Self(call))
+    }
+}
+
+impl Crew for PythonCrew {
+    fn run(&self, descriptions: &[String], took: Took<'_>) -> Result<(), Failure> {
+        Python::attach(|py| {
+            let of_python = |error: PyErr| failure(py, &error);
+            let answers = self.0.bind(py).call1((descriptions,)).and_then(|all| all.try_iter()).map_err(of_python)?;
+            for answer in answers {
+                let answer = answer.and_then(|answer| answer.extract::<(usize, Option<String>, Option<String>)>());
+                let (at, text, error) = answer.map_err(of_python)?;
+                took(at, text.as_deref().ok_or_else(|| error.unwrap_or_default()))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Runs the cell of a description; what it answers is for the sweep that described it.
+#[pyfunction]
+pub fn cell(py: Python<'_>, description: &str) -> String {
+    py.detach(|| api::cell(description))
+}
