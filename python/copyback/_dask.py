@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from copyback import _copyback
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
-def cell(description: str) -> str:
-    """Run a cell, on a worker."""
-    return _copyback.cell(description)
+_TRIES = 3
+"""How often content is sent for one cell, where the worker that had it is gone."""
+
+
+def cell(description: str, sent: Mapping[str, bytes]) -> str:
+    """Run a cell, on a worker. What was sent is kept below its folder, which it removes when it ends."""
+    worker: Any = importlib.import_module("distributed").get_worker()
+    return _copyback.cell(description, sent, worker.local_directory)
 
 
 class Crew:
@@ -24,29 +31,63 @@ class Crew:
     def __init__(self, client: Any) -> None:
         """Have a ``distributed.Client``."""
         self._client = client
-        self._futures: list[Any] = []
+        self._futures: dict[Any, int] = {}
+        self._sent: dict[str, Any] = {}
 
     def __call__(self, descriptions: Sequence[str]) -> Iterator[tuple[int, str | None, str | None]]:
         """Yield the number of each cell as it is done, with its answer, or why there is none."""
+        distributed: Any = importlib.import_module("distributed")
         sweep = uuid.uuid4().hex
         keys = [f"copyback-cell-{sweep}-{at}" for at in range(len(descriptions))]
-        self._futures = self._client.map(cell, descriptions, key=keys)
-        numbers = {future.key: at for at, future in enumerate(self._futures)}
-        distributed = importlib.import_module("distributed")
+        first = self._client.map(cell, descriptions, sent={}, key=keys)
+        self._futures = {future: at for at, future in enumerate(first)}
+        tries = [0] * len(descriptions)
+        waiting = distributed.as_completed(first)
         try:
-            for future in distributed.as_completed(self._futures):
-                if future.status == "finished":
-                    yield numbers[future.key], future.result(), None
+            for future in waiting:
+                at = self._futures.pop(future)
+                answer = future.result() if future.status == "finished" else None
+                lacking = _lacking(answer)
+                # Content that was sent is gone with the worker that had it.
+                is_gone = future.status in ("cancelled", "lost") and tries[at] > 0
+                if (lacking or is_gone) and tries[at] < _TRIES:
+                    tries[at] += 1
+                    if is_gone:
+                        self._sent.clear()
+                    files = lacking or json.loads(descriptions[at])["files"]
+                    sent = {hash: self._content(path, hash) for path, hash in files}
+                    key = f"{keys[at]}-{tries[at]}"
+                    again = self._client.submit(cell, descriptions[at], sent, key=key)
+                    self._futures[again] = at
+                    waiting.add(again)
+                elif answer is not None:
+                    yield at, answer, None
                 elif future.status == "error":
-                    yield numbers[future.key], None, _said(future.exception())
+                    yield at, None, _said(future.exception())
+                else:
+                    yield at, None, f"its task was {future.status}"
         finally:
             self.cancel()
 
+    def _content(self, path: str, hash: str) -> Any:
+        """Send a file to the cluster, once."""
+        if hash not in self._sent:
+            self._sent[hash] = self._client.scatter(Path(path).read_bytes(), hash=True)
+        return self._sent[hash]
+
     def cancel(self) -> None:
         """Give up what waits."""
-        futures, self._futures = self._futures, []
+        futures, self._futures, self._sent = list(self._futures), {}, {}
         if futures:
             self._client.cancel(futures)
+
+
+def _lacking(answer: str | None) -> list[tuple[str, str]]:
+    """Paths and hashes of files that an answer says to be lacking."""
+    if answer is None or not answer.startswith('{"Lacking"'):
+        return []
+    files: list[tuple[str, str]] = json.loads(answer)["Lacking"]
+    return files
 
 
 def _said(error: BaseException) -> str:

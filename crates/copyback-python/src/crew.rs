@@ -3,6 +3,9 @@
 use crate::package::failure;
 use copyback_cli::api::{self, Crew, Failure, Took};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A callable that takes descriptions of cells, and returns an iterator of `(number, answer or None, error or None)`.
@@ -30,8 +33,13 @@ impl Crew for PythonCrew {
     }
 }
 
-/// Runs the cell of a description; what it answers is for the sweep that described it.
+/// Runs the cell of a description; what it answers is for the sweep that described it. Content of files that an answer
+/// has said to be lacking is `sent` by hash, and kept in `folder`.
 #[pyfunction]
-pub fn cell(py: Python<'_>, description: &str) -> String {
-    py.detach(|| api::cell(description))
+pub fn cell(py: Python<'_>, description: &str, sent: BTreeMap<String, PyBackedBytes>, folder: PathBuf) -> String {
+    let sent: Vec<(String, PyBackedBytes)> = sent.into_iter().collect();
+    py.detach(|| {
+        let sent: Vec<(String, &[u8])> = sent.iter().map(|(hash, bytes)| (hash.clone(), &bytes[..])).collect();
+        api::cell(description, &sent, &folder)
+    })
 }

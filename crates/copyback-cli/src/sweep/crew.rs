@@ -4,11 +4,14 @@
 //! Whoever runs a cell plans the sweep from the same files, and compares the cell's key, a hash of all that its results
 //! depend on, with the one that it was given: with another program, sweep file or trace, it refuses.
 
+mod carried;
+
 use super::grid::Cell;
 use super::journal::{self, CellResult};
 use crate::args::{Cli, Command, SweepArgs};
 use crate::failure::Failure;
 use crate::memory;
+use crate::plan::Plan;
 use crate::preconditioned::Preconditioned;
 use crate::progress::Audience;
 use clap::Parser;
@@ -49,6 +52,8 @@ struct Description {
     program: String,
     words: Vec<String>,
     folder: PathBuf,
+    /// The files that the cell reads, with their hashes.
+    files: Vec<(PathBuf, String)>,
     at: usize,
     key: String,
 }
@@ -58,6 +63,8 @@ struct Description {
 enum Answer {
     Line(String),
     Failure(Failure),
+    /// Files that are not there, or are others there: the crew calls again, with their content.
+    Lacking(Vec<(PathBuf, String)>),
 }
 
 impl Hired {
@@ -73,13 +80,14 @@ impl Hired {
     pub fn run(
         &self,
         program: &str,
-        cells: &[(usize, &str)],
+        cells: &[(usize, &str, &Plan)],
         label: &dyn Fn(usize) -> String,
         took: &mut dyn FnMut(usize, &CellResult) -> Result<CellResult, Failure>,
     ) -> Result<Vec<CellResult>, Failure> {
-        let describe = |&(at, key): &(usize, &str)| {
+        let describe = |&(at, key, plan): &(usize, &str, &Plan)| {
             let (program, words, folder) = (program.to_owned(), self.words.clone(), self.folder.clone());
-            serde_json::to_string(&Description { program, words, folder, at, key: key.to_owned() })
+            let files = carried::files(plan, &self.folder);
+            serde_json::to_string(&Description { program, words, folder, files, at, key: key.to_owned() })
         };
         let descriptions: Result<Vec<String>, _> = cells.iter().map(describe).collect();
         let descriptions = descriptions.map_err(|_| {
@@ -110,21 +118,23 @@ fn read(answer: Result<&str, String>, key: &str) -> Result<CellResult, Failure> 
             _ => Err(Failure::run("its result did not come back as it was sent")),
         },
         Ok(Answer::Failure(failure)) => Err(failure),
+        Ok(Answer::Lacking(files)) => {
+            let paths: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
+            Err(Failure::run(format!("its worker lacks {}", paths.join(", "))))
+        }
         Err(error) => Err(Failure::run(format!("its answer cannot be read: {error}"))),
     }
 }
 
 /// Runs the cell of a description, and answers with its result or its failure: what [`Crew`] calls, in whichever
-/// process.
-pub fn cell(description: &str) -> String {
-    let answer = match ran(description) {
-        Ok(line) => Answer::Line(line),
-        Err(failure) => Answer::Failure(failure),
-    };
+/// process. Content of files is `sent` with its hash once an answer has said that it is lacking; it is kept in `folder`
+/// for as long as the process lives.
+pub fn cell(description: &str, sent: &[(String, &[u8])], folder: &Path) -> String {
+    let answer = ran(description, sent, folder).unwrap_or_else(Answer::Failure);
     serde_json::to_string(&answer).expect("texts are JSON")
 }
 
-fn ran(description: &str) -> Result<String, Failure> {
+fn ran(description: &str, sent: &[(String, &[u8])], kept_in: &Path) -> Result<Answer, Failure> {
     let program = journal::program();
     let value: serde_json::Value = serde_json::from_str(description)
         .map_err(|error| Failure::input(format!("the description of a cell cannot be read: {error}")))?;
@@ -136,12 +146,16 @@ fn ran(description: &str) -> Result<String, Failure> {
     }
     let description: Description = serde_json::from_value(value)
         .map_err(|error| Failure::input(format!("the description of a cell cannot be read: {error}")))?;
+    let _reading = match carried::present(&description.files, sent, kept_in)? {
+        Ok(reading) => reading,
+        Err(lacking) => return Ok(Answer::Lacking(lacking)),
+    };
     let (cells, at) = (planned(&description)?, description.at);
     let cell = &cells[at];
     memory::check_cells(std::iter::once(&cell.plan), 1)?;
     let drives = Preconditioned::of([&cell.plan]);
     let result = super::one(&cell.plan, 1, &drives, Audience::Nobody)?;
-    Ok(journal::write_line(&description.key, &cell.label, &result))
+    Ok(Answer::Line(journal::write_line(&description.key, &cell.label, &result)))
 }
 
 /// A sweep that this process has planned, and what it was planned from.
@@ -152,7 +166,7 @@ static LAST: Mutex<Option<Planned>> = Mutex::new(None);
 
 /// The cells of a description's sweep, of which its own has the key that it says.
 fn planned(description: &Description) -> Result<Arc<Vec<Cell>>, Failure> {
-    let Description { program, words, folder, at, key } = description;
+    let Description { program, words, folder, at, key, .. } = description;
     let is_same = |cells: &[Cell]| cells.get(*at).is_some_and(|cell| journal::key(&cell.plan, program) == *key);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((own_words, own_folder, cells)) = &*last

@@ -339,7 +339,7 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
     };
     let new = match &args.crew {
         Some(crew) => {
-            let asked: Vec<(usize, &str)> = to_do.iter().map(|&at| (at, keys[at].as_str())).collect();
+            let asked: Vec<_> = to_do.iter().map(|&at| (at, keys[at].as_str(), &cells[at].plan)).collect();
             crew.run(&program, &asked, &|at| cells[to_do[at]].label.clone(), &mut |at, result| took(at, result))?
         }
         None => here()?,
