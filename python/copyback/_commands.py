@@ -226,7 +226,8 @@ def sweep(
     fresh
         Forget earlier results.
     client
-        A ``distributed.Client``: cells run on its cluster's workers, which share the folder of the file.
+        A ``distributed.Client``: cells run on its cluster's workers, which share the folder of the file; traces are
+        sent where they lack them.
     jobs, progress
         As with ``run``.
 
