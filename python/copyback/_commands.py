@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Literal
 
 from copyback import _copyback, _progress
+from copyback._dask import Crew
 from copyback._plugins import plugged_in
 from copyback._results import Document, Runs, Sweep
 from copyback._words import joined, of_options, of_settings, of_trace
@@ -22,10 +23,15 @@ Around = Literal["worst-read", "worst-write"]
 
 
 def _call(
-    words: Iterable[str], progress: bool | None, keep: Sequence[Keep] = ()
+    words: Iterable[str], progress: bool | None, keep: Sequence[Keep] = (), crew: Crew | None = None
 ) -> _copyback.Runs | _copyback.Sweep | _copyback.Document | str:
     with _progress.bars(progress) as hear:
-        return _copyback.call(list(words), list(keep), hear)
+        try:
+            return _copyback.call(list(words), list(keep), hear, crew)
+        except BaseException:
+            if crew is not None:
+                crew.cancel()
+            raise
 
 
 def _runs(command: str, words: Iterable[str], progress: bool | None, keep: Sequence[Keep]) -> Runs:
@@ -201,6 +207,7 @@ def sweep(
     traces: Path | None = None,
     fresh: bool = False,
     jobs: int | None = None,
+    client: object = None,
     progress: bool | None = None,
 ) -> Sweep:
     """Run a grid of devices, schemes, workloads, settings and seeds, and put every number into one table.
@@ -218,6 +225,9 @@ def sweep(
         Folder of recorded traces that the file names [the file's own].
     fresh
         Forget earlier results.
+    client
+        A ``distributed.Client``: cells run on its cluster's workers, which share the folder of the file; traces are
+        sent where they lack them.
     jobs, progress
         As with ``run``.
 
@@ -228,7 +238,7 @@ def sweep(
         *of_settings(set or {}),
         *_positional(file),
     ]
-    done = _call(["sweep", *words], progress)
+    done = _call(["sweep", *words], progress, crew=None if client is None else Crew(client))
     assert isinstance(done, _copyback.Sweep)
     return Sweep(done)
 

@@ -1,10 +1,12 @@
 """The native part of the package."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
+
+_Crew: TypeAlias = Callable[[Sequence[str]], Iterable[tuple[int, str | None, str | None]]]
 
 __version__: str
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "VictimView",
     "__version__",
     "call",
+    "cell",
     "hand_over",
     "listed",
     "main",
@@ -108,11 +111,13 @@ class Handed:
 
 def hand_over(requests: object | Iterable[tuple[Any, ...] | Mapping[str, Any]]) -> Handed: ...
 def listed(what: str) -> list[tuple[str, str]]: ...
+def cell(description: str, sent: Mapping[str, bytes], folder: str) -> str: ...
 def main(words: Sequence[str], package: object | None = None) -> int: ...
 def call(
     words: Sequence[str],
     keep: Sequence[str],
     hear: Callable[[list[tuple[str, int | None, int, bool]]], None] | None = None,
+    crew: _Crew | None = None,
 ) -> Runs | Sweep | Document | str: ...
 
 _Class = Literal["gc", "read", "write"]

@@ -7,6 +7,8 @@ use crate::output::Results;
 pub use crate::package::Package;
 pub use crate::progress::{Track, Watch};
 pub use crate::reproduce::{Reproduced, Tables};
+use crate::sweep::crew::Hired;
+pub use crate::sweep::crew::{Crew, Took, cell};
 pub use crate::tables::Asked;
 use crate::tables::TABLES;
 use crate::{compare, listing, report, reproduce, run, sweep, trace, validate};
@@ -90,11 +92,12 @@ impl Runs {
 }
 
 /// Does what a command line says, of which `words` are all behind the program's name. Colours are left out; nothing is
-/// printed but what a file `-` asks for.
+/// printed but what a file `-` asks for. A `crew` runs the cells of a sweep.
 ///
 /// # Errors
 /// As those of the program; where `watch` was stopped, some error.
-pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>) -> Result<Done, Failure> {
+pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc<dyn Crew>>) -> Result<Done, Failure> {
+    let own_words = words;
     crate::execute::quiet_broken_invariants();
     let words = std::iter::once("copyback").chain(words.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|wrong| refused(&wrong))?;
@@ -111,6 +114,7 @@ pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>) -> Result<Done, 
         }
         Command::Sweep(mut args) => {
             args.cells.hearing.watch = watch;
+            args.cells.crew = crew.map(|crew| Hired::new(crew, own_words.to_vec())).transpose()?;
             if args.list {
                 return Ok(Done::Text(sweep::listed(&args)?));
             }

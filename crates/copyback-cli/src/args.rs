@@ -2,6 +2,7 @@
 
 use crate::plan::Share;
 use crate::progress::{Audience, Watch};
+use crate::sweep::crew::Hired;
 use crate::tables::Asked;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use copyback::run::Warmup;
@@ -282,6 +283,10 @@ pub struct SweepArgs {
     /// name in this folder]
     #[arg(long, value_name = "FILE.parquet")]
     pub out: Option<PathBuf>,
+    /// Run cells on the workers of a Dask cluster: the scheduler's address, tcp://HOST:PORT (needs the Python package,
+    /// `pip install '.[dask]'`)
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "list")]
+    pub dask: Option<String>,
     /// Show the cells and stop
     #[arg(long)]
     pub list: bool,
@@ -367,6 +372,9 @@ pub struct CellArgs {
     /// Cells that go side by side, each with a drive in memory; results do not depend on it [default: number of cores]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
+    /// Who runs cells instead of this process.
+    #[arg(skip)]
+    pub crew: Option<Hired>,
     /// Who hears how far it is.
     #[command(flatten)]
     pub hearing: Hearing,

@@ -1,5 +1,7 @@
 //! How a command can end badly, and how that is shown.
 
+mod travel;
+
 use crate::steady;
 use crate::workloads::going_on;
 use copyback::config::layers::{LayerError, Place, Text};

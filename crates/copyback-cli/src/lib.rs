@@ -39,14 +39,17 @@ mod trace;
 mod validate;
 mod workloads;
 
-use args::{Cli, Command, CompareArgs, RunArgs};
+use args::{Cli, Command, CompareArgs, RunArgs, SweepArgs};
 use clap::Parser;
+use failure::Failure;
 use std::ffi::OsString;
+use sweep::crew::Hired;
 
 /// Does what a command line says, of which `words` are all behind the program's name; returns the exit code. What takes
 /// libraries of Python is done by `package`, where there is one.
 pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn api::Package>) -> u8 {
-    let cli = match Cli::try_parse_from(std::iter::once("copyback".into()).chain(words)) {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let cli = match Cli::try_parse_from(std::iter::once(OsString::from("copyback")).chain(words.iter().cloned())) {
         Ok(cli) => cli,
         // What cannot be printed is no success, though it be help.
         Err(said) => return if said.print().is_ok() { said.exit_code() as u8 } else { 1 },
@@ -57,7 +60,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Command::Run(args) => run::run(&RunArgs { common: args.common.clone().spelled_out(), ..*args }),
         Command::Compare(args) => compare::compare(&CompareArgs { common: args.common.spelled_out(), ..args }),
         Command::Reproduce(args) => reproduce::reproduce(&args, package),
-        Command::Sweep(args) => sweep::sweep(&args),
+        Command::Sweep(args) => hired(args, &words, package).and_then(|args| sweep::sweep(&args)),
         Command::Validate(args) => validate::validate(&args),
         Command::Report(args) => report::report(&args),
         Command::Trace(command) => trace::trace(&command),
@@ -73,4 +76,14 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Ok(()) => 0,
         Err(failure) => failure.report(),
     }
+}
+
+/// The arguments of a sweep with the crew that they ask for.
+fn hired(mut args: SweepArgs, words: &[OsString], package: Option<&dyn api::Package>) -> Result<SweepArgs, Failure> {
+    if let (Some(address), Some(package)) = (&args.dask, package) {
+        let words = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<_>>();
+        let words = words.ok_or_else(|| Failure::input("a command line that is no UTF-8 cannot travel to workers"))?;
+        args.cells.crew = Some(Hired::new(package.crew(address)?, words)?);
+    }
+    Ok(args)
 }

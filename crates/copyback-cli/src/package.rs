@@ -2,7 +2,9 @@
 
 use crate::failure::Failure;
 use crate::reproduce::Reproduced;
+use crate::sweep::crew::Crew;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The package for Python, as the program sees it.
 pub trait Package {
@@ -17,6 +19,12 @@ pub trait Package {
     /// # Errors
     /// Where they cannot be drawn or written.
     fn draw_figures(&self, folder: &Path, reproduced: &Reproduced) -> Result<String, Failure>;
+
+    /// Finds who runs the cells of `sweep --dask ADDRESS`.
+    ///
+    /// # Errors
+    /// Where Dask is not installed, or no scheduler answers.
+    fn crew(&self, address: &str) -> Result<Arc<dyn Crew>, Failure>;
 }
 
 /// The package; refused where an option needs it and it is not there.

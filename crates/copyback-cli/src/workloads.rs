@@ -159,7 +159,7 @@ pub fn option_layer(
 }
 
 /// The built-in trace that a path names.
-fn recorded(path: &Path) -> Option<&'static Recorded> {
+pub fn recorded(path: &Path) -> Option<&'static Recorded> {
     let name = path.to_str()?.strip_prefix(BUILT_IN)?;
     RECORDED.iter().find(|r| r.name == name)
 }

@@ -1,5 +1,6 @@
 //! Calls of commands: on a thread of their own, while this one listens to signals and shows how far they are.
 
+use crate::crew::PythonCrew;
 use crate::package::OfPython;
 use crate::results::object;
 use copyback_cli::api::{self, Asked, Done, Failure, Package, Watch};
@@ -16,11 +17,20 @@ const PATIENCE: Duration = Duration::from_millis(40);
 
 /// Does what a command line says, of which `words` are all behind the program's name.
 ///
-/// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`, `"commands"`). `hear` is called now
-/// and then with a list of `(name, total or None, done, is_over)`, one for each part of the work.
+/// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`, `"commands"`). `hear`
+/// is called now and then with a list of `(name, total or None, done, is_over)`, one for each part of the work. `crew` is
+/// called with the descriptions of a sweep's cells, and yields `(number, answer of cell or None, error or None)` of
+/// each.
 #[pyfunction]
-#[pyo3(signature = (words, keep, hear = None))]
-pub fn call(py: Python<'_>, words: Vec<String>, keep: Vec<String>, hear: Option<Py<PyAny>>) -> PyResult<Py<PyAny>> {
+#[pyo3(signature = (words, keep, hear = None, crew = None))]
+pub fn call(
+    py: Python<'_>,
+    words: Vec<String>,
+    keep: Vec<String>,
+    hear: Option<Py<PyAny>>,
+    crew: Option<Py<PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let crew = crew.map(PythonCrew::hired);
     let has = |table: &str| keep.iter().any(|kept| kept == table);
     let asked =
         Asked { gc_events: has("gc_events"), requests: has("requests"), commands: has("commands"), microscope: false };
@@ -29,7 +39,7 @@ pub fn call(py: Python<'_>, words: Vec<String>, keep: Vec<String>, hear: Option<
     let own = watch.clone();
     let begun = std::thread::Builder::new().name("copyback".into()).spawn(move || {
         // Nobody waits any longer where the call was interrupted.
-        let _ = sender.send(api::call(&words, asked, &own));
+        let _ = sender.send(api::call(&words, asked, &own, crew));
     });
     begun?;
     let done = wait(py, &mut receiver, &watch, hear.as_ref())?;
@@ -75,7 +85,8 @@ fn tell(py: Python<'_>, watch: &Watch, hear: Option<&Py<PyAny>>) -> PyResult<()>
 }
 
 /// The program: does what a command line says, prints, and returns the exit code. `package` has methods for what takes
-/// libraries of Python: `check_figures(paper, folder)` and `draw_figures(folder, json, tables)`.
+/// libraries of Python: `check_figures(paper, folder)`, `draw_figures(folder, json, tables)`, and
+/// `crew(address)`, which returns a crew as `call` takes one.
 #[pyfunction]
 #[pyo3(signature = (words, package = None))]
 pub fn main(py: Python<'_>, words: Vec<OsString>, package: Option<Py<PyAny>>) -> u8 {

@@ -4,6 +4,7 @@
 //! does what they say.
 
 mod calls;
+mod crew;
 mod errors;
 mod package;
 mod policies;
@@ -18,6 +19,8 @@ use pyo3::prelude::*;
 mod _copyback {
     #[pymodule_export]
     use crate::calls::{call, main};
+    #[pymodule_export]
+    use crate::crew::cell;
     #[pymodule_export]
     use crate::errors::{Error, InputError, RunError};
     #[pymodule_export]

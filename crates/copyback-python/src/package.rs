@@ -1,9 +1,11 @@
 //! The package, as the program sees it: an object of Python does what takes libraries of Python.
 
+use crate::crew::PythonCrew;
 use crate::results::tables;
-use copyback_cli::api::{Failure, Package, Reproduced};
+use copyback_cli::api::{Crew, Failure, Package, Reproduced};
 use pyo3::prelude::*;
 use std::path::Path;
+use std::sync::Arc;
 
 /// An object with the methods of the trait. They are called without the GIL held.
 pub struct OfPython(pub Py<PyAny>);
@@ -25,10 +27,14 @@ impl Package for OfPython {
             object.call_method1("draw_figures", (folder, &reproduced.json, tables))?.extract()
         })
     }
+
+    fn crew(&self, address: &str) -> Result<Arc<dyn Crew>, Failure> {
+        self.call(|object| object.call_method1("crew", (address,)).map(|crew| PythonCrew::hired(crew.unbind())))
+    }
 }
 
 /// An exception as a failure of the program: of the user where it is an `InputError`.
-fn failure(py: Python<'_>, error: &PyErr) -> Failure {
+pub fn failure(py: Python<'_>, error: &PyErr) -> Failure {
     let value = error.value(py);
     let field =
         |name: &str| value.getattr(name).ok().and_then(|field| field.extract::<Option<String>>().ok().flatten());

@@ -1,5 +1,6 @@
 //! Traces that a program which calls this one has handed over. Each is kept in a temporary file, for readers take
-//! files, under a name that says no path: results would depend on where the file was.
+//! files, under a name that says no path: results would depend on where the file was. A worker of a cluster that lacks
+//! a file of the client's keeps its content here under the client's path.
 
 use crate::temporary::Temporary;
 use std::collections::BTreeMap;
@@ -30,6 +31,12 @@ impl Handed {
         Self { name }
     }
 
+    /// Keeps a file that is read in place of whatever is at a path.
+    pub fn in_place_of(path: &Path, file: Temporary) -> Self {
+        kept().insert(path.to_path_buf(), (file, 1));
+        Self { name: path.to_path_buf() }
+    }
+
     /// How `workload.trace` names it.
     pub fn name(&self) -> &Path {
         &self.name
@@ -56,6 +63,16 @@ pub fn file(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_stands_in_for_a_path_until_it_is_dropped() {
+        let path = Path::new("/nowhere/trace.csv");
+        let kept = Handed::in_place_of(path, Temporary::new_in(&std::env::temp_dir(), ("copyback-test-", "")).unwrap());
+        let at = file(path).unwrap();
+        assert!(at.exists() && kept.name() == path);
+        drop(kept);
+        assert!(!at.exists() && file(path).is_none());
+    }
 
     #[test]
     fn equal_traces_are_kept_once_until_nobody_holds_them() {

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from copyback._copyback import InputError
+from copyback._dask import hire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from copyback._copyback import Table
+    from copyback._dask import Crew
     from copyback.figures._specs import Figure
 
 PAPERS = ("ispass11", "tc12", "hpdc18", "atc18", "tpds20")
@@ -33,6 +35,17 @@ _MADE_BY = "copyback reproduce"
 
 class Package:
     """What the program has the package do: see ``crates/copyback-cli/src/package.rs``."""
+
+    def crew(self, address: str) -> Crew:
+        """Find who runs the cells of ``sweep --dask ADDRESS``.
+
+        Raises
+        ------
+        InputError
+            Where Dask is missing, or no scheduler answers.
+
+        """
+        return hire(address)
 
     def check_figures(self, paper: str, folder: str | os.PathLike[str]) -> None:
         """Refuse a folder that a paper's figures cannot be drawn into.

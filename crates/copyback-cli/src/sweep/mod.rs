@@ -1,6 +1,7 @@
 //! `copyback sweep`: a grid of devices, schemes, workloads, settings and seeds, into one table.
 
 mod answer;
+pub mod crew;
 pub mod file;
 pub mod grid;
 pub mod journal;
@@ -86,6 +87,11 @@ fn planned(args: &SweepArgs) -> Result<(SweepFile, Grid), Failure> {
 
 /// Does what the command line says but for the text.
 pub fn swept(args: &SweepArgs) -> Result<Swept, Failure> {
+    if let (Some(address), None) = (&args.dask, &args.cells.crew) {
+        let message =
+            format!("--dask {address}: Dask is reached through the Python package, which this program is not");
+        return Err(Failure::input(message).with_help("pip install '.[dask]', then the same command"));
+    }
     let objective = Objective::parse(&args.objective)?;
     let (file, grid) = planned(args)?;
     if let Some(objective) = &objective {
@@ -300,29 +306,44 @@ pub fn run(cells: &[Cell], journal: &mut Journal, args: &CellArgs, check: Check<
         first_of.entry(preconditioned::keys(&cells[at].plan)).or_insert(at);
     }
     to_do.sort_by_cached_key(|&at| (first_of[&preconditioned::keys(&cells[at].plan)], at));
-    memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), jobs)?;
+    if args.crew.is_none() {
+        memory::check_cells(to_do.iter().map(|&at| &cells[at].plan), jobs)?;
+    }
     let drives = Preconditioned::of(to_do.iter().map(|&at| &cells[at].plan));
     let skipped = cells.len() - keys.iter().filter(|key| journal.find(key).is_none()).count();
     let jobs_of_cell = (jobs / to_do.len().max(1)).max(1);
     let bars = Bars::new(&args.hearing.audience(), std::iter::once("cells"));
     let bar = bars.add("cells", Some(to_do.len() as u64));
     let (ended, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let new = execute::in_parallel(jobs, to_do.len(), |at| {
-        let cell = &cells[to_do[at]];
-        if has_failed.load(Ordering::Relaxed) {
-            // A cell before this one has failed, and its error is the one that is told.
-            return Err(Failure::run("not begun").of_run(&cell.label));
-        }
-        let result = one(&cell.plan, jobs_of_cell, &drives, bars.audience_of_part()).map_err(|failure| {
-            has_failed.store(true, Ordering::Relaxed);
-            failure.of_run(&cell.label)
-        })?;
-        let result = journal.append(&keys[to_do[at]], &cell.label, &result)?;
-        check(to_do[at], &result).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))?;
-        bar.step(&cell.label);
-        bars.tell(&format!("{}/{} {}", ended.fetch_add(1, Ordering::Relaxed) + 1, to_do.len(), cell.label));
+    let took = |at: usize, result: &CellResult| {
+        let label = &cells[to_do[at]].label;
+        let result = journal.append(&keys[to_do[at]], label, result)?;
+        check(to_do[at], &result)?;
+        bar.step(label);
+        bars.tell(&format!("{}/{} {label}", ended.fetch_add(1, Ordering::Relaxed) + 1, to_do.len()));
         Ok(result)
-    })?;
+    };
+    let here = || {
+        execute::in_parallel(jobs, to_do.len(), |at| {
+            let cell = &cells[to_do[at]];
+            if has_failed.load(Ordering::Relaxed) {
+                // A cell before this one has failed, and its error is the one that is told.
+                return Err(Failure::run("not begun").of_run(&cell.label));
+            }
+            let result = one(&cell.plan, jobs_of_cell, &drives, bars.audience_of_part()).map_err(|failure| {
+                has_failed.store(true, Ordering::Relaxed);
+                failure.of_run(&cell.label)
+            })?;
+            took(at, &result).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))
+        })
+    };
+    let new = match &args.crew {
+        Some(crew) => {
+            let asked: Vec<_> = to_do.iter().map(|&at| (at, keys[at].as_str(), &cells[at].plan)).collect();
+            crew.run(&program, &asked, &|at| cells[to_do[at]].label.clone(), &mut |at, result| took(at, result))?
+        }
+        None => here()?,
+    };
     drop(bar);
     for (at, result) in to_do.into_iter().zip(new) {
         journal.remember(keys[at].clone(), result);

@@ -16,11 +16,12 @@ use crate::plan::Plan;
 use crate::steady;
 use copyback::observe::steady::Verdict;
 use line::LAYOUT;
+pub use line::{read_line, write_line};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// Bytes of a first line, at most: a table's name is no longer.
 const HEADER_BYTES_MAX: u64 = 4096;
@@ -258,8 +259,35 @@ pub fn key(plan: &Plan, program: &str) -> String {
 
 /// This program: its version, and a hash of its file, because a program under development changes under one version.
 pub fn program() -> String {
-    let file = std::env::current_exe().ok().and_then(|path| files::hash_file(&path).ok());
-    format!("{} {}", env!("CARGO_PKG_VERSION"), file.unwrap_or_default())
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    let make = || {
+        let file = own_library().or_else(|| std::env::current_exe().ok());
+        let hash = file.and_then(|path| files::hash_file(&path).ok());
+        format!("{} {}", env!("CARGO_PKG_VERSION"), hash.unwrap_or_default())
+    };
+    PROGRAM.get_or_init(make).clone()
+}
+
+/// The shared library that this code stands in, where it is the Python package's: the program is then the interpreter.
+#[cfg(unix)]
+fn own_library() -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    // SAFETY: an all-zero `Dl_info` is valid; the call fills it where it returns other than 0, and the name that it
+    // points to lives as long as the library, whose code runs here.
+    let path = unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(program as *const libc::c_void, &raw mut info) == 0 || info.dli_fname.is_null() {
+            return None;
+        }
+        PathBuf::from(std::ffi::OsStr::from_bytes(std::ffi::CStr::from_ptr(info.dli_fname).to_bytes()))
+    };
+    path.extension().is_some_and(|ending| ending == "so" || ending == "dylib").then_some(path)
+}
+
+/// Other systems count the interpreter.
+#[cfg(not(unix))]
+fn own_library() -> Option<PathBuf> {
+    None
 }
 
 #[cfg(test)]

@@ -1,0 +1,38 @@
+//! Failures that come from another process, with all that is told of them.
+
+use super::{Diagnosis, Failure};
+use miette::NamedSource;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[derive(Deserialize, Serialize)]
+struct Travelling {
+    is_input: bool,
+    message: String,
+    help: Option<String>,
+    /// The name and the text at fault.
+    source: Option<(String, String)>,
+    span: Option<std::ops::Range<usize>>,
+}
+
+impl Serialize for Failure {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (message, help) = (self.message().to_owned(), self.help().map(str::to_owned));
+        let (source, span) = match self {
+            Self::Input(diagnosis) | Self::Run(diagnosis) => {
+                let source = diagnosis.source_text.as_ref();
+                (source.map(|text| (text.name().to_owned(), text.inner().clone())), diagnosis.span.clone())
+            }
+            Self::PipeClosed => (None, None),
+        };
+        Travelling { is_input: matches!(self, Self::Input(_)), message, help, source, span }.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Failure {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let Travelling { is_input, message, help, source, span } = Travelling::deserialize(from)?;
+        let source_text = source.map(|(name, text)| NamedSource::new(name, text));
+        let diagnosis = Box::new(Diagnosis { message, help, source_text, span });
+        Ok(if is_input { Self::Input(diagnosis) } else { Self::Run(diagnosis) })
+    }
+}

@@ -1,0 +1,98 @@
+//! Traces that cells read: by path where the file there is the client's, or from content that was sent.
+
+use crate::failure::Failure;
+use crate::files;
+use crate::plan::Plan;
+use crate::workloads;
+use copyback_workload::handed::{self, Handed};
+use copyback_workload::temporary::Temporary;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::time::SystemTime;
+
+/// A file and its hash.
+type Named = (PathBuf, String);
+
+/// Files that stand in for paths, with their hashes.
+pub type Sent = BTreeMap<PathBuf, (String, Handed)>;
+
+/// What was sent to this process, by the path that it stands for, with its hash. Cells read under a lock, so that no
+/// file is replaced while they do.
+static SENT: RwLock<Sent> = RwLock::new(BTreeMap::new());
+
+/// Files stay what they are for as long as it lives.
+pub type Reading = RwLockReadGuard<'static, Sent>;
+
+/// Hashes of files as they were when they had this length and time.
+static HASHES: Mutex<BTreeMap<(PathBuf, u64, SystemTime), String>> = Mutex::new(BTreeMap::new());
+
+/// The traces that a plan reads, where a command line of this folder finds them.
+pub fn files(plan: &Plan, folder: &Path) -> Vec<Named> {
+    let traces = plan.inputs.iter().filter(|input| input.role == "trace");
+    let traces = traces.filter_map(|input| Some((input.path.as_ref()?, input)));
+    // Those of the program are there.
+    let traces = traces.filter(|(path, _)| workloads::recorded(path).is_none());
+    traces.map(|(path, input)| (folder.join(path), input.hash.clone())).collect()
+}
+
+/// Has files be what they are for the client for as long as the guard lives, or says which are not.
+pub fn present(
+    wanted: &[Named],
+    sent: &[(String, &[u8])],
+    folder: &Path,
+) -> Result<Result<Reading, Vec<Named>>, Failure> {
+    loop {
+        let reading = SENT.read().unwrap_or_else(PoisonError::into_inner);
+        let is_there = |(path, hash): &&Named| match reading.get(path) {
+            Some((own, _)) => own == hash,
+            None => hash_of(path).is_some_and(|own| own == *hash),
+        };
+        let lacking: Vec<Named> = wanted.iter().filter(|file| !is_there(file)).cloned().collect();
+        if lacking.is_empty() {
+            return Ok(Ok(reading));
+        }
+        drop(reading);
+        if lacking.iter().any(|(_, hash)| sent.iter().all(|(own, _)| own != hash)) {
+            return Ok(Err(lacking));
+        }
+        for (path, hash) in lacking {
+            let (_, content) = sent.iter().find(|(own, _)| *own == hash).expect("none is lacking");
+            keep(path, hash, content, folder)?;
+        }
+    }
+}
+
+/// Keeps content in place of a file.
+fn keep(path: PathBuf, hash: String, content: &[u8], folder: &Path) -> Result<(), Failure> {
+    if files::hash_bytes(content) != hash {
+        let message = format!("{} changed while the sweep went on", path.display());
+        return Err(Failure::input(message).with_help("the same command runs what is left with the file as it is"));
+    }
+    let failed = |error: std::io::Error| Failure::run(format!("cannot keep a trace in {}: {error}", folder.display()));
+    // Readers tell formats by endings.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let file = Temporary::new_in(folder, ("copyback-trace-", &format!("-{name}"))).map_err(failed)?;
+    let mut writer = std::fs::OpenOptions::new().write(true).open(file.path()).map_err(failed)?;
+    writer.write_all(content).map_err(failed)?;
+    let mut all = SENT.write().unwrap_or_else(PoisonError::into_inner);
+    // An earlier one has to be gone first: it would take the new one with it.
+    drop(all.remove(&path));
+    let kept = Handed::in_place_of(&path, file);
+    all.insert(path, (hash, kept));
+    Ok(())
+}
+
+/// The hash of a file, if it can be read.
+fn hash_of(path: &Path) -> Option<String> {
+    debug_assert!(handed::file(path).is_none());
+    let about = std::fs::metadata(path).ok()?;
+    let key = (path.to_path_buf(), about.len(), about.modified().ok()?);
+    if let Some(hash) = HASHES.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return Some(hash.clone());
+    }
+    let hash = files::hash_file(path).ok()?;
+    HASHES.lock().unwrap_or_else(PoisonError::into_inner).insert(key, hash.clone());
+    Some(hash)
+}

@@ -1,0 +1,114 @@
+"""Cells of a sweep as tasks of a Dask cluster."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from copyback import _copyback
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+_TRIES = 3
+"""How often content is sent for one cell, where the worker that had it is gone."""
+
+
+def cell(description: str, sent: Mapping[str, bytes]) -> str:
+    """Run a cell, on a worker. What was sent is kept below its folder, which it removes when it ends."""
+    worker: Any = importlib.import_module("distributed").get_worker()
+    return _copyback.cell(description, sent, worker.local_directory)
+
+
+class Crew:
+    """The workers of a cluster, for one sweep."""
+
+    def __init__(self, client: Any) -> None:
+        """Have a ``distributed.Client``."""
+        self._client = client
+        self._futures: dict[Any, int] = {}
+        self._sent: dict[str, Any] = {}
+
+    def __call__(self, descriptions: Sequence[str]) -> Iterator[tuple[int, str | None, str | None]]:
+        """Yield the number of each cell as it is done, with its answer, or why there is none."""
+        distributed: Any = importlib.import_module("distributed")
+        sweep = uuid.uuid4().hex
+        keys = [f"copyback-cell-{sweep}-{at}" for at in range(len(descriptions))]
+        first = self._client.map(cell, descriptions, sent={}, key=keys)
+        self._futures = {future: at for at, future in enumerate(first)}
+        tries = [0] * len(descriptions)
+        waiting = distributed.as_completed(first)
+        try:
+            for future in waiting:
+                at = self._futures.pop(future)
+                answer = future.result() if future.status == "finished" else None
+                lacking = _lacking(answer)
+                # Content that was sent is gone with the worker that had it.
+                is_gone = future.status in ("cancelled", "lost") and tries[at] > 0
+                if (lacking or is_gone) and tries[at] < _TRIES:
+                    tries[at] += 1
+                    if is_gone:
+                        self._sent.clear()
+                    files = lacking or json.loads(descriptions[at])["files"]
+                    sent = {hash: self._content(path, hash) for path, hash in files}
+                    key = f"{keys[at]}-{tries[at]}"
+                    again = self._client.submit(cell, descriptions[at], sent, key=key)
+                    self._futures[again] = at
+                    waiting.add(again)
+                elif answer is not None:
+                    yield at, answer, None
+                elif future.status == "error":
+                    yield at, None, _said(future.exception())
+                else:
+                    yield at, None, f"its task was {future.status}"
+        finally:
+            self.cancel()
+
+    def _content(self, path: str, hash: str) -> Any:
+        """Send a file to the cluster, once."""
+        if hash not in self._sent:
+            self._sent[hash] = self._client.scatter(Path(path).read_bytes(), hash=True)
+        return self._sent[hash]
+
+    def cancel(self) -> None:
+        """Give up what waits."""
+        futures, self._futures, self._sent = list(self._futures), {}, {}
+        if futures:
+            self._client.cancel(futures)
+
+
+def _lacking(answer: str | None) -> list[tuple[str, str]]:
+    """Paths and hashes of files that an answer says to be lacking."""
+    if answer is None or not answer.startswith('{"Lacking"'):
+        return []
+    files: list[tuple[str, str]] = json.loads(answer)["Lacking"]
+    return files
+
+
+def _said(error: BaseException) -> str:
+    if type(error).__name__ == "KilledWorker":
+        return f"workers died of it, again and again: {error}"
+    return f"its worker failed: {type(error).__name__}: {error}"
+
+
+def hire(address: str) -> Crew:
+    """Find the crew of a scheduler; an ``InputError`` where Dask is missing, or nobody answers."""
+    if importlib.util.find_spec("distributed") is None:
+        raise _wrong(f"--dask {address}: Dask is not installed", "pip install '.[dask]' in the repository")
+    distributed: Any = importlib.import_module("distributed")
+    try:
+        return Crew(distributed.Client(address))
+    except (OSError, ValueError) as error:
+        raise _wrong(f"--dask {address}: no scheduler answers there: {error}", "name tcp://HOST:PORT of one") from error
+
+
+def _wrong(message: str, help: str) -> _copyback.InputError:
+    error = _copyback.InputError(f"{message}\nhelp: {help}")
+    error.message, error.help = message, help
+    error.file = error.line = error.column = error.value = None
+    return error
