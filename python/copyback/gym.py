@@ -120,7 +120,8 @@ class _Run:
     def _go(self, begin: Callable[[_Asked], Runs]) -> None:
         try:
             ended = _Ended(begin(_Asked(self)), None)
-        except BaseException as error:  # noqa: BLE001: whoever steps next raises it.
+        except BaseException as error:
+            # Whoever steps next raises it.
             ended = _Ended(None, error)
         self._questions.put(ended)
 

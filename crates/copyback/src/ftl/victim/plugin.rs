@@ -1,7 +1,8 @@
 //! A victim policy of a program that calls Copyback: a class of Python, for example.
 //!
 //! It sees what every victim policy sees, and names a full block of the planes that it is asked for, or none where no
-//! full block has anything to free; another answer ends the run. Each drive has a policy of its own, and a copy of a drive a copy of it.
+//! full block has anything to free; another answer ends the run. Each drive has a policy of its own, and a copy of a
+//! drive a copy of it.
 //!
 //! Source: none of its own; docs/python.md shows how a policy is written and handed in.
 //!
