@@ -118,8 +118,8 @@ fn a_request_costs_the_same_among_idle_drives() {
 /// array may have between the host and its drives: branches where a request begins, is split and ends, where dies are
 /// dispatched, and where a die that is reserved might stand still. 270 are of a sample of the work over time, of which
 /// a run has 4,096 at most: these requests are so far apart that there is one for each. 10 ask whether a collection
-/// keeps how many pages it has left. 50 came with policies that programs hand in and with several workloads: one choice
-/// more along six axes, and whose request it is.
+/// keeps how many pages it has left. 50 came with policies that programs hand in and with several workloads in one
+/// run, merged together; which of them costs what was not measured.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
     let Some(alone) = of_a_request(1) else { return };
