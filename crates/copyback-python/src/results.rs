@@ -37,6 +37,17 @@ impl Runs {
         self.runs.text(columns).map(|text| api::plain(&text)).map_err(|failure| exception(py, &failure))
     }
 
+    /// The table of `compare`, cell by cell: groups of columns, their titles, and for each scheme its values, and behind
+    /// those of the first how they differ from these.
+    fn headline(&self) -> Vec<Vec<String>> {
+        self.runs.headline()
+    }
+
+    /// What users should know of the runs, a line each.
+    fn remarks(&self) -> String {
+        api::plain(&self.runs.remarks())
+    }
+
     /// Names of the tables that there are.
     fn table_names(&self) -> Vec<&'static str> {
         self.runs.tables().collect()

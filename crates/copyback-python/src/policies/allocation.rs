@@ -77,12 +77,13 @@ impl Plugin for Policy {
             let unit = view.unit.map(|unit| u64::from(unit.0));
             let channel = view.channel.map(|channel| channel.0);
             let shown = AllocationView { unit, channel, queued, free_pages, is_collecting };
-            let answer = self.object.object.bind(py).call_method1(intern!(py, "place"), (shown,));
-            let kept = arrays.iter().zip(fields).find(|(array, _)| array.is_referred_to()).map(|(_, field)| field.0);
-            if kept.is_some() {
-                loads.keep_for_ever();
-            }
-            let answer = self.object.answered(py, answer);
+            let (answer, kept) = self.object.asked(py, intern!(py, "place"), (shown,), || {
+                let kept = arrays.iter().zip(fields).find(|(array, _)| array.is_referred_to());
+                if kept.is_some() {
+                    loads.keep_for_ever();
+                }
+                kept.map(|(_, (name, ..))| name)
+            });
             if let Some(name) = kept {
                 self.object.fail(format!("kept `{name}` of a view beyond its call"), Some(KEEP_COPIES));
             }
@@ -92,10 +93,7 @@ impl Plugin for Policy {
 
     fn on_placed(&mut self, die: DieId) {
         if self.hears_placed {
-            attach(|py| {
-                let told = self.object.object.bind(py).call_method1(intern!(py, "on_placed"), (die.0,));
-                self.object.answered(py, told.map(drop));
-            });
+            attach(|py| self.object.tell(py, intern!(py, "on_placed"), (die.0,)));
         }
     }
 

@@ -153,9 +153,7 @@ impl OrderPolicy for OrderOf {
             let may_run = CLASSES.iter().filter(|(_, class)| view.may_run(*class)).map(|(name, _)| *name).collect();
             let came = view.heads.came.map(|came| (came != u64::MAX).then_some(came));
             let shown = self.0.answered(py, Py::new(py, OrderView { may_run, came, die: die.clone_ref(py) }));
-            let answer = self.0.object.bind(py).call_method1(intern!(py, "pick"), (shown,));
-            die.get().die.end();
-            let answer = self.0.answered(py, answer);
+            let (answer, ()) = self.0.asked(py, intern!(py, "pick"), (shown,), || die.get().die.end());
             let wanted = "pick() answers with one of view.may_run: \"gc\", \"read\" or \"write\"";
             let named: String = self.0.value(&answer, wanted);
             let found = CLASSES.iter().find(|(name, _)| *name == named);
@@ -216,9 +214,7 @@ impl preemption::plugin::Plugin for PreemptionOf {
         attach(|py| {
             // SAFETY: the die is taken back before this call returns.
             let die = self.object.answered(py, unsafe { DieView::lent(py, die) });
-            let told = self.object.object.bind(py).call_method1(intern!(py, "on_point"), (&die,));
-            die.get().die.end();
-            self.object.answered(py, told.map(drop));
+            self.object.asked(py, intern!(py, "on_point"), (&die,), || die.get().die.end());
         });
     }
 
@@ -243,9 +239,7 @@ impl preemption::plugin::Plugin for PreemptionOf {
             let shown =
                 PreemptionView { step, state, pages_moved, is_write, is_on_its_plane, arrival_ns, now_ns, die: own };
             let shown = self.object.answered(py, Py::new(py, shown));
-            let answer = self.object.object.bind(py).call_method1(intern!(py, "admits"), (shown,));
-            die.get().die.end();
-            let answer = self.object.answered(py, answer);
+            let (answer, ()) = self.object.asked(py, intern!(py, "admits"), (shown,), || die.get().die.end());
             self.object.value(&answer, "admits() answers with True or False")
         })
     }

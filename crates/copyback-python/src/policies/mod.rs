@@ -19,10 +19,11 @@ pub use trigger::TriggerView;
 pub use victim::VictimView;
 
 use copyback::config::plugins::{self, fail};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyString, PyType};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What helps who keeps arrays of a view.
@@ -134,6 +135,25 @@ impl Object {
 
     fn fail(&self, what: impl Into<String>, help: Option<&str>) -> ! {
         fail(self.axis, &self.name, what, help)
+    }
+
+    /// Calls a method, takes back what it was shown, and only then looks at what came of it: the answer, and what was
+    /// taken back.
+    fn asked<'py, R>(
+        &self,
+        py: Python<'py>,
+        method: &Bound<'py, PyString>,
+        shown: impl PyCallArgs<'py>,
+        take_back: impl FnOnce() -> R,
+    ) -> (Bound<'py, PyAny>, R) {
+        let answer = self.object.bind(py).call_method1(method, shown);
+        let back = take_back();
+        (self.answered(py, answer), back)
+    }
+
+    /// Tells the policy something that needs no answer.
+    fn tell<'py>(&self, py: Python<'py>, method: &Bound<'py, PyString>, shown: impl PyCallArgs<'py>) {
+        self.asked(py, method, shown, || ());
     }
 
     /// The answer of a method as a value of this kind.

@@ -59,8 +59,7 @@ impl Plugin for Policy {
             scrub: before.scrub,
         };
         attach(|py| {
-            let answer = self.0.object.bind(py).call_method1(intern!(py, "update"), (shown,));
-            let answer = self.0.answered(py, answer);
+            let (answer, ()) = self.0.asked(py, intern!(py, "update"), (shown,), || ());
             let wanted = "update() answers with the share of collection in percent, or with (gc, scrub)";
             if let Ok((gc, scrub)) = answer.extract::<(f64, f64)>() {
                 return Percent { gc, scrub };

@@ -81,9 +81,7 @@ impl Plugin for Policy {
             let drive = unsafe { Borrowed::new(NonNull::from(drive)) };
             let shown = Py::new(py, TriggerView { free, plane, is_collecting, is_below, drive });
             let shown = self.0.answered(py, shown);
-            let answer = self.0.object.bind(py).call_method1(intern!(py, "wants"), (&shown,));
-            shown.get().drive.end();
-            let answer = self.0.answered(py, answer);
+            let (answer, ()) = self.0.asked(py, intern!(py, "wants"), (&shown,), || shown.get().drive.end());
             self.0.value(&answer, "wants() answers with True or False")
         })
     }

@@ -12,6 +12,7 @@ use copyback::sim::index::{BlockId, PlaneId};
 use pyo3::exceptions::PyIndexError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::ptr::NonNull;
@@ -188,10 +189,7 @@ impl Policy {
 
     /// Tells the policy of a block: its number on the drive and its units that are valid.
     fn tell(&self, method: &str, blocks: &Blocks, block: BlockId) {
-        attach(|py| {
-            let told = self.object.object.bind(py).call_method1(method, (block.0, blocks[block].valid));
-            self.object.answered(py, told.map(drop));
-        });
+        attach(|py| self.object.tell(py, &PyString::intern(py, method), (block.0, blocks[block].valid)));
     }
 }
 
@@ -222,13 +220,14 @@ impl VictimPolicy for Policy {
             let shown = self.shown.remove(&planes).unwrap_or_default();
             let shown = Py::new(py, VictimView { view: lent, shown: Mutex::new(shown) });
             let shown = self.object.answered(py, shown);
-            let answer = self.object.object.bind(py).call_method1(intern!(py, "pick"), (&shown,));
-            let (columns, kept) = shown.get().end();
-            if kept.is_some() {
-                // Whoever looks there later finds what is there, and no memory that is somebody else's.
-                view.blocks.keep_for_ever();
-            }
-            let answer = self.object.answered(py, answer);
+            let (answer, (columns, kept)) = self.object.asked(py, intern!(py, "pick"), (&shown,), || {
+                let (columns, kept) = shown.get().end();
+                if kept.is_some() {
+                    // Whoever looks there later finds what is there, and no memory that is somebody else's.
+                    view.blocks.keep_for_ever();
+                }
+                (columns, kept)
+            });
             if let Some(column) = kept {
                 self.object.fail(format!("kept `{column}` of a view beyond its call"), Some(KEEP_COPIES));
             }
