@@ -1,11 +1,15 @@
 """Learn when to collect: a small network says once a millisecond how many slots collections may have.
 
-The workload is bursty: 20 ms of requests, 60 ms of silence. A reactive drive collects when free blocks run out, which is
-in the bursts. Here collection is nearly always at work, and the network says how much of the drive it gets; what it is
-to learn is to let it rest in bursts. It is trained by the cross-entropy method, on seeds of its own, and judged by the
-99.9th percentile of all response times on five seeds that it has not seen::
+The workload is bursty: 20 ms of requests, 60 ms of silence. A reactive drive collects the more, the fewer blocks are
+free, which is in the bursts. The network sees more than that, and is to learn to collect in silence. It is trained by
+the cross-entropy method, on seeds of its own, and judged by the 99.9th percentile of all response times on five seeds
+that it has not seen, in runs three times as long as those that it was trained on::
 
     python docs/examples/learned_gc.py
+
+All start collecting below the same watermark, and a run is measured when the blocks that were free at its begin have
+long been used up: nobody gains by leaving collection for later. What each has done is printed beside its tail, and so is
+the best of the shares that stay the same, chosen on the seeds of the training.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import multiprocessing
 import statistics
 import sys
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,9 +30,11 @@ TRAINING = [1, 2]
 HIDDEN = 4
 SEEN = 6
 WEIGHTS = HIDDEN * (SEEN + 1) + HIDDEN + 1
+CONSTANTS = [5, 10, 15, 20, 25, 35, 50, 75, 100]
 
+WARMUP = 10_000
 WORKLOAD = {
-    "workload.requests": 10_000,
+    "workload.loop": 1,
     "workload.read_share": 0.5,
     "workload.size": {"kind": "fixed", "mean": "16 KiB"},
     "workload.arrivals": {"kind": "on-off", "rate": 5000, "burst": "20 ms", "burst_rate": 20_000},
@@ -35,17 +42,15 @@ WORKLOAD = {
 }
 # Sixteen dies, and as many victims at once; requests that wait for space let collection go first.
 DRIVE = {
-    "device": "small",
-    "set": {
-        "allocation.policy": "dynamic",
-        "trigger.scope": "device",
-        "preemption.policy": "always",
-        "preemption.victims": 16,
-        "admit.policy": "debit",
-        "admit.guard": 16,
-        **WORKLOAD,
-    },
+    "allocation.policy": "dynamic",
+    "trigger.scope": "device",
+    "trigger.soft": 0.05,
+    "preemption.policy": "always",
+    "preemption.victims": 16,
+    "admit.policy": "debit",
+    "admit.guard": 16,
 }
+REACTIVE = {"admit.shares.policy": "feedback"}
 
 
 class Network(copyback.SharesPolicy):
@@ -62,26 +67,63 @@ class Network(copyback.SharesPolicy):
         return 100 / (1 + np.exp(-4 * (self.second[:-1] @ hidden + self.second[-1])))
 
 
-def p99_9_ms(seed: int, weights: np.ndarray | None = None) -> float:
-    """Serve the workload by a network, or reactively: shares follow free blocks, as AutoSSD's do."""
-    settings = dict(DRIVE["set"])
-    if weights is None:
-        settings["admit.shares.policy"] = "feedback"
-        policies = []
-    else:
-        settings["trigger.soft"] = 0.15
-        policies = [Network(weights)]
-    run = copyback.run(device=DRIVE["device"], seed=seed, policies=policies, set=settings, jobs=1, progress=False)
-    return run["baseline"]["response"]["all"]["p99_9_ns"] / 1e6
+class Rule(copyback.SharesPolicy):
+    """Nearly all in silence, nothing in bursts: what a person would say."""
+
+    def __init__(self) -> None:
+        self.observe = Observer(dies=16)
+
+    def update(self, view) -> float:
+        seen = self.observe(view)
+        return 0.0 if seen.reads + seen.writes else 90.0
 
 
-def median_ms(weights: np.ndarray | None = None) -> float:
-    """Judge on the seeds that nobody has trained on."""
-    return statistics.median(p99_9_ms(seed, weights) for seed in HELD_OUT)
+class Served(NamedTuple):
+    """A tail, and the work that it took."""
+
+    p99_9_ms: float
+    write_amplification: float
+    free_blocks: float
+
+    def __str__(self) -> str:
+        return f"{self.p99_9_ms:5.1f} ms; write amplification {self.write_amplification:.2f}, {self.free_blocks:.1f} free"
 
 
-def worth(weights: np.ndarray) -> float:
-    return statistics.fmean(p99_9_ms(seed, weights) for seed in TRAINING)
+def constant(percent: float) -> dict[str, object]:
+    """A share that stays the same."""
+    return {"admit.shares.policy": "fixed", "admit.shares.gc": percent}
+
+
+def serve(seed: int, measured: int, policy=None, settings=None) -> Served:
+    """Serve the workload by a policy of Python, or by settings; free blocks are a plane's, on average, at the end."""
+    run = copyback.run(
+        device="small",
+        seed=seed,
+        warmup=WARMUP,
+        requests=measured,
+        policies=[] if policy is None else [policy],
+        set={**DRIVE, **WORKLOAD, "workload.requests": WARMUP + measured, **(settings or {})},
+        jobs=1,
+        progress=False,
+    )
+    report = run["baseline"]
+    free = run.time_series.to_dict()["free_blocks_mean"][-1]
+    return Served(report["response"]["all"]["p99_9_ns"] / 1e6, report["write_amplification"]["total"], free)
+
+
+def judged(policy=None, settings=None) -> Served:
+    """Medians over the seeds that nobody has trained on."""
+    served = [serve(seed, 60_000, policy, settings) for seed in HELD_OUT]
+    return Served(*(statistics.median(values) for values in zip(*served, strict=True)))
+
+
+def worth(policy=None, settings=None) -> float:
+    """Mean tail on the seeds of the training."""
+    return statistics.fmean(serve(seed, 20_000, policy, settings).p99_9_ms for seed in TRAINING)
+
+
+def worth_of_weights(weights: np.ndarray) -> float:
+    return worth(Network(weights))
 
 
 def train(generations: int, seed: int = 1) -> np.ndarray:
@@ -93,7 +135,7 @@ def train(generations: int, seed: int = 1) -> np.ndarray:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         for generation in range(generations):
             networks = mean + spread * rng.standard_normal((32, WEIGHTS))
-            worths = np.array(pool.map(worth, networks, chunksize=1))
+            worths = np.array(pool.map(worth_of_weights, networks, chunksize=1))
             in_order = np.argsort(worths)
             if worths[in_order[0]] < least:
                 best, least = networks[in_order[0]], worths[in_order[0]]
@@ -107,10 +149,19 @@ def untrained() -> np.ndarray:
     return np.zeros(WEIGHTS)
 
 
+def best_constant() -> float:
+    """Of the shares that stay the same the best one on the seeds of the training."""
+    return min(CONSTANTS, key=lambda percent: worth(settings=constant(percent)))
+
+
 def main() -> None:
-    print(f"p99.9 of five held-out seeds, median: reactive {median_ms():.1f} ms,", end=" ")
-    print(f"untrained {median_ms(untrained()):.1f} ms,", end=" ", flush=True)
-    print(f"learned {median_ms(train(generations=6)):.1f} ms")
+    print(f"p99.9 of {len(HELD_OUT)} held-out seeds, median")
+    print(f"free blocks (feedback)  {judged(settings=REACTIVE)}")
+    print(f"untrained network       {judged(Network(untrained()))}")
+    percent = best_constant()
+    print(f"best constant, {percent:3} %   {judged(settings=constant(percent))}")
+    print(f"rule of a person        {judged(Rule())}", flush=True)
+    print(f"learned network         {judged(Network(train(generations=6)))}")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from copyback._commands import (
     workloads,
 )
 from copyback._copyback import Error, InputError, RunError, Table, __version__
+from copyback._plugins import Scheme
 from copyback._results import Document, Runs, Sweep
 from copyback.policies import (
     AllocationPolicy,
@@ -47,6 +48,7 @@ __all__ = [
     "PreemptionPolicy",
     "RunError",
     "Runs",
+    "Scheme",
     "SharesPolicy",
     "Sweep",
     "Table",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from copyback import _copyback, _progress
 from copyback._dask import Crew
-from copyback._plugins import plugged_in
+from copyback._plugins import Scheme, assembled, plugged_in
 from copyback._results import Document, Runs, Sweep
-from copyback._words import joined, of_options, of_settings, of_trace
+from copyback._words import of_options, of_settings, of_trace
 from copyback.figures import Package
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _text(words: Iterable[str]) -> str:
 def run(
     experiment: Path | None = None,
     *,
-    scheme: Path | None = None,
+    scheme: Path | Scheme | None = None,
     device: Path | None = None,
     array: Path | None = None,
     workload: Path | None = None,
@@ -92,7 +92,7 @@ def run(
     experiment
         A TOML file with ``device``, ``scheme``, ``workload`` and any overriding tables.
     scheme, device, array, workload
-        Names, or paths of TOML files: see ``schemes()``, ``devices()``, ``workloads()``.
+        Names, or paths of TOML files (a scheme may be a ``copyback.Scheme``): see ``schemes()``, ``devices()``, ``workloads()``.
     trace
         Replay this instead of a workload: a path; anything with Arrow's PyCapsule protocol (a data frame of pandas or
         polars, a table of pyarrow, a relation of DuckDB) that has the columns ``arrival_ns``, ``op``,
@@ -138,15 +138,16 @@ def run(
     name, handed = of_trace(trace)
     words = [
         *_positional(experiment),
-        *of_options(scheme=scheme, device=device, array=array, workload=workload, trace=name, format=format),
+        *of_options(device=device, array=array, workload=workload, trace=name, format=format),
         *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
         *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, timeline=timeline),
         *of_options(fio=fio, fio_json=fio_json),
         *of_options(timeline_around=timeline_around, perfetto=perfetto, perfetto_from=perfetto_from),
         *of_options(perfetto_for=perfetto_for, perfetto_around=perfetto_around),
     ]
-    with plugged_in(policies) as settings:
-        done = _runs("run", [*words, *of_settings({**settings, **(set or {})})], progress, keep)
+    with assembled([] if scheme is None else [scheme], policies) as (names, settings):
+        words += [*of_options(scheme=names), *of_settings({**settings, **(set or {})})]
+        done = _runs("run", words, progress, keep)
     del handed
     return done
 
@@ -154,7 +155,7 @@ def run(
 def compare(
     experiment: Path | None = None,
     *,
-    schemes: str | Iterable[str] | None = None,
+    schemes: str | Iterable[Path | Scheme] | None = None,
     device: Path | None = None,
     array: Path | None = None,
     workload: Path | None = None,
@@ -179,18 +180,21 @@ def compare(
 ) -> Runs:
     """Simulate a drive, or an array of them, with several schemes side by side.
 
-    ``schemes`` are names or paths of TOML files, the first is what the others are compared with; the rest is as with
+    ``schemes`` are names, paths of TOML files, or ``copyback.Scheme``: one with policies and settings of its own. The
+    first is what the others are compared with. ``policies`` and ``set`` hold for all of them; the rest is as with
     ``run``.
     """
     name, handed = of_trace(trace)
     words = [
         *_positional(experiment),
-        *of_options(schemes=joined(schemes), device=device, array=array, workload=workload, trace=name, format=format),
+        *of_options(device=device, array=array, workload=workload, trace=name, format=format),
         *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
         *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, fio=fio),
     ]
-    with plugged_in(policies) as settings:
-        done = _runs("compare", [*words, *of_settings({**settings, **(set or {})})], progress, keep)
+    listed = schemes.split(",") if isinstance(schemes, str) else list(schemes or ())
+    with assembled(listed, policies) as (names, settings):
+        words += [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **(set or {})})]
+        done = _runs("compare", words, progress, keep)
     del handed
     return done
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import contextmanager
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from copyback import _copyback
 from copyback.policies import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from copyback._words import Setting
+    from copyback._words import Path, Setting
 
 Handed = Policy | Callable[[], Policy]
 """A policy, or what makes one: a class, or a function without arguments."""
@@ -21,6 +23,49 @@ _BESIDE: dict[str, dict[str, Setting]] = {
     "admit.shares": {"admit.policy": "debit", "preemption.policy": "always"},
 }
 """What a policy needs beside it."""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A scheme of your own beside others: another one with policies and settings that it has alone.
+
+    ``copyback.compare(schemes=["baseline", copyback.Scheme("mine", policies=[MyVictim])])``
+
+    Parameters
+    ----------
+    name
+        What results call it.
+    of
+        The scheme that it is otherwise: a name, or the path of a TOML file.
+    policies
+        Policies written in Python, each in the place of that scheme's own.
+    set
+        Keys of the configuration, over those of all schemes.
+
+    """
+
+    name: str
+    of: Path = "baseline"
+    policies: Iterable[Handed] = ()
+    set: Mapping[str, Setting] = field(default_factory=dict)
+
+
+@contextmanager
+def assembled(
+    schemes: Iterable[Path | Scheme], policies: Iterable[Handed]
+) -> Iterator[tuple[list[str], dict[str, Setting]]]:
+    """Hand in the policies of all schemes and those of each; yield how a command names the schemes, and settings."""
+    with ExitStack() as stack:
+        settings = stack.enter_context(plugged_in(policies))
+        names = []
+        for scheme in schemes:
+            if not isinstance(scheme, Scheme):
+                names.append(os.fspath(scheme))
+                continue
+            own = {**stack.enter_context(plugged_in(scheme.policies)), **scheme.set}
+            settings |= {f"{scheme.name}:{key}": value for key, value in own.items()}
+            names.append(f"{scheme.name}={os.fspath(scheme.of)}")
+        yield names, settings
 
 
 def _axis_of(policy: Handed) -> str:

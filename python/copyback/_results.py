@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
+import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,9 @@ from copyback.figures import Package
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from copyback import _copyback
-
-_MS = 1e6
-_PERCENTILES = {"mean": "mean_ns", "p99": "p99_ns", "p99.9": "p99_9_ns", "p99.99": "p99_99_ns"}
 
 
 class Runs:
@@ -101,10 +99,8 @@ class Runs:
         return f"<copyback.{self._native.command}: {', '.join(self.schemes)}; tables {', '.join(self.tables)}>"
 
     def _repr_html_(self) -> str:
-        """Draw the headline as a table, for notebooks."""
-        heads = ["scheme", *(f"{op} {name}" for op in ("read", "write") for name in _PERCENTILES), "WA", "steady"]
-        rows = [[scheme, *_headline(self.reports[scheme])] for scheme in self.schemes]
-        return _html_table(heads, rows, "response times in milliseconds; WA: write amplification")
+        """Draw the headline as a table, and what is to be known of the runs, for notebooks."""
+        return _html_table(self._native.headline(), self._native.remarks())
 
 
 class Sweep:
@@ -199,16 +195,23 @@ class Document:
         return f"<pre>{html.escape(str(self))}</pre>"
 
 
-def _headline(report: Mapping[str, Any]) -> list[str]:
-    cells: list[str] = []
-    for op in ("read", "write"):
-        latency = report["response"][op]
-        cells += [f"{latency[key] / _MS:.3f}" if latency["count"] else "-" for key in _PERCENTILES.values()]
-    total = report["write_amplification"]["total"]
-    return [*cells, "-" if total is None else f"{total:.3f}", str(report["steady"]["verdict"])]
+def _html_table(rows: list[list[str]], remarks: str) -> str:
+    """Draw groups of columns, their titles, and for each scheme its values and how they differ from the first one's."""
+    groups, titles, *lines = rows
+    starts = [at for at, group in enumerate(groups) if group or at == 0]
+    spans = [until - at for at, until in itertools.pairwise([*starts, len(groups)])]
+    of_groups = "".join(
+        f'<th colspan="{span}" style="text-align: center">{html.escape(groups[at])}</th>'
+        for at, span in zip(starts, spans, strict=True)
+    )
+    of_titles = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
+    body = "".join(_html_row(cells) for cells in lines)
+    below = f"<pre>{html.escape(remarks.strip())}</pre>" if remarks.strip() else ""
+    return f"<table><thead><tr>{of_groups}</tr><tr>{of_titles}</tr></thead><tbody>{body}</tbody></table>{below}"
 
 
-def _html_table(heads: list[str], rows: list[list[str]], caption: str) -> str:
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in heads)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+def _html_row(cells: list[str]) -> str:
+    name, *values = cells
+    dim = "" if name else ' style="opacity: 0.65"'
+    inner = "".join(f'<td style="white-space: nowrap">{html.escape(cell)}</td>' for cell in values)
+    return f"<tr{dim}><th>{html.escape(name)}</th>{inner}</tr>"

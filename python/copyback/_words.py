@@ -54,13 +54,6 @@ def of_options(**options: object) -> Iterator[str]:
             yield f"{flag}={_text(value)}"
 
 
-def joined(names: str | Iterable[str] | None) -> str | None:
-    """Names as the program takes several: with commas between them."""
-    if names is None or isinstance(names, str):
-        return names
-    return ",".join(names) or None
-
-
 def of_trace(trace: object) -> tuple[str | None, _copyback.Handed | None]:
     """Name a trace: a path, or requests that are handed over, which are there as long as the second value is."""
     if trace is None:

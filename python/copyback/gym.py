@@ -1,8 +1,8 @@
 """Scheduling of garbage collection as an environment of Gymnasium: ``pip install 'copyback[gym]'``.
 
 One episode is one run. Once a period of simulated time (``admit.shares.period``, 1 ms) while a collection is at work,
-the agent sees the drive and says how many of its slots collections may have: 0 lets the host alone go, 100 collects as
-fast as the drive can. With ``trigger.soft`` high collection is nearly always at work, so that the agent also decides
+the agent sees the drive and says how much is collected, or whom dies let go first. How much: how many of the drive's
+slots collections may have; 0 lets the host alone go, 1 collects as fast as the drive can. With ``trigger.soft`` high collection is nearly always at work, so that the agent also decides
 whether blocks are freed ahead of need. Scheduling is that of atc18: ``admit.policy = "debit"``,
 ``preemption.policy = "always"``; the guard of ``admit.guard`` collections holds whatever the agent says.
 
@@ -16,15 +16,22 @@ An observation is a vector of six numbers, ``float32``:
 ``share``              the share of slots that collections have had, from 0 to 1
 =====================  ==================================================================================
 
-An action is one number from 0 to 1, the share from now on; with ``levels`` it is one of so many equal steps, counted
-from 0.
+An action is what the agent ``decides``:
+
+===========  =========================================================================================
+``"share"``  one number from 0 to 1, the share from now on; with ``levels`` one of so many equal steps, counted from 0
+``"first"``  the number of a line of ``FIRST``: whom a die lets go first of the reads, the writes and the collections
+             that could use it; collections have all slots that they ask for
+``"both"``   the two behind each other; without ``levels`` two numbers from 0 to 1, the second for the lines of
+             ``FIRST`` in equal parts
+===========  =========================================================================================
 """
 
 from __future__ import annotations
 
 import queue
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -33,17 +40,29 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from copyback import _commands
-from copyback.policies import SharesPolicy
+from copyback.policies import OrderPolicy, Policy, SharesPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from copyback._copyback import SharesView
+    from copyback._copyback import OrderView, SharesView
     from copyback._results import Runs
     from copyback._words import Setting
 
-__all__ = ["GcEnv", "GcVectorEnv", "Observation", "Observer", "waiting"]
+Class = Literal["read", "write", "gc"]
+Decides = Literal["share", "first", "both"]
+Action = float | int | tuple[float, int]
 
+__all__ = ["FIRST", "GcEnv", "GcVectorEnv", "Observation", "Observer", "waiting"]
+
+FIRST: list[tuple[Class, Class, Class]] = [
+    ("read", "write", "gc"),
+    ("read", "gc", "write"),
+    ("gc", "read", "write"),
+]
+"""Whom a die lets go first, and who comes next, by the number of an action."""
+
+_DECIDES = ("share", "first", "both")
 _IDLE_MAX = 100
 _SETTINGS: dict[str, Setting] = {"admit.policy": "debit", "preemption.policy": "always", "trigger.scope": "device"}
 
@@ -82,7 +101,7 @@ class Observer:
         )
 
 
-def waiting(before: Observation, action: float, after: Observation) -> float:
+def waiting(before: Observation, action: Action, after: Observation) -> float:
     """Reward an action with how little is outstanding after it: the less, the shorter responses are."""
     del before, action
     return -after.outstanding
@@ -107,19 +126,37 @@ class _Asked(SharesPolicy):
         return self._run.decide(view)
 
 
+class _Ordered(OrderPolicy):
+    """Lets go first whom the last answer named."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+
+    def pick(self, view: OrderView) -> Class:
+        return next(of for of in self._run.first if of in view.may_run)
+
+
+class _Action(NamedTuple):
+    """What the agent decided, or what holds where it decides something else."""
+
+    share: float
+    first: int
+
+
 class _Run:
     """A run on a thread of its own, which stops at each decision."""
 
-    def __init__(self, begin: Callable[[_Asked], Runs], dies: int) -> None:
+    def __init__(self, begin: Callable[[_Run], Runs], dies: int) -> None:
+        self.first = FIRST[0]
         self._questions: queue.SimpleQueue[Observation | _Ended] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[float | None] = queue.SimpleQueue()
         self._observe = Observer(dies)
         self._thread = threading.Thread(target=self._go, args=(begin,), name="copyback-gym", daemon=True)
         self._thread.start()
 
-    def _go(self, begin: Callable[[_Asked], Runs]) -> None:
+    def _go(self, begin: Callable[[_Run], Runs]) -> None:
         try:
-            ended = _Ended(begin(_Asked(self)), None)
+            ended = _Ended(begin(self), None)
         except BaseException as error:
             # Whoever steps next raises it.
             ended = _Ended(None, error)
@@ -132,8 +169,10 @@ class _Run:
             raise _Gone
         return answer
 
-    def answer(self, percent: float) -> None:
-        self._answers.put(percent)
+    def answer(self, action: _Action) -> None:
+        # The run waits for the share, and looks at the order only when it goes on.
+        self.first = FIRST[action.first]
+        self._answers.put(100 * action.share)
 
     def next(self) -> Observation | _Ended:
         return self._questions.get()
@@ -145,14 +184,17 @@ class _Run:
 
 
 class GcEnv(gymnasium.Env[np.ndarray, Any]):
-    """One drive that serves one workload; an agent says how much it collects.
+    """One drive that serves one workload; an agent says how much it collects, or whom dies let go first.
 
     Parameters
     ----------
+    decides
+        What the agent decides: ``"share"``, ``"first"`` or ``"both"``.
     levels
         How many shares there are to choose from, from 0 to 100 % [any share].
     reward
-        What an action is worth, of the observations before and after it [``waiting``].
+        What an action is worth, of the observation before it, itself and the observation after it [``waiting``]. It
+        is told the share, the number of the line of ``FIRST``, or both as a tuple.
     requests, run
         How many requests an episode has, and what else ``copyback.run`` takes, but ``seed``, ``policies`` and
         ``progress``.
@@ -166,8 +208,9 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
     def __init__(
         self,
         *,
+        decides: Decides = "share",
         levels: int | None = None,
-        reward: Callable[[Observation, float, Observation], float] = waiting,
+        reward: Callable[[Observation, Action, Observation], float] = waiting,
         requests: int = 20_000,
         set: Mapping[str, Setting] | None = None,
         **run: Any,
@@ -177,7 +220,8 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
             message = f"an agent needs two shares or more to choose from, and levels is {levels}"
             raise ValueError(message)
         self.observation_space = spaces.Box(0, np.inf, (len(Observation._fields),), np.float32)
-        self.action_space = spaces.Box(0, 1, (1,), np.float32) if levels is None else spaces.Discrete(levels)
+        self.action_space = _action_space(decides, levels)
+        self._decides = decides
         self._levels = levels
         self._reward = reward
         self._requests = requests
@@ -186,7 +230,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         self._dies = _dies({**run, "set": self._settings})
         self._run: _Run | None = None
         self._last: Observation | None = None
-        self._share = 0.0
+        self._action = _Action(1.0, 0)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -196,7 +240,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         del options
         self.close()
         run_seed = int(self.np_random.integers(1, 2**31)) if seed is None else seed
-        self._run = _Run(lambda policy: self._begin(policy, run_seed), self._dies)
+        self._run = _Run(lambda run: self._begin(run, run_seed), self._dies)
         first = self._run.next()
         if isinstance(first, _Ended):
             self._run = None
@@ -207,9 +251,11 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         self._last = first
         return np.array(first, np.float32), {"seed": run_seed}
 
-    def _begin(self, policy: _Asked, seed: int) -> Runs:
-        # A function, as each drive would get a copy of an object.
-        policies = [_Once(policy)]
+    def _begin(self, run: _Run, seed: int) -> Runs:
+        # Functions, as each drive would get a copy of an object.
+        policies = [_Once(_Asked(run))]
+        if self._decides != "share":
+            policies.append(_Once(_Ordered(run)))
         return _commands.run(
             seed=seed, requests=self._requests, policies=policies, set=self._settings, progress=False, **self._options
         )
@@ -220,13 +266,26 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         return self.receive()
 
     def send(self, action: Any) -> None:
-        """Answer with a share; ``receive`` waits for what follows."""
+        """Answer with an action; ``receive`` waits for what follows."""
         if self._run is None:
             message = "the episode is over, or has not begun: call reset()"
             raise RuntimeError(message)
-        share = float(np.asarray(action).reshape(-1)[0])
-        self._share = min(max(share if self._levels is None else share / (self._levels - 1), 0.0), 1.0)
-        self._run.answer(100 * self._share)
+        self._action = self._understood(np.asarray(action, dtype=float).reshape(-1))
+        self._run.answer(self._action)
+
+    def _understood(self, numbers: np.ndarray) -> _Action:
+        share, first = 1.0, 0
+        if self._decides != "first":
+            share = float(numbers[0]) if self._levels is None else float(numbers[0]) / (self._levels - 1)
+        if self._decides == "first":
+            first = int(numbers[0])
+        elif self._decides == "both":
+            first = int(numbers[1] if self._levels is not None else numbers[1] * len(FIRST))
+        return _Action(min(max(share, 0.0), 1.0), min(max(first, 0), len(FIRST) - 1))
+
+    def _told(self) -> Action:
+        """What the reward is told of the action."""
+        return {"share": self._action.share, "first": self._action.first, "both": tuple(self._action)}[self._decides]
 
     def receive(self) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Wait for what follows an action."""
@@ -234,7 +293,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         assert self._last is not None
         after = self._run.next()
         if isinstance(after, Observation):
-            reward = self._reward(self._last, self._share, after)
+            reward = self._reward(self._last, self._told(), after)
             self._last = after
             return np.array(after, np.float32), float(reward), False, False, {}
         self._run = None
@@ -252,20 +311,36 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
 class _Once:
     """Makes the policy of the only drive that there is."""
 
-    axis = _Asked.axis
     __name__ = "gym"
 
-    def __init__(self, policy: _Asked) -> None:
+    def __init__(self, policy: Policy) -> None:
+        self.axis = policy.axis
         self._policy = policy
 
-    def __call__(self) -> _Asked:
+    def __call__(self) -> Policy:
         return self._policy
+
+
+def _action_space(decides: Decides, levels: int | None) -> spaces.Space[Any]:
+    if decides not in _DECIDES:
+        message = f"decides is {decides!r}; it is one of {', '.join(_DECIDES)}"
+        raise ValueError(message)
+    if decides == "first":
+        if levels is not None:
+            message = "levels are of shares, and the agent decides whom dies let go first alone"
+            raise ValueError(message)
+        return spaces.Discrete(len(FIRST))
+    if levels is None:
+        return spaces.Box(0, 1, (1 if decides == "share" else 2,), np.float32)
+    return spaces.Discrete(levels) if decides == "share" else spaces.MultiDiscrete([levels, len(FIRST)])
 
 
 def _dies(run: dict[str, Any]) -> int:
     import tomllib  # noqa: PLC0415
 
-    asked = {key: run[key] for key in ("experiment", "scheme", "device", "workload", "set") if key in run}
+    asked = {key: run[key] for key in ("experiment", "scheme", "device", "workload") if key in run}
+    # Shares are those of a policy that only the run has.
+    asked["set"] = {key: value for key, value in run["set"].items() if not key.startswith("admit.shares.")}
     geometry = tomllib.loads(_commands.config(**asked))["geometry"]
     return int(geometry["channels"] * geometry["chips_per_channel"] * geometry["dies_per_chip"])
 

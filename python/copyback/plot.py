@@ -53,6 +53,7 @@ _STYLE: Any = {
 }
 _MS = 1e6
 _S = 1e9
+_FEW_POWERS = 100
 
 CAUSES = {
     "flash": "flash array",
@@ -89,15 +90,19 @@ def cdf(result: Runs, of: Class = "read", ax: Axes | None = None) -> Axes:
     return _done(ax)
 
 
-def ccdf(result: Runs, of: Class = "read", ax: Axes | None = None, nines: int = 6) -> Axes:
-    """Draw which share of the requests takes longer than which time, both logarithmic, down to the sixth nine.
+def ccdf(result: Runs, of: Class = "read", ax: Axes | None = None, nines: int | None = None) -> Axes:
+    """Draw which share of the requests takes longer than which time, both logarithmic.
 
-    A line ends where one request is left.
+    A line ends where one request is left. The axis goes down to so many ``nines`` [those that the requests are enough
+    for, six at most].
     """
     ax = _axes(ax)
+    rarest = 1.0
     for at, (scheme, times_ns, beyond) in enumerate(_distributions(result.latency_histograms, of)):
         seen = [(ns / _MS, share) for ns, share in zip(times_ns, beyond, strict=True) if share > 0]
         ax.step(*zip(*seen, strict=True), where="post", label=scheme, **_line(at))
+        rarest = min([rarest, *(share for _, share in seen)])
+    nines = nines or min(max(1, math.ceil(-math.log10(rarest))), 6)
     ax.set(xscale="log", yscale="log", xlabel=_of_class(of), ylabel="share that takes longer", ylim=(10.0**-nines, 1))
     return _done(ax)
 
@@ -297,9 +302,12 @@ def _done(ax: Axes) -> Axes:
         ax.legend(frameon=False, fontsize=7)
     ax.grid(visible=True, axis="both", linewidth=0.3, alpha=0.5)
     ax.set_axisbelow(True)
-    for axis in (ax.xaxis, ax.yaxis):
-        if axis.get_scale() == "log" and axis is ax.xaxis:
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    if ax.get_xscale() == "log":
+        low, high = ax.get_xlim()
+        # Where few powers of ten are seen, numbers between them, too.
+        between = "25" if high < _FEW_POWERS * low else ""
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in between else ""))
     return ax
 
 

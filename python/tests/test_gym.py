@@ -10,7 +10,7 @@ from conftest import ROOT
 from gymnasium.utils.env_checker import check_env
 
 import copyback
-from copyback.gym import GcEnv, GcVectorEnv
+from copyback.gym import FIRST, GcEnv, GcVectorEnv
 
 BURSTS = {
     "workload.requests": 3000,
@@ -23,12 +23,15 @@ BURSTS = {
 SETTINGS = {"admit.policy": "debit", "preemption.policy": "always", "trigger.scope": "device"}
 
 
-@pytest.mark.parametrize("levels", [None, 5])
-def test_gymnasium_takes_it_for_an_environment(levels):
+KINDS = [("share", None), ("share", 5), ("first", None), ("both", None), ("both", 3)]
+
+
+@pytest.mark.parametrize(("decides", "levels"), KINDS)
+def test_gymnasium_takes_it_for_an_environment(decides, levels):
     with warnings.catch_warnings():
         # That numbers of requests have no highest value, and that nothing is rendered.
         warnings.simplefilter("ignore", UserWarning)
-        check_env(GcEnv(requests=1000, set=BURSTS, levels=levels))
+        check_env(GcEnv(requests=1000, set=BURSTS, decides=decides, levels=levels))
 
 
 def episode(env, seed, action):
@@ -59,6 +62,45 @@ def test_the_agent_decides():
     env = GcEnv(requests=2000, set=BURSTS)
     much, little = (episode(env, 7, [share])[2]["baseline"]["gc"]["collections"] for share in (1.0, 0.0))
     assert much > 1.5 * little
+
+
+def test_the_agent_lets_go_first_whom_it_names():
+    # An episode is the run whose order is the named one; the run of another order is another.
+    def named(line):
+        class Named(copyback.OrderPolicy):
+            def pick(self, view):
+                return next(of for of in FIRST[line] if of in view.may_run)
+
+        shares = {"admit.shares.policy": "fixed", "admit.shares.gc": 100}
+        return copyback.run(seed=7, requests=2000, policies=[Named], set={**SETTINGS, **BURSTS, **shares})
+
+    env = GcEnv(requests=2000, set={**BURSTS, "admit.shares.gc": 100}, decides="first")
+    means = []
+    for line in range(len(FIRST)):
+        of_env, of_run = episode(env, 7, line)[2]["baseline"], named(line)["baseline"]
+        assert of_env["gc"]["collections"] > 0
+        if line == 0:
+            # Until the first decision the order is that of line 0.
+            assert of_env["response"] == of_run["response"]
+        means.append(of_env["response"]["all"]["mean_ns"])
+    assert means[0] < means[2], "requests wait less where collections come last"
+    assert len(set(means)) == len(means)
+
+
+def test_an_agent_may_decide_both_and_is_told_both():
+    told = []
+    env = GcEnv(
+        requests=1000, set=BURSTS, decides="both", levels=3, reward=lambda _, action, __: told.append(action) or 0
+    )
+    episode(env, 1, [1, 2])
+    assert set(told) == {(0.5, 2)}
+    told.clear()
+    env = GcEnv(requests=1000, set=BURSTS, decides="both", reward=lambda _, action, __: told.append(action) or 0)
+    episode(env, 1, [0.25, 0.5])
+    assert set(told) == {(0.25, 1)}
+    for wrong in [{"decides": "what"}, {"decides": "first", "levels": 3}]:
+        with pytest.raises(ValueError, match=r"decides|levels"):
+            GcEnv(requests=10, **wrong)
 
 
 def test_rewards_are_settable():

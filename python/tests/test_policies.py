@@ -126,6 +126,47 @@ def test_a_policy_that_decides_otherwise_gives_other_results():
     assert document(own) != document(copyback.run(requests=6000))
 
 
+class Worst(copyback.VictimPolicy):
+    """Of the blocks that free anything, the one that frees least."""
+
+    def pick(self, view):
+        frees = (view.state == FULL) & (view.valid < view.units_per_block)
+        return int(np.where(frees, view.valid.astype(int), -1).argmax()) if frees.any() else None
+
+
+def test_a_scheme_of_ones_own_stands_beside_others():
+    ran = {"workload": "mixed-70-30", "requests": 2000}
+    own = copyback.Scheme("worst", of="pgc", policies=[Worst], set={"trigger.soft": 0.03})
+    result = copyback.compare(schemes=["pgc", own, copyback.Scheme("greedy", policies=[Greedy])], **ran)
+    assert result.schemes == ["pgc", "worst", "greedy"] == list(plot_labels(result))
+    # Each is what it is alone: nothing that one has is another's.
+    assert result["pgc"] == copyback.run(scheme="pgc", **ran)["pgc"]
+    alone = copyback.run(scheme="pgc", policies=[Worst], set={"trigger.soft": 0.03}, **ran)
+    assert result["worst"] == alone["pgc"] == copyback.run(scheme=own, **ran)["worst"]
+    assert result["worst"]["gc"]["units_moved"] > 2 * result["pgc"]["gc"]["units_moved"]
+    assert result["greedy"] == copyback.run(policies=[Greedy], **ran)["baseline"]
+
+
+def plot_labels(result):
+    from copyback import plot
+
+    return [line.get_label() for line in plot.ccdf(result).get_lines()]
+
+
+def test_settings_of_one_scheme_are_its_own_and_names_have_to_be_free():
+    ran = {"workload": "mixed-70-30", "requests": 500}
+    result = copyback.compare(schemes="baseline,late=baseline", set={"late:trigger.soft": 0.02}, **ran)
+    soft = {scheme["scheme"]: scheme["config"]["trigger"]["soft"] for scheme in result.document["results"]}
+    assert soft["late"] == 0.02 != soft["baseline"]
+    for wrong, says in [
+        ({"schemes": ["baseline", copyback.Scheme("pgc")]}, "already"),
+        ({"schemes": ["baseline", copyback.Scheme("a"), copyback.Scheme("a")]}, "twice"),
+        ({"schemes": ["baseline"], "set": {"late:trigger.soft": 0.02}}, "called so"),
+    ]:
+        with pytest.raises(copyback.InputError, match=says):
+            copyback.compare(**wrong, **ran)
+
+
 def test_every_drive_has_a_policy_of_its_own():
     made = []
 

@@ -288,3 +288,56 @@ def test_a_sweep_has_intervals_and_a_cell_to_choose(program, tmp_path, opened):
     before = distribution.locator(".chart svg").inner_html()
     distribution.get_by_label("Cell:").select_option(label="trigger.soft=0.1")
     assert distribution.locator(".chart svg").inner_html() != before
+
+
+def rows_of(found) -> list[list[str]]:
+    """The body of a panel's first table, with the first line of each cell's text, and all lines of its first cell."""
+    rows = found.locator("table").first.locator("tbody tr")
+    cells = [rows.nth(at).locator("th, td").all_inner_texts() for at in range(rows.count())]
+    return [[first, *(text.splitlines()[0] for text in others)] for first, *others in cells]
+
+
+def test_each_workload_has_its_numbers_and_each_die_its_work_for_whom(program, tmp_path, opened):
+    (tmp_path / "two.toml").write_text(
+        'schemes = ["baseline"]\n[workloads.reader]\nrequests = 2000\nread_share = 1.0\nshare = 0.5\n'
+        "[workloads.writer]\nrequests = 2000\nread_share = 0.0\nshare = 0.5\n"
+    )
+    program("run", "two.toml", "--scheme", "baseline", "--quiet", "--out", "two", "--out-commands", cwd=tmp_path)
+    program("report", "two", "-o", "two.html", cwd=tmp_path)
+    report = json.loads((tmp_path / "two" / "results.json").read_text())["results"][0]["report"]
+    page = opened(tmp_path / "two.html")
+    rows = rows_of(panel(page, "Each workload"))
+    assert [row[0].split()[0] for row in rows] == ["reader", "writer"]
+    reader, gc = report["workloads"]["reader"], dict(report["workloads"]["reader"]["latency_breakdown"]["read_mean_ns"])
+    numbers = [reader["response"]["read"]["mean_ns"], reader["response"]["read"]["p99_ns"], gc["gc"]]
+    shown = [nanoseconds(rows[0][at]) for at in (4, 5, 7)]
+    assert shown == pytest.approx(numbers, rel=5e-3) and rows[0][8:] == ["0", "–", "–", "–", "–"]
+
+    found = panel(page, "Die by die")
+    found.get_by_label("Drawn:").select_option(label="the host's commands")
+    found.locator("details.data summary").click()
+    # A program and the read beside it may overlap on a die: together they are as long as what they cover.
+    commands = pl.read_parquet(tmp_path / "two" / "commands.parquet").filter(pl.col("source") == "host")
+    start_ns = report["warmup"]["end_ns"] if report["warmup"] else 0
+    end_ns = pl.read_parquet(tmp_path / "two" / "time_series.parquet")["time_ns"].max()
+    of_die = commands.filter(pl.col("die") == 0).sort("array_start_ns")
+    until, busy = start_ns, 0
+    for begin, end in of_die.select("array_start_ns", "array_end_ns").iter_rows():
+        busy += max(0, min(end, end_ns) - max(begin, until))
+        until = max(until, end)
+    share = float(rows_of(found)[0][2].split()[0]) / 100
+    assert share == pytest.approx(busy / (end_ns - start_ns), rel=0.02)
+
+
+def test_each_drive_of_an_array_has_its_numbers(program, tmp_path, opened):
+    asked = ("--array", "raid-5", "--workload", "mixed-70-30", "--requests", "1500", "--quiet")
+    program("compare", *asked, "--schemes", "uncoordinated,ggc-reactive-inclusive", "--out", "array", cwd=tmp_path)
+    program("report", "array", "-o", "array.html", cwd=tmp_path)
+    results = json.loads((tmp_path / "array" / "results.json").read_text())["results"]
+    found = panel(opened(tmp_path / "array.html"), "Each drive")
+    rows = found.locator("table").nth(1).locator("tbody tr")
+    drives = results[0]["report"]["array"]["drives"]
+    assert rows.count() == 2 * len(drives)
+    cells = rows.nth(1).locator("td").all_inner_texts()
+    assert int(cells[3].replace(",", "")) == drives[1]["erases"]
+    assert nanoseconds(cells[6]) == pytest.approx(drives[1]["read"]["mean_ns"], rel=5e-3)

@@ -1,5 +1,8 @@
 """Do pandas, polars, DuckDB and pyarrow take every table as it is?"""
 
+import html
+import re
+
 import duckdb
 import pandas as pd
 import polars as pl
@@ -61,5 +64,17 @@ def test_what_is_not_there_is_said(runs):
 
 
 def test_a_notebook_sees_a_table(runs):
+    # Cell for cell what the program prints: its rounding, and no percentile of too few requests.
     text = runs._repr_html_()
-    assert text.count("<tr>") == 3 and "read p99.9" in text and "pgc" in text
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", text)
+    printed = runs.text(1_000)
+    assert all(html.unescape(cell) in printed for cell in cells)
+    assert text.count("<tr") == 5 and {"baseline", "pgc", "p99.9", "WA", "reads"} <= set(cells)
+    few = copyback.run(scheme="baseline", **(QUICK | {"requests": 50}))
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", few._repr_html_())[2] == "-"
+
+
+def test_a_notebook_sees_the_notes_that_the_program_prints(runs):
+    noted = copyback.compare(schemes=["baseline"], set={"host.queue_depth": 7}, **QUICK)
+    notes = [line for line in str(noted).splitlines() if line.startswith("Note")]
+    assert notes and all(html.escape(note) in noted._repr_html_() for note in notes)

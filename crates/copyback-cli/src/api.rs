@@ -72,6 +72,17 @@ impl Runs {
         text(&self.results, &self.common, columns)
     }
 
+    /// The table of `compare`, cell by cell: groups of columns, their titles, and for each scheme its values, and behind
+    /// those of the first how they differ from these.
+    pub fn headline(&self) -> Vec<Vec<String>> {
+        compare::headline(&self.results)
+    }
+
+    /// What users should know of the runs, a line each.
+    pub fn remarks(&self) -> String {
+        compare::remarks(&self.results)
+    }
+
     /// The schemes, in the order of the results.
     pub fn schemes(&self) -> impl Iterator<Item = &str> {
         self.results.plan.runs.iter().map(|planned| planned.scheme.as_str())

@@ -156,7 +156,8 @@ pub struct MicroscopeArgs {
 /// `copyback compare`
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Schemes, the first is what the others are compared with [default: baseline,pgc,gc-par,gc-par-pgc,ideal-no-gc]
+    /// Schemes, the first is what the others are compared with [default: baseline,pgc,gc-par,gc-par-pgc,ideal-no-gc];
+    /// NAME=SCHEME calls one otherwise
     #[arg(long, short = 'S', value_name = "A,B,...", value_delimiter = ',')]
     pub schemes: Vec<String>,
     /// What both commands share
@@ -195,7 +196,8 @@ pub struct Common {
     /// `--set workload.layout=compact` that is its footprint
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub fit: Option<Share>,
-    /// Set one key of the configuration, for example trigger.soft=0.05 (repeatable)
+    /// Set one key of the configuration, for example trigger.soft=0.05, or that of one scheme: pgc:trigger.soft=0.05
+    /// (repeatable)
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
     pub sets: Vec<String>,
     /// Requests arrive when the workload says, whatever the device's file has: host.mode=open

@@ -102,6 +102,7 @@ mod tests {
         let request = |index, op, arrival_ns, response_ns| RequestRecord {
             index,
             op,
+            workload: 0,
             gc_affected: false,
             arrival_ns,
             offset_bytes: 0,

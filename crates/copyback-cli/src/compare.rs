@@ -70,6 +70,20 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
     Ok(text)
 }
 
+/// The table as text, cell by cell: groups of columns, their titles, and for each scheme its values, and behind those
+/// of the first how they differ from these.
+pub fn headline(results: &Results) -> Vec<Vec<String>> {
+    let Results { plan, finished, .. } = results;
+    let columns: Vec<&Column> = groups(finished).into_iter().flatten().collect();
+    rows(plan, finished, &columns).into_iter().map(|row| row.into_iter().map(Cell::into_text).collect()).collect()
+}
+
+/// What stands below the table: which requests its last columns are about, and what users should know of the runs.
+pub fn remarks(results: &Results) -> String {
+    let Results { plan, finished, .. } = results;
+    matched_note(plan, finished) + &output::notes(plan, finished)
+}
+
 /// The comparison.
 fn heading(plan: &Plan, finished: &[Finished]) -> String {
     let first = &finished[0].outcome.report;
@@ -229,16 +243,21 @@ fn matched_note(plan: &Plan, finished: &[Finished]) -> String {
     )
 }
 
-/// One table where the terminal is wide enough, else as few as its width allows; no group of columns is cut.
-fn tables(plan: &Plan, finished: &[Finished], terminal_columns: usize) -> String {
+/// Groups of columns that say something of these runs.
+fn groups(finished: &[Finished]) -> Vec<&'static [Column]> {
     let is_matched = finished.iter().any(|done| done.matched.as_ref().is_some_and(|m| m.all.count > 0));
     let mut groups = vec![READ, WRITE, FLASH];
     groups.extend(
         finished.iter().any(|done| report(done).array.as_ref().is_some_and(|a| a.drives.len() > 1)).then_some(ARRAY),
     );
     groups.extend(is_matched.then_some(MATCHED));
+    groups
+}
+
+/// One table where the terminal is wide enough, else as few as its width allows; no group of columns is cut.
+fn tables(plan: &Plan, finished: &[Finished], terminal_columns: usize) -> String {
     let mut tables: Vec<Vec<&Column>> = Vec::new();
-    for group in groups {
+    for group in groups(finished) {
         let wider = tables.last().map(|columns| columns.iter().copied().chain(group).collect::<Vec<_>>());
         match wider.filter(|columns| table::width(&rows(plan, finished, columns)) <= terminal_columns) {
             Some(wider) => *tables.last_mut().expect("it was made wider") = wider,
@@ -313,8 +332,12 @@ fn next_steps(plan: &Plan, common: &Common) -> String {
         let own = format!("compare{limits} --trace FILE --set workload.layout=compact");
         steps.push((own, "your own trace, fitted in"));
     }
-    let first = plan.runs.first().map_or("baseline", |planned| planned.scheme.as_str());
-    steps.push((format!("run{chosen}{limits} --scheme {first}"), "one scheme in depth"));
+    if let Some(first) = plan.runs.first() {
+        let own = common.sets.iter().filter(|set| plan::set_of_scheme(set).is_some_and(|(of, _)| of == first.scheme));
+        let own: String = own.map(|set| argument("--set", Some(set))).collect();
+        let scheme = argument("--scheme", Some(&first.word));
+        steps.push((format!("run{chosen}{own}{limits}{scheme}"), "one scheme in depth"));
+    }
     steps.push(("schemes".into(), "what to choose from"));
     // A long command stands for itself; it does not push the other explanations out of sight.
     let widths = steps.iter().map(|(command, _)| command.chars().count());
@@ -337,7 +360,9 @@ fn chosen(common: &Common) -> String {
     text += &argument("--format", common.format.as_ref());
     text += &argument("--skip-bad", common.skip_bad);
     text += &argument("--fit", common.fit);
-    common.sets.iter().for_each(|set| text += &argument("--set", Some(set)));
+    // Those of one scheme are of commands that name it.
+    let of_all = common.sets.iter().filter(|set| plan::set_of_scheme(set).is_none());
+    of_all.for_each(|set| text += &argument("--set", Some(set)));
     text + &argument("--warmup", common.warmup)
 }
 

@@ -216,6 +216,8 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     lines.extend(note_of_ends(plan, finished));
     lines.extend(plan.runs.iter().zip(finished).filter_map(|(planned, done)| note_of_rounds(planned, done)));
     lines.extend(plan.runs.first().and_then(note_of_units));
+    lines.extend(crate::tenants::note_of_regions(plan));
+    lines.extend(crate::tenants::note_of_warmups(plan));
     lines.extend(crate::small_writes::notes(plan, finished));
     lines.concat()
 }

@@ -14,6 +14,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+mod chosen;
 mod effects;
 mod experiment;
 mod fit;
@@ -22,6 +23,8 @@ mod load;
 mod overrides;
 mod refusals;
 
+use chosen::Chosen;
+pub use chosen::of_scheme as set_of_scheme;
 use effects::{overridden, without_effect};
 use experiment::Experiment;
 use fit::fitted;
@@ -68,6 +71,8 @@ impl Plan {
 pub struct Planned {
     /// The scheme's name.
     pub scheme: String,
+    /// How a command line names it.
+    pub word: String,
     /// Its configuration.
     pub resolved: Resolved,
     /// Its drives: one, or those of its array.
@@ -162,6 +167,8 @@ pub fn plan(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Re
 
 /// The plan with the drive that the command line and the experiment describe.
 fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -> Result<Plan, Failure> {
+    let (of_all, of_one) = chosen::split(&common.sets);
+    let common = &Common { sets: of_all, ..common.clone() };
     let mut inputs = Vec::new();
     let experiment = match &common.experiment {
         Some(path) => Experiment::read(path, &mut inputs)?,
@@ -180,17 +187,18 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
         Some((name, folder)) => Some(load_array(&name, folder, &mut inputs)?),
         None => None,
     };
-    let named = match (schemes.is_empty(), &experiment.schemes) {
+    let named: Vec<Located> = match (schemes.is_empty(), &experiment.schemes) {
         (false, _) => schemes.iter().map(|name| argument(name)).collect(),
         (true, Some(list)) => list.clone(),
         (true, None) => default_schemes.iter().map(|name| argument(name)).collect(),
     };
     let scheme_folder = if schemes.is_empty() { experiment.folder.as_path() } else { Path::new("") };
-    let labels: Vec<String> = named.iter().map(|scheme| label(&scheme.value)).collect();
-    refuse_twice(labels.iter().map(String::as_str).zip(&named))?;
+    let all = chosen::chosen(&named, &of_one)?;
+    refuse_twice(all.iter().map(|chosen| (chosen.label.as_str(), &chosen.scheme)))?;
     let mut loaded = Vec::new();
-    for scheme in &named {
-        loaded.push((label(&scheme.value), load(&SCHEME, scheme, scheme_folder, &mut inputs)?));
+    for chosen in all {
+        let layer = load(&SCHEME, &chosen.scheme, scheme_folder, &mut inputs)?;
+        loaded.push((chosen, layer));
     }
     let job_file = common.fio.as_deref().map(|path| fio::load(path, &mut inputs)).transpose()?;
     let (over, proposed) = upper_layers(common, &experiment, job_file.as_ref().map(|file| &file.layer), &mut inputs)?;
@@ -198,16 +206,19 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
     let seed = common.seed.or(experiment.seed).unwrap_or(1);
     let mut runs = Vec::new();
     let is_alone = loaded.len() == 1;
-    for (scheme, layer) in loaded {
-        let overridden = overridden(&layer, &over);
+    for (chosen, layer) in loaded {
+        let over_scheme: Vec<Layer> = over.iter().chain(&chosen.own).cloned().collect();
+        let overridden = overridden(&layer, &over_scheme);
         let is_set = usize::from(!common.sets.is_empty());
         let (above, sets) = over.split_at(over.len() - is_set);
         // What the command line names goes over the experiment's own.
         let array_last = array_layer.iter().filter(|_| common.array.is_some());
         let array_first = array_layer.iter().filter(|_| common.array.is_none());
         let above = array_first.chain(above).chain(array_last).cloned().collect();
-        let layers = Layers { device: below.first().cloned(), scheme: layer, above, sets: sets.to_vec() };
+        let sets = Layers::sets_of(sets, &chosen);
+        let layers = Layers { device: below.first().cloned(), scheme: layer, above, sets };
         let stack = layers.stack();
+        let Chosen { label: scheme, word, .. } = chosen;
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &scheme, is_alone))?;
         let members = layers.members(&resolved.run, stack.place_of("array.override"), seed, &mut inputs)?;
         for (key, trace) in workloads::traces(&resolved) {
@@ -215,7 +226,7 @@ fn plan_as_said(common: &Common, schemes: &[String], default_schemes: &[&str]) -
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
         let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved.run);
-        runs.push(Planned { scheme, resolved, members, overridden, without_effect, mode_from });
+        runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from });
     }
     refuse_without_effect(&Layer::of_sets(&common.sets)?, &runs)?;
     refuse_unnamed_drives(&runs)?;
@@ -330,8 +341,8 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
         }
         let mode_from = stack.place_of_leaf("host.mode").map(|place| place.text.name.clone());
         let without_effect = without_effect(&stack, layers.device.as_ref(), &layers.scheme, &resolved.run);
-        let scheme = chosen.label.clone();
-        runs.push(Planned { scheme, resolved, members, overridden, without_effect, mode_from });
+        let (scheme, word) = (chosen.label.clone(), chosen.label.clone());
+        runs.push(Planned { scheme, word, resolved, members, overridden, without_effect, mode_from });
     }
     for (_, trace) in runs.first().iter().flat_map(|run| workloads::traces(&run.resolved)) {
         let hash = match known.hashes.get(trace) {

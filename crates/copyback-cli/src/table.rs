@@ -20,6 +20,11 @@ impl Cell {
         Self { text: text.into(), style }
     }
 
+    /// What it says.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
     fn width(&self) -> usize {
         self.text.chars().count()
     }

@@ -285,6 +285,12 @@ fn requests(results: &Results) -> Vec<Column> {
         rows.u64("len_bytes", |r| r.len_bytes),
         rows.u64("response_ns", |r| r.response_ns),
     ];
+    let workloads: Vec<&String> =
+        results.plan.runs.iter().take(1).flat_map(|run| run.resolved.tenants.keys()).collect();
+    if !workloads.is_empty() {
+        let name = |at: u16| workloads.get(usize::from(at)).map_or_else(String::new, |name| (*name).clone());
+        columns.push(Column::text("workload", rows.rows.iter().map(|(_, r)| name(r.workload)).collect()));
+    }
     for cause in ALL_CAUSES {
         let values = rows.rows.iter().map(|(_, r)| r.breakdown_ns[cause as usize]).collect();
         columns.push(Column::Named(format!("{}_ns", cause.name()), values));

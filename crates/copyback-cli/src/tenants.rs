@@ -1,10 +1,11 @@
 //! Results of each of several workloads that share the drives, as a person reads them.
 
 use crate::execute::Finished;
-use crate::format::{are_too_few, large, size, time};
+use crate::format::{self, are_too_few, large, size, time};
 use crate::plan::Plan;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::report::{Latency, TenantReport};
+use copyback::workload::spec::{Footprint, Tenant};
 
 /// A row for each workload, or a heading for each and a row for each scheme, so many characters wide; empty where there
 /// is one workload.
@@ -25,6 +26,35 @@ pub fn text(plan: &Plan, finished: &[Finished], terminal_columns: usize) -> Stri
         return String::new();
     }
     table::split(&rows, terminal_columns)
+}
+
+/// That the warm-up of one workload is in all numbers but its own.
+pub fn note_of_warmups(plan: &Plan) -> Option<String> {
+    let tenants = plan.runs.first()?.resolved.tenants.iter();
+    let warmed = tenants.filter(|(_, tenant)| tenant.terms.warmup.is_some_and(|warmup| warmup.0 > 0));
+    let names: Vec<&str> = warmed.map(|(name, _)| name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Note: what the warm-ups of {} leave out is in all results but their own; --warmup leaves it out of all\n",
+            format::names(&names)
+        )
+    })
+}
+
+/// That a workload's addresses begin inside a mapping unit, of which every request then touches one more.
+pub fn note_of_regions(plan: &Plan) -> Option<String> {
+    let planned = plan.runs.first()?;
+    let unit_bytes = planned.members.iter().map(|member| member.config.geometry.unit_bytes()).max()?;
+    let begins = |tenant: &Tenant| match tenant.terms.region_start {
+        Some(Footprint::Size(bytes)) => !bytes.0.is_multiple_of(unit_bytes),
+        _ => false,
+    };
+    let inside = planned.resolved.tenants.iter().filter(|(_, tenant)| begins(tenant));
+    let names: Vec<&str> = inside.map(|(name, _)| name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        let (names, unit) = (format::names(&names), size(unit_bytes as f64));
+        format!("Note: `region_start` of {names} is no multiple of the mapping unit of {unit}: requests touch one unit more\n")
+    })
 }
 
 /// Two lines of headings.

@@ -42,6 +42,9 @@ const TAKEN: &[&str] = &[
     "size=32m\noffset=16m\nnumber_ios=100",
     "rw=randread\nrandom_distribution=zipf:1.2",
     "rw=randread\nrandom_distribution=zoned:80/20:20/80",
+    "rw=randread\nrandom_distribution=zoned:60/10:30/20:8/30:2/40",
+    "rw=randread\nrandom_distribution=pareto:0.2",
+    "rw=randrw\nrwmixread=70\nrate_iops=200,100\nruntime=1s\ntime_based",
     "rate_iops=1000\nruntime=1s\ntime_based\nramp_time=100ms",
     "thinktime=5ms\nthinktime_blocks=4\n# a comment\nnorandommap",
     "bs=0x1000\nkb_base=1000",
@@ -59,6 +62,8 @@ const REFUSED: &[&str] = &[
     "bs=0",
     "bs=1z",
     "rw=randread\nrandom_distribution=zipf:1.0",
+    "rw=randread\nrandom_distribution=pareto:1.5",
+    "rw=randread\nrandom_distribution=zoned:60/50:30/50",
 ];
 
 #[test]
@@ -85,9 +90,9 @@ fn what_is_not_understood_is_refused_with_its_place() {
     for (options, says) in [
         ("rate=1m", "not understood"),
         ("rw=randtrimwrite", "not supported"),
-        ("rw=randrw\nrate_iops=10", "fio limits the two apart"),
+        ("rw=randrw\nrate_iops=10,", "a rate of one operation alone"),
         ("verify=md5", "not understood"),
-        ("random_distribution=pareto:0.2", "not supported"),
+        ("random_distribution=normal:20", "not the one that its name says"),
         ("bs=${BS}", "variables"),
         ("ioengine=libaoi", "did you mean `libaio`"),
         ("bs=1q", "no number of fio"),
@@ -170,7 +175,11 @@ fn requests_follow_the_laws_of_fio() {
         ("rw=randread\nbs=4k\nsize=16m\nnorandommap\n", true),
         ("rw=randread\nbs=4k\nsize=16m\nrandom_distribution=zipf:1.2\n", true),
         ("rw=randread\nbs=4k\nsize=16m\nrandom_distribution=zoned:80/20:20/80\n", true),
+        ("rw=randread\nbs=4k\nsize=16m\nrandom_distribution=zoned:60/10:30/20:8/30:2/40\n", true),
+        ("rw=randread\nbs=4k\nsize=16m\nrandom_distribution=pareto:0.2\n", true),
+        ("rw=randread\nbs=4k\nsize=16m\nrandom_distribution=pareto:0.4\n", true),
         ("rw=randwrite\nbssplit=4k/60:16k/40\nsize=32m\nnorandommap\n", false),
+        ("rw=randrw\nbs=4k,16k\nsize=32m\nnorandommap\n", false),
         ("rw=read\nbs=8k\nsize=16m\noffset=4m\n", true),
         ("rw=rw\nbs=4k\nsize=16m\n", true),
     ] {
@@ -190,10 +199,13 @@ fn requests_follow_the_laws_of_fio() {
         };
         same("reads", &|asked| asked.is_read);
         same("small", &|asked| asked.len_bytes == 4096);
+        same("aligned", &|asked| asked.offset_bytes.is_multiple_of(16_384));
+        same("written and aligned", &|asked| !asked.is_read && asked.offset_bytes.is_multiple_of(16_384));
         let end = |list: &[Asked]| list.iter().map(|asked| asked.offset_bytes + asked.len_bytes).max().unwrap();
         let begin = |list: &[Asked]| list.iter().map(|asked| asked.offset_bytes).min().unwrap();
         // Evenly drawn, the last of 4,096 blocks is missed once in three; skewed ones are far fewer.
-        let slack = if options.contains("zipf") { 4 << 20 } else { 256 << 10 };
+        let is_skewed = ["zipf", "pareto"].iter().any(|law| options.contains(law));
+        let slack = if is_skewed { 4 << 20 } else { 256 << 10 };
         assert!(end(&own).abs_diff(end(&theirs)) <= slack, "{options}: ends {} and {}", end(&own), end(&theirs));
         assert!(begin(&own).abs_diff(begin(&theirs)) <= slack, "{options}: {} and {}", begin(&own), begin(&theirs));
         for list in [&own, &theirs] {
@@ -207,6 +219,83 @@ fn requests_follow_the_laws_of_fio() {
         };
         assert!((distinct(&own) - distinct(&theirs)).abs() <= 0.03, "{options}: different places");
     }
+}
+
+/// What is told of the first job of a document: reads and writes, and their rates.
+fn told(document: &Value) -> [(u64, f64); 2] {
+    let of = |op: &str| &document["jobs"][0][op];
+    ["read", "write"].map(|op| (of(op)["total_ios"].as_u64().unwrap(), of(op)["iops"].as_f64().unwrap()))
+}
+
+/// Reads and writes of a job by fio's own account.
+fn done(folder: &Path, text: &str) -> Option<[(u64, f64); 2]> {
+    let output = fio(folder, &["--output-format=json", "--output=fio.json", &written(folder, text)])?;
+    assert!(output.status.success(), "{output:?}");
+    let document: Value = serde_json::from_slice(&std::fs::read(folder.join("fio.json")).unwrap()).unwrap();
+    Some(told(&document))
+}
+
+/// What copyback measured of the first job of a file, by the document that it writes as fio does.
+fn measured(folder: &Path, text: &str) -> [(u64, f64); 2] {
+    let json = folder.join("own.json");
+    let ran = copyback(&["run", "--fio", &written(folder, text), "--fio-json", json.to_str().unwrap(), "--quiet"]);
+    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    let document: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    told(&document)
+}
+
+/// fio limits reads and writes apart, so that a mix is what the two rates make of it; and the time of `ramp_time` comes
+/// before `runtime`, and is in no result.
+#[test]
+fn rates_are_of_each_operation_and_the_ramp_is_not_counted() {
+    const JOB: &str = "[j]\nioengine=IO\niodepth=8\nsize=64m\nbs=4k\ntime_based\nruntime=2s\n";
+    for (options, expected) in [
+        ("rw=randrw\nrwmixread=90\nrate_iops=200,100\n", [400, 200]),
+        ("rw=randrw\nrwmixread=10\nrate_iops=100\n", [200, 200]),
+        ("rw=randread\nrate_iops=100\nramp_time=1s\n", [200, 0]),
+        ("rw=randread\nrate_iops=3\n", [6, 0]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let text = format!("{JOB}{options}");
+        let near = |seen: [(u64, f64); 2], who: &str| {
+            for ((done, iops), wanted) in seen.into_iter().zip(expected) {
+                // The first of equal gaps comes at once or after one; what begins in the ramp may end behind it.
+                assert!(
+                    done.abs_diff(wanted) <= 2,
+                    "{options}: {who} has {seen:?}, and {expected:?} come at these rates"
+                );
+                // Over the two seconds that the job runs, not up to its last request; fio's clock is off by a few ms.
+                assert!((iops - done as f64 / 2.0).abs() <= 0.01 * iops, "{options}: {who} says {seen:?}");
+            }
+        };
+        near(measured(folder.path(), &text.replace("=IO", "=libaio")), "copyback");
+        if let Some(theirs) = done(folder.path(), &text.replace("=IO", "=null")) {
+            near(theirs, "fio");
+        }
+    }
+}
+
+/// What a log of fio says is asked for, at its times where these are kept.
+#[test]
+fn a_log_of_fio_is_replayed_as_fio_wrote_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("asked.log");
+    let version_2 = "fio version 2 iolog\nf add\nf open\nf read 8192 4096\nf wait 2000\nf write 0 16384\nf close\n";
+    let version_3 = "fio version 3 iolog\n0 f add\n0 f open\n0 f read 8192 4096\n2 f write 0 16384\n2 f close\n";
+    for text in [version_2, version_3] {
+        std::fs::write(&log, text).unwrap();
+        let job = format!("[j]\nread_iolog={}\n", log.display());
+        let seen = own(folder.path(), &written(folder.path(), &job));
+        let seen: Vec<_> = seen.iter().map(|asked| (asked.is_read, asked.offset_bytes, asked.len_bytes)).collect();
+        assert_eq!(seen, [(true, 8192, 4096), (false, 0, 16384)], "{text}");
+    }
+    // What fio itself wrote of a job comes back as that job's requests.
+    let text = "[j]\nioengine=null\nrw=randrw\nbs=4k\nsize=1m\n";
+    let Some(theirs) = of_fio(folder.path(), text) else { return };
+    let job = format!("[j]\nread_iolog={}\n", folder.path().join("io.log").display());
+    let seen = own(folder.path(), &written(folder.path(), &job));
+    let places = |list: &[Asked]| list.iter().map(|a| (a.is_read, a.offset_bytes, a.len_bytes)).collect::<Vec<_>>();
+    assert_eq!(places(&seen), places(&theirs));
 }
 
 /// Keys of a document as paths, each with the kind of its value.

@@ -24,6 +24,8 @@ pub struct Stream {
     pub phases_ns: Vec<[u64; 2]>,
     /// Those that have to end before, by their places in the list.
     pub after: Vec<usize>,
+    /// It begins no earlier, whenever those have ended.
+    pub not_before_ns: u64,
     /// So long after its start it is not measured.
     pub warmup_ns: u64,
 }
@@ -167,6 +169,7 @@ pub fn open<E: From<Error>>(
             think: terms.think_time.map(|time| (terms.think_every.unwrap_or(1), time.0)),
             phases_ns: tenant.phases_ns(),
             after: terms.after.iter().flatten().filter_map(place).collect(),
+            not_before_ns: terms.not_before.map_or(0, |time| time.0),
             warmup_ns: terms.warmup.map_or(0, |warmup| warmup.0),
         });
     }

@@ -51,6 +51,7 @@ fn stream(name: &str, pace: Pace, requests: Vec<Request>) -> Stream {
         think: None,
         phases_ns: vec![[0, u64::MAX]],
         after: Vec::new(),
+        not_before_ns: 0,
         warmup_ns: 0,
     }
 }
@@ -157,6 +158,50 @@ fn phases_stop_its_clock_and_who_waits_starts_when_another_has_ended() {
     let later = arrivals(|offset| *offset >= 2_000 * 4096, true);
     assert_eq!(later.len(), 3);
     assert!((25 * ms..35 * ms).contains(&later[0]) && later[2] - later[0] == 2 * ms, "{later:?}");
+}
+
+/// A workload behind another starts when that has ended, or at its own time, whichever is later.
+#[test]
+fn who_waits_starts_no_earlier_than_its_own_time() {
+    let ms = 1_000_000;
+    for (not_before_ns, expected) in [(3 * ms, None), (50 * ms, Some(50 * ms))] {
+        // Its last request arrives at 9 ms, and ends soon after.
+        let first = stream("first", Pace::Open, requests(10, ms, 0, 1));
+        let second =
+            Stream { after: vec![0], not_before_ns, ..stream("second", Pace::Closed, requests(5, 0, 2_000, 1)) };
+        let outcome = ran(Asked::Several(vec![first, second]));
+        let of_second = outcome.requests.iter().filter(|record| record.offset_bytes >= 2_000 * 4096);
+        let begins = of_second.map(|record| record.arrival_ns).min().expect("it asks");
+        let first_ends = outcome.requests.iter().filter(|record| record.offset_bytes < 2_000 * 4096);
+        let first_ends = first_ends.map(|record| record.arrival_ns + record.response_ns).max().expect("it asks");
+        assert_eq!(begins, expected.unwrap_or(first_ends));
+    }
+}
+
+/// The rate of a workload is over the time that it was there: from its begin behind its warm-up to its end, where that
+/// is a moment of its own, and to its last completion otherwise.
+#[test]
+fn rates_are_over_the_time_that_a_workload_is_there() {
+    let ms = 1_000_000;
+    let until = |stop_ns: u64| vec![[0, stop_ns]];
+    // Reads 2 ms apart up to 21 ms: at 0, 2, ..., 20 ms, of which those from 10 ms on are measured.
+    let timed = Stream {
+        phases_ns: until(21 * ms),
+        warmup_ns: 10 * ms,
+        ..stream("timed", Pace::Open, requests(99, 2 * ms, 0, 1))
+    };
+    let counted = stream("counted", Pace::Open, requests(5, 2 * ms, 2_000, 1));
+    let outcome = ran(Asked::Several(vec![timed, counted]));
+    let [timed, counted] = ["timed", "counted"].map(|name| &outcome.report.workloads[name]);
+    assert_eq!((timed.reads, timed.simulated_ns), (6, 11 * ms));
+    assert!((timed.iops - 6.0 / 0.011).abs() < 1e-6);
+    let ends = outcome
+        .requests
+        .iter()
+        .filter(|record| record.offset_bytes >= 2_000 * 4096)
+        .map(|record| record.arrival_ns + record.response_ns);
+    assert_eq!((counted.reads, counted.simulated_ns), (5, ends.max().expect("it asks")));
+    assert_eq!(counted.outstanding_shares, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 A figure is drawn as its paper draws it (bars, lines over a parameter, distributions), with what was measured filled and
 what the paper publishes hollow beside it. Published values are those of claims: nothing is read off a plot. A change
-that a paper publishes is applied to what was measured of the scheme that it is compared with. Bytes are the same each
+that a paper publishes is applied to what it publishes of the scheme that it is compared with, or else to what was
+measured of that. Below the panels stands how the runs were cut, and how claims were judged. Bytes are the same each
 time. matplotlib is needed: ``pip install copyback[plot]``.
 """
 
@@ -87,7 +88,7 @@ class Package:
         lines = []
         for figure in _figures(about["paper"]):
             if draw.drawable(figure, own):
-                canvas = draw.drawn(figure, own, about["claims"])
+                canvas = draw.drawn(figure, own, about)
                 files = _files(about["paper"], figure, Path(folder))
                 for file in files:
                     _save(canvas, file)

@@ -105,10 +105,12 @@ def values_of(panel: Panel, table: Table) -> Values:
 def published_of(panel: Panel, values: Values, claims: list[Mapping[str, Any]]) -> dict[tuple[str, str, str], float]:
     """Return published values by metric, scheme and group, in the panel's unit.
 
-    A change that a paper publishes is applied to what was measured of the scheme that it is compared with; normalised
-    to that, it is the published ratio.
+    A change that a paper publishes is applied to what it publishes of the scheme that it is compared with, or else to
+    what was measured of that; normalised to that, it is the published ratio. A change of 0 stands for words ("no
+    significant improvement"), and is not drawn.
     """
     found: dict[tuple[str, str, str], float] = {}
+    changes: dict[tuple[str, str, str], tuple[str, float]] = {}
     for claim in claims:
         metric, scheme, effect = claim["metric"], claim["scheme"], claim["published_effect"]
         if claim["experiment"] != panel.experiment or metric not in values.measured or effect is None:
@@ -116,17 +118,25 @@ def published_of(panel: Panel, values: Values, claims: list[Mapping[str, Any]]) 
         group = _group_of(claim, values)
         if group is None or scheme not in panel.schemes:
             continue
-        value: float | None = None
-        if claim["measure"] == "change" and claim["against"] != scheme:
-            base = 1.0 if claim["against"] == panel.base else values.mean(metric, claim["against"], group)
-            value = None if base is None else base * (1 + effect / 100)
+        if claim["measure"] == "change" and claim["against"] != scheme and effect != 0:
+            changes.setdefault((metric, scheme, group), (claim["against"], effect))
         elif (claim["measure"] == "figure" and claim["unit"] == panel.unit) or (
             claim["measure"] == "share" and panel.unit == "%"
         ):
-            value = effect
-        if value is not None:
-            found.setdefault((metric, scheme, group), value)
-    return found
+            found.setdefault((metric, scheme, group), effect)
+
+    def changed(key: tuple[str, str, str], behind: tuple[str, ...] = ()) -> float | None:
+        metric, scheme, group = key
+        if key in found:
+            return found[key]
+        if key not in changes or scheme in behind:
+            return 1.0 if scheme == panel.base else values.mean(metric, scheme, group)
+        against, effect = changes[key]
+        base = changed((metric, against, group), (*behind, scheme))
+        return None if base is None else base * (1 + effect / 100)
+
+    of_changes = {key: changed(key) for key in changes}
+    return found | {key: value for key, value in of_changes.items() if value is not None and key not in found}
 
 
 def _group_of(claim: Mapping[str, Any], values: Values) -> str | None:

@@ -43,8 +43,12 @@ def drawable(figure: Figure, tables: Tables) -> list[Panel]:
     return [panel for panel in own if rows_of(panel, tables[panel.experiment][0].to_dict())]
 
 
-def drawn(figure: Figure, tables: Tables, claims: list[Mapping[str, Any]]) -> Canvas:
-    """Draw a figure, each panel into a row of its own or, where they are narrow, side by side."""
+def drawn(figure: Figure, tables: Tables, about: Mapping[str, Any]) -> Canvas:
+    """Draw a figure, each panel into a row of its own or, where they are narrow, side by side.
+
+    ``about`` is the document of the reproduction; below the panels stands what it says of them.
+    """
+    claims: list[Mapping[str, Any]] = about["claims"]
     with mpl.rc_context(_STYLE):
         panels = drawable(figure, tables)
         # What is wide takes the page's width, and each of its panels a row.
@@ -58,7 +62,36 @@ def drawn(figure: Figure, tables: Tables, claims: list[Mapping[str, Any]]) -> Ca
             ax.set_axis_off()
         for panel, ax in zip(panels, grid.flat, strict=False):
             _panel(panel, ax, tables[panel.experiment], claims)
+        experiments = {panel.experiment for panel in panels}
+        caveats = _caveats(about, [claim for claim in claims if claim["experiment"] in experiments])
+        if caveats:
+            canvas.supxlabel(caveats, fontsize=5.5, color="#555555")
         return canvas
+
+
+_VERDICTS = {
+    "met": "met",
+    "smaller": "smaller",
+    "larger": "larger",
+    "null-too": "also of a scheme without the idea",
+}
+
+
+def _caveats(about: Mapping[str, Any], claims: list[Mapping[str, Any]]) -> str:
+    """Say what the terminal says of these runs: how they were cut, whether they are steady, how claims were judged."""
+    parts = ["quick: runs were stopped early"] if about["quick"] else []
+    parts += [f"with {change}" for change in about["changes"]]
+    steady = {cell["cell"]: cell["is_steady"] for claim in claims for cell in claim["cells"]}
+    unsteady = sum(is_steady is False for is_steady in steady.values())
+    if unsteady:
+        parts.append(f"{unsteady} of {len(steady)} cells not steady")
+    judged = [_VERDICTS.get(claim["verdict"], "missed") for claim in claims if claim["verdict"]]
+    if judged:
+        counts = ", ".join(
+            f"{judged.count(name)} {name}" for name in dict.fromkeys([*_VERDICTS.values(), "missed"]) if name in judged
+        )
+        parts.append(f"claims: {counts}")
+    return "\n".join(parts)
 
 
 def _bars(panel: Panel, tables: Tables) -> int:

@@ -160,13 +160,17 @@ pub struct Job {
     kb_base: u64,
 }
 
+/// The most zones, as fio has it.
+const ZONES_MAX: usize = 256;
+
 /// Where random requests go.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     Uniform,
     Zipf(f64),
-    /// This share of requests to the first share of the addresses.
-    Zones(f64, f64),
+    Pareto(f64),
+    /// Of each zone its share of the requests and its share of the addresses.
+    Zones(Vec<[f64; 2]>),
 }
 
 impl Job {
@@ -423,7 +427,7 @@ impl Job {
     fn set_distribution(&mut self, opt: &Opt) -> Result<(), Failure> {
         let text = opt.text()?;
         let (kind, figure) = text.split_once(':').unwrap_or((text, ""));
-        let help = "use random, zipf:THETA, or zoned:ACCESS/SIZE:ACCESS/SIZE of two zones";
+        let help = "use random, zipf:THETA, pareto:H, or zoned:ACCESS/SIZE:ACCESS/SIZE";
         self.distribution = match kind {
             "random" if figure.is_empty() => Distribution::Uniform,
             "zipf" => {
@@ -435,26 +439,38 @@ impl Job {
                     }
                 }
             }
-            "zoned" => self.zones(opt, figure)?,
+            "pareto" => {
+                let skew = if figure.is_empty() { Ok(0.2) } else { figure.parse::<f64>() };
+                match skew {
+                    Ok(skew) if skew > 0.0 && skew < 1.0 => Distribution::Pareto(skew),
+                    _ => return Err(opt.wrong("it has to be between 0 and 1", "write for example pareto:0.2")),
+                }
+            }
+            "zoned" => Distribution::Zones(zones(opt, figure)?),
+            "normal" => {
+                let why = "fio's law of `normal` is not the one that its name says, and is not imitated";
+                return Err(opt.wrong(why, help));
+            }
             _ => return Err(opt.wrong("this distribution is not supported", help)),
         };
         Ok(())
     }
+}
 
-    fn zones(&self, opt: &Opt, text: &str) -> Result<Distribution, Failure> {
-        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| (0.0..=100.0).contains(n));
-        let pair = |zone: &str| zone.split_once('/').and_then(|(access, size)| Some((number(access)?, number(size)?)));
-        let zones: Option<Vec<(f64, f64)>> = text.split(':').map(pair).collect();
-        match zones.as_deref() {
-            Some([(access, size), (other, rest)])
-                if (access + other - 100.0).abs() < 1e-9
-                    && (size + rest - 100.0).abs() < 1e-9
-                    && *size > 0.0
-                    && *rest > 0.0 =>
-            {
-                Ok(Distribution::Zones(access / 100.0, size / 100.0))
-            }
-            _ => Err(opt.wrong("these are not two zones that add up to 100", "write for example zoned:80/20:20/80")),
+/// Zones as fio writes them, in per cent: of requests and of the job's addresses.
+fn zones(opt: &Opt, text: &str) -> Result<Vec<[f64; 2]>, Failure> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| (0.0..=100.0).contains(n));
+    let pair = |zone: &str| {
+        let (access, size) = zone.split_once('/')?;
+        Some([number(access)? / 100.0, number(size).filter(|size| *size > 0.0)? / 100.0])
+    };
+    let zones: Option<Vec<[f64; 2]>> = text.split(':').map(pair).collect();
+    let is_whole = |at: usize, zones: &[[f64; 2]]| (zones.iter().map(|zone| zone[at]).sum::<f64>() - 1.0).abs() < 1e-9;
+    match zones {
+        Some(zones) if zones.len() <= ZONES_MAX && is_whole(0, &zones) && is_whole(1, &zones) => Ok(zones),
+        _ => {
+            let why = format!("these are not up to {ZONES_MAX} zones whose accesses and sizes add up to 100 each");
+            Err(opt.wrong(why, "write for example zoned:80/20:20/80"))
         }
     }
 }

@@ -27,6 +27,8 @@ struct Told<'a> {
     name: &'a str,
     group: u64,
     depth: u64,
+    /// Shares of the requests that were 1, 2 or 3, 4 to 7, ... under way; none where that was not counted.
+    outstanding: Option<&'a [f64]>,
     options: &'a [(String, String)],
     ops: [Count<'a>; 3],
     span_ns: u64,
@@ -65,6 +67,7 @@ fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> Told<'a> {
         name: planned.resolved.workload.name.as_deref().unwrap_or("workload"),
         group: 0,
         depth: u64::from(report.peak_outstanding),
+        outstanding: None,
         options: &[],
         ops: [
             Count {
@@ -93,6 +96,7 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
             name,
             group,
             depth: depth.unwrap_or(u64::from(report.peak_outstanding)),
+            outstanding: Some(&report.outstanding_shares),
             options,
             ops: [
                 count(report.reads, report.read_bytes, Some((&report.response.read, read))),
@@ -133,7 +137,14 @@ fn of_job(job: &Told<'_>) -> Value {
         object.insert(name.into(), zero);
     }
     object.insert("minf".into(), json!(0));
-    object.insert("iodepth_level".into(), levels(&["1", "2", "4", "8", "16", "32", ">=64"], job.depth.max(1).ilog2()));
+    const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+    let depths = match job.outstanding {
+        Some(shares) => {
+            DEPTHS.iter().zip(shares).map(|(name, share)| ((*name).to_owned(), json!(share * 100.0))).collect()
+        }
+        None => levels(&DEPTHS, job.depth.max(1).ilog2()),
+    };
+    object.insert("iodepth_level".into(), depths);
     for name in ["iodepth_submit", "iodepth_complete"] {
         object.insert(name.into(), levels(&["0", "4", "8", "16", "32", "64", ">=64"], 1));
     }

@@ -279,14 +279,15 @@ fn pace(table: &mut Table, job: &Job) {
 
 fn times(table: &mut Table, job: &Job) {
     if job.delay_ns > 0 {
-        table.insert("start".into(), nanos(job.delay_ns));
+        // It counts from the begin of all, also behind a stonewall.
+        table.insert("not_before".into(), nanos(job.delay_ns));
     }
     if job.ramp_ns > 0 {
         table.insert("warmup".into(), nanos(job.ramp_ns));
     }
     if let Some(runtime_ns) = job.runtime_ns {
         // The ramp comes before the time that a job runs.
-        let stop_ns = job.delay_ns.saturating_add(job.ramp_ns).saturating_add(runtime_ns);
+        let stop_ns = job.ramp_ns.saturating_add(runtime_ns);
         table.insert("stop".into(), nanos(stop_ns));
     }
 }
@@ -313,29 +314,41 @@ fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) {
 
 /// Which operations there are, of which sizes, how many, and when.
 fn requests(table: &mut Table, job: &Job) -> Result<(), Failure> {
-    let read_share = match job.ops {
-        [true, true, _] => job.read_percent as f64 / 100.0,
-        [true, false, _] => 1.0,
+    let read_share = match (job.ops, job.rate_iops) {
+        // With a rate for each they come at these, whatever shares they were to have.
+        ([true, true, _], [Some(reads), Some(writes), _]) => reads as f64 / (reads + writes) as f64,
+        ([true, true, _], _) => job.read_percent as f64 / 100.0,
+        ([true, false, _], _) => 1.0,
         _ => 0.0,
     };
     table.insert("read_share".into(), Value::from(read_share));
     if job.ops[TRIM] {
         table.insert("trim_share".into(), Value::from(1.0));
     }
+    // Requests of each kind begin at multiples of that kind's smallest size.
+    let least = |op: usize| job.sizes[op].iter().map(|(bytes, _)| *bytes).min();
     let used = (0..3).filter(|op| job.ops[*op]);
-    for op in used.clone() {
+    let align = used.clone().filter_map(least).reduce(common_divisor).unwrap_or(4096);
+    for op in used {
         let key = ["read_size", "write_size", "trim_size"][op];
-        table.insert(key.into(), size(&job.sizes[op]));
+        let mut size = size(&job.sizes[op]);
+        if let Some(own) = least(op).filter(|own| *own != align) {
+            size.insert("offset_align".into(), bytes(own));
+        }
+        table.insert(key.into(), size.into());
     }
-    let align = used.flat_map(|op| &job.sizes[op]).map(|(bytes, _)| *bytes).min().unwrap_or(4096);
     table.insert("align".into(), bytes(align));
     table.insert("requests".into(), whole(count(job, read_share)?));
     rates(table, job)
 }
 
-fn size(sizes: &[(u64, u64)]) -> Value {
+fn common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { common_divisor(other, one % other) }
+}
+
+fn size(sizes: &[(u64, u64)]) -> Table {
     if let [(only, _)] = sizes {
-        return Table::from_iter([("kind".to_owned(), Value::from("fixed")), ("mean".to_owned(), bytes(*only))]).into();
+        return Table::from_iter([("kind".to_owned(), Value::from("fixed")), ("mean".to_owned(), bytes(*only))]);
     }
     let entry = |(size, weight): &(u64, u64)| {
         Value::Table(Table::from_iter([
@@ -347,7 +360,6 @@ fn size(sizes: &[(u64, u64)]) -> Value {
         ("kind".to_owned(), Value::from("mix")),
         ("mix".to_owned(), sizes.iter().map(entry).collect::<Vec<_>>().into()),
     ])
-    .into()
 }
 
 /// How many requests a job has: fio ends it when as many bytes as its size are done, or with its time.
@@ -386,28 +398,31 @@ fn count(job: &Job, read_share: f64) -> Result<u64, Failure> {
 fn rates(table: &mut Table, job: &Job) -> Result<(), Failure> {
     let used: Vec<usize> = (0..3).filter(|op| job.ops[*op]).collect();
     let rates: Vec<u64> = used.iter().filter_map(|op| job.rate_iops[*op]).collect();
+    let arrivals = |rate: u64| {
+        let kind = if job.is_poisson { "poisson" } else { "fixed" };
+        let keys = [("kind".to_owned(), Value::from(kind)), ("rate".to_owned(), Value::from(rate as f64))];
+        Value::Table(Table::from_iter(keys))
+    };
     match (&used[..], &rates[..]) {
-        (_, []) => Ok(()),
-        ([_], [rate]) => {
-            let kind = if job.is_poisson { "poisson" } else { "fixed" };
-            let arrivals = Table::from_iter([
-                ("kind".to_owned(), Value::from(kind)),
-                ("rate".to_owned(), Value::from(*rate as f64)),
-            ]);
-            table.insert("arrivals".into(), Value::Table(arrivals));
-            Ok(())
+        (_, []) => {}
+        ([_], [rate]) => drop(table.insert("arrivals".into(), arrivals(*rate))),
+        ([READ, WRITE], [reads, writes]) => {
+            table.remove("read_share");
+            table.insert("read_arrivals".into(), arrivals(*reads));
+            table.insert("arrivals".into(), arrivals(*writes));
         }
-        _ => Err(job.whole.wrong(
-            "rate_iops of a job that reads and writes is not supported: fio limits the two apart",
-            "write a job that reads and one that writes, each with its rate",
-        )),
+        _ => {
+            let why = "a rate of one operation alone, in a job that has several, is not supported";
+            return Err(job.whole.wrong(why, "give each a rate, or write a job of its own for each operation"));
+        }
     }
+    Ok(())
 }
 
 fn addresses(table: &mut Table, job: &Job) {
     let mut addresses = Table::new();
     let mut say = |key: &str, value: Value| addresses.insert(key.to_owned(), value);
-    match (job.is_random, job.distribution) {
+    match (job.is_random, &job.distribution) {
         (false, _) => {
             say("kind", Value::from("uniform"));
             say("sequential_share", Value::from(1.0));
@@ -422,12 +437,15 @@ fn addresses(table: &mut Table, job: &Job) {
         }
         (true, Distribution::Zipf(theta)) => {
             say("kind", Value::from("zipf"));
-            say("theta", Value::from(theta));
+            say("theta", Value::from(*theta));
         }
-        (true, Distribution::Zones(access, space)) => {
-            say("kind", Value::from("hot-cold"));
-            say("hot_share", Value::from(access));
-            say("hot_space", Value::from(space));
+        (true, Distribution::Pareto(skew)) => {
+            say("kind", Value::from("self-similar"));
+            say("skew", Value::from(*skew));
+        }
+        (true, Distribution::Zones(zones)) => {
+            say("kind", Value::from("zones"));
+            say("zones", zones.iter().map(|zone| Value::from(zone.to_vec())).collect::<Vec<_>>().into());
         }
     }
     table.insert("addresses".into(), Value::Table(addresses));

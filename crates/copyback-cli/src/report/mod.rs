@@ -11,6 +11,7 @@ mod read;
 mod results;
 mod runs;
 mod series;
+mod shared;
 mod sweeps;
 
 use crate::args::ReportArgs;

@@ -9,6 +9,8 @@ use crate::files;
 use crate::plan::Input;
 use crate::reproduce::CLAIMS;
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// What helps where a name leads to no results.
@@ -108,9 +110,13 @@ fn of_folder(folder: &Path) -> Result<Kind, Failure> {
 
 fn of_file(path: &Path) -> Result<Kind, Failure> {
     files::check_file("result", path)?;
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("json") => of_document(path, None),
-        Some("parquet") => of_table(path),
+    // By its content: who names a table otherwise has one all the same.
+    let mut begin = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read(&mut begin));
+    let count = read.map_err(|error| refused(path, &format!("cannot be read: {error}")))?;
+    match &begin[..count] {
+        b"PAR1" => of_table(path),
+        [b'{', ..] => of_document(path, None),
         _ => Err(refused(path, "is neither JSON nor a Parquet table of results")),
     }
 }

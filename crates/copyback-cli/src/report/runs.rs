@@ -5,6 +5,7 @@ use super::dies::Work;
 use super::distribution::{Bins, ccdf};
 use super::read::Table;
 use super::series::{self, Series};
+use super::shared;
 use crate::failure::Failure;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -96,6 +97,8 @@ impl Runs {
         Ok(json!({
             "scheme": scheme,
             "report": shown,
+            "workloads": shared::workloads(report),
+            "array": shared::array(report),
             "matched": result["matched"],
             "config": flat(&result["config"]),
             "notes": result["notes"],

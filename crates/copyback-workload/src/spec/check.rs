@@ -1,8 +1,9 @@
 //! What a table `[workload]` can say that makes no sense, found before anything runs.
 
+mod addresses;
+
 use super::{
-    AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, Format, GENERATED_ALIGN_DEFAULT, SizeKind, SizeSpec,
-    WorkloadSpec,
+    AddressSpec, ArrivalKind, ArrivalSpec, Footprint, Format, GENERATED_ALIGN_DEFAULT, SizeKind, SizeSpec, WorkloadSpec,
 };
 use crate::units::Bytes;
 
@@ -234,6 +235,9 @@ impl SizeSpec {
         if align.0 == 0 {
             return Err(wrong(&at("align"), "it is zero", "set for example \"4 KiB\", or remove it"));
         }
+        if let Some(own) = self.offset_align {
+            whole_units(&at("offset_align"), own, workload_align)?;
+        }
         match self.kind {
             SizeKind::Mix => {
                 if self.mean.is_some() {
@@ -331,66 +335,6 @@ impl ArrivalSpec {
     }
 }
 
-impl AddressSpec {
-    fn check(&self) -> Checked {
-        self.check_belonging()?;
-        share("addresses.sequential_share", self.sequential_share.unwrap_or(0.0))?;
-        match self.kind {
-            AddressKind::Uniform | AddressKind::Once => Ok(()),
-            AddressKind::Zipf => positive("addresses.theta", self.theta, "set for example 0.99"),
-            AddressKind::HotCold => {
-                share("addresses.hot_share", self.hot_share.unwrap_or(0.8))?;
-                let space = self.hot_space.unwrap_or(0.2);
-                if space > 0.0 && space < 1.0 {
-                    return Ok(());
-                }
-                Err(wrong("addresses.hot_space", format!("{space} is not between 0 and 1"), "set for example 0.2"))
-            }
-            AddressKind::ArraySkew => self.check_array(),
-        }
-    }
-
-    fn check_belonging(&self) -> Checked {
-        use AddressKind::{ArraySkew, HotCold, Zipf};
-        let keys = [
-            ("addresses.theta", self.theta.is_some(), Zipf),
-            ("addresses.hot_share", self.hot_share.is_some(), HotCold),
-            ("addresses.hot_space", self.hot_space.is_some(), HotCold),
-            ("addresses.hot_scope", self.hot_scope.is_some(), HotCold),
-            ("addresses.drive", self.drive.is_some(), ArraySkew),
-            ("addresses.drives", self.drives.is_some(), ArraySkew),
-            ("addresses.drive_share", self.drive_share.is_some(), ArraySkew),
-            ("addresses.stripe_unit", self.stripe_unit.is_some(), ArraySkew),
-            ("addresses.per_drive", self.per_drive.is_some(), ArraySkew),
-        ];
-        match keys.iter().find(|(_, is_set, kind)| *is_set && *kind != self.kind) {
-            Some((key, _, kind)) => {
-                let message = format!("it belongs to `kind = \"{kind}\"`, but the kind is `{}`", self.kind);
-                Err(wrong(key, message, "remove it, or change `kind`"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn check_array(&self) -> Checked {
-        let Some(drives) = self.drives.filter(|drives| *drives >= 2) else {
-            return Err(wrong("addresses.drives", "an array has two drives or more", "set for example 8"));
-        };
-        let drive = self.drive.unwrap_or(0);
-        if drive >= drives {
-            let message = format!("drive {drive} is not one of {drives}, which are counted from 0");
-            return Err(wrong("addresses.drive", message, format!("set {} or less", drives - 1)));
-        }
-        if self.stripe_unit.is_none_or(|unit| unit.0 == 0) {
-            return Err(wrong("addresses.stripe_unit", "it is missing or zero", "set for example \"4 KiB\""));
-        }
-        match self.drive_share {
-            Some(value) => share("addresses.drive_share", value),
-            None => Err(wrong("addresses.drive_share", "it is missing", "set the favoured drive's share of requests")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -441,6 +385,12 @@ mod tests {
             (two("\"poisson\", rate = 5", "\"fixed\", rate = 5") + "trim_share = 1.5", "trim_share"),
             (with("addresses = { kind = \"uniform\", theta = 1 }"), "addresses.theta"),
             (with("addresses = { kind = \"zipf\" }"), "addresses.theta"),
+            (with("addresses = { kind = \"self-similar\" }"), "addresses.skew"),
+            (with("addresses = { kind = \"self-similar\", skew = 1 }"), "addresses.skew"),
+            (with("addresses = { kind = \"zones\" }"), "addresses.zones"),
+            (with("addresses = { kind = \"zones\", zones = [[0.5, 0.5], [0.4, 0.5]] }"), "addresses.zones"),
+            (with("addresses = { kind = \"zones\", zones = [[0.5, 0.5], [0.5, 0.6]] }"), "addresses.zones"),
+            (with("addresses = { kind = \"zones\", zones = [[0.5, 1.0], [0.5, 0]] }"), "addresses.zones"),
             (with("addresses = { kind = \"hot-cold\", hot_space = 1 }"), "addresses.hot_space"),
             (with("addresses = { kind = \"array-skew\", drives = 1 }"), "addresses.drives"),
             (with("time_scale = 0"), "time_scale"),

@@ -41,6 +41,10 @@ pub struct SizeSpec {
     /// The unit of these sizes, instead of the workload's `align`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
+    /// Requests of these sizes that do not continue the last one begin at multiples of it, a multiple of the workload's
+    /// `align`, which is the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset_align: Option<Bytes>,
 }
 
 words! {
@@ -89,6 +93,11 @@ words! {
         Once = "once",
         /// By Zipf's law with exponent `theta` over blocks of `align`, the ranks scattered over the footprint.
         Zipf = "zipf",
+        /// `1 - skew` of requests go to `skew` of the blocks of `align`, of those likewise to `skew` of them, and so on (Gray
+        /// et al., 1994); the blocks are scattered over the footprint.
+        SelfSimilar = "self-similar",
+        /// `zones`, each with its share of the requests and of the footprint, in their order.
+        Zones = "zones",
         /// `hot_share` of requests go to the first `hot_space` of the footprint.
         HotCold = "hot-cold",
         /// `drive_share` of requests start on one `drive` of a striped array, the others evenly on the other drives.
@@ -121,6 +130,12 @@ pub struct AddressSpec {
     /// Zipf's exponent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theta: Option<f64>,
+    /// The share of blocks that `1 - skew` of requests go to, of `self-similar`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skew: Option<f64>,
+    /// Of each zone its share of the requests and its share of the footprint, of `zones`: `[[0.8, 0.2], [0.2, 0.8]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<[f64; 2]>,
     /// The share of requests to the hot part, of `hot-cold`; default 0.8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot_share: Option<f64>,

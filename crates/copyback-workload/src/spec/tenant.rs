@@ -60,6 +60,9 @@ pub struct Terms {
     /// Workloads that have to end first; its times count from then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Vec<String>>,
+    /// It does not start before this time of the run, whenever those have ended; its times count from its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<Nanos>,
     /// Requests of so long after its start are in none of its own results; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Nanos>,
@@ -78,6 +81,7 @@ const TERMS: &[&str] = &[
     "stop",
     "phases",
     "after",
+    "not_before",
     "warmup",
 ];
 

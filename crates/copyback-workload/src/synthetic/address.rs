@@ -23,6 +23,8 @@ enum Place {
     Uniform,
     Once(Round),
     Zipf { law: Zipf, scatter: Scatter },
+    SelfSimilar { blocks: u64, exponent: f64, scatter: Scatter },
+    Zones(Vec<Zone>),
     HotCold { hot_share: f64, hot_bytes: u64, scope: HotScope },
     Array(ArraySkew),
 }
@@ -49,6 +51,14 @@ impl Round {
     }
 }
 
+/// A part of the footprint.
+struct Zone {
+    /// The share of the requests to it and to all zones before it.
+    until_share: f64,
+    start_bytes: u64,
+    end_bytes: u64,
+}
+
 struct ArraySkew {
     drive: u64,
     drives: u64,
@@ -73,8 +83,9 @@ impl Addresses {
         }
     }
 
-    /// Where a request goes, and to which device. Its length is at most the footprint.
-    pub(crate) fn draw(&mut self, op: Op, len_bytes: u64) -> (u64, u32) {
+    /// Where a request goes, and to which device. Its length is at most the footprint; where it does not continue the
+    /// last one, it begins at a multiple of `offset_align_bytes`.
+    pub(crate) fn draw(&mut self, op: Op, len_bytes: u64, offset_align_bytes: u64) -> (u64, u32) {
         if let Place::Array(array) = &self.place {
             let (offset_bytes, drive) = array.draw(&mut self.rng, self.align_bytes, self.footprint_bytes, len_bytes);
             self.spilled += u64::from(!array.per_drive && len_bytes > array.stripe_bytes);
@@ -82,7 +93,12 @@ impl Addresses {
         }
         let sequential = self.sequential_share > 0.0 && unit_f64(&mut self.sequential_rng) < self.sequential_share;
         let of = if self.are_apart { op as usize } else { 0 };
-        let offset_bytes = if sequential { self.continued(of, len_bytes) } else { self.random(op, len_bytes) };
+        let offset_bytes = if sequential {
+            self.continued(of, len_bytes)
+        } else {
+            let drawn_bytes = self.random(op, len_bytes);
+            drawn_bytes - drawn_bytes % offset_align_bytes
+        };
         self.last_end_bytes[of] = offset_bytes + len_bytes;
         (offset_bytes, 0)
     }
@@ -101,6 +117,16 @@ impl Addresses {
             Place::Zipf { law, scatter } => {
                 let block = scatter.place(law.draw(&mut self.rng) - 1);
                 (block * align).min(last_start)
+            }
+            Place::SelfSimilar { blocks, exponent, scatter } => {
+                let rank = (*blocks as f64 * libm::pow(unit_f64(&mut self.rng), *exponent)) as u64;
+                (scatter.place(rank.min(*blocks - 1)) * align).min(last_start)
+            }
+            Place::Zones(zones) => {
+                let share = unit_f64(&mut self.rng);
+                let at = zones.partition_point(|zone| zone.until_share <= share).min(zones.len() - 1);
+                let Zone { start_bytes, end_bytes, .. } = zones[at];
+                (start_bytes + below(&mut self.rng, (end_bytes - start_bytes) / align) * align).min(last_start)
             }
             Place::HotCold { hot_share, hot_bytes, scope } => {
                 let is_cold_draw = unit_f64(&mut self.rng) >= *hot_share;
@@ -150,6 +176,22 @@ impl ArraySkew {
     }
 }
 
+/// Zones one behind the other, of whole units each.
+fn zones(shares: &[[f64; 2]], align: u64, footprint_bytes: u64) -> Vec<Zone> {
+    let units = (footprint_bytes / align).max(1);
+    let (mut until_share, mut until_space, mut start) = (0.0, 0.0, 0);
+    let zone = |[requests, space]: &[f64; 2]| {
+        until_share += requests;
+        until_space += space;
+        // A zone has a unit of its own where there are enough of them, or shares the last one.
+        let end = (libm::round(until_space * units as f64) as u64).clamp((start + 1).min(units), units);
+        let zone = Zone { until_share, start_bytes: start.min(units - 1) * align, end_bytes: end * align };
+        start = end;
+        zone
+    };
+    shares.iter().map(zone).collect()
+}
+
 fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Place {
     match spec.kind {
         AddressKind::Uniform => Place::Uniform,
@@ -163,6 +205,15 @@ fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Pla
             let law = Zipf::new(block_count, spec.theta.unwrap_or(1.0));
             Place::Zipf { law, scatter: Scatter::new(block_count, scatter_seed) }
         }
+        AddressKind::SelfSimilar => {
+            let blocks = footprint_bytes / align;
+            let seed = rng::splitmix64(seed ^ rng::fnv1a64(b"workload.scatter"));
+            let skew = spec.skew.unwrap_or(0.5);
+            // Of the space up to x a share x^(log(1 - skew) / log(skew)) of requests goes there: its inverse is drawn.
+            let exponent = libm::log(skew) / libm::log(1.0 - skew);
+            Place::SelfSimilar { blocks, exponent, scatter: Scatter::new(blocks, seed) }
+        }
+        AddressKind::Zones => Place::Zones(zones(&spec.zones, align, footprint_bytes)),
         AddressKind::HotCold => {
             let hot = (footprint_bytes as f64 * spec.hot_space.unwrap_or(0.2)) as u64;
             // Both parts keep at least one unit.

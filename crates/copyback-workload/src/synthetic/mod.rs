@@ -25,6 +25,8 @@ pub(crate) struct Generator {
     trim_sizes: Option<Sizes>,
     timetable: Timetable,
     addresses: Addresses,
+    /// What reads, writes and trims that do not continue the last one begin at multiples of.
+    offset_align_bytes: [u64; 3],
     footprint_bytes: u64,
     shortened: u64,
 }
@@ -46,6 +48,8 @@ impl Generator {
             trim_sizes: sizes(&spec.trim_size),
             timetable: Timetable::new(spec, seed),
             addresses: Addresses::new(spec.addresses.as_ref(), align.0, footprint_bytes, seed),
+            offset_align_bytes: [&spec.read_size, &spec.write_size, &spec.trim_size]
+                .map(|own| own.as_ref().or(spec.size.as_ref()).and_then(|size| size.offset_align).unwrap_or(align).0),
             footprint_bytes,
             shortened: 0,
         })
@@ -119,7 +123,7 @@ impl RequestSource for Generator {
         })?;
         let op = if is_read { Op::Read } else { self.draw_op() };
         let len_bytes = self.draw_len(op);
-        let (offset_bytes, device) = self.addresses.draw(op, len_bytes);
+        let (offset_bytes, device) = self.addresses.draw(op, len_bytes, self.offset_align_bytes[op as usize]);
         Ok(Some(Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal }))
     }
 

@@ -28,7 +28,8 @@ impl HostRequest {
     /// What is measured of it when it ends: what it asked for, and what its drive says of the way there.
     #[inline(always)]
     pub fn ended<'a>(&'a self, gc_affected: bool, breakdown_ns: &'a [u64; CAUSES]) -> Ended<'a> {
-        Ended { asked: &self.asked, index: self.index, arrival_ns: self.arrival_ns, gc_affected, breakdown_ns }
+        let Self { asked, index, arrival_ns, tenant, .. } = self;
+        Ended { asked, index: *index, arrival_ns: *arrival_ns, workload: *tenant, gc_affected, breakdown_ns }
     }
 }
 

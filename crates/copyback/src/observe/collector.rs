@@ -27,6 +27,8 @@ pub struct Ended<'a> {
     pub index: u64,
     /// When it arrived.
     pub arrival_ns: u64,
+    /// Whose it is, where several workloads share the drives; else 0.
+    pub workload: u16,
     /// Whether one of its transactions waited for collection.
     pub gc_affected: bool,
     /// Where its time went.
@@ -179,6 +181,7 @@ impl Collector {
             records.push(RequestRecord {
                 index: request.index,
                 op: op as u8,
+                workload: request.workload,
                 gc_affected: request.gc_affected,
                 arrival_ns: request.arrival_ns,
                 offset_bytes: request.asked.offset_bytes,

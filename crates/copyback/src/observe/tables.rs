@@ -167,6 +167,8 @@ pub struct RequestRecord {
     pub index: u64,
     /// 0 read, 1 write, 2 trim.
     pub op: u8,
+    /// Whose it is of several workloads, by their place in the list; else 0.
+    pub workload: u16,
     /// Whether it waited for collection.
     pub gc_affected: bool,
     /// When it arrived.

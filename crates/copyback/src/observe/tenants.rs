@@ -6,6 +6,9 @@ use super::report::{ALL_CAUSES, CAUSES, Latency, LatencyBreakdown};
 use copyback_workload::Op;
 use serde::Serialize;
 
+/// Bins of the requests under way, each up to twice as many as the one before it; the last has no end.
+const DEPTHS: usize = 7;
+
 /// Measures of one workload.
 #[derive(Default)]
 pub struct TenantMeasures {
@@ -14,8 +17,9 @@ pub struct TenantMeasures {
     breakdown_sum_ns: [[u128; CAUSES]; 2],
     done: [u64; 3],
     bytes: [u64; 3],
-    first_arrival_ns: Option<u64>,
     last_end_ns: u64,
+    /// Requests by how many were under way when they ended: 1, 2 or 3, 4 to 7, and so on.
+    depths: [u64; DEPTHS],
     /// Most requests of it that were under way at once.
     pub peak_outstanding: u32,
 }
@@ -52,7 +56,8 @@ pub struct TenantReport {
     pub written_bytes: u64,
     /// Bytes trimmed.
     pub trimmed_bytes: u64,
-    /// Simulated time from its first measured arrival to its last completion.
+    /// Simulated time that it is measured over: from its begin, after its warm-up, to its last completion, or to its end
+    /// where its time ends it.
     pub simulated_ns: u64,
     /// Reads and writes done in a second of that time.
     pub iops: f64,
@@ -64,14 +69,16 @@ pub struct TenantReport {
     pub latency_breakdown: LatencyBreakdown,
     /// Most requests of it that were under way at once.
     pub peak_outstanding: u32,
+    /// Shares of its requests that were 1, 2 or 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, and 64 or more under way, counted
+    /// when one ends, with that one. As one begins for each that ends, those are the depths at which they begin, too.
+    pub outstanding_shares: [f64; DEPTHS],
 }
 
 impl TenantMeasures {
-    /// A request of the workload ended, and is measured.
-    pub fn record(&mut self, request: &Ended<'_>, now_ns: u64) {
+    /// A request of the workload ended, one of so many under way, and is measured.
+    pub fn record(&mut self, request: &Ended<'_>, outstanding: u32, now_ns: u64) {
         let op = request.asked.op as usize;
-        let first_ns = self.first_arrival_ns.get_or_insert(request.arrival_ns);
-        *first_ns = request.arrival_ns.min(*first_ns);
+        self.depths[(outstanding.max(1).ilog2() as usize).min(DEPTHS - 1)] += 1;
         self.last_end_ns = now_ns;
         self.done[op] += 1;
         self.bytes[op] += request.asked.len_bytes;
@@ -84,9 +91,14 @@ impl TenantMeasures {
         }
     }
 
-    /// What was measured.
-    pub fn report(&self) -> TenantReport {
-        let span_ns = self.last_end_ns - self.first_arrival_ns.unwrap_or(self.last_end_ns);
+    /// When the last of its requests ended that were measured; 0 where none was.
+    pub fn last_end_ns(&self) -> u64 {
+        self.last_end_ns
+    }
+
+    /// What was measured from one time to another.
+    pub fn report(&self, [from_ns, to_ns]: [u64; 2]) -> TenantReport {
+        let span_ns = if self.done == [0; 3] { 0 } else { to_ns - from_ns };
         let per_second = |count: u64| if span_ns == 0 { 0.0 } else { count as f64 * 1e9 / span_ns as f64 };
         let [reads, writes, trims] = self.done;
         let [read_bytes, written_bytes, trimmed_bytes] = self.bytes;
@@ -106,6 +118,7 @@ impl TenantMeasures {
                 write_mean_ns: self.mean_by_cause(Op::Write),
             },
             peak_outstanding: self.peak_outstanding,
+            outstanding_shares: self.depths.map(|count| share(count, reads + writes + trims)),
         }
     }
 
@@ -136,4 +149,8 @@ impl TenantMeasures {
         let mean = |cause: usize| if count == 0 { 0.0 } else { sums[cause] as f64 / count as f64 };
         ALL_CAUSES.iter().map(|&cause| (cause.name(), mean(cause as usize))).collect()
     }
+}
+
+fn share(part: u64, of: u64) -> f64 {
+    if of == 0 { 0.0 } else { part as f64 / of as f64 }
 }

@@ -72,7 +72,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         merges: merge_report(&simulation),
         flash_requests: flash_request_report(&simulation),
         array,
-        workloads: simulation.tenant_reports(),
+        workloads: simulation.tenant_reports(if start.requests > 0 { start.now_ns } else { 0 }),
         bandwidth,
         utilization: utilization(&simulation),
         wear: wear(&simulation),

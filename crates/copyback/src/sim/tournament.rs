@@ -46,6 +46,12 @@ impl Tournament {
         if self.keys[second as usize] < self.keys[first as usize] { second } else { first }
     }
 
+    /// The key of a player.
+    #[inline]
+    pub fn key(&self, player: u32) -> u64 {
+        self.keys[player as usize]
+    }
+
     /// The player with the least key, if anybody can win.
     #[inline]
     pub fn first(&self) -> Option<u32> {

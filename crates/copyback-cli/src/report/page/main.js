@@ -56,6 +56,8 @@ if (runs.length) {
   section("Runs", DATA.sources.filter((source) => source.runs).length > 1 ? "Each scheme has one colour everywhere; runs of the second result are dashed, of the third dotted. " +
     "A scheme's button hides it in every panel." : "Each scheme has one colour everywhere; its button hides it in every panel.", "h2");
   headline(runs);
+  workloads(runs);
+  drives(runs);
   distributions(runs);
   causes(runs);
   overTime(runs);

@@ -119,6 +119,43 @@ function wearTip(run) {
   return tip(run.label, [["fewest", number(own.min_erases)], ["mean", number(own.mean_erases)], ["standard deviation", number(own.stdev_erases)], ["most", number(own.max_erases)]]);
 }
 
+const SHARED = [["mean", "mean_ns"], ["p99", "p99_ns"], ["p99.9", "p99_9_ns"]];
+const OPS = ["read", "write"];
+/** Response times of a class in the columns of SHARED. */
+const sharedCells = (own) => SHARED.map(([, name]) => time(ofClass(own, name)));
+const leftOut = (runs, of) => {
+  const most = Math.max(...runs.map((run) => of(run).left_out));
+  return most ? h("p", { class: "note" }, `${number(most)} more are left out here, and are in the JSON document.`) : null;
+};
+
+/** Each of several workloads that share the drives. */
+function workloads(runs) {
+  const drawn = runs.filter((run) => run.workloads.rows.length);
+  if (!drawn.length) return;
+  const panel = section("Each workload", "Requests of each of the workloads that share the drives. Of GC: the part of the mean that its requests waited for garbage collection.");
+  panel.classList.add("long");
+  const head = ["workload, run", "IOPS", "MB/s", ...OPS.flatMap((op) => [`${op}s`, ...SHARED.map(([name]) => `${op} ${name}`), `${op} of GC`])];
+  const names = [...new Set(drawn.flatMap((run) => run.workloads.rows.map((row) => row.name)))];
+  const rows = names.flatMap((name) => drawn.flatMap((run) => run.workloads.rows.filter((row) => row.name === name).map((row) =>
+    [[name, run.label], number(row.iops), number(row.bytes_per_s / 1e6), ...OPS.flatMap((op) =>
+      [number(row[op].count), ...sharedCells(row[op]), row[op].count ? time(row[op].gc_ns) : "–"])])));
+  panel.append(...[table(head, rows, "whole"), leftOut(drawn, (run) => run.workloads)].filter(Boolean));
+}
+
+/** Each drive of an array. */
+function drives(runs) {
+  const drawn = runs.filter((run) => run.array && run.array.rows.length > 1);
+  if (!drawn.length) return;
+  const panel = section("Each drive", "Drives of the array: response times of the volume's requests on each, and its garbage collection.");
+  panel.classList.add("long");
+  panel.append(table(["run", "level", "some drive collects", "a die's time in GC", "rounds"], drawn.map(({ label, array }) =>
+    [label, array.level, percent(array.degraded_share), percent(array.gc_share), number(array.rounds)]), "whole"));
+  const head = ["run, drive", "in GC", "busy", "collections", "erases", "units moved", "fewest free blocks", ...OPS.flatMap((op) => SHARED.map(([name]) => `${op} ${name}`))];
+  const rows = drawn.flatMap((run) => run.array.rows.map((row) => [[`drive ${row.drive}`, run.label], percent(row.gc_share), percent(row.busy_share),
+    ...["collections", "erases", "units_moved", "min_free_blocks"].map((name) => number(row[name])), ...OPS.flatMap((op) => sharedCells(row[op]))]));
+  panel.append(...[table(head, rows, "whole"), leftOut(drawn, (run) => run.array)].filter(Boolean));
+}
+
 /** Keys of configurations with unlike values. */
 function differences(configs) {
   const keys = [...new Set(configs.flatMap((own) => Object.keys(own.config)))].sort();

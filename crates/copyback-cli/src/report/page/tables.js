@@ -111,7 +111,10 @@ function sweepConfigurations(own) {
   panel.append(rows.length ? table(["key", ...own.configs.map((one) => one.scheme)], rows, "words") : h("p", {}, "All keys are alike."));
 }
 
-const VERDICTS = { met: ["met", "#009E73", "circle"], none: ["not judged", "#8C8C8C", "emptyCircle"] };
+const VERDICTS = {
+  met: ["met", "#009E73", "circle"], none: ["not judged", "#8C8C8C", "emptyCircle"],
+  smaller: ["smaller", "#E69F00", "diamond"], larger: ["larger", "#E69F00", "diamond"], "null-too": ["null too", "#0072B2", "rect"],
+};
 const MISSED = ["not met", "#D55E00", "triangle"];
 const verdictOf = (claim) => VERDICTS[claim.verdict || "none"] || MISSED;
 
@@ -135,7 +138,8 @@ function reproduction(source) {
 /** Published against measured, a row for each claim. */
 function published(claims, unit) {
   const panel = section(`Published against measured (${unit})`, "Hollow diamond or box: what was published, dashed where only a direction was. Filled: what was " +
-    "measured, with its 95 % interval over seeds; green circle: met; vermilion triangle: not met; grey: not judged.");
+    "measured, with its 95 % interval over seeds; green circle: met; orange diamond: its direction alone; blue square: a scheme " +
+    "without the idea has half of the effect, too, or more; vermilion triangle: not met; grey: not judged.");
   panel.classList.add("long");
   const name = (claim) => `${claim.figure}: ${claim.text}`;
   const bounds = (claim) => claim.published_bounds || [null, null];

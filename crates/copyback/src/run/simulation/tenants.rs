@@ -9,6 +9,7 @@ use crate::observe::collector::Ended;
 use crate::observe::tenants::{TenantMeasures, TenantReport};
 use crate::run::RunError;
 use crate::run::simulation::requests::ARRIVAL_MAX_NS;
+use crate::sim::tournament::{self, Tournament};
 use copyback_workload::spec::Pace;
 use copyback_workload::tenants::Stream;
 use copyback_workload::{Error, Op, Priority, Request};
@@ -34,13 +35,26 @@ struct Tenant {
     ready_ns: u64,
     /// It has begun as many requests as it does between thinking, and these have not all ended.
     is_to_think: bool,
+    /// Its last phase ends before its next request would begin.
+    is_out_of_time: bool,
+    /// The run has as many requests as were asked for.
+    is_cut: bool,
+    /// Whether it has requests to come, as [`Tenants::unfinished`] counts it.
+    is_unfinished: bool,
     has_ended: bool,
     measures: TenantMeasures,
 }
 
-/// All of them.
+/// All of them. What is known of each is brought up to date ([`Tenants::refresh`]) whenever one changes, so that a
+/// request costs about the same beside hundreds of other workloads.
 pub(super) struct Tenants {
     list: Vec<Tenant>,
+    /// When the next request of each may begin.
+    due: Tournament,
+    /// How many have requests to come.
+    unfinished: usize,
+    /// Those that are over, and whose end nobody was told of.
+    over: Vec<usize>,
     /// Whose request begins now.
     beginning: u16,
     /// What a source said when a workload started as another ended.
@@ -60,15 +74,34 @@ impl Tenant {
             begun: 0,
             ready_ns: 0,
             is_to_think: false,
+            is_out_of_time: false,
+            is_cut: false,
+            is_unfinished: true,
             has_ended: false,
             measures: TenantMeasures::default(),
         }
     }
 
     fn start(&mut self, now_ns: u64) -> Result<(), Error> {
-        self.started_ns = Some(now_ns);
-        self.ready_ns = now_ns;
+        let started_ns = now_ns.max(self.stream.not_before_ns);
+        self.started_ns = Some(started_ns);
+        self.ready_ns = started_ns;
         self.fetch()
+    }
+
+    /// From when on it is measured, by its own warm-up.
+    fn measured_from_ns(&self) -> u64 {
+        let begin_ns = self.started_ns.unwrap_or(0).saturating_add(self.stream.phases_ns[0][0]);
+        begin_ns.saturating_add(self.stream.warmup_ns)
+    }
+
+    /// The time that it is measured over: up to its last completion, or to its end where that is a moment of its own.
+    /// `warm_ns`: when the run's warm-up ended.
+    fn measured_ns(&self, warm_ns: u64) -> [u64; 2] {
+        let from_ns = self.measured_from_ns().max(warm_ns);
+        let [_, end_ns] = self.stream.phases_ns[self.stream.phases_ns.len() - 1];
+        let stop_ns = self.started_ns.filter(|_| self.is_out_of_time && !self.is_cut).map_or(0, |at| at + end_ns);
+        [from_ns, self.measures.last_end_ns().max(stop_ns).max(from_ns)]
     }
 
     /// The request behind the one that has begun, at its time in the run; none where the workload is over before.
@@ -84,6 +117,7 @@ impl Tenant {
         loop {
             let Some([from_ns, to_ns]) = self.stream.phases_ns.get(self.phase).copied() else {
                 self.next = None;
+                self.is_out_of_time = true;
                 return Ok(());
             };
             let at_ns = from_ns.saturating_add(next.arrival_ns - self.phase_began_at_ns);
@@ -113,6 +147,7 @@ impl Tenant {
             Some([from_ns, _]) => Some(started_ns.saturating_add(since_ns.max(*from_ns))),
             None => {
                 self.next = None;
+                self.is_out_of_time = true;
                 None
             }
         }
@@ -133,6 +168,7 @@ impl Tenant {
 
     /// One of its requests ended.
     fn end(&mut self, request: &Ended<'_>, is_measured: bool, now_ns: u64) {
+        let outstanding = self.live;
         if self.live >= self.stream.queue_depth {
             self.ready_ns = now_ns;
         }
@@ -141,9 +177,8 @@ impl Tenant {
             self.is_to_think = false;
             self.ready_ns = now_ns.saturating_add(self.stream.think.map_or(0, |(_, time_ns)| time_ns));
         }
-        let from_ns = self.started_ns.unwrap_or(0).saturating_add(self.stream.phases_ns[0][0]);
-        if is_measured && request.arrival_ns >= from_ns.saturating_add(self.stream.warmup_ns) {
-            self.measures.record(request, now_ns);
+        if is_measured && request.arrival_ns >= self.measured_from_ns() {
+            self.measures.record(request, outstanding, now_ns);
         }
     }
 
@@ -154,21 +189,55 @@ impl Tenant {
 }
 
 impl Tenants {
+    fn new(streams: Vec<Stream>) -> Self {
+        let list: Vec<Tenant> = streams.into_iter().map(Tenant::new).collect();
+        let (due, unfinished) = (Tournament::new(list.len() as u32), list.len());
+        Self { list, due, unfinished, over: Vec::new(), beginning: 0, failed: None, has_told_end: false }
+    }
+
+    /// A workload has changed.
+    fn refresh(&mut self, at: usize) {
+        let tenant = &mut self.list[at];
+        // Times beyond those that a run has are refused when they come: they come last, not never.
+        let due_ns = tenant.due_ns().map_or(tournament::NEVER, |due_ns| due_ns.min(tournament::NEVER - 1));
+        self.due.set(at as u32, due_ns);
+        let is_unfinished = tenant.next.is_some() || tenant.started_ns.is_none();
+        if tenant.is_unfinished && !is_unfinished {
+            self.unfinished -= 1;
+        }
+        tenant.is_unfinished &= is_unfinished;
+        if tenant.is_over() && !tenant.has_ended {
+            tenant.has_ended = true;
+            self.over.push(at);
+        }
+    }
+
     /// Whose request is due first, and when.
-    fn pick(&mut self) -> Option<(u64, usize)> {
-        let due = self.list.iter_mut().enumerate().filter_map(|(at, tenant)| Some((tenant.due_ns()?, at)));
-        due.min()
+    fn pick(&self) -> Option<(u64, usize)> {
+        let first = self.due.first()? as usize;
+        Some((self.due.key(first as u32), first))
+    }
+
+    /// Starts those who wait for nobody.
+    fn start(&mut self, now_ns: u64) -> Result<(), Error> {
+        for at in 0..self.list.len() {
+            if self.list[at].stream.after.is_empty() {
+                self.list[at].start(now_ns)?;
+                self.refresh(at);
+            }
+        }
+        self.settle(now_ns)
     }
 
     /// Starts those who waited for what has ended.
     fn settle(&mut self, now_ns: u64) -> Result<(), Error> {
-        while let Some(at) = self.list.iter().position(|tenant| tenant.is_over() && !tenant.has_ended) {
-            self.list[at].has_ended = true;
+        while self.over.pop().is_some() {
             for waiting in 0..self.list.len() {
                 let tenant = &self.list[waiting];
                 let may_start = tenant.stream.after.iter().all(|&before| self.list[before].has_ended);
                 if tenant.started_ns.is_none() && may_start {
                     self.list[waiting].start(now_ns)?;
+                    self.refresh(waiting);
                 }
             }
         }
@@ -177,15 +246,21 @@ impl Tenants {
 
     /// Any request that has not begun, of whichever workload.
     fn next(&self) -> Option<Request> {
-        self.list.iter().any(|tenant| tenant.next.is_some() || tenant.started_ns.is_none()).then_some(SOME_REQUEST)
+        (self.unfinished > 0).then_some(SOME_REQUEST)
     }
 
     /// No more requests begin: the run has as many as were asked for.
     fn stop(&mut self) {
-        for tenant in &mut self.list {
+        if self.unfinished == 0 {
+            return;
+        }
+        for at in 0..self.list.len() {
+            let tenant = &mut self.list[at];
             tenant.next = None;
             tenant.started_ns.get_or_insert(0);
             tenant.has_ended = true;
+            tenant.is_cut = true;
+            self.refresh(at);
         }
     }
 }
@@ -200,17 +275,13 @@ impl Simulation<'_> {
             // Requests of one number are then not the same ones under all schemes.
             self.collector.responses = None;
         }
-        let list = streams.into_iter().map(Tenant::new).collect();
-        self.tenants = Some(Box::new(Tenants { list, beginning: 0, failed: None, has_told_end: false }));
+        self.tenants = Some(Box::new(Tenants::new(streams)));
     }
 
     /// The first requests of those who wait for nobody.
     pub(super) fn start_tenants(&mut self) -> Result<(), RunError> {
         let Some(tenants) = &mut self.tenants else { return Ok(()) };
-        for tenant in tenants.list.iter_mut().filter(|tenant| tenant.stream.after.is_empty()) {
-            tenant.start(0).map_err(RunError::Workload)?;
-        }
-        tenants.settle(0).map_err(RunError::Workload)?;
+        tenants.start(0).map_err(RunError::Workload)?;
         self.next = tenants.next();
         Ok(())
     }
@@ -227,9 +298,8 @@ impl Simulation<'_> {
             if is_enough {
                 tenants.stop();
             }
-            let picked = tenants.pick();
             tenants.settle(now_ns).map_err(RunError::Workload)?;
-            let picked = picked.or_else(|| tenants.pick());
+            let picked = tenants.pick();
             self.next = tenants.next();
             let Some((due_ns, at)) = picked else { return self.note_end_of_tenants() };
             let is_full = self.held.len() == self.members.len();
@@ -248,6 +318,7 @@ impl Simulation<'_> {
         let Some(tenants) = &mut self.tenants else { return Ok(()) };
         tenants.beginning = at as u16;
         let taken = tenants.list[at].take(now_ns).map_err(RunError::Workload)?;
+        tenants.refresh(at);
         self.next = tenants.next();
         let Some((request, arrival_ns)) = taken else { return Ok(()) };
         self.fetched += 1;
@@ -282,11 +353,10 @@ impl Simulation<'_> {
     pub(super) fn end_of_tenant(&mut self, request: &HostRequest, ended: &Ended<'_>, is_measured: bool) {
         let now_ns = self.events.now_ns();
         let Some(tenants) = &mut self.tenants else { return };
-        let tenant = &mut tenants.list[request.tenant as usize];
-        tenant.end(ended, is_measured, now_ns);
-        if tenant.is_over()
-            && let Err(error) = tenants.settle(now_ns)
-        {
+        let at = usize::from(request.tenant);
+        tenants.list[at].end(ended, is_measured, now_ns);
+        tenants.refresh(at);
+        if let Err(error) = tenants.settle(now_ns) {
             tenants.failed = Some(error);
         }
         self.next = tenants.next();
@@ -310,10 +380,11 @@ impl Simulation<'_> {
         self.tenants.as_mut().is_some_and(|tenants| std::mem::replace(&mut tenants.has_told_end, true))
     }
 
-    /// What was measured of each workload, by name; nothing where there is one.
-    pub fn tenant_reports(&self) -> std::collections::BTreeMap<String, TenantReport> {
+    /// What was measured of each workload, by name, since the warm-up ended; nothing where there is one.
+    pub fn tenant_reports(&self, warm_ns: u64) -> std::collections::BTreeMap<String, TenantReport> {
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
-        list.map(|tenant| (tenant.stream.name.clone(), tenant.measures.report())).collect()
+        let report = |tenant: &Tenant| tenant.measures.report(tenant.measured_ns(warm_ns));
+        list.map(|tenant| (tenant.stream.name.clone(), report(tenant))).collect()
     }
 
     /// Histograms of the reads and of the writes of each, by name.

@@ -1,0 +1,110 @@
+//! Schemes as a command line chooses them: a preset or a file, and either under a name and with settings of its own.
+//!
+//! `NAME=OF` among the schemes is the scheme `OF`, called `NAME`; `--set NAME:table.key=value` is a setting of the
+//! scheme of that name alone.
+
+use super::{Layers, argument, label};
+use crate::failure::Failure;
+use copyback::config::layers::{Layer, LayerError, Located, suggestion};
+use copyback::config::presets::{self, SCHEMES};
+
+/// A scheme of a command.
+pub(super) struct Chosen {
+    /// What results call it.
+    pub label: String,
+    /// How the command line names it.
+    pub word: String,
+    /// The preset or file.
+    pub scheme: Located,
+    /// Its own settings, over all others.
+    pub own: Option<Layer>,
+}
+
+/// The settings of all schemes, and those of one, each with that one's name.
+pub fn split(sets: &[String]) -> (Vec<String>, Vec<(String, String)>) {
+    let (mut of_all, mut of_one) = (Vec::new(), Vec::new());
+    for set in sets {
+        match of_scheme(set) {
+            Some((scheme, set)) => of_one.push((scheme.to_owned(), set.to_owned())),
+            None => of_all.push(set.clone()),
+        }
+    }
+    (of_all, of_one)
+}
+
+/// A setting of one scheme: the scheme and the setting.
+pub fn of_scheme(set: &str) -> Option<(&str, &str)> {
+    let key = set.split('=').next()?;
+    let colon = key.find(':')?;
+    Some((set[..colon].trim(), &set[colon + 1..]))
+}
+
+/// The schemes that were named, with the settings that each has alone.
+pub(super) fn chosen(named: &[Located], of_one: &[(String, String)]) -> Result<Vec<Chosen>, Failure> {
+    let mut all = Vec::new();
+    for scheme in named {
+        let (label, of) = named_scheme(scheme)?;
+        let own: Vec<String> = of_one.iter().filter(|(name, _)| *name == label).map(|(_, set)| set.clone()).collect();
+        let own = if own.is_empty() { None } else { Some(Layer::of_sets(&own)?) };
+        let is_preset = presets::find(SCHEMES, &scheme.value).is_some();
+        let word = if is_preset { label.clone() } else { scheme.value.clone() };
+        all.push(Chosen { label, word, scheme: of, own });
+    }
+    let is_there = |name: &str| all.iter().any(|chosen: &Chosen| chosen.label == name);
+    match of_one.iter().find(|(name, _)| !is_there(name)) {
+        None => Ok(all),
+        Some((name, set)) => {
+            let message = format!("--set {name}:{set} is of a scheme `{name}`, and none of this command is called so");
+            Err(Failure::input(message).with_help(suggestion(name, "schemes", all.iter().map(|own| &*own.label))))
+        }
+    }
+}
+
+/// What a scheme is called, and what it is.
+fn named_scheme(scheme: &Located) -> Result<(String, Located), LayerError> {
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_.+".contains(c));
+    let Some((name, of)) = scheme.value.split_once('=').filter(|(name, _)| is_name(name.trim())) else {
+        return Ok((label(&scheme.value), scheme.clone()));
+    };
+    let (name, of) = (name.trim(), of.trim());
+    if presets::find(SCHEMES, name).is_some() {
+        let error = LayerError::new(format!("there is a scheme `{name}` already"));
+        let help = format!("give it a name of its own, or leave the `{name}=` out");
+        return Err(error.with_help(help).at(scheme.place.clone()));
+    }
+    let place = scheme.place.clone();
+    Ok((name.to_owned(), Located { place, ..argument(of) }))
+}
+
+impl Layers {
+    /// What goes over everything of a run: settings of all schemes, and above them the scheme's own.
+    pub fn sets_of(of_all: &[Layer], chosen: &Chosen) -> Vec<Layer> {
+        of_all.iter().chain(&chosen.own).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_of_one_scheme_begins_with_its_name() {
+        assert_eq!(of_scheme("mine:trigger.soft=0.1"), Some(("mine", "trigger.soft=0.1")));
+        assert_eq!(of_scheme("trigger.soft=a:b"), None);
+    }
+
+    #[test]
+    fn a_scheme_under_another_name_is_that_scheme_with_settings_of_its_own() {
+        let named = ["pgc", "mine=baseline", "dir=a/b.toml"].map(argument);
+        let sets = [("mine".to_owned(), "trigger.soft=0.1".to_owned())];
+        let all = chosen(&named, &sets).expect("all are there");
+        let seen: Vec<_> = all.iter().map(|own| (&*own.label, &*own.scheme.value, &*own.word)).collect();
+        let expected =
+            [("pgc", "pgc", "pgc"), ("mine", "baseline", "mine=baseline"), ("dir", "a/b.toml", "dir=a/b.toml")];
+        assert_eq!(seen, expected);
+        assert_eq!(all.iter().map(|own| own.own.is_some()).collect::<Vec<_>>(), [false, true, false]);
+        let unknown = [("min".to_owned(), "trigger.soft=0.1".to_owned())];
+        assert!(chosen(&named, &unknown).is_err(), "none is called so");
+        assert!(chosen(&[argument("pgc=baseline")], &[]).is_err(), "a preset's name is taken");
+    }
+}

@@ -1,0 +1,99 @@
+//! What must be true of addresses.
+
+use super::{Checked, positive, share, wrong};
+use crate::spec::{AddressKind, AddressSpec};
+
+/// The most zones of `zones`.
+const ZONES_MAX: usize = 256;
+
+impl AddressSpec {
+    pub(super) fn check(&self) -> Checked {
+        self.check_belonging()?;
+        share("addresses.sequential_share", self.sequential_share.unwrap_or(0.0))?;
+        match self.kind {
+            AddressKind::Uniform | AddressKind::Once => Ok(()),
+            AddressKind::Zipf => positive("addresses.theta", self.theta, "set for example 0.99"),
+            AddressKind::SelfSimilar => match self.skew {
+                Some(skew) if skew > 0.0 && skew < 1.0 => Ok(()),
+                _ => Err(wrong("addresses.skew", "it has to be between 0 and 1", "set for example 0.2")),
+            },
+            AddressKind::Zones => self.check_zones(),
+            AddressKind::HotCold => {
+                share("addresses.hot_share", self.hot_share.unwrap_or(0.8))?;
+                let space = self.hot_space.unwrap_or(0.2);
+                if space > 0.0 && space < 1.0 {
+                    return Ok(());
+                }
+                Err(wrong("addresses.hot_space", format!("{space} is not between 0 and 1"), "set for example 0.2"))
+            }
+            AddressKind::ArraySkew => self.check_array(),
+        }
+    }
+
+    fn check_belonging(&self) -> Checked {
+        use AddressKind::{ArraySkew, HotCold, SelfSimilar, Zipf, Zones};
+        let keys = [
+            ("addresses.theta", self.theta.is_some(), Zipf),
+            ("addresses.skew", self.skew.is_some(), SelfSimilar),
+            ("addresses.zones", !self.zones.is_empty(), Zones),
+            ("addresses.hot_share", self.hot_share.is_some(), HotCold),
+            ("addresses.hot_space", self.hot_space.is_some(), HotCold),
+            ("addresses.hot_scope", self.hot_scope.is_some(), HotCold),
+            ("addresses.drive", self.drive.is_some(), ArraySkew),
+            ("addresses.drives", self.drives.is_some(), ArraySkew),
+            ("addresses.drive_share", self.drive_share.is_some(), ArraySkew),
+            ("addresses.stripe_unit", self.stripe_unit.is_some(), ArraySkew),
+            ("addresses.per_drive", self.per_drive.is_some(), ArraySkew),
+        ];
+        match keys.iter().find(|(_, is_set, kind)| *is_set && *kind != self.kind) {
+            Some((key, _, kind)) => {
+                let message = format!("it belongs to `kind = \"{kind}\"`, but the kind is `{}`", self.kind);
+                Err(wrong(key, message, "remove it, or change `kind`"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_zones(&self) -> Checked {
+        let help = "set for example [[0.8, 0.2], [0.2, 0.8]]: shares of requests and of the footprint, each 1 in all";
+        if self.zones.is_empty() || self.zones.len() > ZONES_MAX {
+            return Err(wrong("addresses.zones", format!("there have to be 1 to {ZONES_MAX} of them"), help));
+        }
+        if self
+            .zones
+            .iter()
+            .any(|[requests, space]| !(0.0..=1.0).contains(requests) || !(*space > 0.0 && *space <= 1.0))
+        {
+            return Err(wrong(
+                "addresses.zones",
+                "a share is from 0 to 1, and every zone has some of the footprint",
+                help,
+            ));
+        }
+        for (at, of) in [(0, "requests"), (1, "the footprint")] {
+            let sum: f64 = self.zones.iter().map(|zone| zone[at]).sum();
+            if (sum - 1.0).abs() > 1e-6 {
+                return Err(wrong("addresses.zones", format!("shares of {of} are {sum} together"), help));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_array(&self) -> Checked {
+        let Some(drives) = self.drives.filter(|drives| *drives >= 2) else {
+            return Err(wrong("addresses.drives", "an array has two drives or more", "set for example 8"));
+        };
+        let drive = self.drive.unwrap_or(0);
+        if drive >= drives {
+            let message = format!("drive {drive} is not one of {drives}, which are counted from 0");
+            return Err(wrong("addresses.drive", message, format!("set {} or less", drives - 1)));
+        }
+        if self.stripe_unit.is_none_or(|unit| unit.0 == 0) {
+            return Err(wrong("addresses.stripe_unit", "it is missing or zero", "set for example \"4 KiB\""));
+        }
+        match self.drive_share {
+            Some(value) => share("addresses.drive_share", value),
+            None => Err(wrong("addresses.drive_share", "it is missing", "set the favoured drive's share of requests")),
+        }
+    }
+}
