@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from copyback import _copyback, _progress
 from copyback._dask import Crew
@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     from copyback._words import Path, Setting
 
 Keep = Literal["gc_events", "requests", "commands"]
+_TABLES = get_args(Keep)
 Around = Literal["worst-read", "worst-write"]
+
+
+def _kept(keep: str | Iterable[str]) -> list[Keep]:
+    """Check which tables are wanted, before anything runs."""
+    names = [keep] if isinstance(keep, str) else list(keep)
+    for name in names:
+        if name not in _TABLES:
+            message = f"keep: there is no table {name!r} to keep; there are {', '.join(_TABLES)}"
+            raise ValueError(message)
+    return cast("list[Keep]", names)
 
 
 def _call(
@@ -52,6 +63,14 @@ def _text(words: Iterable[str]) -> str:
     return done
 
 
+def _most(requests: int | None, warmup: int | str | None, set: Mapping[str, Setting] | None) -> int | None:
+    """Return how many requests of a trace a run asks for at most; ``None`` where nobody knows."""
+    is_plain = not any(key.startswith("workload.") for key in set or {})
+    if requests is None or isinstance(warmup, str) or not is_plain:
+        return None
+    return requests + (warmup or 0)
+
+
 def run(
     experiment: Path | None = None,
     *,
@@ -82,7 +101,7 @@ def run(
     perfetto_from: str | None = None,
     perfetto_for: str | None = None,
     perfetto_around: Around | None = None,
-    keep: Sequence[Keep] = ("gc_events",),
+    keep: Keep | Iterable[Keep] = ("gc_events",),
     progress: bool | None = None,
 ) -> Runs:
     """Simulate a drive, or an array of them, with one scheme.
@@ -92,7 +111,8 @@ def run(
     experiment
         A TOML file with ``device``, ``scheme``, ``workload`` and any overriding tables.
     scheme, device, array, workload
-        Names, or paths of TOML files (a scheme may be a ``copyback.Scheme``): see ``schemes()``, ``devices()``, ``workloads()``.
+        Names, or paths of TOML files: see ``schemes()``, ``devices()``, ``workloads()``. A scheme may be a
+        ``copyback.Scheme``, too.
     trace
         Replay this instead of a workload: a path; anything with Arrow's PyCapsule protocol (a data frame of pandas or
         polars, a table of pyarrow, a relation of DuckDB) that has the columns ``arrival_ns``, ``op``,
@@ -135,7 +155,8 @@ def run(
         With the place, the value and the remedy.
 
     """
-    name, handed = of_trace(trace)
+    kept = _kept(keep)
+    name, handed = of_trace(trace, _most(requests, warmup, set))
     words = [
         *_positional(experiment),
         *of_options(device=device, array=array, workload=workload, trace=name, format=format),
@@ -147,7 +168,7 @@ def run(
     ]
     with assembled([] if scheme is None else [scheme], policies) as (names, settings):
         words += [*of_options(scheme=names), *of_settings({**settings, **(set or {})})]
-        done = _runs("run", words, progress, keep)
+        done = _runs("run", words, progress, kept)
     del handed
     return done
 
@@ -175,7 +196,7 @@ def compare(
     jobs: int | None = None,
     out: Path | None = None,
     json: Path | None = None,
-    keep: Sequence[Keep] = ("gc_events",),
+    keep: Keep | Iterable[Keep] = ("gc_events",),
     progress: bool | None = None,
 ) -> Runs:
     """Simulate a drive, or an array of them, with several schemes side by side.
@@ -184,7 +205,8 @@ def compare(
     first is what the others are compared with. ``policies`` and ``set`` hold for all of them; the rest is as with
     ``run``.
     """
-    name, handed = of_trace(trace)
+    kept = _kept(keep)
+    name, handed = of_trace(trace, _most(requests, warmup, set))
     words = [
         *_positional(experiment),
         *of_options(device=device, array=array, workload=workload, trace=name, format=format),
@@ -194,7 +216,7 @@ def compare(
     listed = schemes.split(",") if isinstance(schemes, str) else list(schemes or ())
     with assembled(listed, policies) as (names, settings):
         words += [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **(set or {})})]
-        done = _runs("compare", words, progress, keep)
+        done = _runs("compare", words, progress, kept)
     del handed
     return done
 
@@ -208,6 +230,7 @@ def sweep(
     fit: float | None = None,
     seed: int | None = None,
     warmup: int | str | None = None,
+    policies: Iterable[Handed] = (),
     traces: Path | None = None,
     fresh: bool = False,
     jobs: int | None = None,
@@ -225,6 +248,9 @@ def sweep(
         skips what was done [the file's name, in the working folder].
     set, fit, seed, warmup, requests
         Settings of every cell, over what the file says.
+    policies
+        Policies written in Python, in the place of those of every scheme. What they do may have changed since, so that
+        no earlier result is taken: ``fresh``. Not with a ``client``.
     traces
         Folder of recorded traces that the file names [the file's own].
     fresh
@@ -236,13 +262,18 @@ def sweep(
         As with ``run``.
 
     """
+    handed = list(policies)
+    if handed and client is not None:
+        message = "policies of this process are not on the workers of a cluster; leave client or policies out"
+        raise ValueError(message)
     words = [
         *of_options(out=out, requests=requests, fit=fit, seed=seed, warmup=warmup, traces=traces),
-        *of_options(fresh=fresh, jobs=jobs),
-        *of_settings(set or {}),
+        *of_options(fresh=fresh or bool(handed), jobs=jobs),
         *_positional(file),
     ]
-    done = _call(["sweep", *words], progress, crew=None if client is None else Crew(client))
+    with plugged_in(handed) as settings:
+        words = ["sweep", *of_settings({**settings, **(set or {})}), *words]
+        done = _call(words, progress, crew=None if client is None else Crew(client))
     assert isinstance(done, _copyback.Sweep)
     return Sweep(done)
 

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import json
 import uuid
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,17 @@ class Crew:
     """The workers of a cluster, for one sweep."""
 
     def __init__(self, client: Any) -> None:
-        """Have a ``distributed.Client``."""
+        """Have a ``distributed.Client``.
+
+        Raises
+        ------
+        TypeError
+            Where it is something else.
+
+        """
+        if not all(hasattr(client, method) for method in ("map", "submit", "scatter", "scheduler_info")):
+            message = f"client is {client!r}; it has to be a distributed.Client"
+            raise TypeError(message)
         self._client = client
         self._futures: dict[Any, int] = {}
         self._sent: dict[str, Any] = {}
@@ -37,6 +48,8 @@ class Crew:
     def __call__(self, descriptions: Sequence[str]) -> Iterator[tuple[int, str | None, str | None]]:
         """Yield the number of each cell as it is done, with its answer, or why there is none."""
         distributed: Any = importlib.import_module("distributed")
+        if not self._client.scheduler_info().get("workers"):
+            warnings.warn("the cluster has no workers yet: cells wait until one joins it", stacklevel=2)
         sweep = uuid.uuid4().hex
         keys = [f"copyback-cell-{sweep}-{at}" for at in range(len(descriptions))]
         first = self._client.map(cell, descriptions, sent={}, key=keys)
@@ -65,7 +78,7 @@ class Crew:
                 elif future.status == "error":
                     yield at, None, _said(future.exception())
                 else:
-                    yield at, None, f"its task was {future.status}"
+                    yield at, None, f"its task was {future.status}: somebody cancelled it, or the scheduler is gone"
         finally:
             self.cancel()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,31 +14,46 @@ if TYPE_CHECKING:
     Tracks = list[tuple[str, int | None, int, bool]]
 
 
+_LOG = logging.getLogger("copyback")
+
+
 def _is_watched() -> bool:
     """Say whether somebody sees bars: a terminal, or a notebook."""
     return "ipykernel" in sys.modules or sys.stderr.isatty()
 
 
 @contextlib.contextmanager
-def bars(progress: bool | None) -> Iterator[Callable[[Tracks], None] | None]:
-    """Show one bar for each part of the work; ``None``: where somebody sees them and tqdm is installed."""
-    if progress is False or (progress is None and not _is_watched()):
+def bars(progress: bool | None) -> Iterator[Callable[[Tracks, list[str]], None] | None]:
+    """Show one bar for each part of the work; ``None``: where somebody sees them and tqdm is installed.
+
+    Where nobody sees bars, what takes long is told in lines of the logger ``copyback``.
+    """
+    if progress is False:
         yield None
         return
-    try:
-        tqdm: Any = importlib.import_module("tqdm.auto").tqdm
-    except ImportError:
-        if progress:
-            raise
-        yield None
-        return
+    tqdm: Any = None
+    if progress or _is_watched():
+        try:
+            tqdm = importlib.import_module("tqdm.auto").tqdm
+        except ImportError:
+            if progress:
+                raise
     shown: list[Any] = []
 
-    def hear(tracks: Tracks) -> None:
+    def hear(tracks: Tracks, lines: list[str]) -> None:
+        for line in lines:
+            # Bars say how far a drive is, and not what would be quicker.
+            if tqdm is None or "--" in line:
+                _LOG.warning("%s", line)
+        if tqdm is None:
+            return
         for at, (name, total, done, is_over) in enumerate(tracks):
             if at == len(shown):
-                # What has no length is over soon, or says nothing of how far it is.
-                shown.append(None if total is None else tqdm(desc=name, total=total, leave=False, unit_scale=True))
+                shown.append(None)
+            if shown[at] is None and total is not None and (progress or not is_over):
+                # What is over at once has no bar, unless bars were asked for.
+                delay = 0 if progress else 0.3
+                shown[at] = tqdm(desc=name, total=total, leave=False, unit_scale=True, delay=delay)
             bar = shown[at]
             if bar is not None:
                 bar.update(done - bar.n)

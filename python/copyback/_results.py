@@ -12,7 +12,7 @@ from copyback.figures import Package
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Iterator, KeysView
 
     from copyback import _copyback
 
@@ -160,6 +160,18 @@ class Document:
     def __getitem__(self, name: str) -> Any:
         """Return a part of the document."""
         return self.document[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names of the document's parts."""
+        return iter(self.document)
+
+    def __len__(self) -> int:
+        """Count the parts."""
+        return len(self.document)
+
+    def keys(self) -> KeysView[str]:
+        """Return the names of the document's parts: ``dict(info)`` has all of it."""
+        return self.document.keys()
 
     @property
     def tables(self) -> dict[str, _copyback.Table]:

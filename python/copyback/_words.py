@@ -16,6 +16,10 @@ Path = str | os.PathLike[str]
 Setting = bool | int | float | str | list[Any] | dict[str, Any]
 
 
+_AHEAD = 65_536
+"""Requests that a reader of traces holds to sort their times, at most."""
+
+
 def toml(value: Setting) -> str:
     """Write a value as TOML does."""
     if isinstance(value, bool):
@@ -54,13 +58,16 @@ def of_options(**options: object) -> Iterator[str]:
             yield f"{flag}={_text(value)}"
 
 
-def of_trace(trace: object) -> tuple[str | None, _copyback.Handed | None]:
-    """Name a trace: a path, or requests that are handed over, which are there as long as the second value is."""
+def of_trace(trace: object, most: int | None = None) -> tuple[str | None, _copyback.Handed | None]:
+    """Name a trace: a path, or requests that are handed over, which are there as long as the second value is.
+
+    Of an iterable no more than ``most`` are taken, and as many as a reader looks ahead.
+    """
     if trace is None:
         return None, None
     if isinstance(trace, (str, os.PathLike)):
         return os.fspath(trace), None
-    handed = _copyback.hand_over(trace)
+    handed = _copyback.hand_over(trace, None if most is None else most + _AHEAD)
     return handed.name, handed
 
 

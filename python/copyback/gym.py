@@ -2,11 +2,13 @@
 
 One episode is one run. Once a period of simulated time (``admit.shares.period``, 1 ms) while a collection is at work,
 the agent sees the drive and says how much is collected, or whom dies let go first. How much: how many of the drive's
-slots collections may have; 0 lets the host alone go, 1 collects as fast as the drive can. With ``trigger.soft`` high collection is nearly always at work, so that the agent also decides
-whether blocks are freed ahead of need. Scheduling is that of atc18: ``admit.policy = "debit"``,
-``preemption.policy = "always"``; the guard of ``admit.guard`` collections holds whatever the agent says.
+slots collections may have; 0 lets the host alone go, 1 collects as fast as the drive can. With ``trigger.soft`` high
+collection is nearly always at work, so that the agent also decides whether blocks are freed ahead of need. Scheduling
+is that of atc18: ``admit.policy = "debit"``, ``preemption.policy = "always"``; the guard of ``admit.guard`` collections
+holds whatever the agent says.
 
-An observation is a vector of six numbers, ``float32``:
+An observation is a vector of six numbers, ``float32``; others are a matter of a ``gymnasium.ObservationWrapper``, or of
+an ``Observer`` of one's own in a policy (docs/examples/learned_gc.py):
 
 =====================  ==================================================================================
 ``free``               free blocks, as a share of those below which collection starts
@@ -19,7 +21,8 @@ An observation is a vector of six numbers, ``float32``:
 An action is what the agent ``decides``:
 
 ===========  =========================================================================================
-``"share"``  one number from 0 to 1, the share from now on; with ``levels`` one of so many equal steps, counted from 0
+``"share"``  one number from 0 to 1, the share from now on; with ``levels`` one of so many equal steps,
+             counted from 0
 ``"first"``  the number of a line of ``FIRST``: whom a die lets go first of the reads, the writes and the collections
              that could use it; collections have all slots that they ask for
 ``"both"``   the two behind each other; without ``levels`` two numbers from 0 to 1, the second for the lines of
@@ -29,8 +32,10 @@ An action is what the agent ``decides``:
 
 from __future__ import annotations
 
+import atexit
 import queue
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import gymnasium
@@ -64,6 +69,7 @@ FIRST: list[tuple[Class, Class, Class]] = [
 
 _DECIDES = ("share", "first", "both")
 _IDLE_MAX = 100
+_OVER = "the episode is over, or has not begun: call reset()"
 _SETTINGS: dict[str, Setting] = {"admit.policy": "debit", "preemption.policy": "always", "trigger.scope": "device"}
 
 
@@ -143,11 +149,22 @@ class _Action(NamedTuple):
     first: int
 
 
+_UNDER_WAY: weakref.WeakSet[_Run] = weakref.WeakSet()
+
+
+@atexit.register
+def _leave_all() -> None:
+    """End the runs that nobody has closed, before the interpreter is gone."""
+    for run in list(_UNDER_WAY):
+        run.leave()
+
+
 class _Run:
     """A run on a thread of its own, which stops at each decision."""
 
     def __init__(self, begin: Callable[[_Run], Runs], dies: int) -> None:
         self.first = FIRST[0]
+        _UNDER_WAY.add(self)
         self._questions: queue.SimpleQueue[Observation | _Ended] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[float | None] = queue.SimpleQueue()
         self._observe = Observer(dies)
@@ -231,6 +248,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         self._run: _Run | None = None
         self._last: Observation | None = None
         self._action = _Action(1.0, 0)
+        self._is_answered = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -239,6 +257,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         super().reset(seed=seed)
         del options
         self.close()
+        self._is_answered = False
         run_seed = int(self.np_random.integers(1, 2**31)) if seed is None else seed
         self._run = _Run(lambda run: self._begin(run, run_seed), self._dies)
         first = self._run.next()
@@ -266,14 +285,22 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         return self.receive()
 
     def send(self, action: Any) -> None:
-        """Answer with an action; ``receive`` waits for what follows."""
-        if self._run is None:
-            message = "the episode is over, or has not begun: call reset()"
-            raise RuntimeError(message)
-        self._action = self._understood(np.asarray(action, dtype=float).reshape(-1))
-        self._run.answer(self._action)
+        """Answer with an action; ``receive`` waits for what follows.
 
-    def _understood(self, numbers: np.ndarray) -> _Action:
+        Raises
+        ------
+        ValueError
+            Where it is no action of ``action_space``; the run waits for another one.
+
+        """
+        self._answer(self._understood(action))
+
+    def _understood(self, action: Any) -> _Action:
+        numbers = np.asarray(action, dtype=float).reshape(-1)
+        wanted = 2 if self._decides == "both" else 1
+        if len(numbers) != wanted or not np.isfinite(numbers).all():
+            message = f"the action is {action!r}; it has {wanted} finite {'numbers' if wanted > 1 else 'number'}"
+            raise ValueError(message)
         share, first = 1.0, 0
         if self._decides != "first":
             share = float(numbers[0]) if self._levels is None else float(numbers[0]) / (self._levels - 1)
@@ -283,15 +310,26 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
             first = int(numbers[1] if self._levels is not None else numbers[1] * len(FIRST))
         return _Action(min(max(share, 0.0), 1.0), min(max(first, 0), len(FIRST) - 1))
 
+    def _answer(self, action: _Action) -> None:
+        if self._run is not None and self._is_answered:
+            # Whoever sent the last one was interrupted, and has not seen what followed.
+            self.receive()
+        if self._run is None:
+            raise RuntimeError(_OVER)
+        self._action = action
+        self._is_answered = True
+        self._run.answer(action)
+
     def _told(self) -> Action:
-        """What the reward is told of the action."""
+        """Return what the reward is told of the action."""
         return {"share": self._action.share, "first": self._action.first, "both": tuple(self._action)}[self._decides]
 
     def receive(self) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Wait for what follows an action."""
-        assert self._run is not None
-        assert self._last is not None
+        if self._run is None or self._last is None or not self._is_answered:
+            raise RuntimeError(_OVER)
         after = self._run.next()
+        self._is_answered = False
         if isinstance(after, Observation):
             reward = self._reward(self._last, self._told(), after)
             self._last = after
@@ -386,9 +424,11 @@ class GcVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, Any, np.ndarray]):
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Let a period of each pass; an episode that was over begins anew."""
-        for env, action, is_over in zip(self.envs, actions, self._is_over, strict=True):
+        # All are understood before any is sent: a mistake in one shifts no other.
+        understood = [env._understood(action) for env, action in zip(self.envs, actions, strict=True)]
+        for env, action, is_over in zip(self.envs, understood, self._is_over, strict=True):
             if not is_over:
-                env.send(action)
+                env._answer(action)
         observed, rewards, over = [], np.zeros(self.num_envs), np.zeros(self.num_envs, dtype=bool)
         infos: dict[str, Any] = {}
         for at, env in enumerate(self.envs):

@@ -7,6 +7,7 @@ tell apart, too, and lines and bars differ in more than colour. matplotlib is ne
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import math
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,14 +19,16 @@ from matplotlib.ticker import FuncFormatter
 from copyback._results import Sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
 
     from copyback._copyback import Table
     from copyback._results import Runs
 
-Class = Literal["all", "read", "write", "small_read", "gc_affected", "gc_affected_read", "gc_affected_write"]
+Class = str
+"""``"all"``, ``"read"``, ``"write"``, ``"small_read"``, ``"gc_affected"``, ``"gc_affected_read"``,
+``"gc_affected_write"``, or of one of several workloads ``"NAME.read"`` or ``"NAME.write"``."""
 Op = Literal["read", "write"]
 
 COLOURS = ["#000000", "#E69F00", "#0072B2", "#56B4E9", "#009E73", "#F0E442", "#D55E00", "#CC79A7"]
@@ -146,7 +149,7 @@ def bars(
         ax.set_xticks([])
     else:
         ax.set_xticks(range(len(groups)), [label.replace(" ", "\n") for label in groups])
-    return _done(ax)
+    return _legend_above(_done(ax))
 
 
 def breakdown(result: Runs, op: Op = "read", ax: Axes | None = None) -> Axes:
@@ -166,10 +169,7 @@ def breakdown(result: Runs, op: Op = "read", ax: Axes | None = None) -> Axes:
         shown += 1
     ax.set_ylabel(f"mean {op} (ms)")
     ax.tick_params(axis="x", rotation=30 if len(parts) > 3 else 0)  # noqa: PLR2004
-    _done(ax)
-    # Bars reach up to the top.
-    ax.legend(frameon=False, fontsize=7, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
-    return ax
+    return _legend_above(_done(ax))
 
 
 def over_time(
@@ -203,7 +203,7 @@ def over_time(
             start_ns = end_ns
         ax.plot(times_s, values, label=scheme, **_line(at))
     ax.set(xlabel="simulated time (s)", ylabel=_OVER_TIME.get(what, what))
-    return _done(ax)
+    return _legend_above(_done(ax))
 
 
 def timeline(
@@ -224,12 +224,12 @@ def timeline(
     was done with it. ``scheme`` is the first where none is named; ``dies`` are those that are drawn [all of the
     drive]; without times all is drawn that there is.
     """
-    ax = _axes(ax)
     scheme = scheme or result.schemes[0]
     table, start, kind_of = (
         (result.gc_events, "start_ns", _collecting) if of == "collections" else (result.commands, "issued_ns", _work)
     )
     columns = table.to_dict()
+    ax = _axes(ax)
     rows = [
         row
         for row, (own, at) in enumerate(zip(columns["scheme"], columns["drive"], strict=True))
@@ -297,6 +297,26 @@ def _axes(ax: Axes | None) -> Axes:
     return own
 
 
+_LETTER_IN, _MARK_IN, _LEFT_IN = 0.054, 0.42, 0.5
+"""Widths of a letter of a legend, of its mark with the room around it, and of what stands left of the axes."""
+
+
+def _legend_above(ax: Axes) -> Axes:
+    """Put the legend above the axes, where it hides nothing, in as many columns as fit the figure."""
+    names = ax.get_legend_handles_labels()[1]
+    if not names:
+        return ax
+    spec = ax.get_subplotspec()
+    beside = 1 if spec is None else spec.get_gridspec().ncols
+    room = ax.figure.bbox.width / ax.figure.dpi / beside - _LEFT_IN
+    columns = max(1, int(room / (_MARK_IN + _LETTER_IN * max(map(len, names)))))
+    ax.legend(
+        frameon=False, fontsize=7, ncols=min(columns, len(names)), loc="lower left", bbox_to_anchor=(0, 1),
+        borderaxespad=0.2, handlelength=1.6, columnspacing=1.0,
+    )  # fmt: skip
+    return ax
+
+
 def _done(ax: Axes) -> Axes:
     if ax.get_legend_handles_labels()[1]:
         ax.legend(frameon=False, fontsize=7)
@@ -316,7 +336,9 @@ def _line(at: int) -> dict[str, Any]:
 
 
 def _of_class(of: str) -> str:
-    return f"response time of {of.replace('_', ' ')}{'' if of == 'all' else 's'} (ms)".replace("alls", "all")
+    workload, dot, op = of.rpartition(".")
+    name = f"{workload}'s {op}" if dot else op.replace("_", " ").replace("gc", "GC")
+    return f"response time of {name}{'' if of in ('all', 'gc_affected') else 's'} (ms)"
 
 
 def _distributions(table: Table, of: str) -> list[tuple[str, list[int], list[float]]]:
@@ -342,7 +364,7 @@ def _groups(result: Runs | Sweep, metric: str) -> dict[str, dict[str, list[float
     if isinstance(result, Sweep):
         columns = result.table.to_dict()
         if metric not in columns:
-            message = f"the sweep's table has no column {metric!r}"
+            message = f"the sweep's table has no column {metric!r}{_alike(metric, columns)}"
             raise KeyError(message)
         rows = zip(*(columns[name] for name in ("cell", "seed", "scheme", metric)), strict=True)
         for cell, seed, scheme, value in rows:
@@ -353,9 +375,18 @@ def _groups(result: Runs | Sweep, metric: str) -> dict[str, dict[str, list[float
     rows = zip(columns["scheme"], columns["metric"], columns["value"], strict=True)
     values = {scheme: [value] for scheme, name, value in rows if name == metric}
     if not values:
-        message = f"the reports have no number {metric!r}"
+        message = f"the reports have no number {metric!r}{_alike(metric, columns['metric'])}"
         raise KeyError(message)
     return {"": values}
+
+
+def _alike(metric: str, known: Iterable[str]) -> str:
+    """Name numbers that may have been meant."""
+    names = list(dict.fromkeys(known))
+    wanted = metric.replace(".", "_")
+    inside = [name for name in names if wanted in name.replace(".", "_")]
+    found = (inside or difflib.get_close_matches(metric, names, 3, 0.5))[:3]
+    return f"; there is {', '.join(found)}" if found else "; their names are those of the JSON document"
 
 
 def _unit(metric: str) -> tuple[str, float]:

@@ -63,6 +63,12 @@ class BlockState(IntEnum):
     """Being collected."""
 
 
+def _missing(policy: Policy, method: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{type(policy).__name__} has no method {method}() of its own, and that is what is asked"
+    )
+
+
 class Policy:
     """A policy along one axis; see the subclasses."""
 
@@ -79,7 +85,7 @@ class VictimPolicy(Policy):
 
     def pick(self, view: VictimView) -> int | None:
         """Name a full block: the entry of the view's arrays, or ``None`` where none has anything to free."""
-        raise NotImplementedError
+        raise _missing(self, "pick")
 
     @_left_out
     def on_close(self, block: int, valid: int) -> None:
@@ -105,7 +111,7 @@ class TriggerPolicy(Policy):
 
     def wants(self, view: TriggerView) -> bool:
         """Say whether the scope must collect."""
-        raise NotImplementedError
+        raise _missing(self, "wants")
 
 
 class PreemptionPolicy(Policy):
@@ -119,7 +125,7 @@ class PreemptionPolicy(Policy):
 
     def admits(self, view: PreemptionView) -> bool:
         """Say whether the request goes before the collection's next step; nothing may change here."""
-        raise NotImplementedError
+        raise _missing(self, "admits")
 
     @_left_out
     def on_point(self, die: DieView) -> None:
@@ -135,7 +141,7 @@ class OrderPolicy(Policy):
 
     def pick(self, view: OrderView) -> Literal["gc", "read", "write"]:
         """Name one of ``view.may_run``: its first request goes."""
-        raise NotImplementedError
+        raise _missing(self, "pick")
 
 
 class SharesPolicy(Policy):
@@ -150,7 +156,7 @@ class SharesPolicy(Policy):
 
     def update(self, view: SharesView) -> float | tuple[float, float]:
         """Give the share of collection in percent, or those of collection and of scrubbing."""
-        raise NotImplementedError
+        raise _missing(self, "update")
 
 
 class AllocationPolicy(Policy):
@@ -160,7 +166,7 @@ class AllocationPolicy(Policy):
 
     def place(self, view: AllocationView) -> int:
         """Name the die of a page: the entry of the view's arrays; nothing may change here."""
-        raise NotImplementedError
+        raise _missing(self, "place")
 
     @_left_out
     def on_placed(self, die: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 from conftest import QUICK
 
 import copyback
-from copyback import _copyback
+from copyback import _copyback, _progress
 
 LONG = {"workload": "random-write", "set": {"workload.requests": 100_000_000}}
 
@@ -76,9 +76,14 @@ def test_other_threads_run_meanwhile():
 
 def test_progress_is_heard_of():
     heard = []
-    _copyback.call(["compare", "--requests", "20000", "--schemes", "baseline,pgc"], [], heard.append)
+    _copyback.call(
+        ["compare", "--requests", "20000", "--schemes", "baseline,pgc"], [], lambda tracks, _: heard.append(tracks)
+    )
     last = heard[-1]
-    runs = [(name, total, done) for name, total, done, is_over in last if total is not None and is_over]
+    known = [(name, total, done) for name, total, done, is_over in last if total is not None and is_over]
+    # Before that the drive was filled, as far as that was heard of.
+    runs = [run for run in known if "preconditioning" not in run[0]]
+    assert all(total == 100 for name, total, _ in known if "preconditioning" in name)
     # They go side by side: either may begin first.
     assert sorted(runs) == [("baseline", 20000, 20000), ("pgc", 20000, 20000)]
 
@@ -90,8 +95,26 @@ def test_bars_are_shown_where_they_are_wanted(capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_what_takes_long_is_told_where_nobody_sees_bars(caplog):
+    # A drive that takes some ten seconds to fill, of which nobody waits for more than two.
+    lines = []
+
+    def hear(tracks, told):
+        lines.extend(told)
+        if lines:
+            raise KeyboardInterrupt
+
+    large = ["run", "--set", "geometry.blocks_per_plane=40000", "--workload", "random-write"]
+    with pytest.raises(KeyboardInterrupt):
+        _copyback.call(large, [], hear)
+    assert "to precondition" in lines[0]
+    with _progress.bars(None) as heard:
+        heard([], lines)
+    assert caplog.messages == lines
+
+
 def test_what_hears_may_raise():
-    def hear(_):
+    def hear(*_):
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):

@@ -178,3 +178,22 @@ def test_figures_are_of_a_column_and_the_same_each_time(runs, tmp_path):
     assert pictures[0] == pictures[1]
     ax.figure.savefig(tmp_path / "tails.pdf")
     assert (tmp_path / "tails.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_legends_are_inside_their_figures(runs, swept):
+    for drawn in [
+        plot.breakdown(runs, "write"),
+        plot.over_time(runs, "iops"),
+        plot.bars(runs, "flash.block_erases"),
+        plot.bars(swept, relative=True),
+    ]:
+        figure = drawn.figure
+        figure.canvas.draw()
+        room, legend = figure.bbox, drawn.get_legend().get_window_extent()
+        assert room.x0 <= legend.x0 and legend.x1 <= room.x1 and legend.y1 <= room.y1
+        assert legend.y0 >= drawn.get_window_extent().y1 - 1, "it hides what is drawn"
+    figure, both = plt.subplots(1, 2, figsize=(7, 2.4), layout="constrained")
+    for ax, op in zip(both, ["read", "write"], strict=True):
+        plot.breakdown(runs, op, ax)
+    figure.canvas.draw()
+    assert all(ax.get_legend().get_window_extent().y1 <= figure.bbox.y1 for ax in both)

@@ -6,7 +6,7 @@ use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::output;
 use crate::plan::Plan;
-use copyback::observe::commands::CommandFilter;
+use copyback::observe::commands::{CommandFilter, CommandRecord};
 use copyback::observe::report::{Outcome, RequestRecord};
 
 /// A while of simulated time.
@@ -90,7 +90,25 @@ pub fn spans(plan: &Plan, common: &Common, asked: [Option<Asked>; 2]) -> Result<
 pub fn filter(spans: [Option<Span>; 2]) -> Option<CommandFilter> {
     let from_ns = spans.iter().flatten().map(|span| span.from_ns).min()?;
     let to_ns = spans.iter().flatten().map(|span| span.to_ns).max()?;
-    Some(CommandFilter { from_ns, to_ns, die: None })
+    Some(CommandFilter { from_ns, to_ns, most: DRAWN_MAX + 1, ..CommandFilter::default() })
+}
+
+/// Commands of a drawing at most: more than anybody can look at, of about 100 bytes each.
+const DRAWN_MAX: usize = 1_000_000;
+
+/// Refuses a while of more commands than a drawing has.
+pub fn refuse_too_many(spans: [Option<Span>; 2], commands: &[CommandRecord]) -> Result<(), Failure> {
+    for (what, narrow, span) in
+        [("--timeline", "--timeline-from and --timeline-to", spans[0]), ("--perfetto", "--perfetto-for", spans[1])]
+    {
+        let Some(span) = span else { continue };
+        let is_inside = |command: &&CommandRecord| command.issued_ns < span.to_ns && command.end_ns() > span.from_ns;
+        if commands.iter().filter(is_inside).nth(DRAWN_MAX).is_some() {
+            let what = format!("{what}: there are more than {DRAWN_MAX} commands in that while");
+            return Err(Failure::input(what).with_help(format!("choose a shorter one with {narrow}")));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -78,10 +78,13 @@ pub fn headline(results: &Results) -> Vec<Vec<String>> {
     rows(plan, finished, &columns).into_iter().map(|row| row.into_iter().map(Cell::into_text).collect()).collect()
 }
 
-/// What stands below the table: which requests its last columns are about, and what users should know of the runs.
+/// What stands below the table: which requests its last columns are about, the results of each of several workloads, and
+/// what users should know of the runs.
 pub fn remarks(results: &Results) -> String {
     let Results { plan, finished, .. } = results;
-    matched_note(plan, finished) + &output::notes(plan, finished)
+    let of_each = crate::tenants::text(plan, finished, table::PAGE);
+    let of_each = if of_each.is_empty() { of_each } else { format!("\n{of_each}") };
+    matched_note(plan, finished) + &of_each + &output::notes(plan, finished)
 }
 
 /// The comparison.
@@ -313,6 +316,10 @@ const COMMAND_COLUMNS: usize = 80;
 
 /// Commands worth a try. They keep the drive and the workload that the user chose.
 fn next_steps(plan: &Plan, common: &Common) -> String {
+    if common.sets.iter().any(|set| set.contains(".policy=plugin")) {
+        // No command line has the policies of the program that called.
+        return String::new();
+    }
     let (chosen, limits) = (chosen(common), limits(common));
     let is_default = chosen.is_empty();
     let has = |scheme: &str| plan.runs.iter().any(|planned| planned.scheme == scheme);

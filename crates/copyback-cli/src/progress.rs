@@ -47,9 +47,11 @@ impl Bars {
 
     /// A line for whoever has no bars but reads along, as in a log.
     pub fn tell(&self, line: &str) {
-        if matches!(self.audience, Audience::Log) {
+        match &self.audience {
             // Nobody is left to tell where standard error is closed.
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
+            Audience::Log => drop(std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes())),
+            Audience::Program(watch) => watch.tell(line),
+            Audience::Person | Audience::Nobody | Audience::Silent(_) => {}
         }
     }
 
@@ -152,6 +154,7 @@ impl<'a> Preparation<'a> {
         let passed = self.started.elapsed();
         let left_s = (expected(share, passed) - passed).as_secs();
         let (memory, percent) = (&self.memory, (100.0 * share) as u32);
+        self.bar.track.measure(&format!("{}: preconditioning", self.name), 100, percent.into());
         self.bar.say(format!("preconditioning the drive: {memory} of memory, {percent} %, about {left_s} s left"));
         if let Some(line) = self.line(share, passed) {
             self.bars.tell(&line);

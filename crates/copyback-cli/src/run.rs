@@ -96,6 +96,7 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let finished = execute::execute(&plan, &how)?;
     let results = Results { command: "run", plan, finished, asked };
     let outcome = &results.finished[0].outcome;
+    around::refuse_too_many([of_timeline, of_perfetto], &outcome.commands)?;
     let timeline = timeline.zip(of_timeline).map(|(t, span)| (t.path(), t.draw(span, &outcome.commands).into_bytes()));
     let perfetto = perfetto.zip(of_perfetto).map(|(p, span)| (p.path(), p.encoded(span, outcome)));
     let microscope = microscope.zip(outcome.microscope.as_ref()).map(|(drawing, view)| drawing.drawn(view));

@@ -106,11 +106,15 @@ fn latency_histograms(results: &Results) -> Vec<Column> {
     let (mut schemes, mut classes) = (Vec::new(), Vec::new());
     let (mut from, mut to, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     for (planned, done) in results.plan.runs.iter().zip(&results.finished) {
-        for (class, histogram) in &done.outcome.histograms {
+        let of_all = done.outcome.histograms.iter().map(|(class, histogram)| ((*class).to_owned(), histogram));
+        let of_workloads = done.outcome.workload_histograms.iter().flat_map(|(name, both)| {
+            ["read", "write"].into_iter().zip(both).map(move |(op, histogram)| (format!("{name}.{op}"), histogram))
+        });
+        for (class, histogram) in of_all.chain(of_workloads) {
             for bin in histogram.iter_recorded() {
                 let value = bin.value_iterated_to();
                 schemes.push(planned.scheme.clone());
-                classes.push((*class).to_owned());
+                classes.push(class.clone());
                 from.push(histogram.lowest_equivalent(value));
                 to.push(histogram.highest_equivalent(value));
                 counts.push(bin.count_at_value());

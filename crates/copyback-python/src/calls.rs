@@ -1,6 +1,7 @@
 //! Calls of commands: on a thread of their own, while this one listens to signals and shows how far they are.
 
 use crate::crew::PythonCrew;
+use crate::exit;
 use crate::package::OfPython;
 use crate::results::object;
 use copyback_cli::api::{self, Asked, Done, Failure, Package, Watch};
@@ -11,15 +12,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// How often signals are looked at, and whoever wants to know is told how far it is.
-const TICK: Duration = Duration::from_millis(10);
+pub const TICK: Duration = Duration::from_millis(10);
 /// How long an interrupted command may take to end; what lasts longer ends later, alone, and its result is dropped.
 const PATIENCE: Duration = Duration::from_millis(40);
 
 /// Does what a command line says, of which `words` are all behind the program's name.
 ///
 /// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`, `"commands"`). `hear`
-/// is called now and then with a list of `(name, total or None, done, is_over)`, one for each part of the work. `crew`
-/// is called with the descriptions of a sweep's cells, and yields `(number, answer of cell or None, error or None)` of
+/// is called now and then with a list of `(name, total or None, done, is_over)`, one for each part of the work, and with
+/// the lines that a log would have heard since. `crew` is called with the descriptions of a sweep's cells, and yields `(number, answer of cell or None, error or None)` of
 /// each.
 #[pyfunction]
 #[pyo3(signature = (words, keep, hear = None, crew = None))]
@@ -36,10 +37,16 @@ pub fn call(
         Asked { gc_events: has("gc_events"), requests: has("requests"), commands: has("commands"), microscope: false };
     let watch = Arc::new(Watch::default());
     let (sender, mut receiver) = channel();
+    let under_way = exit::UnderWay::new(&watch);
     let own = watch.clone();
     let begun = std::thread::Builder::new().name("copyback".into()).spawn(move || {
-        // Nobody waits any longer where the call was interrupted.
-        let _ = sender.send(api::call(&words, asked, &own, crew));
+        // On a thread inside this one, so that what Python keeps of it is gone when the call is over.
+        let done = std::thread::scope(|scope| scope.spawn(|| api::call(&words, asked, &own, crew)).join());
+        if let Ok(done) = done {
+            // Nobody waits any longer where the call was interrupted.
+            let _ = sender.send(done);
+        }
+        drop((sender, under_way));
     });
     begun?;
     let done = wait(py, &mut receiver, &watch, hear.as_ref())?;
@@ -74,14 +81,14 @@ fn wait(
 }
 
 /// Waits without the GIL.
-fn receive<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>, time: Duration) -> Result<T, RecvTimeoutError> {
+pub fn receive<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>, time: Duration) -> Result<T, RecvTimeoutError> {
     py.detach(move || receiver.recv_timeout(time))
 }
 
 fn tell(py: Python<'_>, watch: &Watch, hear: Option<&Py<PyAny>>) -> PyResult<()> {
     let Some(hear) = hear else { return Ok(()) };
     let tracks = watch.tracks().into_iter().map(|track| (track.name, track.total, track.done, track.is_over));
-    hear.call1(py, (tracks.collect::<Vec<_>>(),)).map(drop)
+    hear.call1(py, (tracks.collect::<Vec<_>>(), watch.heard())).map(drop)
 }
 
 /// The program: does what a command line says, prints, and returns the exit code. `package` has methods for what takes

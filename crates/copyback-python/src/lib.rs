@@ -6,6 +6,7 @@
 mod calls;
 mod crew;
 mod errors;
+mod exit;
 mod package;
 mod policies;
 mod requests;
@@ -24,6 +25,8 @@ mod _copyback {
     #[pymodule_export]
     use crate::errors::{Error, InputError, RunError};
     #[pymodule_export]
+    use crate::exit::end_calls;
+    #[pymodule_export]
     use crate::policies::{
         AllocationView, DieView, OrderView, Plugged, PreemptionView, SharesView, TriggerView, VictimView, plug_in,
     };
@@ -36,7 +39,8 @@ mod _copyback {
 
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        use pyo3::types::PyModuleMethods;
+        use pyo3::types::{PyAnyMethods, PyModuleMethods};
+        module.py().import("atexit")?.call_method1("register", (module.getattr("end_calls")?,))?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

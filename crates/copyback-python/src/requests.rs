@@ -1,5 +1,6 @@
 //! Requests that Python hands over: Arrow streams and iterators, kept as a file that the simulator's readers read.
 
+use crate::calls;
 use crate::errors::exception;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array};
@@ -9,11 +10,14 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyCapsuleMethods, PyMapping};
+use pyo3::types::{PyCapsule, PyCapsuleMethods, PyList, PyMapping, PyTuple};
 use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
 
 /// Requests that were handed over, which runs may play for as long as this object lives.
 #[pyclass(frozen, module = "copyback")]
@@ -31,23 +35,72 @@ impl Handed {
 }
 
 /// Takes requests over: what has Arrow's PyCapsule protocol, or an iterable of tuples `(arrival_ns, op, offset_bytes,
-/// length_bytes, device, priority)`, of which the last two may be left out, or of mappings with these keys.
+/// length_bytes, device, priority)`, of which the last two may be left out, or of mappings or named tuples with these
+/// names. Of an iterable no more than `most` are taken.
 #[pyfunction]
-pub fn hand_over(py: Python<'_>, requests: &Bound<'_, PyAny>) -> PyResult<Handed> {
-    let handed = match requests.hasattr("__arrow_c_stream__")? {
-        true => {
-            let mut reader = stream_of(requests)?;
-            py.detach(move || write(reader.schema(), &mut reader))
+#[pyo3(signature = (requests, most = None))]
+pub fn hand_over(py: Python<'_>, requests: &Bound<'_, PyAny>, most: Option<u64>) -> PyResult<Handed> {
+    if requests.hasattr("__arrow_c_stream__")? {
+        let stream = stream_of(requests)?;
+        return Keeping::begin(stream.schema(), stream)?.wait(py);
+    }
+    let (sender, receiver) = sync_channel(BATCHES_WAITING);
+    let keeping = Keeping::begin(Rows::schema(), receiver.into_iter().map(Ok))?;
+    Rows::collect(requests, most.unwrap_or(ROWS_MAX), |batch| py.detach(|| sender.send(batch).is_ok()))?;
+    drop(sender);
+    keeping.wait(py)
+}
+
+/// Batches of an iterable that wait to be written.
+const BATCHES_WAITING: usize = 4;
+/// Requests in a batch of an iterable.
+const BATCH_ROWS: usize = 65_536;
+/// Requests between two looks at signals.
+const ROWS_UNHEARD: u64 = 4_096;
+/// The most requests of an iterable: one that never ends has more.
+const ROWS_MAX: u64 = 1 << 30;
+
+/// Requests on their way into a file, on a thread of its own, while this one listens to signals.
+struct Keeping {
+    is_stopped: Arc<AtomicBool>,
+    done: Receiver<Result<api::Handed, Failure>>,
+}
+
+impl Keeping {
+    fn begin(
+        schema: SchemaRef,
+        batches: impl Iterator<Item = Result<RecordBatch, ArrowError>> + Send + 'static,
+    ) -> PyResult<Self> {
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let (sender, done) = channel();
+        let own = is_stopped.clone();
+        std::thread::Builder::new().name("copyback-requests".into()).spawn(move || {
+            let mut batches = batches.take_while(|_| !own.load(Ordering::Relaxed));
+            // Nobody waits any longer where the call was interrupted.
+            let _ = sender.send(write(schema, &mut batches));
+        })?;
+        Ok(Self { is_stopped, done })
+    }
+
+    /// Waits for the file, ready for Ctrl-C.
+    fn wait(mut self, py: Python<'_>) -> PyResult<Handed> {
+        loop {
+            match calls::receive(py, &mut self.done, calls::TICK) {
+                Ok(handed) => {
+                    return handed.map(|handed| Handed { handed }).map_err(|failure| exception(py, &failure));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    let broken = Failure::input("the requests cannot be kept: their batches are not of one schema");
+                    return Err(exception(py, &broken));
+                }
+            }
+            if let Err(interrupted) = py.check_signals() {
+                self.is_stopped.store(true, Ordering::Relaxed);
+                return Err(interrupted);
+            }
         }
-        false => {
-            let rows = Rows::collect(requests)?;
-            py.detach(move || {
-                let batch = rows.batch();
-                write(batch.schema(), &mut std::iter::once(Ok(batch)))
-            })
-        }
-    };
-    handed.map(|handed| Handed { handed }).map_err(|failure| exception(py, &failure))
+    }
 }
 
 /// The stream of an object that has one.
@@ -97,28 +150,45 @@ struct Rows {
 const REQUIRED: [&str; 4] = ["arrival_ns", "op", "offset_bytes", "length_bytes"];
 
 impl Rows {
-    fn collect(requests: &Bound<'_, PyAny>) -> PyResult<Self> {
+    /// Goes through an iterable, and gives its requests away batch by batch, until nobody takes them.
+    fn collect(requests: &Bound<'_, PyAny>, most: u64, mut take: impl FnMut(RecordBatch) -> bool) -> PyResult<()> {
+        let py = requests.py();
         let wanted = "requests are a path, what has Arrow's PyCapsule protocol (a data frame or table), or an iterable \
                       of tuples (arrival_ns, op, offset_bytes, length_bytes)";
-        let items = requests.try_iter().map_err(|_| PyTypeError::new_err(wanted))?;
-        let mut rows = Self::default();
-        for (at, item) in items.enumerate() {
-            rows.push(&item?).map_err(|error| {
-                let py = requests.py();
-                let named = PyValueError::new_err(format!("request {at}: {}", error.value(py)));
-                named.set_cause(py, Some(error));
-                named
-            })?;
+        let mut items = requests.try_iter().map_err(|_| PyTypeError::new_err(wanted))?;
+        let (mut rows, mut at) = (Self::default(), 0);
+        while at < most {
+            let Some(item) = items.next() else { break };
+            rows.push(&item?).map_err(|error| of_request(py, at, error))?;
+            at += 1;
+            if at.is_multiple_of(ROWS_UNHEARD) {
+                py.check_signals()?;
+            }
+            if rows.op.len() == BATCH_ROWS && !take(std::mem::take(&mut rows).batch()) {
+                return Ok(());
+            }
         }
-        Ok(rows)
+        if at == ROWS_MAX {
+            let message = format!("the iterable has more than {ROWS_MAX} requests, or never ends: say requests=...");
+            return Err(PyValueError::new_err(message));
+        }
+        take(rows.batch());
+        Ok(())
     }
 
     fn push(&mut self, item: &Bound<'_, PyAny>) -> PyResult<()> {
-        if let Ok(mapping) = item.cast::<PyMapping>() {
-            let [arrival_ns, op, offset_bytes, length_bytes] = REQUIRED.map(|key| mapping.get_item(key));
-            let optional = |key: &str| if mapping.contains(key)? { mapping.get_item(key).map(Some) } else { Ok(None) };
-            let (device, priority) = (optional("device")?, optional("priority")?);
-            return self.add([arrival_ns?, op?, offset_bytes?, length_bytes?], device, priority);
+        if !item.is_exact_instance_of::<PyTuple>() && !item.is_exact_instance_of::<PyList>() {
+            if item.is_instance_of::<PyTuple>() && item.hasattr(intern!(item.py(), "_fields"))? {
+                let required = REQUIRED.map(|name| item.getattr(name));
+                let optional = |name: &str| item.getattr_opt(name);
+                return self.add_named(required, optional("device")?, optional("priority")?);
+            }
+            if let Ok(mapping) = item.cast::<PyMapping>() {
+                let required = REQUIRED.map(|key| mapping.get_item(key));
+                let optional =
+                    |key: &str| if mapping.contains(key)? { mapping.get_item(key).map(Some) } else { Ok(None) };
+                return self.add_named(required, optional("device")?, optional("priority")?);
+            }
         }
         let mut parts: Vec<Bound<'_, PyAny>> = item.try_iter()?.collect::<PyResult<_>>()?;
         if !(4..=6).contains(&parts.len()) {
@@ -128,6 +198,15 @@ impl Rows {
         let required: [Bound<'_, PyAny>; 4] = parts.try_into().expect("four are left");
         let mut optional = optional.into_iter();
         self.add(required, optional.next(), optional.next())
+    }
+
+    fn add_named<'py>(
+        &mut self,
+        [arrival_ns, op, offset_bytes, length_bytes]: [PyResult<Bound<'py, PyAny>>; 4],
+        device: Option<Bound<'py, PyAny>>,
+        priority: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        self.add([arrival_ns?, op?, offset_bytes?, length_bytes?], device, priority)
     }
 
     fn add(
@@ -145,6 +224,10 @@ impl Rows {
         Ok(())
     }
 
+    fn schema() -> SchemaRef {
+        Self::default().batch().schema()
+    }
+
     fn batch(self) -> RecordBatch {
         let columns: [(&str, DataType, ArrayRef); 6] = [
             ("arrival_ns", DataType::UInt64, Arc::new(UInt64Array::from(self.arrival_ns))),
@@ -158,4 +241,14 @@ impl Rows {
         let arrays = columns.map(|(_, _, array)| array).into();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).expect("the columns are of one length")
     }
+}
+
+/// An error with the request that it is of; what asks the program to end does so.
+fn of_request(py: Python<'_>, at: u64, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyException>(py) {
+        return error;
+    }
+    let named = PyValueError::new_err(format!("request {at}: {}", error.value(py)));
+    named.set_cause(py, Some(error));
+    named
 }

@@ -3,7 +3,7 @@
 use crate::rng::{fnv1a64, splitmix64};
 use crate::spec::{Footprint, Pace, SpecError, Tenant, WorkloadSpec};
 use crate::units::format_bytes;
-use crate::{Error, RequestSource};
+use crate::{Error, Request, RequestSource};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One of several workloads, opened.
@@ -34,7 +34,7 @@ pub struct Stream {
 pub type Tenants = BTreeMap<String, Tenant>;
 
 /// The limit of names: each has measures of its own.
-const TENANTS_MAX: usize = 256;
+pub const TENANTS_MAX: usize = 256;
 
 /// Checks workloads and how they fit together; a mistake names the key below `[workloads]`.
 ///
@@ -144,6 +144,27 @@ pub struct Usual {
     pub grain_bytes: u64,
 }
 
+/// Requests up to a number of bytes.
+struct UpTo {
+    source: Box<dyn RequestSource + Send>,
+    bytes_left: u64,
+}
+
+impl RequestSource for UpTo {
+    fn next_request(&mut self) -> Result<Option<Request>, Error> {
+        if self.bytes_left == 0 {
+            return Ok(None);
+        }
+        let next = self.source.next_request()?;
+        self.bytes_left = self.bytes_left.saturating_sub(next.map_or(0, |request| request.len_bytes));
+        Ok(next)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.source.notes()
+    }
+}
+
 /// Opens all workloads; `open` opens one with a seed and a capacity.
 ///
 /// # Errors
@@ -159,10 +180,15 @@ pub fn open<E: From<Error>>(
     let mut streams = Vec::new();
     for ((name, tenant), [region_start_bytes, region_bytes]) in tenants.iter().zip(regions) {
         let terms = &tenant.terms;
+        let source = open(&tenant.spec, seed_of(seed, name), region_bytes)?;
+        let source: Box<dyn RequestSource + Send> = match terms.passes {
+            Some(passes) => Box::new(UpTo { source, bytes_left: (passes * region_bytes as f64) as u64 }),
+            None => source,
+        };
         let place = |before: &String| tenants.keys().position(|name| name == before);
         streams.push(Stream {
             name: name.clone(),
-            source: open(&tenant.spec, seed_of(seed, name), region_bytes)?,
+            source,
             region_start_bytes,
             pace: tenant.pace(usual.is_closed),
             queue_depth: terms.queue_depth.unwrap_or(usual.queue_depth),

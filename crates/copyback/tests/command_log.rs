@@ -99,7 +99,7 @@ fn a_filter_keeps_what_touches_its_window_and_its_die() {
     let commands = all(&config, script.clone());
     let middle = &commands[commands.len() / 2];
     let (from_ns, to_ns) = (middle.issued_ns, middle.issued_ns + 20_000_000);
-    let filter = CommandFilter { from_ns, to_ns, die: Some(1) };
+    let filter = CommandFilter { from_ns, to_ns, die: Some(1), ..CommandFilter::default() };
     let expected: Vec<_> =
         commands.into_iter().filter(|c| c.end_ns() > from_ns && c.issued_ns < to_ns && c.die == 1).collect();
     assert!(expected.len() > 5);

@@ -108,7 +108,7 @@ fn parallel_collection_uses_the_planes_that_idled() {
 
 fn logged(config: &RunConfig, script: Vec<Request>) -> Outcome {
     let image = precondition(config, 1).unwrap();
-    let everything = CommandFilter { from_ns: 0, to_ns: u64::MAX, die: None };
+    let everything = CommandFilter::default();
     let options = Options { check: true, keep_commands: Some(everything), ..Options::default() };
     let source = Box::new(script.into_iter());
     simulate(config, image, source, &options, &mut |_| {}).unwrap()

@@ -201,6 +201,12 @@ fn rates_are_over_the_time_that_a_workload_is_there() {
         .filter(|record| record.offset_bytes >= 2_000 * 4096)
         .map(|record| record.arrival_ns + record.response_ns);
     assert_eq!((counted.reads, counted.simulated_ns), (5, ends.max().expect("it asks")));
+    // A phase of 4 ms with two reads and one of 3 ms with the rest, whose last ends behind it.
+    let phases_ns = vec![[0, 4 * ms], [20 * ms, 23 * ms]];
+    let phased = Stream { phases_ns, ..stream("phased", Pace::Open, requests(3, 2 * ms, 0, 1)) };
+    let outcome = ran(Asked::Several(vec![phased]));
+    let last = outcome.requests.iter().map(|record| record.arrival_ns + record.response_ns).max().expect("it asks");
+    assert_eq!(outcome.report.workloads["phased"].simulated_ns, 4 * ms + (last - 20 * ms));
     assert_eq!(counted.outstanding_shares, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 }
 

@@ -64,6 +64,8 @@ class Package:
         place = Path(folder)
         if place.exists() and not place.is_dir():
             raise _wrong(f"--figures: {place} is a file, not a folder", "name a folder, or a new one")
+        if (place / ".copyback.json").exists() or (place / "results.json").exists():
+            raise _wrong(f"--figures: {place} holds results of runs", "name another folder, or a new one below it")
         for figure in _figures(paper):
             for file in _files(paper, figure, place):
                 _check_file(file)

@@ -10,7 +10,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("buffered", "there is no page cache"),
     ("invalidate", "there is no page cache"),
     ("thread", "there are no processes"),
-    ("group_reporting", "each job has results of its own"),
     ("description", "it is a text"),
     ("directory", "there are no files"),
     ("allow_file_create", "there are no files"),
@@ -46,6 +45,18 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("buffer_compress_percentage", "a drive's speed does not depend on its data"),
     ("dedupe_percentage", "a drive's speed does not depend on its data"),
     ("randrepeat", "the seed says whether a run repeats"),
+    ("percentile_list", "percentiles are fio's usual ones"),
+    ("log_avg_msec", "there are no logs of fio: --out writes tables"),
+    ("log_hist_msec", "there are no logs of fio: --out writes tables"),
+    ("log_offset", "there are no logs of fio: --out writes tables"),
+    ("per_job_logs", "there are no logs of fio: --out writes tables"),
+    ("write_lat_log", "there are no logs of fio: --out writes tables"),
+    ("write_bw_log", "there are no logs of fio: --out writes tables"),
+    ("write_iops_log", "there are no logs of fio: --out writes tables"),
+    ("write_hist_log", "there are no logs of fio: --out writes tables"),
+    ("disk_util", "there is no disk of the host"),
+    ("allrandrepeat", "the seed says whether a run repeats"),
+    ("random_generator", "random streams are this program's own"),
     ("disable_lat", "response times are always measured"),
     ("disable_clat", "response times are always measured"),
     ("disable_slat", "response times are always measured"),
@@ -84,6 +95,8 @@ const KNOWN: &[&str] = &[
     "time_based",
     "ramp_time",
     "startdelay",
+    "group_reporting",
+    "io_limit",
     "random_distribution",
     "norandommap",
     "stonewall",
@@ -138,6 +151,8 @@ pub struct Job {
     pub is_poisson: bool,
     pub runtime_ns: Option<u64>,
     pub is_time_based: bool,
+    /// Whether its group is reported as one job.
+    pub is_grouped: bool,
     pub ramp_ns: u64,
     pub delay_ns: u64,
     /// As `random_distribution` says it: the kind and its figures.
@@ -197,6 +212,7 @@ impl Job {
             is_poisson: false,
             runtime_ns: None,
             is_time_based: false,
+            is_grouped: false,
             ramp_ns: 0,
             delay_ns: 0,
             distribution: Distribution::Uniform,
@@ -270,7 +286,8 @@ impl Job {
             "ioengine" => self.set_engine(opt)?,
             "numjobs" => self.count = self.number(opt, 1..=256)?,
             "size" => self.size = Some(self.part(opt)?),
-            "io_size" => self.io_bytes = Some(self.number(opt, 1..=u64::MAX)?),
+            "group_reporting" => self.is_grouped = Self::flag(opt)?,
+            "io_size" | "io_limit" => self.io_bytes = Some(self.number(opt, 1..=u64::MAX)?),
             "offset" => self.offset = self.part(opt)?,
             "filename" => self.set_filename(opt)?,
             "rate_iops" => self.set_rate(opt)?,
@@ -311,7 +328,10 @@ impl Job {
 
     fn without_effect(&mut self, opt: &Opt, key: &str) -> Result<(), Failure> {
         if let Some((_, why)) = WITHOUT_EFFECT.iter().find(|(known, _)| *known == key) {
-            self.notes.push(format!("`{key}` has no effect: {why}"));
+            let note = format!("`{key}` has no effect: {why}");
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
             return Ok(());
         }
         let known = KNOWN.iter().copied();

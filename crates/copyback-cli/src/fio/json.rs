@@ -4,7 +4,7 @@
 //! pages, samples of bandwidth) is 0, as fio has it where it did not measure; times are simulated, and the time of day
 //! is the epoch, so that the same inputs give the same bytes.
 
-use super::Jobs;
+use super::{JobName, Jobs};
 use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::plan::Planned;
@@ -28,17 +28,72 @@ struct Told<'a> {
     group: u64,
     depth: u64,
     /// Shares of the requests that were 1, 2 or 3, 4 to 7, ... under way; none where that was not counted.
-    outstanding: Option<&'a [f64]>,
+    outstanding: Option<Vec<f64>>,
+    is_grouped: bool,
     options: &'a [(String, String)],
-    ops: [Count<'a>; 3],
+    ops: [Count; 3],
     span_ns: u64,
 }
 
 /// One operation of a job.
-struct Count<'a> {
+struct Count {
     done: u64,
     bytes: u64,
-    latency: Option<(&'a Latency, &'a Histogram<u64>)>,
+    times: Option<Times>,
+}
+
+/// Response times of an operation.
+struct Times {
+    count: u64,
+    mean_ns: f64,
+    stdev_ns: f64,
+    min_ns: u64,
+    max_ns: u64,
+    histogram: Histogram<u64>,
+}
+
+impl Times {
+    fn new(latency: &Latency, histogram: &Histogram<u64>) -> Self {
+        let Latency { count, mean_ns, stdev_ns, min_ns, max_ns, .. } = *latency;
+        Self { count, mean_ns, stdev_ns, min_ns, max_ns, histogram: histogram.clone() }
+    }
+
+    /// Those of both together.
+    fn add(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        let [own, theirs] = [self.count as f64, other.count as f64];
+        let mean_ns = (own * self.mean_ns + theirs * other.mean_ns) / (own + theirs);
+        let square = |times: &Self| times.stdev_ns * times.stdev_ns + times.mean_ns * times.mean_ns;
+        let mean_square = (own * square(self) + theirs * square(other)) / (own + theirs);
+        self.min_ns = if self.count == 0 { other.min_ns } else { self.min_ns.min(other.min_ns) };
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.stdev_ns = (mean_square - mean_ns * mean_ns).max(0.0).sqrt();
+        self.mean_ns = mean_ns;
+        self.count += other.count;
+        self.histogram.add(&other.histogram).expect("both have the same digits, and grow");
+    }
+}
+
+impl Told<'_> {
+    /// Another job of its group, where the group is reported as one: it takes as long as the longest of them.
+    fn add(&mut self, other: &Self) {
+        let [own, theirs] = [&*self, other].map(|told| told.ops.iter().map(|count| count.done).sum::<u64>() as f64);
+        if let (Some(shares), Some(others)) = (&mut self.outstanding, &other.outstanding) {
+            for (share, other) in shares.iter_mut().zip(others) {
+                *share = if own + theirs == 0.0 { 0.0 } else { (*share * own + other * theirs) / (own + theirs) };
+            }
+        }
+        for (count, other) in self.ops.iter_mut().zip(&other.ops) {
+            count.done += other.done;
+            count.bytes += other.bytes;
+            if let (Some(times), Some(others)) = (&mut count.times, &other.times) {
+                times.add(others);
+            }
+        }
+        self.span_ns = self.span_ns.max(other.span_ns);
+    }
 }
 
 /// The document.
@@ -68,19 +123,20 @@ fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> Told<'a> {
         group: 0,
         depth: u64::from(report.peak_outstanding),
         outstanding: None,
+        is_grouped: false,
         options: &[],
         ops: [
             Count {
                 done: report.reads,
                 bytes: report.read_bytes,
-                latency: Some((&report.response.read, histogram("read"))),
+                times: Some(Times::new(&report.response.read, histogram("read"))),
             },
             Count {
                 done: report.writes,
                 bytes: report.written_bytes,
-                latency: Some((&report.response.write, histogram("write"))),
+                times: Some(Times::new(&report.response.write, histogram("write"))),
             },
-            Count { done: report.trims, bytes: 0, latency: None },
+            Count { done: report.trims, bytes: 0, times: None },
         ],
         span_ns: report.simulated_ns,
     }
@@ -88,29 +144,36 @@ fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> Told<'a> {
 
 /// Several workloads: jobs in their order, or workloads in that of their names.
 fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
-    let of = |workload: &'a str, name: &'a str, group, depth: Option<u64>, options: &'a [(String, String)]| {
+    let of = |workload: &'a str, job: Option<&'a JobName>| {
         let report = outcome.report.workloads.get(workload)?;
         let [read, write] = outcome.workload_histograms.get(workload)?;
-        let count = |done, bytes, latency| Count { done, bytes, latency };
+        let count = |done, bytes, times| Count { done, bytes, times };
         Some(Told {
-            name,
-            group,
-            depth: depth.unwrap_or(u64::from(report.peak_outstanding)),
-            outstanding: Some(&report.outstanding_shares),
-            options,
+            name: job.map_or(workload, |job| &job.name),
+            group: job.map_or(0, |job| job.group),
+            depth: job.map_or(u64::from(report.peak_outstanding), |job| job.depth),
+            outstanding: Some(report.outstanding_shares.to_vec()),
+            is_grouped: job.is_some_and(|job| job.is_grouped),
+            options: job.map(|job| &*job.options).unwrap_or_default(),
             ops: [
-                count(report.reads, report.read_bytes, Some((&report.response.read, read))),
-                count(report.writes, report.written_bytes, Some((&report.response.write, write))),
+                count(report.reads, report.read_bytes, Some(Times::new(&report.response.read, read))),
+                count(report.writes, report.written_bytes, Some(Times::new(&report.response.write, write))),
                 count(report.trims, report.trimmed_bytes, None),
             ],
             span_ns: report.simulated_ns,
         })
     };
     if jobs.list.is_empty() {
-        return outcome.report.workloads.keys().filter_map(|name| of(name, name, 0, None, &[])).collect();
+        return outcome.report.workloads.keys().filter_map(|name| of(name, None)).collect();
     }
-    let list = jobs.list.iter();
-    list.filter_map(|job| of(&job.workload, &job.name, job.group, Some(job.depth), &job.options)).collect()
+    let mut all: Vec<Told<'a>> = Vec::new();
+    for told in jobs.list.iter().filter_map(|job| of(&job.workload, Some(job))) {
+        match all.last_mut().filter(|last| last.is_grouped && told.is_grouped && last.group == told.group) {
+            Some(last) => last.add(&told),
+            None => all.push(told),
+        }
+    }
+    all
 }
 
 fn options(options: &[(String, String)]) -> Value {
@@ -138,7 +201,7 @@ fn of_job(job: &Told<'_>) -> Value {
     }
     object.insert("minf".into(), json!(0));
     const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
-    let depths = match job.outstanding {
+    let depths = match &job.outstanding {
         Some(shares) => {
             DEPTHS.iter().zip(shares).map(|(name, share)| ((*name).to_owned(), json!(share * 100.0))).collect()
         }
@@ -163,7 +226,7 @@ fn levels(names: &[&str], at: u32) -> Value {
     Value::Object(names.iter().enumerate().map(share).collect())
 }
 
-fn of_op(count: &Count<'_>, span_ns: u64) -> Value {
+fn of_op(count: &Count, span_ns: u64) -> Value {
     let per_s = |number: u64| if span_ns == 0 { 0.0 } else { number as f64 * 1e9 / span_ns as f64 };
     let bytes_per_s = per_s(count.bytes) as u64;
     let mut told = json!({
@@ -177,8 +240,8 @@ fn of_op(count: &Count<'_>, span_ns: u64) -> Value {
         "short_ios": 0,
         "drop_ios": 0,
         "slat_ns": times(None, false),
-        "clat_ns": times(count.latency, true),
-        "lat_ns": times(count.latency, false),
+        "clat_ns": times(count.times.as_ref(), true),
+        "lat_ns": times(count.times.as_ref(), false),
     });
     let object = told.as_object_mut().expect("it is one");
     for name in ["bw_min", "bw_max", "bw_samples", "iops_min", "iops_max", "iops_samples"] {
@@ -191,11 +254,11 @@ fn of_op(count: &Count<'_>, span_ns: u64) -> Value {
 }
 
 /// Times of an operation; a request is submitted in no time, so that its completion is all of it.
-fn times(latency: Option<(&Latency, &Histogram<u64>)>, has_percentiles: bool) -> Value {
-    let Some((latency, histogram)) = latency.filter(|(latency, _)| latency.count > 0) else {
+fn times(times: Option<&Times>, has_percentiles: bool) -> Value {
+    let Some(times) = times.filter(|times| times.count > 0) else {
         return json!({ "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0 });
     };
-    let Latency { count, mean_ns, stdev_ns, min_ns, max_ns, .. } = latency;
+    let Times { count, mean_ns, stdev_ns, min_ns, max_ns, histogram } = times;
     let mut told = json!({ "min": min_ns, "max": max_ns, "mean": mean_ns, "stddev": stdev_ns, "N": count });
     if has_percentiles {
         let value = |percent: &f64| histogram.value_at_quantile(percent / 100.0).min(*max_ns);
@@ -207,10 +270,10 @@ fn times(latency: Option<(&Latency, &Histogram<u64>)>, has_percentiles: bool) ->
 
 /// Shares of all reads and writes by their time.
 fn bins(object: &mut Map<String, Value>, job: &Told<'_>) {
-    let with = || job.ops.iter().filter_map(|count| count.latency);
-    let total: u64 = with().map(|(latency, _)| latency.count).sum();
+    let with = || job.ops.iter().filter_map(|count| count.times.as_ref());
+    let total: u64 = with().map(|times| times.count).sum();
     let percent = |from_ns: u64, to_ns: u64| {
-        let counts = with().flat_map(|(_, histogram)| histogram.iter_recorded());
+        let counts = with().flat_map(|times| times.histogram.iter_recorded());
         let inside = counts.filter(|bin| (from_ns..to_ns).contains(&bin.value_iterated_to()));
         let count: u64 = inside.map(|bin| bin.count_at_value()).sum();
         if total == 0 { 0.0 } else { 100.0 * count as f64 / total as f64 }

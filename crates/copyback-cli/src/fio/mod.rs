@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::plan::Input;
 use copyback::config::layers::{Layer, WORKLOADS};
+use copyback::workload::tenants::TENANTS_MAX;
 use job::{Distribution, Job, Part, READ, TRIM, WRITE};
 use parse::Section;
 use std::collections::BTreeMap;
@@ -23,6 +24,9 @@ const FILE_GRAIN_BYTES: u64 = 1 << 20;
 
 /// Requests of a job that its time ends, and not their number.
 const WITHOUT_END: u64 = 1 << 50;
+
+/// The most jobs, clones included: each is a workload.
+const JOBS_MAX: u64 = TENANTS_MAX as u64;
 
 /// A job file, understood.
 pub struct JobFile {
@@ -52,6 +56,8 @@ pub struct JobName {
     pub name: String,
     /// The group that it is reported in: stonewalls divide them.
     pub group: u64,
+    /// Whether its group is reported as one job.
+    pub is_grouped: bool,
     /// Requests that it has under way.
     pub depth: u64,
     /// Its own options.
@@ -68,13 +74,20 @@ pub fn load(path: &Path, inputs: &mut Vec<Input>) -> Result<JobFile, Failure> {
 
 fn read(shown: &str, text: &str) -> Result<JobFile, Failure> {
     let sections = parse::sections(shown, text)?;
-    let (mut global, mut jobs) = (Vec::new(), Vec::new());
+    let (mut global, mut jobs, mut count) = (Vec::new(), Vec::new(), 0);
     for section in &sections {
         // What stands in a later [global] is of the jobs below it.
         if section.name == "global" {
             global.extend(section.options.iter().cloned());
         } else {
-            jobs.push(Job::new(section, &global)?);
+            let job = Job::new(section, &global)?;
+            // Before anything is made of them: a file of a few lines may have thousands.
+            count += job.count;
+            if count > JOBS_MAX {
+                let why = format!("with this job and its clones there are {count}, and a run takes {JOBS_MAX}");
+                return Err(job.whole.wrong(why, "leave some out, or lower numjobs"));
+            }
+            jobs.push(job);
         }
     }
     if jobs.is_empty() {
@@ -190,6 +203,7 @@ impl Made {
                 workload: name.clone(),
                 name: job.name.clone(),
                 group: self.group,
+                is_grouped: job.is_grouped,
                 depth: depth(job),
                 options: job.options.clone(),
             });
@@ -253,7 +267,7 @@ impl Made {
             return Ok(table);
         }
         region(&mut table, job, clone, files);
-        requests(&mut table, job)?;
+        requests(&mut table, job, files.is_drive)?;
         addresses(&mut table, job);
         if let Some(seed) = job.seed {
             table.insert("seed".into(), whole(seed + clone));
@@ -313,7 +327,7 @@ fn region(table: &mut Table, job: &Job, clone: u64, files: &Files) {
 }
 
 /// Which operations there are, of which sizes, how many, and when.
-fn requests(table: &mut Table, job: &Job) -> Result<(), Failure> {
+fn requests(table: &mut Table, job: &Job, is_drive: bool) -> Result<(), Failure> {
     let read_share = match (job.ops, job.rate_iops) {
         // With a rate for each they come at these, whatever shares they were to have.
         ([true, true, _], [Some(reads), Some(writes), _]) => reads as f64 / (reads + writes) as f64,
@@ -338,7 +352,10 @@ fn requests(table: &mut Table, job: &Job) -> Result<(), Failure> {
         table.insert(key.into(), size.into());
     }
     table.insert("align".into(), bytes(align));
-    table.insert("requests".into(), whole(count(job, read_share)?));
+    table.insert("requests".into(), whole(count(job, read_share, is_drive)?));
+    if ends_with_its_part(job, is_drive) {
+        table.insert("passes".into(), Value::from(job.loops as f64));
+    }
     rates(table, job)
 }
 
@@ -362,8 +379,14 @@ fn size(sizes: &[(u64, u64)]) -> Table {
     ])
 }
 
-/// How many requests a job has: fio ends it when as many bytes as its size are done, or with its time.
-fn count(job: &Job, read_share: f64) -> Result<u64, Failure> {
+/// Whether a job ends when it has asked for as many bytes as its part of the drive has.
+fn ends_with_its_part(job: &Job, is_drive: bool) -> bool {
+    let is_endless = job.is_time_based && job.runtime_ns.is_some();
+    is_drive && !is_endless && job.io_bytes.is_none() && !matches!(job.size, Some(Part::Bytes(_)))
+}
+
+/// How many requests a job has, at most: fio ends it when as many bytes as its size are done, or with its time.
+fn count(job: &Job, read_share: f64, is_drive: bool) -> Result<u64, Failure> {
     let mean = |op: usize| {
         let weights: u64 = job.sizes[op].iter().map(|(_, weight)| weight).sum();
         job.sizes[op].iter().map(|(bytes, weight)| *bytes as f64 * *weight as f64).sum::<f64>() / weights as f64
@@ -383,12 +406,7 @@ fn count(job: &Job, read_share: f64) -> Result<u64, Failure> {
     match (by_size.filter(|_| !is_endless), job.number_ios) {
         (Some(requests), Some(most)) => Ok(requests.min(most)),
         (Some(requests), None) | (None, Some(requests)) => Ok(requests),
-        (None, None) if is_endless => Ok(WITHOUT_END),
-        (None, None) if job.runtime_ns.is_some() => {
-            // Before the drive is there nobody knows how much that is.
-            let message = "it ends with its size or its runtime, and its size is not said in bytes";
-            Err(job.whole.wrong(message, "add time_based, or size in bytes, io_size or number_ios"))
-        }
+        (None, None) if is_endless || ends_with_its_part(job, is_drive) => Ok(WITHOUT_END),
         (None, None) => {
             Err(job.whole.wrong("nothing says when the job ends", "add size in bytes, io_size, number_ios or runtime"))
         }

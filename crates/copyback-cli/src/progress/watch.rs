@@ -62,6 +62,8 @@ pub struct Track {
 pub struct Watch {
     is_stopped: AtomicBool,
     tracks: Mutex<Vec<Track>>,
+    /// What a log would hear, and the program has not heard yet.
+    lines: Mutex<Vec<String>>,
 }
 
 impl Watch {
@@ -73,6 +75,16 @@ impl Watch {
     /// Whether the end was asked for.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// A line for whoever reads along.
+    pub(super) fn tell(&self, line: &str) {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+    }
+
+    /// What there is to be heard since the last time.
+    pub fn heard(&self) -> Vec<String> {
+        std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// How far all parts are, in the order in which they began.
@@ -127,6 +139,16 @@ impl Own {
     /// One more of what is counted is done.
     pub fn step(&self) {
         self.with(|track| track.done += 1);
+    }
+
+    /// It is a part of this name, of which so much of so much is done.
+    pub fn measure(&self, name: &str, total: u64, done: u64) {
+        self.with(|track| {
+            if track.total.is_none() {
+                *track = Track { name: name.to_owned(), total: Some(total), ..track.clone() };
+            }
+            track.done = done;
+        });
     }
 
     /// So much is done.

@@ -22,6 +22,9 @@ use crate::out_dir;
 use crate::plan::Input;
 use results::Results;
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// The most bytes that a page has.
 const BYTES_MAX: usize = 3_000_000;
@@ -79,6 +82,7 @@ pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
     let all = args.results.iter().map(|path| Results::read(path)).collect::<Result<Vec<_>, _>>()?;
     let inputs: Vec<Input> = all.iter().flat_map(Results::inputs).collect();
     files::refuse_clashes(std::slice::from_ref(&output), &inputs)?;
+    refuse_to_replace(&args.out)?;
     all.iter().filter_map(Results::folder).try_for_each(|folder| out_dir::refuse_inside(folder, &output))?;
     let (html, detail) = fitting(&all)?;
     let is_printed = files::write_text(&args.out, &html)?;
@@ -86,6 +90,26 @@ pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
     let coarser = if detail == Detail::FINEST { "" } else { ", drawn more coarsely to stay below 3 MB" };
     let size = format::size(html.len() as f64);
     Ok((format!("{}: {shown} ({size}{coarser})\n", args.out.display()), is_printed))
+}
+
+/// What every page has in its first lines.
+const MARK: &[u8] = b"<title>Copyback report</title>";
+/// Bytes in which it is looked for.
+const HEAD_BYTES: u64 = 2_048;
+
+/// Refuses to replace what is no page: one slip of the shell names a result behind `-o`.
+fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let is_page = head.is_empty() || head.windows(MARK.len()).any(|bytes| bytes == MARK);
+    if read.is_ok() && is_page {
+        return Ok(());
+    }
+    Err(Failure::input(format!("--out: {} is there, and is no page of `copyback report`", path.display()))
+        .with_help("name another file, or move that one away"))
 }
 
 /// The page with as much as fits.

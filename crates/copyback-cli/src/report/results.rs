@@ -6,12 +6,16 @@ use super::runs::Runs;
 use super::sweeps::Sweep;
 use crate::failure::Failure;
 use crate::files;
+use crate::format;
 use crate::plan::Input;
 use crate::reproduce::CLAIMS;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// As JSON a run of 256 workloads takes a megabyte for each scheme; its values take ten times as much memory.
+const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 
 /// What helps where a name leads to no results.
 const WHAT_ONE_NAMES: &str = "name a folder of `run --out` or `compare --out`, their JSON, the .parquet of a sweep, or \
@@ -133,6 +137,11 @@ fn of_table(path: &Path) -> Result<Kind, Failure> {
 
 fn of_document(path: &Path, folder: Option<&Path>) -> Result<Kind, Failure> {
     let failed = |error: &dyn std::fmt::Display| refused(path, &format!("cannot be read: {error}"));
+    let bytes = std::fs::metadata(path).map_err(|error| failed(&error))?.len();
+    if bytes > DOCUMENT_BYTES_MAX {
+        let most = format::size(DOCUMENT_BYTES_MAX as f64);
+        return Err(refused(path, &format!("is larger than any document of results: more than {most}")));
+    }
     let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
     let document: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
     let schema = document["schema"].as_str().unwrap_or_default().to_owned();

@@ -50,6 +50,7 @@ impl Runs {
         let series = path.is_file().then(|| Table::read(&path, series::is_wanted)).transpose()?;
         let path = folder.join("latency_histograms.parquet");
         let histograms = if path.is_file() { histograms(&path)? } else { Histograms::new() };
+        refuse_others(&document, &histograms, &path)?;
         Ok(Self { document, series, histograms, work: Some(Work::read(folder)?) })
     }
 
@@ -108,6 +109,22 @@ impl Runs {
             "dies": work,
         }))
     }
+}
+
+/// Refuses tables of other runs than those of the document beside them: they have other numbers of requests.
+fn refuse_others(document: &Value, histograms: &Histograms, path: &Path) -> Result<(), Failure> {
+    for result in document["results"].as_array().into_iter().flatten() {
+        let scheme = result["scheme"].as_str().unwrap_or_default();
+        let Some(bins) = histograms.get(scheme).and_then(|classes| classes.get("all")) else { continue };
+        let (told, counted) =
+            (result["report"]["response"]["all"]["count"].as_f64(), bins.iter().map(|bin| bin.1).sum());
+        if told != Some(counted) {
+            let told = told.unwrap_or(0.0);
+            let what = format!("{} has {counted} requests of `{scheme}`, and results.json {told}", path.display());
+            return Err(Failure::input(what).with_help("they are of different runs: run again with --out"));
+        }
+    }
+    Ok(())
 }
 
 /// Dies of a drive, by its configuration.

@@ -35,9 +35,12 @@ impl<T: ?Sized> Borrowed<T> {
         match *lent {
             // SAFETY: it is lent, and cannot be taken back while the lock is held.
             Some(value) => Ok(look(unsafe { value.as_ref() })),
-            None => Err(PyRuntimeError::new_err(
-                "a view is valid during the call only that it is handed to; keep the numbers, not the view",
-            )),
+            None => Err(gone()),
         }
     }
+}
+
+/// What whoever looks at a view too late is told.
+pub fn gone() -> PyErr {
+    PyRuntimeError::new_err("a view is valid during the call only that it is handed to; keep the numbers, not the view")
 }

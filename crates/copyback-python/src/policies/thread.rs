@@ -1,5 +1,6 @@
 //! Threads of runs as threads of Python.
 
+use crate::exit;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -41,6 +42,7 @@ impl Drop for Known {
 
 /// Takes the GIL on a thread of a run.
 pub fn attach<R>(with: impl FnOnce(Python<'_>) -> R) -> R {
+    exit::stay_if_over();
     KNOWN.with(|_| ());
     Python::attach(with)
 }

@@ -1,6 +1,6 @@
 //! Victim policies of Python.
 
-use super::borrowed::Borrowed;
+use super::borrowed::{Borrowed, gone};
 use super::columns::{self, Array, Column, Kind};
 use super::thread::attach;
 use super::{KEEP_COPIES, Maker, Object};
@@ -35,11 +35,20 @@ const FIELDS: [(&str, usize, Kind); 5] = [
 /// The columns of some planes that were asked for so far.
 type Shown = [Option<Array>; FIELDS.len()];
 
+/// What a view hands out.
+#[derive(Default)]
+struct HandedOut {
+    columns: Shown,
+    /// Columns that are being made, on whichever thread.
+    in_making: u32,
+    is_over: bool,
+}
+
 /// What a victim policy may look at: the blocks of the planes that it is asked for, an entry each.
 #[pyclass(frozen, module = "copyback")]
 pub struct VictimView {
     view: Borrowed<View<'static>>,
-    shown: Mutex<Shown>,
+    handed_out: Mutex<HandedOut>,
 }
 
 impl VictimView {
@@ -50,30 +59,49 @@ impl VictimView {
     }
 
     /// The lock is never held while Python is called, which may let another thread go on.
-    fn shown(&self) -> MutexGuard<'_, Shown> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    fn handed_out(&self) -> MutexGuard<'_, HandedOut> {
+        self.handed_out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn field(&self, py: Python<'_>, at: usize) -> PyResult<Py<PyAny>> {
         let (_, offset, kind) = FIELDS[at];
         let column = self.view.with(|view| Column::new(Self::blocks(view).1, offset, kind))?;
-        if let Some(array) = self.shown()[at].as_ref().filter(|array| array.shows(&column)) {
-            return Ok(array.get(py));
+        {
+            let mut handed_out = self.handed_out();
+            if handed_out.is_over {
+                return Err(gone());
+            }
+            if let Some(array) = handed_out.columns[at].as_ref().filter(|array| array.shows(&column)) {
+                return Ok(array.get(py));
+            }
+            handed_out.in_making += 1;
         }
-        let made = Array::new(py, column)?;
+        // Python may let another thread go on meanwhile, even the one that ends the view: that hears of this column.
+        let made = Array::new(py, column);
+        let mut handed_out = self.handed_out();
+        handed_out.in_making -= 1;
+        if handed_out.is_over {
+            return Err(gone());
+        }
+        let made = made?;
         let array = made.get(py);
-        let before = self.shown()[at].replace(made);
+        let before = handed_out.columns[at].replace(made);
+        drop(handed_out);
         drop(before);
         Ok(array)
     }
 
-    /// Takes everything back: the columns, and the name of one that somebody keeps.
+    /// Takes everything back: the columns, and the name of one that somebody keeps, or has in the making.
     fn end(&self) -> (Shown, Option<&'static str>) {
         self.view.end();
-        let shown = std::mem::take(&mut *self.shown());
+        let mut handed_out = self.handed_out();
+        handed_out.is_over = true;
+        let columns = std::mem::take(&mut handed_out.columns);
+        let in_making = (handed_out.in_making > 0).then_some("an array");
+        drop(handed_out);
         let is_kept = |array: &Option<Array>| array.as_ref().is_some_and(Array::is_referred_to);
-        let kept = shown.iter().zip(FIELDS).find(|(array, _)| is_kept(array)).map(|(_, (name, ..))| name);
-        (shown, kept)
+        let kept = columns.iter().zip(FIELDS).find(|(array, _)| is_kept(array)).map(|(_, (name, ..))| name);
+        (columns, kept.or(in_making))
     }
 }
 
@@ -177,11 +205,12 @@ struct Policy {
 impl Policy {
     fn new(py: Python<'_>, object: Object) -> Self {
         let matches_reads = object.object.bind(py).getattr("matches_reads").and_then(|value| value.is_truthy());
+        let matches_reads = object.answered(py, matches_reads);
         Self {
             hears_close: object.overrides(py, "on_close"),
             hears_invalidate: object.overrides(py, "on_invalidate"),
             hears_take: object.overrides(py, "on_take"),
-            matches_reads: matches_reads.unwrap_or(false),
+            matches_reads,
             shown: BTreeMap::new(),
             object,
         }
@@ -218,7 +247,8 @@ impl VictimPolicy for Policy {
             // SAFETY: the view is taken back before this call returns, and nobody writes the drive meanwhile.
             let lent = unsafe { Borrowed::new(NonNull::from(&view).cast()) };
             let shown = self.shown.remove(&planes).unwrap_or_default();
-            let shown = Py::new(py, VictimView { view: lent, shown: Mutex::new(shown) });
+            let handed_out = Mutex::new(HandedOut { columns: shown, ..HandedOut::default() });
+            let shown = Py::new(py, VictimView { view: lent, handed_out });
             let shown = self.object.answered(py, shown);
             let (answer, (columns, kept)) = self.object.asked(py, intern!(py, "pick"), (&shown,), || {
                 let (columns, kept) = shown.get().end();

@@ -63,6 +63,9 @@ pub struct Terms {
     /// It does not start before this time of the run, whenever those have ended; its times count from its start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Nanos>,
+    /// How often it asks for as many bytes as its addresses have, before it ends; default: as its requests say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passes: Option<f64>,
     /// Requests of so long after its start are in none of its own results; default 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<Nanos>,
@@ -82,6 +85,7 @@ const TERMS: &[&str] = &[
     "phases",
     "after",
     "not_before",
+    "passes",
     "warmup",
 ];
 
@@ -140,6 +144,9 @@ impl Tenant {
     pub fn check(&self) -> Result<(), SpecError> {
         self.spec.check()?;
         self.check_region()?;
+        if let Some(passes) = self.terms.passes.filter(|passes| !(*passes > 0.0 && passes.is_finite())) {
+            return Err(wrong("passes", format!("{passes} is not above 0"), "set for example 1"));
+        }
         self.check_pace()?;
         self.check_phases()
     }

@@ -79,12 +79,14 @@ pub struct CommandFilter {
     pub to_ns: u64,
     /// and are of this die, counted over the drive; of any where none is named.
     pub die: Option<u32>,
+    /// No more than so many of a drive.
+    pub most: usize,
 }
 
 impl Default for CommandFilter {
     /// All of them.
     fn default() -> Self {
-        Self { from_ns: 0, to_ns: u64::MAX, die: None }
+        Self { from_ns: 0, to_ns: u64::MAX, die: None, most: usize::MAX }
     }
 }
 
@@ -177,7 +179,10 @@ impl CommandLog {
     }
 
     fn keep(&mut self, record: Option<CommandRecord>) {
-        let CommandFilter { from_ns, to_ns, die } = self.filter;
+        let CommandFilter { from_ns, to_ns, die, most } = self.filter;
+        if self.kept.len() >= most {
+            return;
+        }
         let is_kept =
             |r: &CommandRecord| r.end_ns() > from_ns && r.issued_ns < to_ns && die.is_none_or(|die| die == r.die);
         self.kept.extend(record.filter(is_kept));

@@ -57,7 +57,7 @@ pub struct TenantReport {
     /// Bytes trimmed.
     pub trimmed_bytes: u64,
     /// Simulated time that it is measured over: from its begin, after its warm-up, to its last completion, or to its end
-    /// where its time ends it.
+    /// where its time ends it; without the pauses between its phases.
     pub simulated_ns: u64,
     /// Reads and writes done in a second of that time.
     pub iops: f64,
@@ -96,9 +96,9 @@ impl TenantMeasures {
         self.last_end_ns
     }
 
-    /// What was measured from one time to another.
-    pub fn report(&self, [from_ns, to_ns]: [u64; 2]) -> TenantReport {
-        let span_ns = if self.done == [0; 3] { 0 } else { to_ns - from_ns };
+    /// What was measured over so much time.
+    pub fn report(&self, measured_ns: u64) -> TenantReport {
+        let span_ns = if self.done == [0; 3] { 0 } else { measured_ns };
         let per_second = |count: u64| if span_ns == 0 { 0.0 } else { count as f64 * 1e9 / span_ns as f64 };
         let [reads, writes, trims] = self.done;
         let [read_bytes, written_bytes, trimmed_bytes] = self.bytes;

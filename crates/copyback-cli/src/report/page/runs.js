@@ -46,7 +46,7 @@ function headline(runs) {
       const width = half && run.half_widths ? run.half_widths[half] : null;
       const text = shown(own) + (width === null || own === null ? "" : ` ± ${shown(width)}`);
       return run === first ? text : [text, change(own, value(first))];
-    }), STEADY[run.report.steady.verdict] || "–"];
+    }), STEADY[(run.report.steady || {}).verdict] || "–"];
   };
   panel.append(table(["run", ...HEADLINE.map(([name]) => name), "steady"], runs.map(row), "whole"));
   const notes = runs.flatMap((run) => (run.notes || []).map((note) => `${run.label}: ${note}`));
@@ -58,7 +58,10 @@ const CLASSES = [
   ["gc_affected_read", "reads that waited for GC"], ["gc_affected_write", "writes that waited for GC"], ["gc_affected", "all that waited for GC"],
 ];
 function distributions(runs) {
-  const classes = CLASSES.filter(([name]) => runs.some((run) => run.ccdf && run.ccdf[name]));
+  // Those of one of several workloads are called by its name and what they do.
+  const known = [...new Set(runs.flatMap((run) => Object.keys(run.ccdf || {})))];
+  const ofWorkloads = known.filter((name) => name.includes(".")).map((name) => [name, name.replace(".", ": ") + "s"]);
+  const classes = [...CLASSES.filter(([name]) => known.includes(name)), ...ofWorkloads];
   if (!classes.length) return missing("Response times: distribution", "latency_histograms.parquet");
   const panel = section("Response times: distribution", "Which share of the requests takes longer than which time, to the " +
     "sixth nine. A line ends with its slowest request. Every point is one of the histogram: points closer than a line is wide are left out.");

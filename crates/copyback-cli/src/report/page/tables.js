@@ -6,6 +6,12 @@ function metricName(name) {
 }
 const interval = (name, pair) => (pair ? shownAs(name, pair[0]) + (pair[1] === null ? "" : ` ± ${shownAs(name, pair[1])}`) : "–");
 
+/** A cell without what all of them have: the name of the only key, or the tables that keys stand in. */
+function shortCell(own, group) {
+  const short = (text, key) => text.replace(`${key}=`, own.varied.length === 1 ? "" : `${key.split(".").at(-1)}=`);
+  return own.varied.reduce(short, group.label) || "the cell";
+}
+
 function sweep(source) {
   const { sweep: own, about } = source;
   own.schemes.forEach(schemeAt);
@@ -29,9 +35,9 @@ function sweepHeadline(own) {
   const rows = own.groups.flatMap((group) => own.schemes.filter((scheme) => group.schemes[scheme]).map((scheme) => {
     const run = group.schemes[scheme];
     const steady = run.steady.filter((verdict) => verdict === "steady").length;
-    return [group.label || "the cell", scheme, ...names.map((name) => interval(name, run.values[own.metrics.indexOf(name)])), `${steady} of ${run.seeds}`];
+    return [shortCell(own, group), scheme, ...names.map((name) => interval(name, run.values[own.metrics.indexOf(name)])), `${steady} of ${run.seeds}`];
   }));
-  panel.append(table(["cell", "scheme", ...names.map(metricName), "steady"], rows));
+  panel.append(table([own.varied.length === 1 ? own.varied[0] : "cell", "scheme", ...names.map(metricName), "steady"], rows));
 }
 
 function sweepBars(own, runs) {
@@ -52,7 +58,8 @@ function sweepBars(own, runs) {
         formatter: (found) => tip(found[0].axisValue, found.filter((one) => one.seriesType === "bar").map((one) =>
           [one.seriesName, interval(state.metric, pair(own.groups[one.dataIndex], one.seriesName))])),
       },
-      xAxis: axis({ type: "category", data: own.groups.map((group) => group.label || "the cell"), axisLabel: { color: faint(), rotate: own.groups.length > 3 ? 30 : 0, width: 130, overflow: "truncate" } }),
+      xAxis: axis({ type: "category", data: own.groups.map((group) => shortCell(own, group)), name: own.varied.length === 1 ? own.varied[0] : "", nameGap: 70,
+        axisLabel: { color: faint(), rotate: own.groups.length > 6 ? 30 : 0, width: 160, overflow: "break" } }),
       yAxis: axis({ type: "value", min: 0, name: metricName(state.metric) + (state.metric.endsWith("_ns") ? " (ms)" : ""), nameGap: 46 }),
       dataZoom: zoom({ filterMode: "filter" }),
       series: barsWithIntervals(own.groups, runs.filter(isShown), pair, factor()),

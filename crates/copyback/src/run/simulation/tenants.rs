@@ -95,13 +95,18 @@ impl Tenant {
         begin_ns.saturating_add(self.stream.warmup_ns)
     }
 
-    /// The time that it is measured over: up to its last completion, or to its end where that is a moment of its own.
-    /// `warm_ns`: when the run's warm-up ended.
-    fn measured_ns(&self, warm_ns: u64) -> [u64; 2] {
+    /// The time that it is measured over: up to its last completion, or to its end where that is a moment of its own,
+    /// without the pauses between its phases. `warm_ns`: when the run's warm-up ended.
+    fn measured_ns(&self, warm_ns: u64) -> u64 {
+        let Some(started_ns) = self.started_ns else { return 0 };
         let from_ns = self.measured_from_ns().max(warm_ns);
-        let [_, end_ns] = self.stream.phases_ns[self.stream.phases_ns.len() - 1];
-        let stop_ns = self.started_ns.filter(|_| self.is_out_of_time && !self.is_cut).map_or(0, |at| at + end_ns);
-        [from_ns, self.measures.last_end_ns().max(stop_ns).max(from_ns)]
+        let phases = self.stream.phases_ns.iter().map(|phase| phase.map(|at_ns| started_ns.saturating_add(at_ns)));
+        let end_ns = self.stream.phases_ns.last().map_or(0, |[_, to_ns]| started_ns.saturating_add(*to_ns));
+        let stop_ns = if self.is_out_of_time && !self.is_cut { end_ns } else { 0 };
+        let to_ns = self.measures.last_end_ns().max(stop_ns);
+        // What was begun in a phase may end behind it.
+        let behind_ns = to_ns.saturating_sub(end_ns.max(from_ns));
+        phases.map(|[begin, end]| end.min(to_ns).saturating_sub(begin.max(from_ns))).sum::<u64>() + behind_ns
     }
 
     /// The request behind the one that has begun, at its time in the run; none where the workload is over before.
