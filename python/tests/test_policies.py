@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -334,3 +336,73 @@ def test_a_victim_is_picked_100_000_times_a_second():
         rates.append((seconds([First]) - seconds([])) / picks)
     # Processor time, the best of three: other programs share the machine.
     assert 1 / min(rates) > 100_000
+
+
+def test_a_thread_that_looks_too_late_finds_nothing_that_is_gone():
+    """Columns are made while other threads may end the view: they end the run, or say that the view is over."""
+    script = """
+import gc, sys, threading, time
+import numpy
+import copyback
+sys.setswitchinterval(1e-6)
+kept = []
+class Late(copyback.VictimPolicy):
+    def pick(self, view):
+        def look():
+            try:
+                kept.append((view.valid, view.erases, view.closed_at))
+            except RuntimeError as error:
+                assert "during the call" in str(error)
+        thread = threading.Thread(target=look)
+        thread.start()
+        full = numpy.flatnonzero(view.state == 2)
+        return int(full[0]) if len(full) else None
+for _ in range(20):
+    try:
+        copyback.run(policies=[Late], workload="mixed-70-30", requests=300)
+    except copyback.RunError as error:
+        assert "beyond its call" in str(error) or "picked" in str(error), error
+total = sum(int(array.sum()) for arrays in kept for array in arrays)
+print("read", total)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.startswith("read"), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("how", ["interrupted", "on a thread"])
+def test_the_interpreter_ends_with_a_run_under_way(how):
+    """A policy of a run that goes on must not come back to an interpreter that is gone."""
+    script = f"""
+import os, signal, threading, time
+import copyback
+class Slow(copyback.VictimPolicy):
+    def pick(self, view):
+        time.sleep(0.001)
+        return int(max((i for i in range(len(view.state)) if view.state[i] == 2), key=lambda i: -int(view.valid[i])))
+def run():
+    copyback.run(policies=[Slow], workload="mixed-70-30")
+if {how!r} == "interrupted":
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        run()
+    except KeyboardInterrupt:
+        pass
+else:
+    threading.Thread(target=run, daemon=True).start()
+    time.sleep(1.0)
+"""
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+
+
+def test_a_sweep_takes_policies_and_no_earlier_results(tmp_path):
+    (tmp_path / "grid.toml").write_text(
+        'schemes = ["baseline"]\nworkload = "mixed-70-30"\nrequests = 1000\n[vary]\ntrigger.soft = [0.03, 0.05]\n'
+    )
+    worst = copyback.sweep(tmp_path / "grid.toml", out=tmp_path / "g.parquet", policies=[Worst])
+    greedy = copyback.sweep(tmp_path / "grid.toml", out=tmp_path / "g.parquet", policies=[Greedy])
+    moved = [sweep.table.to_dict()["gc.units_moved"] for sweep in (worst, greedy)]
+    assert len(moved[0]) == 2 and all(more > less for more, less in zip(*moved, strict=True))
+    with pytest.raises(ValueError, match="cluster"):
+        copyback.sweep(tmp_path / "grid.toml", policies=[Worst], client=object())

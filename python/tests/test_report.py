@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import polars as pl
@@ -343,3 +344,23 @@ def test_each_drive_of_an_array_has_its_numbers(program, tmp_path, opened):
     cells = rows.nth(1).locator("td").all_inner_texts()
     assert int(cells[3].replace(",", "")) == drives[1]["erases"]
     assert nanoseconds(cells[6]) == pytest.approx(drives[1]["read"]["mean_ns"], rel=5e-3)
+
+
+def test_nothing_but_a_page_is_replaced(program, tmp_path):
+    program("run", "--requests", "300", "--quiet", "--out", "run", cwd=tmp_path)
+    (tmp_path / "grid.parquet").write_bytes((tmp_path / "run" / "latency_histograms.parquet").read_bytes())
+    kept = (tmp_path / "grid.parquet").read_bytes()
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        program("report", "run", "-o", "grid.parquet", cwd=tmp_path)
+    assert "is no page" in refused.value.stderr and (tmp_path / "grid.parquet").read_bytes() == kept
+    for _ in range(2):
+        program("report", "run", "-o", "page.html", cwd=tmp_path)
+
+
+def test_tables_of_other_runs_are_refused(program, tmp_path):
+    for requests in ("300", "400"):
+        program("run", "--requests", requests, "--quiet", "--out", requests, cwd=tmp_path)
+    shutil.copy(tmp_path / "400" / "latency_histograms.parquet", tmp_path / "300")
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        program("report", "300", "-o", "page.html", cwd=tmp_path)
+    assert "of different runs" in " ".join(refused.value.stderr.split())

@@ -1,7 +1,12 @@
 """Do requests come from any table, frame or iterator, as fast as they should?"""
 
+import itertools
+import os
+import signal
+import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -105,3 +110,48 @@ def test_two_million_a_second_from_arrow():
 
     # They are handed over, hashed, read and measured, in processor time: other work on the machine does not count.
     assert count / min(seconds() for _ in range(2)) > 2_000_000
+
+
+class Named(NamedTuple):
+    """Fields in another order than tuples have them."""
+
+    op: str
+    length_bytes: int
+    offset_bytes: int
+    arrival_ns: int
+
+
+def test_named_tuples_are_read_by_name():
+    rows = [Named("read" if at % 2 else "write", 4096, at * 8192, at * 100_000) for at in range(100)]
+    plain = [(row.arrival_ns, row.op, row.offset_bytes, row.length_bytes) for row in rows]
+    assert copyback.trace.info(rows).json == copyback.trace.info(plain).json
+    frame = pd.DataFrame(rows)
+    assert copyback.trace.info(frame.itertuples()).json == copyback.trace.info(plain).json
+
+
+def endless():
+    at = 0
+    while True:
+        yield at * 200_000, "write" if at % 3 else "read", at * 7919 % 10_000 * 16_384, 16_384
+        at += 1
+
+
+def test_an_endless_iterable_gives_as_many_requests_as_are_asked_for():
+    result = copyback.run(trace=endless(), requests=1000, warmup=500)
+    first = list(itertools.islice(endless(), 1500))
+    assert result["baseline"] == copyback.run(trace=first, warmup=500)["baseline"]
+
+
+@pytest.mark.parametrize("kind", ["tuples", "iterator"])
+def test_ctrl_c_ends_the_handing_over(kind):
+    """The exception comes out within a tenth of a second, and is not taken for a mistake in a request."""
+    trace = (
+        [(at, "read", 0, 4096) for at in range(5_000_000)]
+        if kind == "tuples"
+        else itertools.repeat((1, "read", 0, 4096))
+    )
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        copyback.trace.info(trace)
+    assert time.monotonic() - begun < 0.4

@@ -72,8 +72,8 @@ impl Runs {
         text(&self.results, &self.common, columns)
     }
 
-    /// The table of `compare`, cell by cell: groups of columns, their titles, and for each scheme its values, and behind
-    /// those of the first how they differ from these.
+    /// The table of `compare`, cell by cell: groups of columns, their titles, and for each scheme its values, and
+    /// behind those of the first how they differ from these.
     pub fn headline(&self) -> Vec<Vec<String>> {
         compare::headline(&self.results)
     }

@@ -78,8 +78,8 @@ pub fn headline(results: &Results) -> Vec<Vec<String>> {
     rows(plan, finished, &columns).into_iter().map(|row| row.into_iter().map(Cell::into_text).collect()).collect()
 }
 
-/// What stands below the table: which requests its last columns are about, the results of each of several workloads, and
-/// what users should know of the runs.
+/// What stands below the table: which requests its last columns are about, the results of each of several workloads,
+/// and what users should know of the runs.
 pub fn remarks(results: &Results) -> String {
     let Results { plan, finished, .. } = results;
     let of_each = crate::tenants::text(plan, finished, table::PAGE);

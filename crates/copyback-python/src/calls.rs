@@ -19,9 +19,9 @@ const PATIENCE: Duration = Duration::from_millis(40);
 /// Does what a command line says, of which `words` are all behind the program's name.
 ///
 /// `keep`: tables that are wanted beside those that all runs have (`"gc_events"`, `"requests"`, `"commands"`). `hear`
-/// is called now and then with a list of `(name, total or None, done, is_over)`, one for each part of the work, and with
-/// the lines that a log would have heard since. `crew` is called with the descriptions of a sweep's cells, and yields `(number, answer of cell or None, error or None)` of
-/// each.
+/// is called now and then with a list of `(name, total or None, done, is_over)`, one for each part of the work, and
+/// with the lines that a log would have heard since. `crew` is called with the descriptions of a sweep's cells, and
+/// yields `(number, answer of cell or None, error or None)` of each.
 #[pyfunction]
 #[pyo3(signature = (words, keep, hear = None, crew = None))]
 pub fn call(

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 /// Calls whose threads have not ended.
 static UNDER_WAY: Mutex<Vec<Weak<Watch>>> = Mutex::new(Vec::new());
-static IS_OVER: AtomicBool = AtomicBool::new(false);
+/// The interpreter is about to end: nobody begins to ask it anything.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// How long the interpreter waits for them: a policy may be at work.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -42,6 +43,7 @@ impl Drop for UnderWay {
 #[pyfunction]
 pub fn end_calls(py: Python<'_>) {
     let begun = Instant::now();
+    IS_ENDING.store(true, Ordering::SeqCst);
     loop {
         let left: Vec<Arc<Watch>> = under_way().iter().filter_map(Weak::upgrade).collect();
         left.iter().for_each(|watch| watch.stop());
@@ -51,12 +53,11 @@ pub fn end_calls(py: Python<'_>) {
         drop(left);
         py.detach(|| std::thread::sleep(TICK));
     }
-    IS_OVER.store(true, Ordering::SeqCst);
 }
 
-/// Stays here for ever, where the interpreter is over: the process is about to end.
-pub fn stay_if_over() {
-    while IS_OVER.load(Ordering::SeqCst) {
-        std::thread::park();
+/// Ends the run that would ask a policy, where the interpreter is about to end.
+pub fn stop_if_ending() {
+    if IS_ENDING.load(Ordering::SeqCst) {
+        copyback::run::stop();
     }
 }

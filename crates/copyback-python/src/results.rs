@@ -37,8 +37,8 @@ impl Runs {
         self.runs.text(columns).map(|text| api::plain(&text)).map_err(|failure| exception(py, &failure))
     }
 
-    /// The table of `compare`, cell by cell: groups of columns, their titles, and for each scheme its values, and behind
-    /// those of the first how they differ from these.
+    /// The table of `compare`, cell by cell: groups of columns, their titles, and for each scheme its values, and
+    /// behind those of the first how they differ from these.
     fn headline(&self) -> Vec<Vec<String>> {
         self.runs.headline()
     }

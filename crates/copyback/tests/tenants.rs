@@ -1,7 +1,7 @@
 //! Several workloads on one drive: is each what it would be, and are they together what one merged workload is?
 
 use copyback::config::layers::{Layer, LayerError, Stack};
-use copyback::observe::report::{Outcome, Report};
+use copyback::observe::report::{Outcome, Report, RequestRecord};
 use copyback::run::config::{Resolved, RunConfig};
 use copyback::run::{Asked, Options, precondition, simulate, simulate_asked};
 use copyback::workload::request::{Op, Priority, Request};
@@ -84,7 +84,11 @@ fn open_workloads_together_are_the_merged_workload() {
     assert!(alone.report.gc.collections > 0, "nothing is collected");
     let without = Report { workloads: Default::default(), ..together.report.clone() };
     assert_eq!(without, alone.report);
-    assert_eq!(together.requests, alone.requests);
+    // But for whose each is.
+    let owned = |record: &RequestRecord| u16::from(record.offset_bytes >= 2_000 * 4096);
+    assert!(together.requests.iter().all(|record| record.workload == owned(record)));
+    let of_nobody: Vec<_> = together.requests.iter().map(|record| RequestRecord { workload: 0, ..*record }).collect();
+    assert_eq!(of_nobody, alone.requests);
     let [first, second] = ["first", "second"].map(|name| &together.report.workloads[name]);
     assert_eq!((first.reads, first.writes, second.reads, second.writes), (300, 600, 300, 300));
     let all = &alone.report.response.read;

@@ -121,6 +121,7 @@ fn of_file(path: &Path) -> Result<Kind, Failure> {
     match &begin[..count] {
         b"PAR1" => of_table(path),
         [b'{', ..] => of_document(path, None),
+        _ if path.extension().is_some_and(|extension| extension == "json") => of_document(path, None),
         _ => Err(refused(path, "is neither JSON nor a Parquet table of results")),
     }
 }

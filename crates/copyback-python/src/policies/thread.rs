@@ -42,7 +42,7 @@ impl Drop for Known {
 
 /// Takes the GIL on a thread of a run.
 pub fn attach<R>(with: impl FnOnce(Python<'_>) -> R) -> R {
-    exit::stay_if_over();
+    exit::stop_if_ending();
     KNOWN.with(|_| ());
     Python::attach(with)
 }

@@ -93,8 +93,8 @@ words! {
         Once = "once",
         /// By Zipf's law with exponent `theta` over blocks of `align`, the ranks scattered over the footprint.
         Zipf = "zipf",
-        /// `1 - skew` of requests go to `skew` of the blocks of `align`, of those likewise to `skew` of them, and so on (Gray
-        /// et al., 1994); the blocks are scattered over the footprint.
+        /// `1 - skew` of requests go to `skew` of the blocks of `align`, of those likewise to `skew` of them, and so on
+        /// (Gray et al., 1994); the blocks are scattered over the footprint.
         SelfSimilar = "self-similar",
         /// `zones`, each with its share of the requests and of the footprint, in their order.
         Zones = "zones",

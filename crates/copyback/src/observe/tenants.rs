@@ -56,8 +56,8 @@ pub struct TenantReport {
     pub written_bytes: u64,
     /// Bytes trimmed.
     pub trimmed_bytes: u64,
-    /// Simulated time that it is measured over: from its begin, after its warm-up, to its last completion, or to its end
-    /// where its time ends it; without the pauses between its phases.
+    /// Simulated time that it is measured over: from its begin, after its warm-up, to its last completion, or to its
+    /// end where its time ends it; without the pauses between its phases.
     pub simulated_ns: u64,
     /// Reads and writes done in a second of that time.
     pub iops: f64,
@@ -69,8 +69,9 @@ pub struct TenantReport {
     pub latency_breakdown: LatencyBreakdown,
     /// Most requests of it that were under way at once.
     pub peak_outstanding: u32,
-    /// Shares of its requests that were 1, 2 or 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, and 64 or more under way, counted
-    /// when one ends, with that one. As one begins for each that ends, those are the depths at which they begin, too.
+    /// Shares of its requests that were 1, 2 or 3, 4 to 7, 8 to 15, 16 to 31, 32 to 63, and 64 or more under way,
+    /// counted when one ends, with that one. As one begins for each that ends, those are the depths at which they
+    /// begin, too.
     pub outstanding_shares: [f64; DEPTHS],
 }
 
