@@ -4,6 +4,8 @@
 //! it, twice with a different number of requests, and the difference is theirs alone. Where there is no valgrind
 //! nothing is tested, and a line says so; with `COPYBACK_NEEDS_VALGRIND` set, as in CI, that is a failure.
 
+#[path = "support/four_dies.rs"]
+mod support;
 #[path = "support/under.rs"]
 mod under;
 
@@ -13,25 +15,17 @@ use copyback::host::config::HostConfig;
 use copyback::run::config::RunConfig;
 use copyback::run::preconditioning;
 use copyback::run::simulation::{Setup, Simulation};
+use copyback::workload::spec::Pace;
+use copyback::workload::tenants::Stream;
 use copyback::workload::{Op, Priority, Request};
 use std::process::Command;
+use support::four_dies;
 use under::under;
 
 /// Four dies that collect all the time.
-const DRIVE: &str = r#"
-    precondition = { mode = "random", overwrites = 1.0 }
-    capacity = { over_provisioning = 0.28 }
-    trigger = { policy = "watermark", soft = 2 }
-    timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "200 MB/s" }
-    [geometry]
-    channels = 2
-    chips_per_channel = 2
-    dies_per_chip = 1
-    planes_per_die = 2
-    blocks_per_plane = 24
-    pages_per_block = 64
-    page_size = "4 KiB"
-"#;
+fn drive() -> RunConfig {
+    four_dies("trigger = { policy = \"watermark\", soft = 2 }")
+}
 
 /// Two writes and a read in turn, so far from each other.
 fn mix(units: u64, requests: u64, gap_ns: u64) -> std::vec::IntoIter<Request> {
@@ -48,7 +42,7 @@ fn mix(units: u64, requests: u64, gap_ns: u64) -> std::vec::IntoIter<Request> {
 
 /// Such requests, for the first of `drives` equal drives.
 fn work(drives: usize, requests: u64) {
-    let config: RunConfig = toml::from_str(DRIVE).expect("a configuration");
+    let config = drive();
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
     let mut source = mix(units, requests, 900_000);
@@ -128,7 +122,7 @@ fn a_request_costs_no_more_than_it_did() {
 
 /// Such requests for each of `drives` equal drives in turn, so many for each.
 fn work_of_all(drives: u64, requests_each: u64) {
-    let config: RunConfig = toml::from_str(DRIVE).expect("a configuration");
+    let config = drive();
     let units = u64::from(Geometry::new(&config.device()).logical_units);
     let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
     let of_drive: Vec<Request> = mix(units, requests_each, 900_000).collect();
@@ -177,6 +171,67 @@ fn a_request_costs_the_same_among_busy_drives() {
     let Some((alone, among)) = of_a_request(1).zip(of_a_request(64)) else { return };
     println!("{alone} instructions a request of one drive, {among} with 63 others that are as busy");
     assert!(among <= alone + alone / 20, "{among} instructions a request among 63 busy drives, {alone} alone");
+}
+
+/// So many requests in all of `workloads` that take turns: together they are what one workload asks for.
+fn work_of_workloads(workloads: u64, requests: u64) {
+    let config = drive();
+    let units = u64::from(Geometry::new(&config.device()).logical_units);
+    let all: Vec<Request> = mix(units, requests, 900_000).collect();
+    let stream = |own: u64| Stream {
+        name: format!("{own:03}"),
+        source: Box::new(
+            all.iter().copied().skip(own as usize).step_by(workloads as usize).collect::<Vec<_>>().into_iter(),
+        ),
+        region_start_bytes: 0,
+        pace: Pace::Open,
+        queue_depth: 1,
+        think: None,
+        phases_ns: vec![[0, u64::MAX]],
+        after: Vec::new(),
+        not_before_ns: 0,
+        warmup_ns: 0,
+    };
+    let ftl = preconditioning::preconditioned(&config, 1).expect("a preconditioning");
+    let mut nothing = Vec::new().into_iter();
+    let setup = Setup {
+        host: HostConfig::default(),
+        source: &mut nothing,
+        requests: None,
+        check: false,
+        keep_gc_events: false,
+        keep_requests: false,
+    };
+    // What is told of each at the end costs the more, the slower its slowest request was: it is not asked for.
+    let mut simulation = Simulation::new(vec![(&config, ftl)], setup);
+    simulation.share((0..workloads).map(stream).collect());
+    simulation.run(&mut |_| {}).expect("the run ends well");
+    assert!(simulation.drives().next().expect("a drive").counters().work().block_erases > 0, "nothing was collected");
+}
+
+#[test]
+#[ignore = "the other tests run it under valgrind"]
+fn work_of_workloads_of_the_environment() {
+    let number = |name| std::env::var(name).ok().and_then(|n: String| n.parse().ok());
+    if let (Some(workloads), Some(requests)) = (number("WORKLOADS"), number("REQUESTS")) {
+        work_of_workloads(workloads, requests);
+    }
+}
+
+/// Whose request is next is at hand, and brought up to date in a time that grows with the logarithm of how many
+/// workloads there are: for 256 of them eight matches, a few instructions each.
+#[test]
+fn a_request_costs_hardly_more_beside_many_workloads() {
+    let of_a_request = |workloads: u64| {
+        let count = |requests: u64| {
+            let told = [("WORKLOADS", workloads.to_string()), ("REQUESTS", requests.to_string())];
+            counted("work_of_workloads_of_the_environment", told)
+        };
+        Some((count(6_000)? - count(2_000)?) / 4_000)
+    };
+    let Some((alone, among)) = of_a_request(1).zip(of_a_request(256)) else { return };
+    println!("{alone} instructions a request of one workload, {among} of 256");
+    assert!(among <= alone + alone / 10, "{among} instructions a request of 256 workloads, {alone} of one");
 }
 
 /// A drive of so many dies on which tasks share the flash.

@@ -1,5 +1,8 @@
 //! Several workloads on one drive: is each what it would be, and are they together what one merged workload is?
 
+#[path = "support/four_dies.rs"]
+mod support;
+
 use copyback::config::layers::{Layer, LayerError, Stack};
 use copyback::observe::report::{Outcome, Report, RequestRecord};
 use copyback::run::config::{Resolved, RunConfig};
@@ -8,24 +11,10 @@ use copyback::workload::request::{Op, Priority, Request};
 use copyback::workload::spec::Pace;
 use copyback::workload::tenants::{self, Stream, Usual};
 use copyback::workload::{Error, RequestSource};
-
-/// Four dies that collect.
-const DRIVE: &str = r#"
-    precondition = { mode = "random", overwrites = 1.0 }
-    capacity = { over_provisioning = 0.28 }
-    timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "200 MB/s" }
-    [geometry]
-    channels = 2
-    chips_per_channel = 2
-    dies_per_chip = 1
-    planes_per_die = 2
-    blocks_per_plane = 24
-    pages_per_block = 64
-    page_size = "4 KiB"
-"#;
+use support::{FOUR_DIES, four_dies};
 
 fn drive() -> RunConfig {
-    toml::from_str(DRIVE).expect("a configuration")
+    four_dies("")
 }
 
 /// Requests so far from each other, each of one page; of these every `nth` reads.
@@ -242,7 +231,7 @@ const SEVERAL: &str = r#"
 
 fn resolved(text: &str) -> Result<Resolved, LayerError> {
     let mut stack = Stack::new();
-    stack.push(Layer::parse("drive", DRIVE).expect("TOML"));
+    stack.push(Layer::parse("drive", FOUR_DIES).expect("TOML"));
     stack.push(Layer::parse("several", text).expect("TOML"));
     stack.resolve()
 }
