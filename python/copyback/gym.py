@@ -322,7 +322,9 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
 
     def _told(self) -> Action:
         """Return what the reward is told of the action."""
-        return {"share": self._action.share, "first": self._action.first, "both": tuple(self._action)}[self._decides]
+        if self._decides == "both":
+            return self._action.share, self._action.first
+        return self._action.share if self._decides == "share" else self._action.first
 
     def receive(self) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Wait for what follows an action."""
@@ -376,7 +378,7 @@ def _action_space(decides: Decides, levels: int | None) -> spaces.Space[Any]:
 def _dies(run: dict[str, Any]) -> int:
     import tomllib  # noqa: PLC0415
 
-    asked = {key: run[key] for key in ("experiment", "scheme", "device", "workload") if key in run}
+    asked: dict[str, Any] = {key: run[key] for key in ("experiment", "scheme", "device", "workload") if key in run}
     # Shares are those of a policy that only the run has.
     asked["set"] = {key: value for key, value in run["set"].items() if not key.startswith("admit.shares.")}
     geometry = tomllib.loads(_commands.config(**asked))["geometry"]

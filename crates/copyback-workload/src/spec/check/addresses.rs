@@ -59,11 +59,9 @@ impl AddressSpec {
         if self.zones.is_empty() || self.zones.len() > ZONES_MAX {
             return Err(wrong("addresses.zones", format!("there have to be 1 to {ZONES_MAX} of them"), help));
         }
-        if self
-            .zones
-            .iter()
-            .any(|[requests, space]| !(0.0..=1.0).contains(requests) || !(*space > 0.0 && *space <= 1.0))
-        {
+        let is_possible =
+            |[requests, space]: &[f64; 2]| (0.0..=1.0).contains(requests) && *space > 0.0 && *space <= 1.0;
+        if !self.zones.iter().all(is_possible) {
             return Err(wrong(
                 "addresses.zones",
                 "a share is from 0 to 1, and every zone has some of the footprint",
