@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from copyback import _copyback, _progress
 from copyback._dask import Crew
-from copyback._plugins import Scheme, assembled, plugged_in
+from copyback._plugins import Scheme, assembled, listed, plugged_in
 from copyback._results import Document, Runs, Sweep
 from copyback._words import of_options, of_settings, of_trace
 from copyback.figures import Package
@@ -23,9 +23,9 @@ _TABLES = get_args(Keep)
 Around = Literal["worst-read", "worst-write"]
 
 
-def _kept(keep: str | Iterable[str]) -> list[Keep]:
+def _kept(keep: str | Iterable[str] | None) -> list[Keep]:
     """Check which tables are wanted, before anything runs."""
-    names = [keep] if isinstance(keep, str) else list(keep)
+    names = [keep] if isinstance(keep, str) else list(keep or ())
     for name in names:
         if name not in _TABLES:
             message = f"keep: there is no table {name!r} to keep; there are {', '.join(_TABLES)}"
@@ -84,7 +84,7 @@ def run(
     skip_bad: int | None = None,
     fit: float | None = None,
     set: Mapping[str, Setting] | None = None,
-    policies: Iterable[Handed] = (),
+    policies: Handed | Iterable[Handed] = (),
     open: bool = False,
     closed: bool = False,
     seed: int | None = None,
@@ -176,7 +176,7 @@ def run(
 def compare(
     experiment: Path | None = None,
     *,
-    schemes: str | Iterable[Path | Scheme] | None = None,
+    schemes: str | Scheme | Iterable[Path | Scheme] | None = None,
     device: Path | None = None,
     array: Path | None = None,
     workload: Path | None = None,
@@ -186,7 +186,7 @@ def compare(
     skip_bad: int | None = None,
     fit: float | None = None,
     set: Mapping[str, Setting] | None = None,
-    policies: Iterable[Handed] = (),
+    policies: Handed | Iterable[Handed] = (),
     open: bool = False,
     closed: bool = False,
     seed: int | None = None,
@@ -213,8 +213,10 @@ def compare(
         *of_options(skip_bad=skip_bad, fit=fit, open=open, closed=closed, seed=seed, requests=requests),
         *of_options(warmup=warmup, check=check, jobs=jobs, out=out, json=json, fio=fio),
     ]
-    listed = schemes.split(",") if isinstance(schemes, str) else list(schemes or ())
-    with assembled(listed, policies) as (names, settings):
+    chosen: Iterable[Path | Scheme] = (schemes,) if isinstance(schemes, Scheme) else schemes or ()
+    if isinstance(schemes, str):
+        chosen = schemes.split(",")
+    with assembled(chosen, policies) as (names, settings):
         words += [*of_options(schemes=",".join(names) or None), *of_settings({**settings, **(set or {})})]
         done = _runs("compare", words, progress, kept)
     del handed
@@ -230,7 +232,7 @@ def sweep(
     fit: float | None = None,
     seed: int | None = None,
     warmup: int | str | None = None,
-    policies: Iterable[Handed] = (),
+    policies: Handed | Iterable[Handed] = (),
     traces: Path | None = None,
     fresh: bool = False,
     jobs: int | None = None,
@@ -262,7 +264,7 @@ def sweep(
         As with ``run``.
 
     """
-    handed = list(policies)
+    handed = listed(policies)
     if handed and client is not None:
         message = "policies of this process are not on the workers of a cluster; leave client or policies out"
         raise ValueError(message)
@@ -402,7 +404,7 @@ class trace:  # noqa: N801
 
         ``workload`` is a trace in any form that ``run`` takes, the path of a workload's TOML file, or a name.
         """
-        name, handed = of_trace(workload)
+        name, handed = of_trace(workload, _most(requests, None, set))
         words = [
             *of_options(format=format, device=device, skip_bad=skip_bad, requests=requests, seed=seed),
             *of_settings(set or {}),
@@ -429,7 +431,7 @@ class trace:  # noqa: N801
 
         Returns what the program prints.
         """
-        name, handed = of_trace(workload)
+        name, handed = of_trace(workload, _most(requests, None, set))
         words = [
             *of_options(format=format, to=to, device=device, skip_bad=skip_bad, requests=requests, seed=seed),
             *of_settings(set or {}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -46,26 +47,47 @@ class Scheme:
 
     name: str
     of: Path = "baseline"
-    policies: Iterable[Handed] = ()
+    policies: Handed | Iterable[Handed] = ()
     set: Mapping[str, Setting] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the name, and keep the policies: they may be asked for again.
+
+        Raises
+        ------
+        ValueError
+            Where results could not be called so.
+
+        """
+        if not re.fullmatch(r"[\w.+-]+", self.name):
+            message = f"{self.name!r} is no name of a scheme: use letters, digits and -_.+"
+            raise ValueError(message)
+        object.__setattr__(self, "policies", listed(self.policies))
 
 
 @contextmanager
 def assembled(
-    schemes: Iterable[Path | Scheme], policies: Iterable[Handed]
+    schemes: Iterable[Path | Scheme], policies: Handed | Iterable[Handed]
 ) -> Iterator[tuple[list[str], dict[str, Setting]]]:
     """Hand in the policies of all schemes and those of each; yield how a command names the schemes, and settings."""
     with ExitStack() as stack:
-        settings = stack.enter_context(plugged_in(policies))
+        settings = stack.enter_context(plugged_in(listed(policies)))
         names = []
         for scheme in schemes:
             if not isinstance(scheme, Scheme):
                 names.append(os.fspath(scheme))
                 continue
-            own = {**stack.enter_context(plugged_in(scheme.policies)), **scheme.set}
+            own = {**stack.enter_context(plugged_in(listed(scheme.policies))), **scheme.set}
             settings |= {f"{scheme.name}:{key}": value for key, value in own.items()}
             names.append(f"{scheme.name}={os.fspath(scheme.of)}")
         yield names, settings
+
+
+def listed(policies: Handed | Iterable[Handed]) -> tuple[Handed, ...]:
+    """Return policies as a tuple; one alone may stand for itself."""
+    if isinstance(policies, Policy) or callable(policies):
+        return (policies,)
+    return tuple(policies)
 
 
 def _axis_of(policy: Handed) -> str:

@@ -218,7 +218,7 @@ def _html_table(rows: list[list[str]], remarks: str) -> str:
     )
     of_titles = "".join(f"<th>{html.escape(title)}</th>" for title in titles)
     body = "".join(_html_row(cells) for cells in lines)
-    below = f"<pre>{html.escape(remarks.strip())}</pre>" if remarks.strip() else ""
+    below = f"<pre>{html.escape(remarks.strip(chr(10)))}</pre>" if remarks.strip() else ""
     return f"<table><thead><tr>{of_groups}</tr><tr>{of_titles}</tr></thead><tbody>{body}</tbody></table>{below}"
 
 

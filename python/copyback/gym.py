@@ -24,7 +24,7 @@ An action is what the agent ``decides``:
 ``"share"``  one number from 0 to 1, the share from now on; with ``levels`` one of so many equal steps,
              counted from 0
 ``"first"``  the number of a line of ``FIRST``: whom a die lets go first of the reads, the writes and the collections
-             that could use it; collections have all slots that they ask for
+             that could use it; collections have the share of slots that ``admit.shares.gc`` says [20 %]
 ``"both"``   the two behind each other; without ``levels`` two numbers from 0 to 1, the second for the lines of
              ``FIRST`` in equal parts
 ===========  =========================================================================================
@@ -33,7 +33,6 @@ An action is what the agent ``decides``:
 from __future__ import annotations
 
 import atexit
-import queue
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -67,6 +66,7 @@ FIRST: list[tuple[Class, Class, Class]] = [
 ]
 """Whom a die lets go first, and who comes next, by the number of an action."""
 
+_NAP_S = 0.05
 _DECIDES = ("share", "first", "both")
 _IDLE_MAX = 100
 _OVER = "the episode is over, or has not begun: call reset()"
@@ -143,9 +143,9 @@ class _Ordered(OrderPolicy):
 
 
 class _Action(NamedTuple):
-    """What the agent decided, or what holds where it decides something else."""
+    """What the agent decided; ``None`` leaves the share as it is."""
 
-    share: float
+    share: float | None
     first: int
 
 
@@ -165,9 +165,11 @@ class _Run:
     def __init__(self, begin: Callable[[_Run], Runs], dies: int) -> None:
         self.first = FIRST[0]
         _UNDER_WAY.add(self)
-        self._questions: queue.SimpleQueue[Observation | _Ended] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[float | None] = queue.SimpleQueue()
         self._observe = Observer(dies)
+        # What was said last: a question stays until it is answered, and an answer until it is taken, so that whoever
+        # is interrupted in between finds it again. Nothing is lost with a wake-up: nobody sleeps for long.
+        self._said: Observation | _Ended | _Action | _Gone | None = None
+        self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._go, args=(begin,), name="copyback-gym", daemon=True)
         self._thread.start()
 
@@ -177,27 +179,41 @@ class _Run:
         except BaseException as error:
             # Whoever steps next raises it.
             ended = _Ended(None, error)
-        self._questions.put(ended)
+        self._say(ended)
+
+    def _say(self, what: Observation | _Ended | _Action | _Gone) -> None:
+        with self._changed:
+            self._said = what
+            self._changed.notify_all()
+
+    def _wait_for(self, kinds: tuple[type, ...]) -> Any:
+        with self._changed:
+            while not isinstance(self._said, kinds):
+                self._changed.wait(_NAP_S)
+            return self._said
 
     def decide(self, view: SharesView) -> float:
-        self._questions.put(self._observe(view))
-        answer = self._answers.get()
-        if answer is None:
-            raise _Gone
-        return answer
+        self._say(self._observe(view))
+        answer = self._wait_for((_Action, _Gone))
+        if isinstance(answer, _Gone):
+            raise answer
+        # Whom dies let go first is looked at when the run goes on.
+        self.first = FIRST[answer.first]
+        return view.gc if answer.share is None else 100 * answer.share
 
     def answer(self, action: _Action) -> None:
-        # The run waits for the share, and looks at the order only when it goes on.
-        self.first = FIRST[action.first]
-        self._answers.put(100 * action.share)
+        self._say(action)
 
     def next(self) -> Observation | _Ended:
-        return self._questions.get()
+        found: Observation | _Ended = self._wait_for((Observation, _Ended))
+        return found
 
     def leave(self) -> None:
         """End the run at its next decision."""
-        self._answers.put(None)
-        self._thread.join()
+        while self._thread.is_alive():
+            if not isinstance(self._said, _Ended):
+                self._say(_Gone())
+            self._thread.join(_NAP_S)
 
 
 class GcEnv(gymnasium.Env[np.ndarray, Any]):
@@ -236,6 +252,9 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         if levels is not None and levels < 2:  # noqa: PLR2004
             message = f"an agent needs two shares or more to choose from, and levels is {levels}"
             raise ValueError(message)
+        if run.get("array") is not None:
+            message = "an environment is of one drive, and array makes several"
+            raise ValueError(message)
         self.observation_space = spaces.Box(0, np.inf, (len(Observation._fields),), np.float32)
         self.action_space = _action_space(decides, levels)
         self._decides = decides
@@ -247,7 +266,7 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         self._dies = _dies({**run, "set": self._settings})
         self._run: _Run | None = None
         self._last: Observation | None = None
-        self._action = _Action(1.0, 0)
+        self._action = _Action(None, 0)
         self._is_answered = False
 
     def reset(
@@ -301,14 +320,15 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
         if len(numbers) != wanted or not np.isfinite(numbers).all():
             message = f"the action is {action!r}; it has {wanted} finite {'numbers' if wanted > 1 else 'number'}"
             raise ValueError(message)
-        share, first = 1.0, 0
+        share, first = None, 0
         if self._decides != "first":
-            share = float(numbers[0]) if self._levels is None else float(numbers[0]) / (self._levels - 1)
+            drawn = float(numbers[0]) if self._levels is None else float(numbers[0]) / (self._levels - 1)
+            share = min(max(drawn, 0.0), 1.0)
         if self._decides == "first":
             first = int(numbers[0])
         elif self._decides == "both":
             first = int(numbers[1] if self._levels is not None else numbers[1] * len(FIRST))
-        return _Action(min(max(share, 0.0), 1.0), min(max(first, 0), len(FIRST) - 1))
+        return _Action(share, min(max(first, 0), len(FIRST) - 1))
 
     def _answer(self, action: _Action) -> None:
         if self._run is not None and self._is_answered:
@@ -322,9 +342,10 @@ class GcEnv(gymnasium.Env[np.ndarray, Any]):
 
     def _told(self) -> Action:
         """Return what the reward is told of the action."""
+        share, first = self._action.share or 0.0, self._action.first
         if self._decides == "both":
-            return self._action.share, self._action.first
-        return self._action.share if self._decides == "share" else self._action.first
+            return share, first
+        return share if self._decides == "share" else first
 
     def receive(self) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Wait for what follows an action."""

@@ -1,6 +1,7 @@
 """Is the environment one of Gymnasium's, does its agent decide, and does learning pay?"""
 
 import importlib
+import subprocess
 import sys
 import warnings
 
@@ -167,6 +168,31 @@ def test_a_wrong_action_shifts_no_other():
     shares = [several.step([[share], [share]])[0][:, 5] for share in (0.1, 0.2, 0.3)]
     assert np.allclose(shares, [[0.1] * 2, [0.2] * 2, [0.3] * 2])
     several.close()
+
+
+@pytest.mark.parametrize("delay_s", [0.02, 0.03, 0.05, 0.08])
+def test_an_interrupt_loses_no_question(delay_s):
+    """Ctrl-C in the midst of a step, wherever it comes: steps go on behind it."""
+    script = f"""
+import os, signal, threading
+from copyback.gym import GcEnv
+env = GcEnv(requests=3000, set={BURSTS!r})
+env.reset(seed=5)
+threading.Timer({delay_s}, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        env.step([0.5])
+except KeyboardInterrupt:
+    pass
+print([round(float(env.step([share])[0][5]), 3) for share in (0.1, 0.2)])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=20)
+    assert done.stdout == "[0.1, 0.2]\n", done.stderr[-1000:]
+
+
+def test_an_environment_is_of_one_drive():
+    with pytest.raises(ValueError, match="one drive"):
+        GcEnv(array="raid-5")
 
 
 def test_an_interrupted_step_shifts_no_other():

@@ -169,6 +169,16 @@ def test_settings_of_one_scheme_are_its_own_and_names_have_to_be_free():
             copyback.compare(**wrong, **ran)
 
 
+def test_a_scheme_may_be_used_again_and_has_a_name_for_results():
+    ran = {"workload": "mixed-70-30", "requests": 500}
+    own = copyback.Scheme("worst", policies=(policy for policy in [Worst]))
+    first, second = (copyback.compare(schemes=own, **ran)["worst"] for _ in range(2))
+    assert first == second == copyback.run(policies=Worst, **ran)["baseline"]
+    for name in ["my scheme", "a,b", "a:b", ""]:
+        with pytest.raises(ValueError, match="no name of a scheme"):
+            copyback.Scheme(name)
+
+
 def test_every_drive_has_a_policy_of_its_own():
     made = []
 

@@ -360,7 +360,9 @@ def test_nothing_but_a_page_is_replaced(program, tmp_path):
 def test_tables_of_other_runs_are_refused(program, tmp_path):
     for requests in ("300", "400"):
         program("run", "--requests", requests, "--quiet", "--out", requests, cwd=tmp_path)
-    shutil.copy(tmp_path / "400" / "latency_histograms.parquet", tmp_path / "300")
-    with pytest.raises(subprocess.CalledProcessError) as refused:
-        program("report", "300", "-o", "page.html", cwd=tmp_path)
-    assert "of different runs" in " ".join(refused.value.stderr.split())
+    for table in ["latency_histograms", "time_series", "gc_events"]:
+        shutil.copytree(tmp_path / "300", tmp_path / table)
+        shutil.copy(tmp_path / "400" / f"{table}.parquet", tmp_path / table)
+        with pytest.raises(subprocess.CalledProcessError) as refused:
+            program("report", table, "-o", "page.html", cwd=tmp_path)
+        assert "of other runs" in " ".join(refused.value.stderr.split())

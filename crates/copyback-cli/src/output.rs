@@ -216,10 +216,25 @@ pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     lines.extend(note_of_ends(plan, finished));
     lines.extend(plan.runs.iter().zip(finished).filter_map(|(planned, done)| note_of_rounds(planned, done)));
     lines.extend(plan.runs.first().and_then(note_of_units));
+    lines.extend(note_of_drives(plan));
     lines.extend(crate::tenants::note_of_regions(plan));
     lines.extend(crate::tenants::note_of_warmups(plan));
     lines.extend(crate::small_writes::notes(plan, finished));
     lines.concat()
+}
+
+/// That schemes run on different drives, so that it is not they alone that are compared.
+fn note_of_drives(plan: &Plan) -> Option<String> {
+    let first = &plan.runs.first()?.resolved.run;
+    let is_another = |planned: &&Planned| {
+        let run = &planned.resolved.run;
+        (&run.geometry, &run.timing, &run.capacity) != (&first.geometry, &first.timing, &first.capacity)
+    };
+    let names: Vec<&str> = plan.runs.iter().filter(is_another).map(|planned| &*planned.scheme).collect();
+    (!names.is_empty()).then(|| {
+        let names = format::names(&names);
+        format!("Note: {names} runs on another drive than `{}`: they differ in more than GC\n", plan.runs[0].scheme)
+    })
 }
 
 /// That units of different sizes are counted together.

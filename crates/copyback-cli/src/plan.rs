@@ -107,8 +107,10 @@ impl Planned {
             text.push_str(&format!("name = {}\n", toml::Value::from(name.as_str())));
         }
         // A scheme of a file is told by its tables alone: the file may be elsewhere then.
-        if presets::find(SCHEMES, &self.scheme).is_some() && self.overridden.is_empty() {
-            text.push_str(&format!("scheme = \"{}\"\n", self.scheme));
+        let named = self.word.split_once('=').map_or(&*self.word, |(_, of)| of);
+        let is_renamed = named != self.word;
+        if presets::find(SCHEMES, named).is_some() && (is_renamed || self.overridden.is_empty()) {
+            text.push_str(&format!("scheme = \"{}\"\n", self.word));
         }
         text.push_str(&format!("seed = {}\n", plan.seed));
         if let Some(requests) = plan.requests {

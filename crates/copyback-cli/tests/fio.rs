@@ -275,6 +275,42 @@ fn rates_are_of_each_operation_and_the_ramp_is_not_counted() {
     }
 }
 
+/// Clones whose group is reported as one job are one in the document, with the sums of all; others are several.
+#[test]
+fn a_group_is_reported_as_fio_reports_it() {
+    let text = "[global]\nioengine=IO\nbs=4k\niodepth=4\ntime_based\nruntime=1s\nsize=16m\n\
+                [a]\nrw=randrw\nrate_iops=100\nnumjobs=2\ngroup_reporting\n\
+                [b]\nstonewall\nrw=randread\nrate_iops=50\nnumjobs=3\n\
+                [c]\nstonewall\nrw=randread\nrate_iops=100\nruntime=2s\ngroup_reporting\n\
+                [d]\nrw=randwrite\nrate_iops=200\ngroup_reporting\n";
+    let folder = tempfile::tempdir().unwrap();
+    // Names and groups as they are; times in tenths of a second, which fio's clock keeps.
+    let shown = |document: &Value| {
+        let jobs = document["jobs"].as_array().unwrap().iter().map(|job| {
+            let number = |path: &str| job.pointer(path).and_then(Value::as_f64).unwrap();
+            let counts = ["/read/total_ios", "/write/total_ios"].map(|path| (number(path) / 10.0).round() as u64);
+            let rates = ["/read/iops", "/write/iops"].map(|path| (number(path) / 10.0).round() as u64);
+            let tenths = (number("/job_runtime") / 100.0).round() as u64;
+            (job["jobname"].as_str().unwrap().to_owned(), number("/groupid") as u64, counts, rates, tenths)
+        });
+        jobs.collect::<Vec<_>>()
+    };
+    let read = |name: &str| serde_json::from_slice(&std::fs::read(folder.path().join(name)).unwrap()).unwrap();
+    let json = folder.path().join("own.json");
+    let file = written(folder.path(), &text.replace("=IO", "=libaio"));
+    let ran = copyback(&["run", "--fio", &file, "--fio-json", json.to_str().unwrap(), "--quiet"]);
+    assert_eq!(code(&ran), 0, "{}", said(&ran));
+    let b = || ("b".to_owned(), 1, [5, 0], [5, 0], 10);
+    // Reads of c over two seconds, writes of d over one.
+    let both = ("c".to_owned(), 2, [20, 20], [10, 20], 30);
+    let expected = [("a".to_owned(), 0, [20, 20], [20, 20], 20), b(), b(), b(), both];
+    assert_eq!(shown(&read("own.json")), expected);
+    let file = written(folder.path(), &text.replace("=IO", "=null"));
+    let Some(output) = fio(folder.path(), &["--output-format=json", "--output=fio.json", &file]) else { return };
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(shown(&read("fio.json")), expected);
+}
+
 /// What a log of fio says is asked for, at its times where these are kept.
 #[test]
 fn a_log_of_fio_is_replayed_as_fio_wrote_it() {

@@ -57,8 +57,8 @@ const BATCHES_WAITING: usize = 4;
 const BATCH_ROWS: usize = 65_536;
 /// Requests between two looks at signals.
 const ROWS_UNHEARD: u64 = 4_096;
-/// The most requests of an iterable: one that never ends has more.
-const ROWS_MAX: u64 = 1 << 30;
+/// The most requests of an iterable: one that never ends has more. They take two gigabytes of the disk.
+const ROWS_MAX: u64 = 1 << 26;
 
 /// Requests on their way into a file, on a thread of its own, while this one listens to signals.
 struct Keeping {
@@ -169,7 +169,10 @@ impl Rows {
             }
         }
         if at == ROWS_MAX {
-            let message = format!("the iterable has more than {ROWS_MAX} requests, or never ends: say requests=...");
+            let message = format!(
+                "the iterable has more than {ROWS_MAX} requests, or never ends: say requests=..., or hand an Arrow \
+                                   stream or a file over"
+            );
             return Err(PyValueError::new_err(message));
         }
         take(rows.batch());

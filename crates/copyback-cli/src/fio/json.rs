@@ -29,16 +29,21 @@ struct Told<'a> {
     depth: u64,
     /// Shares of the requests that were 1, 2 or 3, 4 to 7, ... under way; none where that was not counted.
     outstanding: Option<Vec<f64>>,
+    /// Whether it joins the one before it, where that is of its group.
     is_grouped: bool,
     options: &'a [(String, String)],
     ops: [Count; 3],
     span_ns: u64,
+    /// The same of all jobs of a group together.
+    job_ns: u64,
 }
 
 /// One operation of a job.
 struct Count {
     done: u64,
     bytes: u64,
+    /// The time that it is measured over: of a group the longest of the jobs that have done any.
+    span_ns: u64,
     times: Option<Times>,
 }
 
@@ -86,6 +91,8 @@ impl Told<'_> {
             }
         }
         for (count, other) in self.ops.iter_mut().zip(&other.ops) {
+            let both = [&*count, other].map(|count| if count.done > 0 { count.span_ns } else { 0 });
+            count.span_ns = both[0].max(both[1]);
             count.done += other.done;
             count.bytes += other.bytes;
             if let (Some(times), Some(others)) = (&mut count.times, &other.times) {
@@ -93,6 +100,7 @@ impl Told<'_> {
             }
         }
         self.span_ns = self.span_ns.max(other.span_ns);
+        self.job_ns += other.job_ns;
     }
 }
 
@@ -129,16 +137,19 @@ fn alone<'a>(planned: &'a Planned, outcome: &'a Outcome) -> Told<'a> {
             Count {
                 done: report.reads,
                 bytes: report.read_bytes,
+                span_ns: report.simulated_ns,
                 times: Some(Times::new(&report.response.read, histogram("read"))),
             },
             Count {
                 done: report.writes,
                 bytes: report.written_bytes,
+                span_ns: report.simulated_ns,
                 times: Some(Times::new(&report.response.write, histogram("write"))),
             },
-            Count { done: report.trims, bytes: 0, times: None },
+            Count { done: report.trims, bytes: 0, span_ns: report.simulated_ns, times: None },
         ],
         span_ns: report.simulated_ns,
+        job_ns: report.simulated_ns,
     }
 }
 
@@ -147,7 +158,7 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
     let of = |workload: &'a str, job: Option<&'a JobName>| {
         let report = outcome.report.workloads.get(workload)?;
         let [read, write] = outcome.workload_histograms.get(workload)?;
-        let count = |done, bytes, times| Count { done, bytes, times };
+        let count = |done, bytes, times| Count { done, bytes, span_ns: report.simulated_ns, times };
         Some(Told {
             name: job.map_or(workload, |job| &job.name),
             group: job.map_or(0, |job| job.group),
@@ -161,6 +172,7 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
                 count(report.trims, report.trimmed_bytes, None),
             ],
             span_ns: report.simulated_ns,
+            job_ns: report.simulated_ns,
         })
     };
     if jobs.list.is_empty() {
@@ -168,7 +180,8 @@ fn several<'a>(outcome: &'a Outcome, jobs: &'a Jobs) -> Vec<Told<'a>> {
     }
     let mut all: Vec<Told<'a>> = Vec::new();
     for told in jobs.list.iter().filter_map(|job| of(&job.workload, Some(job))) {
-        match all.last_mut().filter(|last| last.is_grouped && told.is_grouped && last.group == told.group) {
+        // A grouped job joins whatever is before it in its group, as with fio.
+        match all.last_mut().filter(|last| told.is_grouped && last.group == told.group) {
             Some(last) => last.add(&told),
             None => all.push(told),
         }
@@ -192,10 +205,10 @@ fn of_job(job: &Told<'_>) -> Value {
     });
     let object = told.as_object_mut().expect("it is one");
     for (name, count) in ["read", "write", "trim"].into_iter().zip(&job.ops) {
-        object.insert(name.into(), of_op(count, job.span_ns));
+        object.insert(name.into(), of_op(count));
     }
     object.insert("sync".into(), json!({ "total_ios": 0, "lat_ns": times(None, false) }));
-    object.insert("job_runtime".into(), (job.span_ns / 1_000_000).into());
+    object.insert("job_runtime".into(), (job.job_ns / 1_000_000).into());
     for (name, zero) in [("usr_cpu", json!(0.0)), ("sys_cpu", json!(0.0)), ("ctx", json!(0)), ("majf", json!(0))] {
         object.insert(name.into(), zero);
     }
@@ -226,7 +239,8 @@ fn levels(names: &[&str], at: u32) -> Value {
     Value::Object(names.iter().enumerate().map(share).collect())
 }
 
-fn of_op(count: &Count, span_ns: u64) -> Value {
+fn of_op(count: &Count) -> Value {
+    let span_ns = count.span_ns;
     let per_s = |number: u64| if span_ns == 0 { 0.0 } else { number as f64 * 1e9 / span_ns as f64 };
     let bytes_per_s = per_s(count.bytes) as u64;
     let mut told = json!({

@@ -70,6 +70,13 @@ impl Table {
     }
 }
 
+/// What a table says of itself: its metadata, by key.
+pub fn about(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    let reader = open(path)?;
+    let keys = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    Ok(keys.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect())
+}
+
 /// What a Parquet file is: the name of its table, and whether a sweep wrote it.
 pub fn kind_of(path: &Path) -> Result<(String, bool), Failure> {
     let reader = open(path)?;

@@ -3,7 +3,7 @@
 use super::Detail;
 use super::dies::Work;
 use super::distribution::{Bins, ccdf};
-use super::read::Table;
+use super::read::{self, Table};
 use super::series::{self, Series};
 use super::shared;
 use crate::failure::Failure;
@@ -29,6 +29,10 @@ const SHOWN: [&str; 14] = [
     "min_free_blocks",
 ];
 
+/// Tables of a folder that the page shows.
+const TABLES: [&str; 4] =
+    ["time_series.parquet", "latency_histograms.parquet", "gc_events.parquet", "commands.parquet"];
+
 /// Histograms by scheme and class.
 type Histograms = BTreeMap<String, BTreeMap<String, Bins>>;
 
@@ -46,11 +50,11 @@ impl Runs {
         let Some(folder) = folder else {
             return Ok(Self { document, series: None, histograms: Histograms::new(), work: None });
         };
+        refuse_others(&document, folder)?;
         let path = folder.join("time_series.parquet");
         let series = path.is_file().then(|| Table::read(&path, series::is_wanted)).transpose()?;
         let path = folder.join("latency_histograms.parquet");
         let histograms = if path.is_file() { histograms(&path)? } else { Histograms::new() };
-        refuse_others(&document, &histograms, &path)?;
         Ok(Self { document, series, histograms, work: Some(Work::read(folder)?) })
     }
 
@@ -111,17 +115,21 @@ impl Runs {
     }
 }
 
-/// Refuses tables of other runs than those of the document beside them: they have other numbers of requests.
-fn refuse_others(document: &Value, histograms: &Histograms, path: &Path) -> Result<(), Failure> {
-    for result in document["results"].as_array().into_iter().flatten() {
-        let scheme = result["scheme"].as_str().unwrap_or_default();
-        let Some(bins) = histograms.get(scheme).and_then(|classes| classes.get("all")) else { continue };
-        let (told, counted) =
-            (result["report"]["response"]["all"]["count"].as_f64(), bins.iter().map(|bin| bin.1).sum());
-        if told != Some(counted) {
-            let told = told.unwrap_or(0.0);
-            let what = format!("{} has {counted} requests of `{scheme}`, and results.json {told}", path.display());
-            return Err(Failure::input(what).with_help("they are of different runs: run again with --out"));
+/// Refuses tables of other runs than those of the document beside them: each names the hashes of its runs.
+fn refuse_others(document: &Value, folder: &Path) -> Result<(), Failure> {
+    for table in TABLES {
+        let path = folder.join(table);
+        if !path.is_file() {
+            continue;
+        }
+        let about = read::about(&path)?;
+        for result in document["results"].as_array().into_iter().flatten() {
+            let scheme = result["scheme"].as_str().unwrap_or_default();
+            let own = about.get(&format!("copyback.hash.{scheme}")).map(String::as_str);
+            if own != result["hash"].as_str() {
+                let what = format!("{} is of other runs than results.json beside it", path.display());
+                return Err(Failure::input(what).with_help("they are of different runs: run again with --out"));
+            }
         }
     }
     Ok(())
