@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 COLUMN_IN, PAGE_IN = 3.4, 7.0
 """Widths of a column, and of a page of two."""
 _PANEL_IN = 2.0
+_CAVEAT_IN = 0.1
 _HALF = 0.5
 """The share of a figure that a panel takes that stands beside another, at most."""
 _MARKS = ["o", "s", "^", "D", "v", "P", "X", "*"]
@@ -66,6 +67,7 @@ def drawn(figure: Figure, tables: Tables, about: Mapping[str, Any]) -> Canvas:
         caveats = _caveats(about, [claim for claim in claims if claim["experiment"] in experiments])
         if caveats:
             canvas.supxlabel(caveats, fontsize=5.5, color="#555555")
+            canvas.set_figheight(canvas.get_figheight() + _CAVEAT_IN * (caveats.count("\n") + 1))
         return canvas
 
 
