@@ -173,10 +173,12 @@ def test_a_wrong_action_shifts_no_other():
 @pytest.mark.parametrize("delay_s", [0.02, 0.03, 0.05, 0.08])
 def test_an_interrupt_loses_no_question(delay_s):
     """Ctrl-C in the midst of a step, wherever it comes: steps go on behind it."""
+    # An episode that takes seconds, so that it is under way then.
+    long = BURSTS | {"workload.requests": 200_000}
     script = f"""
 import os, signal, threading
 from copyback.gym import GcEnv
-env = GcEnv(requests=3000, set={BURSTS!r})
+env = GcEnv(requests=200_000, set={long!r})
 env.reset(seed=5)
 threading.Timer({delay_s}, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
