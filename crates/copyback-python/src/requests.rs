@@ -17,7 +17,8 @@ use pyo3::types::{PyCapsule, PyCapsuleMethods, PyList, PyMapping, PyTuple};
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, channel, sync_channel};
+use std::time::Duration;
 
 /// Requests that were handed over, which runs may play for as long as this object lives.
 #[pyclass(frozen, module = "copyback")]
@@ -46,16 +47,32 @@ pub fn hand_over(py: Python<'_>, requests: &Bound<'_, PyAny>, most: Option<u64>)
     }
     let (sender, receiver) = sync_channel(BATCHES_WAITING);
     let keeping = Keeping::begin(Rows::schema(), receiver.into_iter().map(Ok))?;
-    Rows::collect(requests, most.unwrap_or(ROWS_MAX), |batch| py.detach(|| sender.send(batch).is_ok()))?;
+    Rows::collect(requests, most.unwrap_or(ROWS_MAX), |batch| give(py, &sender, batch))?;
     drop(sender);
     keeping.wait(py)
 }
 
+/// Gives a batch to whoever writes it, ready for Ctrl-C while there is no room; whether it was taken.
+fn give(py: Python<'_>, sender: &SyncSender<RecordBatch>, batch: RecordBatch) -> PyResult<bool> {
+    let mut waiting = batch;
+    loop {
+        match sender.try_send(waiting) {
+            Ok(()) => return Ok(true),
+            Err(TrySendError::Disconnected(_)) => return Ok(false),
+            Err(TrySendError::Full(batch)) => waiting = batch,
+        }
+        py.check_signals()?;
+        py.detach(|| std::thread::sleep(ROOM_TICK));
+    }
+}
+
+/// How often it is looked whether there is room.
+const ROOM_TICK: Duration = Duration::from_millis(2);
 /// Batches of an iterable that wait to be written.
 const BATCHES_WAITING: usize = 4;
 /// Requests in a batch of an iterable.
 const BATCH_ROWS: usize = 65_536;
-/// Requests between two looks at signals.
+/// Requests between two looks at signals, and at who else wants the interpreter.
 const ROWS_UNHEARD: u64 = 4_096;
 /// The most requests of an iterable: one that never ends has more. They take two gigabytes of the disk.
 const ROWS_MAX: u64 = 1 << 26;
@@ -151,7 +168,11 @@ const REQUIRED: [&str; 4] = ["arrival_ns", "op", "offset_bytes", "length_bytes"]
 
 impl Rows {
     /// Goes through an iterable, and gives its requests away batch by batch, until nobody takes them.
-    fn collect(requests: &Bound<'_, PyAny>, most: u64, mut take: impl FnMut(RecordBatch) -> bool) -> PyResult<()> {
+    fn collect(
+        requests: &Bound<'_, PyAny>,
+        most: u64,
+        mut take: impl FnMut(RecordBatch) -> PyResult<bool>,
+    ) -> PyResult<()> {
         let py = requests.py();
         let wanted = "requests are a path, what has Arrow's PyCapsule protocol (a data frame or table), or an iterable \
                       of tuples (arrival_ns, op, offset_bytes, length_bytes)";
@@ -163,8 +184,10 @@ impl Rows {
             at += 1;
             if at.is_multiple_of(ROWS_UNHEARD) {
                 py.check_signals()?;
+                // An iterator that is not written in Python would let no other thread in.
+                py.detach(std::thread::yield_now);
             }
-            if rows.op.len() == BATCH_ROWS && !take(std::mem::take(&mut rows).batch()) {
+            if rows.op.len() == BATCH_ROWS && !take(std::mem::take(&mut rows).batch())? {
                 return Ok(());
             }
         }
@@ -175,8 +198,7 @@ impl Rows {
             );
             return Err(PyValueError::new_err(message));
         }
-        take(rows.batch());
-        Ok(())
+        take(rows.batch()).map(drop)
     }
 
     fn push(&mut self, item: &Bound<'_, PyAny>) -> PyResult<()> {
