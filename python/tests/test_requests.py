@@ -156,7 +156,10 @@ def test_ctrl_c_ends_the_handing_over(kind):
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
+    def hand_over():
         threading.Timer(0.3, interrupt).start()
         copyback.trace.info(trace)
+
+    with pytest.raises(KeyboardInterrupt):
+        hand_over()
     assert time.monotonic() - sent[0] < 0.1
