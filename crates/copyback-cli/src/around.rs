@@ -93,7 +93,7 @@ pub fn filter(spans: [Option<Span>; 2]) -> Option<CommandFilter> {
     Some(CommandFilter { from_ns, to_ns, most: DRAWN_MAX + 1, ..CommandFilter::default() })
 }
 
-/// Commands of a drawing at most: more than anybody can look at, of about 100 bytes each.
+/// Commands of a drawing at most: more than anybody can look at.
 const DRAWN_MAX: usize = 1_000_000;
 
 /// Refuses a while of more commands than a drawing has.

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// As JSON a run of 256 workloads takes a megabyte for each scheme; its values take ten times as much memory.
+/// Far more than any run writes: what is read takes many times as much memory as its text.
 const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 
 /// What helps where a name leads to no results.
