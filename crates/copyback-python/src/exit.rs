@@ -2,7 +2,7 @@
 
 use copyback_cli::api::Watch;
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,26 @@ const TICK: Duration = Duration::from_millis(2);
 
 fn under_way() -> MutexGuard<'static, Vec<Weak<Watch>>> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Threads that write requests which were handed over, each with a file that it removes where nobody wants it.
+static WRITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Such a thread, for as long as this value lives.
+pub struct Writing;
+
+impl Writing {
+    /// Begins.
+    pub fn begin() -> Self {
+        WRITING.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        WRITING.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// A call whose thread has not ended.
@@ -47,7 +67,7 @@ pub fn end_calls(py: Python<'_>) {
     loop {
         let left: Vec<Arc<Watch>> = under_way().iter().filter_map(Weak::upgrade).collect();
         left.iter().for_each(|watch| watch.stop());
-        if left.is_empty() || begun.elapsed() > PATIENCE {
+        if (left.is_empty() && WRITING.load(Ordering::SeqCst) == 0) || begun.elapsed() > PATIENCE {
             break;
         }
         drop(left);

@@ -2,6 +2,7 @@
 
 use crate::calls;
 use crate::errors::exception;
+use crate::exit;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -90,11 +91,12 @@ impl Keeping {
     ) -> PyResult<Self> {
         let is_stopped = Arc::new(AtomicBool::new(false));
         let (sender, done) = channel();
-        let own = is_stopped.clone();
+        let (own, writing) = (is_stopped.clone(), exit::Writing::begin());
         std::thread::Builder::new().name("copyback-requests".into()).spawn(move || {
             let mut batches = batches.take_while(|_| !own.load(Ordering::Relaxed));
             // Nobody waits any longer where the call was interrupted.
             let _ = sender.send(write(schema, &mut batches));
+            drop(writing);
         })?;
         Ok(Self { is_stopped, done })
     }
