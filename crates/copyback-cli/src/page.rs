@@ -20,7 +20,7 @@ use std::path::Path;
 const COLUMNS: usize = 108;
 const GENERATED_START: &str = "<!-- Written by `copyback schemes --pages";
 const GENERATED: &str = "<!-- Written by `copyback schemes --pages docs/schemes`: change the presets, the comments of the \
-                         policies or the program, and run `UPDATE_DOCS=1 cargo test -p copyback-cli --test scheme_pages`. -->\n";
+                         policies or the program, and run `UPDATE_DOCS=1 cargo test -p copyback-cli --test it scheme_pages`. -->\n";
 
 /// Writes the page of every scheme, its drawing and the index into a folder.
 pub fn write_all(folder: &Path) -> Result<(), Failure> {

@@ -16,7 +16,7 @@ mod kept;
 mod knobs;
 mod runs;
 mod several;
-#[path = "../support/mod.rs"]
+#[path = "../it/support/mod.rs"]
 mod support;
 mod times;
 mod timing_oracle;

@@ -1,0 +1,150 @@
+//! Does the table of commands tell all that the flash did, and when?
+
+use crate::common::{code, copyback, printed, said};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// A row: words and numbers by column.
+struct Told {
+    words: BTreeMap<String, String>,
+    numbers: BTreeMap<String, u64>,
+}
+
+impl Told {
+    fn is(&self, op: &str, source: &str) -> bool {
+        self.words["op"] == op && self.words["source"] == source
+    }
+}
+
+fn told(path: &Path) -> Vec<Told> {
+    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let row = |row: parquet::record::Row| {
+        let mut told = Told { words: BTreeMap::new(), numbers: BTreeMap::new() };
+        for (name, field) in row.get_column_iter() {
+            match field {
+                Field::Str(word) => drop(told.words.insert(name.clone(), word.clone())),
+                Field::ULong(number) => drop(told.numbers.insert(name.clone(), *number)),
+                Field::Null => {}
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        told
+    };
+    reader.get_row_iter(None).unwrap().map(|each| row(each.unwrap())).collect()
+}
+
+/// A run's report, and its commands.
+fn run(arguments: &[&str]) -> (Value, Vec<Told>) {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let base = ["run", "--quiet", "--json", "-", "--workload", "mixed-70-30"];
+    let output = copyback(&[&base[..], arguments, &["--out", out.to_str().unwrap(), "--out-commands"]].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let document: Value = serde_json::from_str(&printed(&output)).unwrap();
+    (document["results"][0]["report"].clone(), told(&out.join("commands.parquet")))
+}
+
+/// The counters count on their own, where commands are issued. Only a warm-up's last nanosecond may be of both.
+fn check_counts(report: &Value, commands: &[Told]) {
+    for (counter, op, source) in [
+        ("host_page_reads", "read", "host"),
+        ("host_page_programs", "program", "host"),
+        ("gc_page_reads", "read", "GC"),
+        ("gc_page_programs", "program", "GC"),
+    ] {
+        let counted = report["flash"][counter].as_u64().unwrap();
+        let rows = commands.iter().filter(|row| row.is(op, source)).count() as u64;
+        assert!(counted > 0, "{counter}: nothing is tested");
+        assert_eq!(rows, counted, "{counter}");
+    }
+    let erases = commands.iter().filter(|row| row.words["op"] == "erase").count() as u64;
+    assert_eq!(erases, report["flash"]["block_erases"].as_u64().unwrap());
+}
+
+#[test]
+fn commands_are_those_that_the_report_counts() {
+    let (report, commands) = run(&["--requests", "4000"]);
+    check_counts(&report, &commands);
+    let mut busy_until_ns = BTreeMap::new();
+    let mut last = None;
+    for row in &commands {
+        let at = |name: &str| row.numbers[name];
+        let times_ns = [at("issued_ns"), at("array_start_ns"), at("array_end_ns"), at("end_ns")];
+        assert!(times_ns.is_sorted() && times_ns[0] < times_ns[3], "{times_ns:?}");
+        // An array does one thing at a time; the planes of one command do it together.
+        if last != Some(at("command")) {
+            let until_ns = busy_until_ns.insert(at("die"), times_ns[2]).unwrap_or(0);
+            assert!(until_ns <= times_ns[1], "die {} works twice at {} ns", at("die"), times_ns[1]);
+        }
+        last = Some(at("command"));
+    }
+    let shape = |row: &Told, what: &str, per: u64, of: &str| assert_eq!(row.numbers[what], row.numbers[of] / per);
+    let geometry = config(&["--requests", "4000"]);
+    for row in &commands {
+        shape(row, "plane", geometry.blocks_per_plane, "block");
+        shape(row, "die", geometry.planes_per_die, "plane");
+        shape(row, "channel", geometry.dies_per_channel, "die");
+    }
+    // Whose data it is: each request that flash was read for has a row.
+    let requests: BTreeSet<u64> = commands.iter().filter_map(|row| row.numbers.get("request").copied()).collect();
+    assert!(requests.len() > 1000 && requests.iter().all(|request| *request < 4000));
+    assert!(commands.iter().all(|row| row.words["source"] == "host" || !row.numbers.contains_key("request")));
+}
+
+struct Shape {
+    blocks_per_plane: u64,
+    planes_per_die: u64,
+    dies_per_channel: u64,
+}
+
+/// The shape of the drive, as its configuration tells it.
+fn config(arguments: &[&str]) -> Shape {
+    let text = printed(&copyback(&[&["run", "--print-config"][..], arguments].concat()));
+    let config: toml::Table = text.parse().unwrap();
+    let number = |name: &str| config["geometry"][name].as_integer().unwrap() as u64;
+    Shape {
+        blocks_per_plane: number("blocks_per_plane"),
+        planes_per_die: number("planes_per_die"),
+        dies_per_channel: number("chips_per_channel") * number("dies_per_chip"),
+    }
+}
+
+#[test]
+fn a_warm_up_is_left_out() {
+    let (report, commands) = run(&["--requests", "3000", "--warmup", "1000"]);
+    let begin_ns = report["warmup"]["end_ns"].as_u64().unwrap();
+    assert!(begin_ns > 0 && commands.iter().all(|row| row.numbers["issued_ns"] >= begin_ns));
+    assert!(commands[0].numbers["command"] > 0, "those of the warm-up are counted");
+    check_counts(&report, &commands);
+}
+
+#[test]
+fn each_drive_of_an_array_has_its_own() {
+    let (report, commands) = run(&["--requests", "3000", "--array", "raid-0", "--set", "array.drives=3"]);
+    check_counts(&report, &commands);
+    let drives = report["array"]["drives"].as_array().unwrap();
+    assert_eq!(drives.len(), 3);
+    for drive in drives {
+        let own = commands.iter().filter(|row| row.numbers["drive"] == drive["drive"].as_u64().unwrap());
+        let erases = own.filter(|row| row.words["op"] == "erase").count() as u64;
+        assert_eq!(erases, drive["erases"].as_u64().unwrap(), "{drive}");
+        assert!(erases > 0, "nothing is tested");
+    }
+}
+
+/// Drawings that look at a while of the run take their commands from the same log.
+#[test]
+fn a_drawing_beside_the_table_is_the_drawing_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let [alone, beside] = ["alone.txt", "beside.txt"].map(|name| folder.path().join(name));
+    let base = ["run", "--quiet", "--requests", "500", "--timeline-to", "2 ms", "--timeline"];
+    assert_eq!(code(&copyback(&[&base[..], &[alone.to_str().unwrap()]].concat())), 0);
+    let out = folder.path().join("out");
+    let table = [beside.to_str().unwrap(), "--out-commands", "--out", out.to_str().unwrap()];
+    assert_eq!(code(&copyback(&[&base[..], &table].concat())), 0);
+    assert_eq!(std::fs::read_to_string(alone).unwrap(), std::fs::read_to_string(beside).unwrap());
+    assert!(told(&out.join("commands.parquet")).iter().any(|row| row.numbers["issued_ns"] > 2_000_000));
+}

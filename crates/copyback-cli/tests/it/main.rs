@@ -1,0 +1,35 @@
+//! Integration tests of the program `copyback`. A module asks one question: its first line.
+//!
+//! All modules are one program, which is linked once. `cargo test --package copyback-cli --test it MODULE` runs one of
+//! them.
+
+mod arrays;
+mod cases;
+mod commands;
+mod common;
+mod documentation;
+mod fio;
+mod fuzz_corpus;
+#[cfg(unix)]
+mod harm;
+mod hints;
+mod matched;
+mod measured;
+#[cfg(target_os = "linux")]
+mod memory;
+mod microscope;
+mod objectives;
+mod output_page;
+mod presets;
+mod program;
+mod renamed;
+mod report;
+mod reproduce;
+mod scheme_pages;
+mod sweep;
+mod tails;
+mod traces;
+mod validate;
+mod verdicts;
+mod warmup;
+mod widths;

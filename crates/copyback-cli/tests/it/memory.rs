@@ -1,0 +1,53 @@
+//! Is it said what memory drives take, before they are made, and is that true?
+
+use crate::common::*;
+use std::process::{Command, Output, Stdio};
+
+/// The program with so much address space.
+fn within(kib: u64, arguments: &str) -> Output {
+    let script = format!("ulimit -v {kib}; exec {} {arguments}", env!("CARGO_BIN_EXE_copyback"));
+    Command::new("sh").arg("-c").arg(script).output().expect("a shell runs")
+}
+
+const LARGE: &str = "--device tlc-nvme --workload random-write --requests 20000 -q";
+
+/// 62.7 million map entries of 4 bytes, 67.1 million places of 4 bytes and a bit, and while it is made a list of its
+/// units: 780 MB. Without the refusal the allocator aborts.
+#[test]
+fn a_drive_that_does_not_fit_is_refused_before_it_is_made() {
+    let output = within(700_000, &format!("run {LARGE}"));
+    let text = said(&output);
+    assert_eq!(code(&output), 1, "{text}");
+    for part in ["the drive's tables take 74", "of memory", "`ulimit -v`", "`geometry.mapping_unit`"] {
+        assert!(text.contains(part), "`{part}`: {text}");
+    }
+    let output = within(700_000, &format!("run {LARGE} --set geometry.blocks_per_plane=96"));
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    // Schemes side by side have copies.
+    let compare = format!("compare --schemes baseline,pgc {LARGE} --set geometry.blocks_per_plane=320");
+    let output = within(900_000, &format!("{compare} --jobs 2"));
+    assert!(code(&output) == 1 && said(&output).contains("--jobs 1 takes less"), "{}", said(&output));
+}
+
+/// The resident memory of a run is what is said, and some megabytes.
+#[test]
+fn what_is_said_is_what_is_taken() {
+    let run = format!("run {LARGE} --set geometry.blocks_per_plane=256");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_copyback"));
+    #[expect(clippy::zombie_processes, reason = "`wait4` below waits for it, and says what it took")]
+    let child = program.args(run.split(' ')).stdout(Stdio::null()).spawn().expect("the program starts");
+    let mut status = 0;
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the child was not waited for yet; the call fills both variables, and says so by returning its id.
+    let usage = unsafe {
+        let id = child.id() as libc::pid_t;
+        assert_eq!(libc::wait4(id, &raw mut status, 0, usage.as_mut_ptr()), id);
+        usage.assume_init()
+    };
+    assert_eq!(status, 0);
+    let taken = usage.ru_maxrss as f64 * 1024.0;
+    // Half of the drive above: 31.3 and 33.6 million, and the list.
+    let said = 4.0 * 31.3e6 + 33.6e6 * (4.0 + 1.0 / 8.0) + 4.0 * 31.3e6;
+    // The buffer's lists and the histograms are not counted.
+    assert!((said..said + 80e6).contains(&taken), "{said} said, {taken} taken");
+}

@@ -1,0 +1,278 @@
+//! Is a sweep's answer to `--where`, `--min` and `--max` what its own table says?
+
+use crate::common::{code, copyback, printed, said};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const GRID: &str = r#"
+schemes = ["baseline", "ideal-no-gc"]
+workloads = ["mixed-70-30"]
+requests = 2000
+seeds = [1, 2]
+
+[vary]
+capacity.over_provisioning = [0.15, 0.3]
+"#;
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn with(grid: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("grid.toml"), grid).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn sweep(&self, more: &[&str]) -> std::process::Output {
+        let (file, out) = (self.path("grid.toml"), self.path("grid.parquet"));
+        let arguments = ["sweep", file.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
+        copyback(&[&arguments[..], more].concat())
+    }
+
+    fn asked(&self, more: &[&str]) -> String {
+        let output = self.sweep(more);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        printed(&output)
+    }
+
+    fn refused(&self, more: &[&str], phrases: &[&str]) {
+        let output = self.sweep(more);
+        assert_eq!(code(&output), 2, "{more:?}: {}", printed(&output));
+        phrases.iter().for_each(|phrase| assert!(said(&output).contains(phrase), "{phrase}: {}", said(&output)));
+    }
+}
+
+fn rows(table: &Path) -> Vec<BTreeMap<String, Field>> {
+    let reader = SerializedFileReader::new(std::fs::File::open(table).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    rows.map(|row| row.unwrap().get_column_iter().map(|(n, f)| (n.clone(), f.clone())).collect()).collect()
+}
+
+fn number(field: &Field) -> f64 {
+    match field {
+        Field::Double(number) => *number,
+        Field::ULong(number) => *number as f64,
+        other => panic!("{other} is no number"),
+    }
+}
+
+/// Means over the two seeds by share of spare flash and scheme, in the order of the grid.
+fn means(table: &Path, name: &str) -> Vec<((f64, String), f64)> {
+    let mut found: Vec<((f64, String), Vec<f64>)> = Vec::new();
+    for row in rows(table) {
+        let Field::Str(scheme) = &row["scheme"] else { panic!("a scheme is a text") };
+        let key = (number(&row["capacity.over_provisioning"]), scheme.clone());
+        match found.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, values)) => values.push(number(&row[name])),
+            None => found.push((key, vec![number(&row[name])])),
+        }
+    }
+    found.into_iter().map(|(key, values)| (key, values.iter().sum::<f64>() / values.len() as f64)).collect()
+}
+
+/// Lines of schemes in the answer.
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with("  baseline") || line.starts_with("  ideal-no-gc")).collect()
+}
+
+#[test]
+fn rows_are_those_whose_means_over_seeds_meet_the_condition() {
+    let place = Place::with(GRID);
+    place.asked(&[]);
+    let name = "response.write.p99_ns";
+    let means = means(&place.path("grid.parquet"), name);
+    assert_eq!(means.len(), 4);
+    // A limit between the second and the third of four.
+    let mut sorted: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
+    sorted.sort_by(f64::total_cmp);
+    let limit_ns = ((sorted[1] + sorted[2]) / 2.0).round();
+    let condition = format!("response.write.p99 <= {limit_ns}ns");
+    let text = place.asked(&["--where", &condition, "--min", "capacity.over_provisioning"]);
+    assert!(text.contains("4 of 4 cells were done before"), "nothing is run again: {text}");
+    assert!(text.contains(&format!("2 of 4 rows meet `{condition}`").replace("ns`", "ns`")), "{text}");
+    assert!(text.contains("as means over 2 seeds"), "{text}");
+    assert_eq!(lines(&text).len(), 2, "{text}");
+    let kept = means.iter().filter(|(_, mean)| *mean <= limit_ns);
+    let least = kept.map(|((spare, _), _)| *spare).fold(f64::INFINITY, f64::min);
+    assert!(text.contains(&format!("Least `capacity.over_provisioning`: {least}, ")), "{text}");
+    // The name with its unit needs none in the value, and says the same.
+    let bare = place.asked(&["--where", &format!("{name}<={limit_ns}")]);
+    assert_eq!(lines(&bare).len(), 2, "{bare}");
+}
+
+#[test]
+fn several_conditions_hold_together_and_texts_are_compared() {
+    let place = Place::with(GRID);
+    let both = ["--where", "scheme = ideal-no-gc", "--where", "capacity.over_provisioning > 20 %"];
+    let text = place.asked(&both);
+    assert!(
+        text.contains("1 of 4 rows meets `scheme = ideal-no-gc` and `capacity.over_provisioning > 20 %`"),
+        "{text}"
+    );
+    assert_eq!(lines(&text).len(), 1);
+    let none = place.asked(&["--where", "scheme != baseline", "--where", "write_amplification.total > 1000"]);
+    assert!(none.contains("None of 4 rows meets") && lines(&none).is_empty(), "{none}");
+    let most = place.asked(&["--max", "flash.block_erases"]);
+    let highest = means(&place.path("grid.parquet"), "flash.block_erases").into_iter().map(|(_, mean)| mean);
+    let highest = highest.fold(0.0, f64::max);
+    let shown = most.split("Most `flash.block_erases`: ").nth(1).and_then(|rest| rest.split(',').next());
+    let shown: f64 = shown.expect("the most is told").parse().unwrap();
+    // Three digits are shown.
+    assert!((shown / highest - 1.0).abs() < 0.005, "{shown} is not {highest}: {most}");
+    // The verdict stands beside what is asked for, and these few requests settle nothing.
+    assert!(most.lines().any(|line| line.ends_with("steady")), "{most}");
+    assert!(
+        most.contains("\nOf rows that are steady, and meet it with all of their intervals: Most `flash."),
+        "{most}"
+    );
+    // By the words that tables show, or the JSON's.
+    let [shown, json] = ["no", "not_yet"].map(|verdict| place.asked(&["--where", &format!("steady = {verdict}")]));
+    assert_eq!(lines(&shown), lines(&json));
+    place.refused(
+        &["--where", "scheme = basline"],
+        &["no cell of the sweep has the scheme `basline`", "did you mean `baseline`?"],
+    );
+    place.refused(&["--show", ""], &["has no column ``"]);
+    place.refused(&["--where", "steady = perhaps"], &["`perhaps` is no verdict", "verdicts are `yes`, `no`"]);
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_where_it_stands() {
+    let place = Place::with(&GRID.replace("seeds = [1, 2]", "seed = 1").replace("2000", "100"));
+    place.refused(&["--where", "response.raed.p99 < 5ms"], &["--where:1:1", "did you mean `response.read.p99_ns`"]);
+    place.refused(&["--where", "capacity.over_provisoning < 1"], &["did you mean `capacity.over_provisioning`?"]);
+    place.refused(&["--where", "response.read.p99 < 5"], &["--where:1:21", "needs a unit of time"]);
+    place.refused(&["--where", "response.read.p99 < 5 msec"], &["did you mean `ms`?"]);
+    place.refused(&["--where", "flash.block_erases < 5ms"], &["`5ms` is no number"]);
+    place.refused(&["--where", "flash.block_erases"], &["compares nothing", "write for example"]);
+    for wrong in ["=<", "=>", "<>", "= ="] {
+        let asked = format!("flash.block_erases {wrong} 5");
+        let said = format!("`{wrong}` is no comparison");
+        place.refused(&["--where", &asked], &[&said, "comparisons are <, <=, >, >=, =, !="]);
+    }
+    place.refused(&["--where", "scheme < baseline"], &["compare them with = or !="]);
+    place.refused(&["--min", "scheme"], &["--min:1:1", "name a number"]);
+    place.refused(&["--max", "response.all.maen_ns"], &["--max:1:1", "did you mean `response.all.mean_ns`?"]);
+    place.refused(&["--min", "a", "--max", "b"], &["cannot be used with"]);
+    place.refused(&["--where", "write.p98 < 5ms"], &["--where:1:1", "did you mean `write.p9"]);
+    place.refused(&["--show", "flash.erases,hash"], &["did you mean `"]);
+    place.refused(&["--show", "hash"], &["`hash` stands in the table's file alone", "ask for `case`"]);
+    place.refused(&["--min", "config"], &["--min:1:1", "`config` stands in the table's file alone"]);
+    place.refused(&["--max", "seed"], &["`seed` is no result, and rows are means over seeds"]);
+    place.refused(&["--where", "seed < 2"], &["`seed` has seeds", "compare them with = or !="]);
+    for (name, wrong, right) in
+        [("case", "mixed-7-30", "mixed-70-30"), ("device", "smal", "small"), ("workload", "mixed", "mixed-70-30")]
+    {
+        let condition = format!("{name} = {wrong}");
+        let says = format!("no cell of the sweep has the {name} `{wrong}`");
+        place.refused(&["--where", &condition], &[&says, &format!("did you mean `{right}`? cells have `{right}`")]);
+    }
+    place.refused(&["--where", "seed = 7"], &["no cell of the sweep has the seed `7`", "cells have `1`"]);
+    let both = "capacity.over_provisioning < 1 and read.p99 < 5ms";
+    place.refused(&["--where", both], &["takes one condition", "--where 'A < 1' --where 'B < 2'"]);
+    place.refused(&["--where", "read.p99 < 5ms or seed = 1"], &["conditions hold together: ask once for each"]);
+    // A mistake is told before anything has run.
+    assert!(!place.path("grid.parquet").exists() && !place.path("grid.journal").exists());
+}
+
+/// A seed of the workload's own is varied as any other key, and a case may be called like one.
+#[test]
+fn cells_that_are_called_like_seeds_are_not_averaged() {
+    let vary = "schemes = [\"baseline\"]\nrequests = 50\nworkload = \"random-write\"\nseeds = [1, 2]\n\
+                [vary]\nworkload.seed = [1, 2]\n";
+    let place = Place::with(vary);
+    let text = place.asked(&[]);
+    assert!(text.contains("workload.seed=1") && text.contains("workload.seed=2"), "{text}");
+    assert!(text.contains("Means over 2 seeds"), "{text}");
+    assert_eq!(text.matches("  baseline ").count(), 2, "{text}");
+    let text = place.asked(&["--where", "workload.seed = 2", "--show", "workload.seed"]);
+    assert!(text.contains("1 of 2 rows"), "{text}");
+    let cases = "schemes = [\"baseline\"]\nrequests = 50\n[[case]]\nname = \"a seed=first\"\n\
+                 workload = \"random-write\"\n[[case]]\nname = \"a seed=second\"\nworkload = \"random-read\"\n";
+    let text = Place::with(cases).asked(&[]);
+    assert!(text.contains("a seed=first") && text.contains("a seed=second") && !text.contains("Means over"), "{text}");
+}
+
+/// A text may look like several conditions.
+#[test]
+fn a_text_with_signs_in_it_is_asked_for_by_its_name() {
+    let grid = "schemes = [\"baseline\"]\nrequests = 50\n[[case]]\nname = \"soft=0.05, stop=0.1\"\n\
+                workload = \"mixed-70-30\"\n[[case]]\nname = \"other\"\nworkload = \"random-write\"\n";
+    let place = Place::with(grid);
+    let text = place.asked(&["--where", "case = soft=0.05, stop=0.1", "--show", "flash.block_erases"]);
+    assert!(text.contains("soft=0.05, stop=0.1") && !text.contains("other"), "{text}");
+    place.refused(&["--where", "case = soft=0.05, stop=0.2"], &["takes one condition"]);
+}
+
+#[test]
+fn a_text_that_no_value_of_a_varied_key_is_is_refused() {
+    let place = Place::with("scheme = \"baseline\"\nrequests = 50\n[vary]\nvictim.policy = [\"greedy\", \"fifo\"]\n");
+    let says =
+        ["no cell of the sweep has the victim.policy `gredy`", "did you mean `greedy`? cells have `greedy`, `fifo`"];
+    place.refused(&["--where", "victim.policy = gredy"], &says);
+    assert!(!place.path("grid.journal").exists(), "nothing has run");
+    let text = place.asked(&["--where", "victim.policy = fifo"]);
+    assert_eq!(lines(&text).len(), 1, "{text}");
+}
+
+/// One seed of several is asked for like any row, and what is asked for twice is shown once.
+#[test]
+fn rows_of_a_seed_are_of_that_seed_alone() {
+    let place = Place::with(GRID);
+    let show = ["--show", "seed,flash.block_erases,flash.block_erases"];
+    let all = place.asked(&show);
+    let heading = |text: &str| {
+        let line = text.lines().find(|line| line.contains("seed") && line.ends_with("steady")).map(str::to_owned);
+        line.unwrap_or_else(|| panic!("no heading: {text}"))
+    };
+    assert_eq!(heading(&all).split_whitespace().collect::<Vec<_>>(), ["seed", "flash.block_erases", "steady"]);
+    assert!(lines(&all)[0].contains("1, 2"), "{all}");
+    let of_two = place.asked(&[&show[..], &["--where", "seed = 2", "--where", "scheme = baseline"]].concat());
+    assert!(!of_two.contains("means over") && !of_two.contains("+/-"), "{of_two}");
+    let erases = |row: &BTreeMap<String, Field>| number(&row["flash.block_erases"]);
+    let is_asked = |row: &&BTreeMap<String, Field>| {
+        number(&row["seed"]) == 2.0 && row["scheme"] == Field::Str("baseline".to_owned())
+    };
+    let rows = rows(&place.path("grid.parquet"));
+    let expected: Vec<f64> = rows.iter().filter(is_asked).map(erases).collect();
+    let shown: Vec<f64> =
+        lines(&of_two).iter().map(|line| line.split_whitespace().nth(3).unwrap().parse().unwrap()).collect();
+    assert_eq!(shown, expected, "{of_two}");
+}
+
+/// What is refused before the run has no column of the table.
+#[test]
+fn each_number_of_the_table_can_be_asked_for() {
+    let place = Place::with("schemes = [\"baseline\", \"pgc\"]\nworkload = \"mixed-70-30\"\nrequests = 300\n");
+    place.asked(&[]);
+    let first = rows(&place.path("grid.parquet")).remove(0);
+    let is_number = |field: &Field| matches!(field, Field::Double(_) | Field::ULong(_));
+    let names: Vec<String> = first.into_iter().filter(|(_, field)| is_number(field)).map(|(name, _)| name).collect();
+    assert!(names.len() > 50, "{names:?}");
+    let text = place.asked(&["--show", &names.join(",")]);
+    assert!(text.contains("1 of 1 cells were done before"), "{text}");
+    for name in names {
+        assert!(text.split_whitespace().any(|word| word == name), "no {name}: {text}");
+    }
+}
+
+#[test]
+fn a_cell_that_cannot_be_is_named() {
+    let place = Place::with("scheme = \"baseline\"\nrequests = 50\n[vary]\nhost.queue_depth = [4, 0]\n");
+    place.refused(&[], &["host.queue_depth=0: `host.queue_depth`", "grid.toml:4:"]);
+}
+
+/// A part of the results that no run has is refused in the end, with its place.
+#[test]
+fn a_part_that_no_run_has_is_refused_when_all_are_done() {
+    let place = Place::with("schemes = [\"baseline\"]\nrequests = 50\n");
+    place.refused(&["--where", "map.hit_ratio > 0.5"], &["--where:1:1", "the sweep has no column `map.hit_ratio`"]);
+}

@@ -1,0 +1,423 @@
+//! Does a sweep run the grid that its file spans, once, and into the same bytes however it was interrupted?
+
+use crate::common::{code, copyback, printed, said};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const GRID: &str = r#"
+description = "a grid for tests"
+schemes = ["baseline", "dynamic-allocation", "ideal-no-gc"]
+requests = 3000
+seeds = [1, 2]
+
+[vary]
+trigger.soft = [0.05, 0.1]
+
+[[case]]
+name = "recorded"
+workload = "oltp"
+
+[[case]]
+workload = "mixed-70-30"
+set.workload.read_share = 0.5
+requests = 2000
+"#;
+
+/// Writes a sweep file and says where.
+fn file(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("grid.toml");
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn sweep(file: &Path, out: &Path, more: &[&str]) -> String {
+    let arguments = ["sweep", file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let output = copyback(&[&arguments[..], more].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    printed(&output)
+}
+
+fn refused(folder: &Path, text: &str, phrases: &[&str]) {
+    let path = file(folder, text);
+    let output = copyback(&["sweep", path.to_str().unwrap(), "--list"]);
+    assert_eq!(code(&output), 2, "{text}: {}{}", printed(&output), said(&output));
+    for phrase in phrases {
+        assert!(said(&output).contains(phrase), "{text}: no `{phrase}` in: {}", said(&output));
+    }
+}
+
+fn rows(table: &Path) -> Vec<BTreeMap<String, Field>> {
+    let reader = SerializedFileReader::new(std::fs::File::open(table).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    rows.map(|row| row.unwrap().get_column_iter().map(|(n, f)| (n.clone(), f.clone())).collect()).collect()
+}
+
+/// Also where all cells were done before.
+#[test]
+fn cells_whose_drives_have_not_settled_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let case = |name: &str| format!("[[case]]\nworkload = \"{name}\"\n");
+    let head = "schemes = [\"baseline\", \"pgc\"]\nrequests = 500\n";
+    let grid = file(folder.path(), &format!("{head}{}{}", case("mixed-70-30"), case("random-read")));
+    for _ in 0..2 {
+        let text = sweep(&grid, &folder.path().join("grid.parquet"), &[]);
+        assert!(text.contains("\nNote: 1 of 2 cells is not yet steady, or too short to tell\n"), "{text}");
+    }
+    let reads = file(folder.path(), &format!("{head}{}", case("random-read")));
+    let text = sweep(&reads, &folder.path().join("reads.parquet"), &[]);
+    assert!(!text.contains("not yet steady"), "nothing moves where nothing is written: {text}");
+}
+
+#[test]
+fn a_row_of_the_table_is_what_a_comparison_reports() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("grid.parquet");
+    let text = sweep(&file(folder.path(), GRID), &out, &[]);
+    assert!(text.contains("8 cells, 24 runs"), "{text}");
+    let rows = rows(&out);
+    assert_eq!(rows.len(), 24);
+    let share = "workload.read_share=0.5";
+    let arguments = ["compare", "--schemes", "baseline,dynamic-allocation,ideal-no-gc", "--workload", "mixed-70-30"];
+    let more = ["--set", share, "--set", "trigger.soft=0.1", "--seed", "2", "--requests", "2000", "--json", "-"];
+    let output = copyback(&[&arguments[..], &more].concat());
+    let results: serde_json::Value = serde_json::from_str(&printed(&output)).unwrap();
+    let text = |value: &str| Field::Str(value.into());
+    for result in results["results"].as_array().unwrap() {
+        let row = rows.iter().find(|row| {
+            row["case"] == text("mixed-70-30")
+                && row["trigger.soft"] == Field::Double(0.1)
+                && row["seed"] == Field::ULong(2)
+                && row["scheme"] == text(result["scheme"].as_str().unwrap())
+        });
+        let row = row.expect("the grid has this cell");
+        let report = &result["report"];
+        let whole = |value: &serde_json::Value| Field::ULong(value.as_u64().unwrap());
+        assert_eq!(row["response.all.p99_9_ns"], whole(&report["response"]["all"]["p99_9_ns"]));
+        assert_eq!(row["flash.block_erases"], whole(&report["flash"]["block_erases"]));
+        assert_eq!(row["matched.write.max_ns"], whole(&result["matched"]["write"]["max_ns"]));
+        assert!(matches!(row["response.all.stdev_ns"], Field::Double(_)));
+        assert!(matches!(row["latency_breakdown.read_mean_ns.gc"], Field::Double(_)));
+    }
+}
+
+/// The cumulative distribution over seeds is a sum over rows: as many requests as the seeds had, in bins that hold each
+/// percentile of a run.
+#[test]
+fn response_times_of_each_run_are_kept_in_bins() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("grid.parquet");
+    let text = sweep(&file(folder.path(), GRID), &out, &[]);
+    let beside = folder.path().join("grid-latencies.parquet");
+    assert!(text.contains(&format!("and {}; a rerun skips", beside.display())), "{text}");
+    let whole = |field: &Field| if let Field::ULong(value) = field { *value } else { panic!("{field} is no number") };
+    let bins = rows(&beside);
+    for run in rows(&out) {
+        for (class, count) in [("read", &run["response.read.count"]), ("write", &run["response.write.count"])] {
+            let own = ["cell", "seed", "trigger.soft", "scheme"];
+            let is_own = |bin: &&BTreeMap<String, Field>| {
+                own.iter().all(|name| bin[*name] == run[*name]) && bin["class"] == Field::Str(class.into())
+            };
+            let bins: Vec<[u64; 3]> = bins
+                .iter()
+                .filter(is_own)
+                .map(|bin| ["from_ns", "to_ns", "count"].map(|name| whole(&bin[name])))
+                .collect();
+            assert_eq!(bins.iter().map(|bin| bin[2]).sum::<u64>(), whole(count));
+            // The bin in which half of the requests are reached is that of the median.
+            let (mut reached, half) = (0, whole(count).div_ceil(2));
+            let median = bins.iter().find(|bin| {
+                reached += bin[2];
+                reached >= half
+            });
+            let [from, to, _] = median.expect("there are requests");
+            let p50 = whole(&run[&format!("response.{class}.p50_ns")]);
+            assert!((*from..=*to).contains(&p50), "{class}: {p50} is not in {from}..={to}");
+        }
+    }
+    // One that a sweep wrote is replaced, also where the journal is gone; one that somebody else did stays.
+    let again = || {
+        std::fs::remove_file(folder.path().join("grid.journal")).unwrap();
+        copyback(&["sweep", folder.path().join("grid.toml").to_str().unwrap(), "--out", out.to_str().unwrap()])
+    };
+    assert_eq!(code(&again()), 0);
+    std::fs::write(&beside, "somebody's").unwrap();
+    let output = again();
+    assert!(code(&output) == 2 && said(&output).contains("no journal beside it"), "{}", said(&output));
+    assert_eq!(std::fs::read(&beside).unwrap(), b"somebody's");
+}
+
+/// Of two seeds the interval is the mean plus and minus 12.706 times half of their difference (Student's t with one
+/// degree of freedom).
+#[test]
+fn several_seeds_are_a_mean_and_its_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("grid.parquet");
+    let grid = "schemes = [\"baseline\", \"pgc\"]\nworkload = \"mixed-70-30\"\nrequests = 3000\nseeds = [1, 2]\n";
+    let text = sweep(&file(folder.path(), grid), &out, &[]);
+    let amplification = |row: &BTreeMap<String, Field>| match row["write_amplification.total"] {
+        Field::Double(value) => value,
+        ref other => panic!("{other} is no number"),
+    };
+    let baseline = Field::Str("baseline".into());
+    let of_seeds: Vec<f64> = rows(&out).iter().filter(|row| row["scheme"] == baseline).map(amplification).collect();
+    let (mean, half) = ((of_seeds[0] + of_seeds[1]) / 2.0, 12.7062 * (of_seeds[0] - of_seeds[1]).abs() / 2.0);
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("  baseline"));
+    let (line, error) = (lines.next().unwrap(), lines.next().unwrap());
+    assert!(line.contains(&format!("  {mean:.3}  ")), "{mean}: {line}");
+    assert!(error.starts_with("    +/-") && error.contains(&format!("  {half:.3}  ")), "{half}: {error}");
+    assert!(text.contains("\nMeans over 2 seeds; +/- is half of the 95 % interval"), "{text}");
+    assert_eq!(text.matches("+/-").count(), 3, "a line for each scheme, and the note: {text}");
+}
+
+#[test]
+fn each_run_has_its_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("grid.parquet");
+    let grid = "schemes = [\"baseline\"]\nrequests = 300\nworkloads = [\"mixed-70-30\", \"random-read\"]\n";
+    let text = sweep(&file(folder.path(), grid), &out, &[]);
+    let verdicts: Vec<Field> = rows(&out).iter().map(|row| row["steady"].clone()).collect();
+    // Nothing settles where nothing is written, and 300 requests erase fewer than 50 blocks.
+    assert_eq!(verdicts, ["too_short", "no_write"].map(|name| Field::Str(name.into())));
+    let ends: Vec<&str> = text.lines().filter(|line| line.starts_with("  baseline")).collect();
+    assert!(ends[0].ends_with("too short") && ends[1].ends_with('-'), "{text}");
+    assert!(text.lines().any(|line| line.ends_with("steady")), "{text}");
+}
+
+#[test]
+fn the_table_has_the_same_bytes_whatever_the_jobs_and_however_it_was_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    // The journals stand beside the tables.
+    let tables: Vec<PathBuf> = ["whole", "jobs", "killed"].map(|name| folder.path().join(name)).to_vec();
+    let path = file(folder.path(), GRID);
+    let whole = sweep(&path, &tables[0], &["--jobs", "1"]);
+    let jobs = sweep(&path, &tables[1], &["--jobs", "3"]);
+    let body = |text: &str| text.split_once("Written to").map(|(body, _)| body.to_owned());
+    assert_eq!(body(&whole), body(&jobs));
+
+    let arguments = ["sweep", path.to_str().unwrap(), "--jobs", "1", "--out", tables[2].to_str().unwrap()];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_copyback"))
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let journal = tables[2].with_extension("journal");
+    // The first line is no cell's.
+    let lines = || {
+        let text = std::fs::read(&journal).unwrap_or_default();
+        text.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1)
+    };
+    let started = Instant::now();
+    while lines() < 2 {
+        assert!(started.elapsed() < Duration::from_secs(120), "the sweep does not write its journal");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let held = lines();
+    assert!(!tables[2].exists() && held < 8, "it was not killed midway");
+    // A line whose writing was cut short.
+    let mut text = std::fs::read(&journal).unwrap();
+    text.extend(b"{\"key\":\"blake3:12");
+    std::fs::write(&journal, text).unwrap();
+    let resumed = sweep(&path, &tables[2], &["--jobs", "2"]);
+    assert!(resumed.contains(&format!("{held} of 8 cells were done before")), "{resumed}");
+    let bytes: Vec<Vec<u8>> = tables.iter().map(|table| std::fs::read(table).unwrap()).collect();
+    assert!(bytes[0] == bytes[1] && bytes[0] == bytes[2]);
+}
+
+#[test]
+fn a_changed_file_runs_again_only_what_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.parquet");
+    let small = "requests = 500\nworkloads = [\"oltp\", \"mixed-70-30\"]\n";
+    sweep(&file(folder.path(), small), &out, &["--quiet"]);
+    let again = |text: &str, more: &[&str]| sweep(&file(folder.path(), text), &out, more);
+    assert!(again(small, &[]).contains("2 of 2 cells were done before"));
+    let longer = small.replace("\"oltp\", ", "\"oltp\", \"random-write\", ");
+    assert!(again(&longer, &[]).contains("2 of 3 cells were done before"));
+    assert!(again(&format!("{small}[set]\ntrigger.soft = 0.1\n"), &[]).contains("2 cells, 4 runs\n"));
+    assert!(again(small, &["--set", "trigger.soft=0.1"]).contains("2 of 2 cells were done before"));
+    assert!(again(small, &["--fresh"]).contains("2 cells, 4 runs\n"));
+}
+
+#[test]
+fn a_grid_of_another_file_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("base.toml"), GRID).unwrap();
+    let path = file(folder.path(), "grid = \"base.toml\"\nseed = 7\nschemes = [\"baseline\", \"ideal-no-gc\"]\n");
+    let text = printed(&copyback(&["sweep", path.to_str().unwrap(), "--list"]));
+    assert!(text.starts_with("grid: 4 cells, 8 runs: baseline, ideal-no-gc\n"), "{text}");
+    assert!(text.contains("mixed-70-30 trigger.soft=0.1: small, mixed-70-30, seed 7, 2,000 requests"), "{text}");
+}
+
+/// A file chooses among the grid's cases, and its settings go over the grid's, key by key.
+#[test]
+fn cases_and_settings_of_another_file_are_narrowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = "workloads = [\"oltp\", \"mixed-70-30\", \"random-write\"]\nrequests = 300\n\
+                [set]\ntrigger.soft = 0.1\nhost.queue_depth = 4\n";
+    std::fs::write(folder.path().join("base.toml"), base).unwrap();
+    let over = "grid = \"base.toml\"\ncases = [\"random-write\", \"oltp\"]\n[set]\ntrigger.soft = 0.2\n";
+    let out = folder.path().join("grid.parquet");
+    let numbers = |text: &str| {
+        let path = file(folder.path(), text);
+        sweep(&path, &out, &["--fresh", "--quiet"])
+    };
+    let narrowed = numbers(over);
+    let alone =
+        "workloads = [\"oltp\", \"random-write\"]\nrequests = 300\n[set]\ntrigger.soft = 0.2\nhost.queue_depth = 4\n";
+    assert_eq!(narrowed, numbers(alone));
+    let vary = over.replace("[set]\ntrigger.soft = 0.2", "[vary]\ntrigger.soft = [0.2]");
+    assert!(numbers(&vary).contains("oltp trigger.soft=0.2"));
+}
+
+#[test]
+fn a_variant_has_settings_of_its_own_in_a_case() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("grid.parquet");
+    let grid = |own: &str| {
+        format!(
+            "schemes = [\"baseline\", \"mine\"]\nworkloads = [\"oltp\", \"mixed-70-30\"]\nrequests = 3000\n\
+             [[variant]]\nname = \"mine\"\nof = \"baseline\"\n{own}\n"
+        )
+    };
+    sweep(&file(folder.path(), &grid("[variant.cases.oltp]\ntrigger.soft = 0.1")), &out, &[]);
+    let rows = rows(&out);
+    let mean = |case: &str, scheme: &str| {
+        let text = |value: &str| Field::Str(value.into());
+        let row = rows.iter().find(|row| row["case"] == text(case) && row["scheme"] == text(scheme));
+        row.expect("the grid has this cell")["response.all.mean_ns"].clone()
+    };
+    assert_eq!(mean("mixed-70-30", "mine"), mean("mixed-70-30", "baseline"));
+    assert_ne!(mean("oltp", "mine"), mean("oltp", "baseline"));
+    let wrong = [
+        ("[variant.cases.olpt]\ntrigger.soft = 0.1", "did you mean `oltp`?"),
+        ("[variant.cases.oltp]\ntrigger.sofd = 0.1", "did you mean"),
+        ("cases.oltp = 3", "must be a table of settings"),
+    ];
+    wrong.into_iter().for_each(|(own, phrase)| refused(folder.path(), &grid(own), &[phrase]));
+}
+
+#[test]
+fn mistakes_are_shown_where_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |text: &str, phrases: &[&str]| refused(folder.path(), text, phrases);
+    refused("requets = 3\n", &["grid.toml:1:1", "did you mean `requests`?"]);
+    refused("schemes = [\"baseline\",\n \"ideal-no-cg\"]\n", &["grid.toml:2:2", "did you mean `ideal-no-gc`?"]);
+    refused("device = \"smal\"\n", &["grid.toml:1:10", "did you mean `small`?"]);
+    refused("workloads = [\"oltpp\"]\n", &["grid.toml:1:14", "did you mean `oltp`?"]);
+    refused("devices = []\n", &["grid.toml:1:11", "the grid has no cell"]);
+    refused("[vary]\ntrigger.soft = []\n", &["grid.toml:2:16", "the grid has no cell"]);
+    refused("[vary]\ntrigger.soft = 0.1\n", &["grid.toml:2:16", "must be a list"]);
+    refused("[vary]\ntrigger.sofft = [0.1]\n", &["grid.toml:2:9", "did you mean `soft`?"]);
+    refused("[vary]\ntrigger.soft = [0.1, \"x\"]\n", &["grid.toml:2:22", "use a share of the blocks"]);
+    refused("[set]\ntrigger.soft = 0.1\n[vary]\ntrigger.soft = [0.1]\n", &["grid.toml:2:9", "varied in [vary]"]);
+    refused("[[case]]\nworkload = \"oltp\"\n[[case]]\nworkload = \"oltp\"\n", &["grid.toml:4:12", "two cases"]);
+    refused("[[case]]\nworkload = \"oltp\"\nnmae = \"x\"\n", &["grid.toml:3:1", "did you mean `name`?"]);
+    refused("workload = \"oltp\"\ncases = [\"oltpp\"]\n", &["grid.toml:2:10", "did you mean `oltp`?"]);
+    refused("grid = \"bsae.toml\"\n", &["grid.toml:1:8", "same folder"]);
+    refused("trace = \"nowhere.csv\"\n", &["grid.toml:1:9", "there is no trace"]);
+    refused("[[case]]\ntrace = \"nowhere.csv\"\noptional = true\n", &["the grid has no cell", "--traces DIR"]);
+    refused("seed = -1\n", &["grid.toml:1:8", "whole number"]);
+    refused("x = [\n", &["grid.toml:1:6", "not TOML"]);
+}
+
+#[test]
+fn a_cell_that_fails_is_named_and_the_others_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let far = format!("128166372000000000,host,0,Write,{},4096,100\n", 1u64 << 50);
+    std::fs::write(folder.path().join("far.csv"), far).unwrap();
+    let text = "requests = 200\n[[case]]\nworkload = \"oltp\"\n[[case]]\nname = \"far\"\ntrace = \"far.csv\"\n";
+    let path = file(folder.path(), text);
+    let out = folder.path().join("out.parquet");
+    let output = copyback(&["sweep", path.to_str().unwrap(), "--out", out.to_str().unwrap(), "--jobs", "1"]);
+    assert_eq!(code(&output), 2, "{}", printed(&output));
+    assert!(said(&output).contains("far: "), "{}", said(&output));
+    assert!(said(&output).contains("workload.beyond_capacity"), "{}", said(&output));
+    assert!(!out.exists());
+    let journal = std::fs::read_to_string(out.with_extension("journal")).unwrap();
+    assert_eq!(journal.lines().count(), 2, "a first line, and one cell");
+}
+
+#[test]
+fn one_thing_and_several_are_not_named_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    for (one, many) in [
+        ("device = \"small\"", "devices = [\"atc18\"]"),
+        ("scheme = \"pgc\"", "schemes = [\"baseline\"]"),
+        ("seed = 3", "seeds = [1, 2]"),
+    ] {
+        let key = one.split(' ').next().unwrap();
+        let says = format!("`{key}` and `{key}s` are both there");
+        refused(folder.path(), &format!("{one}\n{many}\n"), &[&says, &format!("remove `{key}`")]);
+    }
+}
+
+#[test]
+fn cells_that_results_cannot_tell_apart_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |text: &str, phrases: &[&str]| refused(folder.path(), text, phrases);
+    let twice = "`trigger.soft` is there twice, in two spellings";
+    refused("[vary]\ntrigger.soft = [0.1]\n\"trigger.soft\" = [0.2]\n", &["grid.toml:3:1", twice]);
+    refused("[set]\ntrigger.soft = 0.1\n\"trigger . soft\" = 0.2\n", &["grid.toml:3:1", twice]);
+    refused("[set]\n\" trigger.soft\" = 0.1\n[vary]\ntrigger.soft = [0.1]\n", &["varied in [vary]"]);
+    refused("[vary]\nworkload.time_scale = [1, 2, 1.0]\n", &["grid.toml:2:30", "`1` is there twice"]);
+    refused("[vary]\ntrigger.soft = [0.1, \"0.1\"]\n", &["grid.toml:2:22", "`0.1` is there twice"]);
+    let small = printed(&copyback(&["devices", "small"]));
+    std::fs::write(folder.path().join("small.toml"), small).unwrap();
+    refused("devices = [\"small\", \"./small.toml\"]\n", &["grid.toml:1:21", "call two devices `small`"]);
+    let same = "[[case]]\nname = \"a\"\nworkload = \"oltp\"\n[[case]]\nname = \"b\"\nworkload = \"oltp\"\n";
+    refused(same, &["the cells `a` and `b` are the same"]);
+    // Labels have the key as results do.
+    let path = file(folder.path(), "[vary]\n\"trigger . soft\" = [0.1]\n");
+    let text = printed(&copyback(&["sweep", path.to_str().unwrap(), "--list"]));
+    assert!(text.contains("\n  trigger.soft=0.1: "), "{text}");
+    let output = copyback(&["sweep", path.to_str().unwrap(), "--list", "--set", "trigger .soft=0.2"]);
+    assert!(code(&output) == 2 && said(&output).contains("varies this key"), "{}", said(&output));
+}
+
+#[test]
+fn a_workload_that_settings_make_of_the_default_one_needs_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let generated = "[[case]]\nset.workload.read_share = 0.5\nset.workload.requests = 400\n\
+                     set.workload.arrivals = { kind = \"poisson\", rate = 1000 }\n\
+                     set.workload.size = { kind = \"fixed\", mean = \"4 KiB\" }\n";
+    refused(folder.path(), generated, &["grid.toml:2:14", "`workload.read_share`", "name a workload"]);
+    // What changes the recorded trace only leaves its name.
+    let path = file(folder.path(), "[[case]]\nset.workload.time_scale = 0.5\n");
+    assert_eq!(code(&copyback(&["sweep", path.to_str().unwrap(), "--list"])), 0);
+}
+
+#[test]
+fn an_empty_drive_takes_no_keys_of_another_mode() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[set]\nprecondition = { mode = \"empty\", fill = 0.5 }\n";
+    refused(folder.path(), text, &["grid.toml:2:34", "unknown key `fill` in `[precondition]`"]);
+    let path = file(folder.path(), "[set]\nprecondition.mode = \"empty\"\n");
+    assert_eq!(code(&copyback(&["sweep", path.to_str().unwrap(), "--list"])), 0);
+}
+
+#[test]
+fn a_table_is_called_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), "schemes = [\"baseline\"]\nrequests = 50\n");
+    for (name, other) in [("x.csv", "x.parquet"), ("x.d/y.json", "x.d/y.parquet")] {
+        std::fs::create_dir_all(folder.path().join("x.d")).unwrap();
+        let out = folder.path().join(name);
+        let output = copyback(&["sweep", path.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()]);
+        assert_eq!(code(&output), 2, "{name}");
+        let text = said(&output).replace(' ', "");
+        assert!(text.contains("thetableiswrittenasParquet") && text.contains(other), "{name}: {text}");
+        assert!(!out.exists() && !out.with_extension("journal").exists(), "{name}");
+    }
+    for name in ["x.PARQUET", "y"] {
+        let out = folder.path().join(name);
+        let arguments = ["sweep", path.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
+        assert_eq!(code(&copyback(&arguments)), 0, "{name}");
+    }
+}

@@ -1,0 +1,111 @@
+//! Is the picture of the README, `docs/tails.svg`, the one that the default comparison draws?
+//!
+//! `UPDATE_DOCS=1` draws it anew.
+
+mod chart;
+use crate::common::{code, copyback, said};
+use chart::{Chart, Line, Panel};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Schemes of the default comparison and how they are drawn: in colours that show on white and on black (after Okabe
+/// and Ito), and with dashes where two lines coincide or where some eyes see two colours as one.
+const STYLES: &[(&str, &str, &str)] = &[
+    ("baseline", "#d55e00", ""),
+    ("gc-par", "#b95fa0", ""),
+    ("pgc", "#2a86d1", ""),
+    ("gc-par-pgc", "#009e73", "8 8"),
+    ("ideal-no-gc", "#7b838c", "3 3"),
+];
+
+/// Points of a line, from the median to 99.99 %, at equal distances on the axis.
+const POINTS: u32 = 120;
+
+/// Response times of one class of one scheme: the upper end of each bin, and how many requests it holds.
+#[derive(Default)]
+struct Times {
+    bins: Vec<(u64, u64)>,
+}
+
+impl Times {
+    fn requests(&self) -> u64 {
+        self.bins.iter().map(|(_, count)| count).sum()
+    }
+
+    /// The response time that all but a share `beyond` of the requests keep within.
+    fn at(&self, beyond: f64) -> u64 {
+        let rank = ((1.0 - beyond) * self.requests() as f64).ceil() as u64;
+        let mut seen = 0;
+        let reaches = |(_, count): &&(u64, u64)| {
+            seen += count;
+            seen >= rank
+        };
+        self.bins.iter().find(reaches).expect("some request has the longest response time").0
+    }
+}
+
+/// Runs the default comparison into a folder.
+fn compare(folder: &Path) {
+    let output = copyback(&["compare", "--quiet", "--out", folder.to_str().expect("the path is a text")]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+}
+
+/// Response times by scheme and class.
+fn times(folder: &Path) -> BTreeMap<(String, String), Times> {
+    let file = std::fs::File::open(folder.join("latency_histograms.parquet")).expect("there is a table of histograms");
+    let reader = SerializedFileReader::new(file).expect("the table is Parquet");
+    let mut found: BTreeMap<(String, String), Times> = BTreeMap::new();
+    for row in reader.get_row_iter(None).expect("the table has rows") {
+        let row = row.expect("a row is read");
+        let text = |column| row.get_string(column).expect("a name is a text").clone();
+        let number = |column| row.get_ulong(column).expect("a number is a number");
+        found.entry((text(0), text(1))).or_default().bins.push((number(3), number(4)));
+    }
+    found
+}
+
+fn drawn(times: &BTreeMap<(String, String), Times>) -> String {
+    let panel = |title: &str, class: &str| {
+        let line = |(scheme, colour, dashes): &(&'static str, &'static str, &'static str)| {
+            let times = &times[&((*scheme).to_owned(), class.to_owned())];
+            let share =
+                |point: u32| chart::MOST * (chart::LEAST / chart::MOST).powf(f64::from(point) / f64::from(POINTS));
+            let point = |point| (share(point), times.at(share(point)) as f64);
+            Line { name: scheme, colour, dashes, points: (0..=POINTS).map(point).collect() }
+        };
+        Panel { title: title.to_owned(), lines: STYLES.iter().map(line).collect() }
+    };
+    Chart { panels: vec![panel("Response times of reads", "read"), panel("Response times of writes", "write")] }.svg()
+}
+
+#[test]
+fn picture_is_the_one_that_the_program_draws() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    compare(folder.path());
+    let times = times(folder.path());
+
+    // The picture ends where the report says.
+    let text = std::fs::read_to_string(folder.path().join("results.json")).expect("there are results");
+    let document: serde_json::Value = serde_json::from_str(&text).expect("the results are JSON");
+    let results = document["results"].as_array().expect("the schemes' results are a list");
+    assert_eq!(results.len(), STYLES.len(), "a scheme of the comparison is not drawn");
+    for result in results {
+        let scheme = result["scheme"].as_str().expect("a scheme's name is a text");
+        for class in ["read", "write"] {
+            let reported = result["report"]["response"][class]["p99_99_ns"].as_u64();
+            let drawn = times[&(scheme.to_owned(), class.to_owned())].at(chart::LEAST);
+            assert_eq!(Some(drawn), reported, "{scheme}, {class}");
+        }
+    }
+
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/tails.svg");
+    let drawn = drawn(&times);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, drawn).expect("the picture can be written");
+        return;
+    }
+    let kept = std::fs::read_to_string(&path).expect("the picture is kept");
+    assert!(kept == drawn, "docs/tails.svg is not what is drawn now (UPDATE_DOCS=1 draws it)");
+}

@@ -1,0 +1,152 @@
+//! Do tables fit where they are read, and does their reader choose what is in them?
+
+use crate::common::{code, copyback, printed, said};
+use std::path::Path;
+
+fn output(arguments: &[&str]) -> String {
+    let output = copyback(&[arguments, &["--quiet"]].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    printed(&output)
+}
+
+fn refused(arguments: &[&str], phrases: &[&str]) {
+    let output = copyback(&[arguments, &["--quiet"]].concat());
+    assert_eq!(code(&output), 2, "{}", printed(&output));
+    phrases.iter().for_each(|phrase| assert!(said(&output).contains(phrase), "{phrase}: {}", said(&output)));
+}
+
+/// Lines of a run's section.
+fn section<'a>(text: &'a str, title: &str) -> Vec<&'a str> {
+    let lines: Vec<&str> = text.lines().skip_while(|line| *line != title).skip(1).collect();
+    let next = lines.windows(2).position(|pair| pair[0].is_empty() && !pair[1].starts_with(' '));
+    lines[..next.unwrap_or(lines.len())].to_vec()
+}
+
+fn assert_narrow(lines: &[&str]) {
+    assert!(!lines.is_empty());
+    let wide: Vec<&&str> = lines.iter().filter(|line| line.chars().count() > 80).collect();
+    assert!(wide.is_empty(), "{wide:#?}");
+}
+
+#[test]
+fn tables_of_a_run_have_all_columns_in_eighty() {
+    let text = output(&["run", "--requests", "3000"]);
+    for title in ["Response times", "Where the time went", "Over time"] {
+        assert_narrow(&section(&text, title));
+    }
+    // Split, and nothing left out.
+    let times = section(&text, "Response times").join(" ");
+    for column in ["mean", "p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "p99.9999", "max"] {
+        assert!(times.split_whitespace().any(|word| word == column), "no {column}: {times}");
+    }
+}
+
+#[test]
+fn tables_of_a_comparison_fit_eighty_columns() {
+    let text = output(&["compare", "--requests", "3000"]);
+    let until = text.find("\nGC-affected: ").expect("the note below the tables");
+    let tables: Vec<&str> = text[..until].lines().skip(2).collect();
+    assert_narrow(&tables);
+}
+
+fn grid(folder: &Path, text: &str) -> (String, String) {
+    let (file, out) = (folder.join("grid.toml"), folder.join("grid.parquet"));
+    std::fs::write(&file, text).unwrap();
+    (file.to_str().unwrap().to_owned(), out.to_str().unwrap().to_owned())
+}
+
+const GRID: &str = "schemes = [\"baseline\", \"dynamic-allocation\"]\nrequests = 500\nworkload = \"mixed-70-30\"\n\
+                    [vary]\ncapacity.over_provisioning = [0.15, 0.3]\n";
+
+#[test]
+fn a_sweep_says_what_there_is_no_room_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = grid(folder.path(), GRID);
+    let text = output(&["sweep", &file, "--out", &out]);
+    let (table, below) = text.split_once("\nLeft out in 80 columns: ").expect("a line of what is left out");
+    assert_narrow(&table.lines().skip(2).collect::<Vec<_>>());
+    let (names, _) =
+        below.split_once("\n(--show NAME,... shows them, and the table's file has all)\n").expect("a remedy");
+    assert_narrow(&format!("Left out in 80 columns: {names}").lines().collect::<Vec<_>>());
+    // What is left out is not in the table, and what is not is.
+    for (title, name) in [("std dev", "response.all.stdev"), ("max", "response.all.max"), ("WA", "write_amplification")]
+    {
+        assert!(table.contains(title) != below.contains(name), "{title}: {text}");
+    }
+}
+
+/// Twelve columns are of several tables, each with the names of its rows.
+#[test]
+fn columns_that_a_reader_chooses_fit_eighty() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = grid(folder.path(), &GRID.replacen("requests", "seeds = [1, 2]\nrequests", 1));
+    let names = "read.p50,read.p99,read.mean,write.p50,write.p99,write.mean,all.mean,all.max,flash.block_erases";
+    let text = output(&["sweep", &file, "--out", &out, "--show", names, "--where", "scheme = baseline"]);
+    let (tables, _) = text.split_once("\nNote: ").expect("notes below the tables");
+    let lines: Vec<&str> = tables.lines().skip(4).collect();
+    assert_narrow(&lines);
+    for name in names.split(',').chain(["steady"]) {
+        let count = lines.iter().flat_map(|line| line.split_whitespace()).filter(|word| *word == name).count();
+        assert_eq!(count, 1, "{name}: {text}");
+    }
+    let tables = lines.iter().filter(|line| line.contains("read.p50") || line.ends_with("steady")).count();
+    assert!(tables == 2, "more than one table: {text}");
+}
+
+#[test]
+fn no_line_of_a_table_ends_with_blanks() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = grid(folder.path(), &GRID.replacen("requests", "seeds = [1, 2]\nrequests", 1));
+    for arguments in [
+        &["run", "--requests", "500"][..],
+        &["compare", "--schemes", "baseline,pgc", "--requests", "500"],
+        &["compare", "--schemes", "baseline,pgc", "--requests", "500", "--show", "read.p99"],
+        &["sweep", &file, "--out", &out],
+        &["sweep", &file, "--out", &out, "--show", "read.p99"],
+    ] {
+        let text = output(arguments);
+        let ends: Vec<&str> = text.lines().filter(|line| line.ends_with(' ')).collect();
+        assert!(ends.is_empty(), "{arguments:?}: {ends:#?}");
+    }
+}
+
+#[test]
+fn a_reader_chooses_the_columns() {
+    let common = ["--requests", "3000", "--workload", "mixed-70-30"];
+    let compared =
+        ["compare", "--schemes", "baseline,pgc", "--show", "read.p99,write.mean,read.p99,flash.block_erases"];
+    let text = output(&[&compared[..], &common].concat());
+    let heading = text.lines().nth(2).expect("a heading");
+    let words: Vec<&str> = heading.split_whitespace().collect();
+    assert_eq!(words, ["scheme", "read.p99", "write.mean", "flash.block_erases"]);
+    // The erases are those of the usual table.
+    let usual = output(&[&["compare", "--schemes", "baseline,pgc"][..], &common].concat());
+    let erases = text.lines().nth(3).and_then(|line| line.split_whitespace().last()).expect("erases of baseline");
+    assert!(usual.contains(&format!("  {erases}  ")), "{erases}: {usual}");
+    // What tables call them are names, too, and so are percentiles as they are shown.
+    let called = ["compare", "--schemes", "baseline,pgc", "--show", "read.p99,write.mean,erases,WA,read.p99.9"];
+    let called = output(&[&called[..], &common].concat());
+    assert!(called.lines().nth(3).is_some_and(|line| line.split_whitespace().any(|word| word == erases)), "{called}");
+    // Beyond p99.99 is less than one of so few requests.
+    let far = output(&[&["compare", "--schemes", "baseline,pgc", "--show", "read.p99_99"][..], &common].concat());
+    assert!(far.lines().nth(3).is_some_and(|line| line.ends_with(" -")), "{far}");
+
+    let run = output(&[&["run", "--show", "p50,p99_9,p50,max"][..], &common].concat());
+    let heading: Vec<&str> = section(&run, "Response times")[0].split_whitespace().collect();
+    assert_eq!(heading, ["class", "requests", "p50", "p99.9", "max"]);
+
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = grid(folder.path(), GRID);
+    let swept = output(&["sweep", &file, "--out", &out, "--show", "read.p99,write_amplification.total"]);
+    assert!(swept.lines().any(|line| {
+        line.split_whitespace().collect::<Vec<_>>() == ["read.p99", "write_amplification.total", "steady"]
+    }));
+    assert_eq!(swept.lines().filter(|line| line.starts_with("  baseline")).count(), 2, "{swept}");
+}
+
+#[test]
+fn a_column_that_is_not_there_is_refused_before_the_run() {
+    refused(&["compare", "--show", "read.p98"], &["no number `read.p98`", "did you mean `"]);
+    refused(&["run", "--show", "p98"], &["`p98`", "columns: "]);
+    refused(&["compare", "--requests", "50", "--show", "map.hit_ratio"], &["no number `map.hit_ratio`"]);
+}

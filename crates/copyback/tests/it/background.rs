@@ -1,0 +1,124 @@
+//! Do background tasks relocate the blocks that they should, when they should?
+
+use crate::common::*;
+use copyback::observe::report::{FlashWork, Outcome};
+use copyback::run::config::RunConfig;
+use copyback::workload::rng;
+use copyback::workload::{Op, Request};
+use rand::RngExt;
+
+/// Four dies on a channel each, whose units were written in order; scrubbing begins above 50 reads of a block and ends
+/// below 40. A block has 8 pages.
+fn scrubbed(more: &str) -> RunConfig {
+    config(&format!(
+        "precondition = {{ mode = \"sequential\" }}
+         geometry = {{ channels = 4, planes_per_die = 1 }}
+         tasks = {{ scrub = {{ start = 50, stop = 40, first_max = 0 }} }}
+         {more}"
+    ))
+}
+
+const AS_TASK: &str = "preemption = { policy = \"always\" }";
+const RESERVING: &str = "preemption = { policy = \"none\" }";
+
+/// Reads of one page, a millisecond apart.
+fn reads(unit: u64, count: u64) -> impl Iterator<Item = Request> {
+    (0..count).map(move |at| pages(Op::Read, at * 1_000_000, unit, 1))
+}
+
+fn work(outcome: &Outcome) -> (u64, u64, u64, u64, u64) {
+    let flash = &outcome.report.flash;
+    let by_others = (flash.other_page_reads, flash.other_page_programs, flash.other_units);
+    (flash.blocks_relocated, flash.block_erases, by_others.0, by_others.1, by_others.2)
+}
+
+/// Blocks that scrubbing and that wear levelling relocated.
+fn apart(flash: &FlashWork) -> (u64, u64) {
+    (flash.blocks_relocated_by_scrub, flash.blocks_relocated_by_wear)
+}
+
+/// The block whose page is read once more than `start` allows is relocated, page by page, whoever reserves dies. Its
+/// eight pages fill the block to which they go, which is relocated in its turn after 51 more reads: 7 times in 400.
+#[test]
+fn a_block_is_scrubbed_above_its_threshold_and_not_at_it() {
+    for preemption in [AS_TASK, RESERVING] {
+        let config = scrubbed(preemption);
+        let outcome = run(&config, reads(0, 50).collect());
+        assert_eq!((work(&outcome), outcome.report.block_reads_max), ((0, 0, 0, 0, 0), Some(50)), "{preemption}");
+        let outcome = run(&config, reads(0, 400).collect());
+        assert_eq!(work(&outcome), (7, 7, 56, 56, 56), "{preemption}");
+        assert_eq!((outcome.report.gc.collections, apart(&outcome.report.flash)), (0, (7, 0)), "{preemption}");
+    }
+}
+
+/// Reads of any page of a block count, and those of the map.
+#[test]
+fn reads_by_anybody_count() {
+    // Units 0 and 4 are in one block, the second one behind the first.
+    let script = reads(0, 44).chain(reads(4, 7)).collect();
+    assert_eq!(work(&run(&scrubbed(AS_TASK), script)).0, 1);
+    // A cache of one page: reads of two units whose entries are in different pages bring one each time.
+    let mapped = |reads_each: u64| {
+        let map = "mapping = { policy = \"map-cache\", cache = \"4 KiB\" }
+                   geometry = { channels = 4, planes_per_die = 1, blocks_per_plane = 256 }";
+        let mut config = scrubbed(AS_TASK);
+        let text = toml::to_string(&config).expect("a configuration is TOML");
+        let mut table: toml::Table = text.parse().expect("TOML");
+        for (name, value) in map.parse::<toml::Table>().expect("TOML") {
+            match (table.get_mut(&name), value) {
+                (Some(toml::Value::Table(old)), toml::Value::Table(new)) if name == "geometry" => old.extend(new),
+                (_, value) => drop(table.insert(name, value)),
+            }
+        }
+        config = table.try_into().expect("a configuration");
+        let script = (0..2 * reads_each).map(|at| pages(Op::Read, at * 1_000_000, at % 2 * 512 + at / 2, 1)).collect();
+        run(&config, script).report.block_reads_max
+    };
+    // 20 of each translation page, and five of each block of data.
+    assert_eq!(mapped(20), Some(20));
+}
+
+/// It ends below `stop`: of three blocks with 51, 45 and 39 reads the first two are relocated.
+#[test]
+fn scrubbing_goes_on_until_no_block_has_many() {
+    let config = scrubbed(AS_TASK);
+    // Units 0, 1 and 2 are on different dies.
+    let script: Vec<Request> = reads(2, 39).chain(reads(1, 45)).chain(reads(0, 51)).collect();
+    let mut script: Vec<Request> = script;
+    for (at, request) in script.iter_mut().enumerate() {
+        request.arrival_ns = at as u64 * 1_000_000;
+    }
+    // One more, so that the run lasts until the second is done.
+    script.push(pages(Op::Read, 300_000_000, 3, 1));
+    let outcome = run(&config, script);
+    assert_eq!((work(&outcome).0, outcome.report.block_reads_max), (2, Some(39)));
+}
+
+/// A tenth of the data takes all writes. Without levelling blocks of the rest are never erased again; dynamic levelling
+/// alone does not reach them; with a threshold no block falls further behind than that, the one that is being relocated
+/// apart.
+#[test]
+fn blocks_wear_evenly_where_a_tenth_of_the_data_is_overwritten() {
+    for collecting in [AS_TASK, RESERVING] {
+        let wear = |tasks: &str| {
+            let config = config(&format!(
+                "precondition = {{ mode = \"sequential\" }}
+                 geometry = {{ blocks_per_plane = 32 }}
+                 host = {{ mode = \"closed\", queue_depth = 4 }}
+                 {collecting}
+                 {tasks}"
+            ));
+            let mut stream = rng::stream(1, "test.wear");
+            let writes = (0..20_000).map(|_| pages(Op::Write, 0, stream.random_range(0..32), 1)).collect();
+            let report = run(&config, writes).report;
+            assert_eq!(apart(&report.flash), (0, report.flash.blocks_relocated), "{collecting}");
+            (report.wear.min_erases, report.wear.max_erases, report.flash.blocks_relocated)
+        };
+        let (least, most, relocated) = wear("");
+        assert!(least == 0 && most > 50 && relocated == 0, "{collecting}: {least} to {most}");
+        let (least, most, relocated) = wear("tasks = { wear = { threshold = 1000 } }");
+        assert!(least == 0 && most > 50 && relocated == 0, "{collecting}, dynamic: {least} to {most}");
+        let (least, most, relocated) = wear("tasks = { wear = { threshold = 10 } }");
+        assert!(most - least <= 12 && relocated > 50, "{collecting}: {least} to {most}, {relocated} relocated");
+    }
+}

@@ -1,0 +1,246 @@
+//! Does the log of commands tell what the flash did, and draw it?
+//!
+//! The drive of `common::config`: one die of two planes, read 50 µs, program 500 µs, erase 3 ms, a page's transfer
+//! 40,960 ns, command cycles 100 ns a plane. Pages 0, 2, 4, … are on plane 0.
+
+use crate::common::*;
+use copyback::flash::Carries;
+use copyback::flash::command::{FlashOp, Source};
+use copyback::flash::geometry::Geometry;
+use copyback::observe::commands::{CommandFilter, CommandRecord, PartRecord};
+use copyback::observe::timeline::{Timeline, Use, svg, text};
+use copyback::run::config::RunConfig;
+use copyback::run::{Options, precondition, simulate};
+use copyback::workload::Op::{Read, Trim, Write};
+use copyback::workload::Request;
+use copyback::workload::rng::splitmix64;
+
+const LATER: u64 = 1_000_000_000;
+
+fn log(config: &RunConfig, script: Vec<Request>, filter: CommandFilter, check: bool) -> Vec<CommandRecord> {
+    let options = Options { check, keep_commands: Some(filter), ..Options::default() };
+    let source = Box::new(script.into_iter());
+    let image = precondition(config, 1).expect("preconditioning works");
+    simulate(config, image, source, &options, &mut |_| {}).expect("the run ends well").commands
+}
+
+fn all(config: &RunConfig, script: Vec<Request>) -> Vec<CommandRecord> {
+    log(config, script, CommandFilter::default(), true)
+}
+
+/// Start, end and a letter of each transfer.
+fn transfers(record: &CommandRecord) -> Vec<(u64, u64, char)> {
+    let letter = |carries| match carries {
+        Carries::Cycles => 'c',
+        Carries::DataIn => 'i',
+        Carries::DataOut { .. } => 'o',
+    };
+    record.transfers.iter().map(|t| (t.start_ns, t.end_ns, letter(t.carries))).collect()
+}
+
+#[test]
+fn a_program_and_a_read_of_two_planes_are_told_to_the_nanosecond() {
+    let commands = all(&config(""), vec![pages(Write, 7, 0, 2), pages(Read, LATER, 0, 2)]);
+    let part = |plane, request| PartRecord { plane, block: 0, page: 0, request: Some(request), source: Source::Host };
+    let [program, read] = &commands[..] else { panic!("{commands:?}") };
+    assert_eq!((program.number, program.op, program.issued_ns), (0, FlashOp::Program, 7));
+    assert_eq!(program.parts, [part(0, 0), part(1, 0)]);
+    let loaded_ns = 7 + 2 * COMMAND_NS + 2 * TRANSFER_NS;
+    assert_eq!(transfers(program), [(7, loaded_ns, 'i')]);
+    assert_eq!((program.array_ns, program.end_ns()), ((loaded_ns, loaded_ns + PROGRAM_NS), loaded_ns + PROGRAM_NS));
+
+    assert_eq!((read.number, read.op, read.issued_ns), (1, FlashOp::Read, LATER));
+    assert_eq!(read.parts, [part(0, 1), part(1, 1)]);
+    let sensed_ns = LATER + 2 * COMMAND_NS + READ_NS;
+    let first_out_ns = sensed_ns + TRANSFER_NS;
+    let outs = [(sensed_ns, first_out_ns, 'o'), (first_out_ns, first_out_ns + TRANSFER_NS, 'o')];
+    assert_eq!(transfers(read), [&[(LATER, LATER + 2 * COMMAND_NS, 'c')], &outs[..]].concat());
+    assert_eq!((read.array_ns, read.end_ns()), ((LATER + 2 * COMMAND_NS, sensed_ns), outs[1].1));
+}
+
+/// Random writes and reads of a full drive, some of which collect.
+fn busy() -> (RunConfig, Vec<Request>) {
+    let config = config("geometry = { chips_per_channel = 2 }\nprecondition = { mode = \"random\" }");
+    let request = |i: u64| {
+        let op = if i.is_multiple_of(3) { Read } else { Write };
+        pages(op, 300_000 * i, splitmix64(i) % 280, 1 + splitmix64(i) % 2)
+    };
+    (config, (0..600).map(request).collect())
+}
+
+#[test]
+fn what_is_kept_agrees_with_what_is_counted_and_checks_change_nothing() {
+    let (config, script) = busy();
+    let report = run(&config, script.clone()).report;
+    let commands = all(&config, script.clone());
+    let parts = |op, source| {
+        let of_op = commands.iter().filter(|c| c.op == op).flat_map(|c| &c.parts);
+        of_op.filter(|part| part.source == source).count() as u64
+    };
+    let flash = &report.flash;
+    assert!(report.gc.collections > 0);
+    assert_eq!(parts(FlashOp::Read, Source::Host), flash.host_page_reads);
+    assert_eq!(parts(FlashOp::Program, Source::Host), flash.host_page_programs);
+    assert_eq!(parts(FlashOp::Read, Source::Gc), flash.gc_page_reads);
+    assert_eq!(parts(FlashOp::Program, Source::Gc), flash.gc_page_programs);
+    assert_eq!(parts(FlashOp::Erase, Source::Gc), flash.block_erases);
+    assert_eq!(commands.iter().filter(|c| c.parts.len() > 1).count() as u64, flash.multi_plane_commands);
+    assert!(commands.iter().enumerate().all(|(i, c)| c.number == i as u64));
+    assert!(commands.windows(2).all(|pair| pair[0].issued_ns <= pair[1].issued_ns));
+    assert!(commands.iter().flat_map(|c| &c.parts).all(|p| p.request.is_some() == (p.source == Source::Host)));
+    assert_eq!(log(&config, script, CommandFilter::default(), false), commands);
+}
+
+#[test]
+fn a_filter_keeps_what_touches_its_window_and_its_die() {
+    let (config, script) = busy();
+    let commands = all(&config, script.clone());
+    let middle = &commands[commands.len() / 2];
+    let (from_ns, to_ns) = (middle.issued_ns, middle.issued_ns + 20_000_000);
+    let filter = CommandFilter { from_ns, to_ns, die: Some(1), ..CommandFilter::default() };
+    let expected: Vec<_> =
+        commands.into_iter().filter(|c| c.end_ns() > from_ns && c.issued_ns < to_ns && c.die == 1).collect();
+    assert!(expected.len() > 5);
+    assert_eq!(log(&config, script, filter, false), expected);
+}
+
+/// Block 0 of plane 0 loses all but page 7; the next write brings the plane below its watermark, and a read of the page
+/// arrives while it is moved.
+fn collection() -> (RunConfig, Vec<CommandRecord>) {
+    let config = config(
+        "geometry = { planes_per_die = 1 }\ntrigger = { policy = \"watermark\", soft = 3 }\n\
+         capacity = { over_provisioning = 0.5 }\ntiming = { command = \"0 ns\", channel = \"409.6 MB/s\" }",
+    );
+    let mut script: Vec<Request> = (0..80).map(|p| pages(Write, p, p, 1)).collect();
+    script.extend((0..7).map(|p| pages(Trim, LATER / 2, p, 1)));
+    let overwritten = (1..10).flat_map(|block| [8 * block, 8 * block + 1]).chain((1..7).map(|block| 8 * block + 2));
+    script.extend(overwritten.map(|p| pages(Write, LATER / 2 + p, p, 1)));
+    script.push(pages(Write, LATER, 79, 1));
+    script.push(pages(Read, LATER + 520_000, 7, 1));
+    let filter = CommandFilter { from_ns: LATER, ..CommandFilter::default() };
+    let commands = log(&config, script, filter, true);
+    (config, commands)
+}
+
+#[test]
+fn a_timeline_in_characters() {
+    let (config, commands) = collection();
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], LATER, Some(LATER + 1_200_000));
+    let drawn = text::draw(&timeline, text::Scale { columns: 80, ns_per_column: Some(10_000) });
+    // A page's transfer takes 10 µs, a column.
+    let expected = "\
+die 0, 1 s to 1001.2 ms, a column is 10 us
+
+           1 s       1000.1 ms 1000.2 ms 1000.3 ms 1000.4 ms 1000.5 ms 1000.6 ms 1000.7 ms
+           |---------|---------|---------|---------|---------|---------|---------|---------
+channel 0  w                                                       RW
+plane 0    >w111=============================================|R7==|<>W1====================
+
+           1000.8 ms 1000.9 ms 1.001 s   1001.1 ms
+           |---------|---------|---------|---------
+channel 0
+plane 0    ===========================|E===========
+";
+    assert_eq!(drawn.lines().take(11).collect::<Vec<_>>().join("\n") + "\n", expected, "{drawn}");
+}
+
+#[test]
+fn a_timeline_as_svg_has_every_command() {
+    let (config, commands) = collection();
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], LATER, None);
+    let drawn = svg::draw(&timeline);
+    for command in &commands {
+        assert!(drawn.contains(&format!("<title>command {}: ", command.number)), "{command:?}");
+    }
+    assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
+    assert_eq!(drawn.matches("<g>").count(), drawn.matches("</g>").count());
+}
+
+/// The width that a drawing says it has.
+fn width_px(svg: &str) -> f64 {
+    let width = svg.split("width=\"").nth(1).and_then(|rest| rest.split('"').next());
+    width.and_then(|width| width.parse().ok()).expect("a drawing has a width")
+}
+
+/// Commands of half a millisecond and of days: each array time has its label, and what is idle takes no room.
+#[test]
+fn a_timeline_as_svg_is_as_wide_as_its_content() {
+    let (config, commands) = collection();
+    let geometry = Geometry::new(&config.device());
+    let drawn = |from_ns, to_ns| svg::draw(&Timeline::new(&commands, &geometry, &[0], from_ns, to_ns));
+    let (all, long) = (drawn(LATER, None), drawn(0, Some(1_000_000 * LATER)));
+    assert!(!all.contains("idle: ") && long.contains("idle: 0 ns to 1 s, "), "{long}");
+    assert_eq!(width_px(&all), width_px(&long));
+    let labels = Timeline::new(&commands, &geometry, &[0], 0, None).rows;
+    let arrays = labels.iter().flat_map(|row| &row.bars).filter(|bar| bar.in_use == Use::Array);
+    for bar in arrays {
+        let own = long.split("<g>").find(|drawn| drawn.contains(&bar.detail) && drawn.contains("opacity=\"1\""));
+        assert!(own.is_some_and(|own| own.contains(&format!(">{}</text>", bar.label))), "{}", bar.detail);
+    }
+    // A while in which nothing happens is as wide as the words, however long it is.
+    assert_eq!(width_px(&drawn(0, Some(LATER))), 600.0);
+    // Half of the program alone is drawn at its own scale, on a page that has room for the words.
+    assert!(width_px(&drawn(LATER + 100_000, Some(LATER + 400_000))) <= 600.0);
+}
+
+/// Both drawings, to the last character. Where one changes on purpose, look at the new one and put it in place of the
+/// old.
+#[test]
+fn drawings_are_those_that_were_looked_at() {
+    // On the die that is drawn a program and a read of both planes and a read of one; the other shares the channel.
+    let config = config("geometry = { chips_per_channel = 2 }");
+    let script = vec![pages(Write, 0, 0, 4), pages(Read, 650_000, 0, 4), pages(Read, 1_100_000, 2, 1)];
+    let commands = all(&config, script);
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 20_000, Some(1_150_000));
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for (name, drawn, expected) in [
+        ("timeline.txt", text::draw(&timeline, text::Scale::default()), include_str!("drawings/timeline.txt")),
+        ("timeline.svg", svg::draw(&timeline), include_str!("drawings/timeline.svg")),
+    ] {
+        let file = folder.join(name);
+        std::fs::write(&file, &drawn).expect("the build's folder can be written to");
+        assert!(drawn == expected, "{} is not tests/drawings/{name}", file.display());
+    }
+}
+
+#[test]
+fn a_timeline_in_characters_leaves_out_lines_in_which_nothing_happens() {
+    let config = config("");
+    let commands = all(&config, vec![pages(Write, 0, 0, 1), pages(Read, 990_000, 0, 1)]);
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, None);
+    let drawn = text::draw(&timeline, text::Scale { columns: 20, ns_per_column: Some(10_000) });
+    // The program is over after 541 us; lines of 200 us.
+    assert_eq!(drawn.matches("idle until").count(), 1, "{drawn}");
+    assert!(drawn.contains("\nidle until 800 us\n\n"), "{drawn}");
+}
+
+#[test]
+fn a_timeline_whose_scale_nobody_chose_is_no_longer_than_forty_lines() {
+    let config = config("");
+    let commands = all(&config, vec![pages(Write, 0, 0, 1)]);
+    // A second in 40 lines of 100 columns: 250 us a column, and 500 us are the next round time.
+    let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(1_000_000_000));
+    let drawn = text::draw(&timeline, text::Scale::default());
+    assert!(drawn.starts_with("die 0, 0 ns to 1 s, a column is 500 us\n"), "{drawn}");
+}
+
+/// However long a column is, no die that worked under it looks idle; and no time wraps around.
+#[test]
+fn a_command_under_a_long_column_is_marked() {
+    let config = config("");
+    let commands = all(&config, vec![pages(Write, 0, 0, 1), pages(Read, 990_000, 0, 1)]);
+    let drawn = |to_ns: u64, ns_per_column: Option<u64>| {
+        let timeline = Timeline::new(&commands, &Geometry::new(&config.device()), &[0], 0, Some(to_ns));
+        text::draw(&timeline, text::Scale { ns_per_column, ..text::Scale::default() })
+    };
+    let row = |drawn: &str, name: &str| {
+        let line = drawn.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        line.trim_start_matches(name).trim().to_owned()
+    };
+    for text in [drawn(500_000_000_000, Some(200_000_000)), drawn(u64::MAX, None)] {
+        assert_eq!(row(&text, "plane 0"), "=", "{text}");
+    }
+    let last = drawn(u64::MAX, None);
+    let end = copyback::workload::units::format_duration_ns(u64::MAX);
+    assert!(last.contains(&format!("\nidle until {end}\n")), "{last}");
+}

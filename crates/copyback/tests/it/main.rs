@@ -1,0 +1,43 @@
+//! Integration tests of the simulator. A module asks one question: its first line.
+//!
+//! All modules are one program, which is linked once. `cargo test --package copyback --test it MODULE` runs one of
+//! them.
+
+// `docs/examples/cost_age_times.rs` names these rooms as a file of the library does, from the crate's root.
+use copyback::{flash, ftl, sim};
+
+mod added_policy;
+mod aged;
+mod arrays;
+mod background;
+mod buffering;
+mod collection;
+mod command_log;
+mod common;
+mod delays;
+mod figures;
+mod filling;
+mod flash_requests;
+mod full_windows;
+mod guard;
+mod hot_cold;
+mod instructions;
+mod layering;
+mod map_cache;
+mod measures;
+mod merges;
+mod plugins;
+mod queueing;
+mod rain;
+mod refusals;
+mod regressions;
+mod several_drives;
+mod sharing;
+mod steady_state;
+mod support;
+mod tasks;
+mod tenants;
+mod timing;
+mod ttflash;
+mod warmup;
+mod write_amplification;

@@ -1,0 +1,160 @@
+//! Policies that a program hands in: do they decide, do they decide as built-in ones do, and is a wrong answer named?
+
+use crate::common::{config, pages};
+use copyback::dispatch::order::{self, OrderPolicy};
+use copyback::flash::geometry::Geometry;
+use copyback::ftl::blocks::Blocks;
+use copyback::ftl::victim::plugin::Plugin;
+use copyback::ftl::victim::{self, VictimPolicy, View, greedy};
+use copyback::observe::report::Outcome;
+use copyback::run::{Options, RunError, precondition, simulate};
+use copyback::sim::index::{BlockId, PlaneId};
+use copyback::tasks::gc::trigger::plugin::{self as trigger, Asked};
+use copyback::tasks::view::Class;
+use copyback::workload::Op;
+use std::sync::Arc;
+
+/// `greedy` as somebody else would write it.
+#[derive(Clone)]
+struct Greedy(greedy::Policy);
+
+impl VictimPolicy for Greedy {
+    fn on_close(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.0.on_close(blocks, plane, block);
+    }
+    fn on_invalidate(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.0.on_invalidate(blocks, plane, block);
+    }
+    fn on_take(&mut self, blocks: &Blocks, plane: PlaneId, block: BlockId) {
+        self.0.on_take(blocks, plane, block);
+    }
+    fn pick(&mut self, view: View<'_>) -> Option<BlockId> {
+        self.0.pick(view)
+    }
+}
+
+impl Plugin for Greedy {
+    fn copied(&self) -> Box<dyn Plugin> {
+        Box::new(self.clone())
+    }
+}
+
+/// Names one block, whatever it is.
+struct Always(u32);
+
+impl VictimPolicy for Always {
+    fn on_close(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
+    fn on_invalidate(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
+    fn on_take(&mut self, _: &Blocks, _: PlaneId, _: BlockId) {}
+    fn pick(&mut self, _: View<'_>) -> Option<BlockId> {
+        Some(BlockId(self.0))
+    }
+}
+
+impl Plugin for Always {
+    fn copied(&self) -> Box<dyn Plugin> {
+        Box::new(Self(self.0))
+    }
+}
+
+/// One page after the other is overwritten, until blocks were collected.
+fn overwritten(tables: &str) -> Result<Outcome, RunError> {
+    let requests: Vec<_> = (0..600).map(|i| pages(Op::Write, i * 300_000, i * 7 % 40, 1)).collect();
+    let config = config(tables);
+    let options = Options { check: true, ..Options::default() };
+    simulate(&config, precondition(&config, 1)?, Box::new(requests.into_iter()), &options, &mut |_| {})
+}
+
+#[test]
+fn a_victim_that_is_handed_in_decides_as_the_same_policy_does() {
+    let make = |geometry: &Geometry, seed| {
+        Box::new(Greedy(greedy::Policy::new(&greedy::Params::default(), geometry, seed))) as Box<dyn Plugin>
+    };
+    let plugged = victim::plugin::PLUGINS.plug_in("greedy-by-hand", Arc::new(make));
+    let own = overwritten("victim = { policy = \"greedy\" }").expect("it runs");
+    let handed = overwritten(&format!("victim = {{ policy = \"plugin\", name = \"{}\" }}", plugged.name()));
+    let handed = handed.expect("it runs");
+    assert!(own.report.gc.collections > 10, "there is something to decide");
+    assert_eq!(format!("{:?}", own.report), format!("{:?}", handed.report));
+}
+
+#[test]
+fn a_wrong_victim_is_named() {
+    for (name, block, what) in [
+        ("far", 99, "picked block 99, and the drive has 32"),
+        ("erased", 15, "picked block 15 of plane 0, which is erased"),
+        ("elsewhere", 16, "picked block 16 of plane 1, and was asked for plane 0"),
+    ] {
+        let make = move |_: &Geometry, _| Box::new(Always(block)) as Box<dyn Plugin>;
+        let plugged = victim::plugin::PLUGINS.plug_in(name, Arc::new(make));
+        let error = overwritten(&format!("victim = {{ policy = \"plugin\", name = \"{}\" }}", plugged.name()));
+        let error = error.expect_err("it does not run").to_string();
+        assert_eq!(error, format!("`victim` plugin `{name}` {what}"));
+    }
+}
+
+#[test]
+fn a_plugin_that_nobody_handed_in_is_refused() {
+    for axis in ["victim", "order", "trigger", "preemption", "allocation"] {
+        let error = crate::common::unchecked(&format!("{axis} = {{ policy = \"plugin\", name = \"nobody\" }}")).check();
+        assert_eq!(
+            error.err().map(|error| error.to_string()),
+            Some(format!("`{axis}.name`: there is no plugin `nobody`"))
+        );
+    }
+}
+
+/// Collections go last, whatever waits.
+struct GcLast;
+
+impl OrderPolicy for GcLast {
+    fn pick(&mut self, view: &order::View<'_>) -> Option<Class> {
+        [Class::Read, Class::Write, Class::Gc].into_iter().find(|&class| view.may_run(class))
+    }
+}
+
+/// Names what may not run.
+struct ReadsOnly;
+
+impl OrderPolicy for ReadsOnly {
+    fn pick(&mut self, _: &order::View<'_>) -> Option<Class> {
+        Some(Class::Read)
+    }
+}
+
+#[test]
+fn an_order_that_is_handed_in_decides_and_is_checked() {
+    let plugins = &order::plugin::PLUGINS;
+    let last = plugins.plug_in("gc-last", Arc::new(|_: &Geometry| Box::new(GcLast) as Box<dyn OrderPolicy + Send>));
+    let own = overwritten("order = { policy = \"priority\", first = \"read-write-gc\" }").expect("it runs");
+    let handed =
+        overwritten(&format!("order = {{ policy = \"plugin\", name = \"{}\" }}", last.name())).expect("it runs");
+    assert_eq!(format!("{:?}", own.report), format!("{:?}", handed.report));
+    let reads = plugins.plug_in("reads", Arc::new(|_: &Geometry| Box::new(ReadsOnly) as Box<dyn OrderPolicy + Send>));
+    let error = overwritten(&format!("order = {{ policy = \"plugin\", name = \"{}\" }}", reads.name()));
+    let message = error.expect_err("it does not run").to_string();
+    assert_eq!(message, "`order` plugin `reads` picked Read where Write may run");
+}
+
+/// Asks for a collection where fewer blocks are free than this.
+struct Below(u32);
+
+impl trigger::Plugin for Below {
+    fn wants(&self, asked: &Asked<'_>) -> bool {
+        assert_eq!(asked.free, asked.drive.free_blocks(PlaneId(asked.plane_offset.expect("planes are the scope"))));
+        asked.free < self.0
+    }
+}
+
+#[test]
+fn a_trigger_that_is_handed_in_decides() {
+    let make = |_: &Geometry| Box::new(Below(4)) as Box<dyn trigger::Plugin>;
+    let plugged = trigger::PLUGINS.plug_in("below-4", Arc::new(make));
+    let own = overwritten("trigger = { policy = \"watermark\", soft = 4 }").expect("it runs");
+    // What it is preconditioned and refused by stays the watermark's.
+    let table = format!("trigger = {{ policy = \"plugin\", name = \"{}\", soft = 2 }}", plugged.name());
+    let handed = overwritten(&table).expect("it runs");
+    assert_eq!(own.report.gc.collections, handed.report.gc.collections);
+    let lower = overwritten("trigger = { policy = \"watermark\", soft = 2 }").expect("it runs");
+    assert!(lower.report.gc.collections < handed.report.gc.collections, "watermarks alone would say something else");
+}

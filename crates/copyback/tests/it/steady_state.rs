@@ -1,0 +1,145 @@
+//! Does the rule of the SNIA PTS tell a drive that has settled from one that has not?
+//!
+//! The rule itself, at its limits, is tested beside it (`src/observe/steady.rs`). Here are whole runs: uniformly random
+//! writes in a closed loop, on drives with different preconditioned.
+
+use crate::common::*;
+use copyback::flash::geometry::Geometry;
+use copyback::observe::steady::{Steady, Verdict};
+use copyback::run::config::RunConfig;
+use copyback::run::{Image, Options, RunError, image_key, precondition, simulate};
+use copyback::workload::Op;
+use copyback::workload::rng;
+use rand::RngExt;
+
+fn drive(preconditioning: &str) -> RunConfig {
+    config(&format!(
+        "precondition = {preconditioning}
+         host = {{ mode = \"closed\", queue_depth = 8 }}
+         capacity = {{ over_provisioning = 0.28 }}
+         trigger = {{ policy = \"watermark\", soft = 3 }}
+         geometry = {{ chips_per_channel = 2, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 32 }}"
+    ))
+}
+
+/// The verdict on so many capacities of random writes.
+fn verdict(preconditioning: &str, capacities: f64) -> Steady {
+    let config = drive(preconditioning);
+    let image = precondition(&config, 1).expect("the drive is preconditioned");
+    let units = 6_000;
+    let mut stream = rng::stream(5, "test.writes");
+    let writes = (capacities * units as f64) as u64;
+    let script: Vec<_> = (0..writes).map(|_| pages(Op::Write, 0, stream.random_range(0..units), 1)).collect();
+    let outcome = simulate(&config, image, Box::new(script.into_iter()), &Options::default(), &mut |_| {});
+    outcome.expect("the run ends well").report.steady
+}
+
+#[test]
+fn a_drive_preconditioned_as_snia_says_is_steady_from_the_start() {
+    let steady = verdict("{ mode = \"snia\" }", 3.0);
+    println!("{steady:?}");
+    assert_eq!(steady.verdict, Verdict::Steady);
+    // Both figures of a closed loop are looked at, and are far inside the limits.
+    assert_eq!(steady.figures.iter().map(|f| f.name).collect::<Vec<_>>(), ["write amplification", "throughput"]);
+    assert!(steady.figures.iter().all(|f| f.slope.abs() < 0.05 && f.range < 0.1), "{steady:?}");
+}
+
+#[test]
+fn a_drive_that_was_only_filled_in_order_is_not() {
+    // Its blocks lose their first units all at once: write amplification climbs from 1.
+    let steady = verdict("{ mode = \"sequential\" }", 1.5);
+    println!("{steady:?}");
+    assert_eq!(steady.verdict, Verdict::NotYet);
+    assert!(steady.figures[0].slope > 0.10, "{steady:?}");
+}
+
+#[test]
+fn a_new_drive_is_not_and_says_so_even_where_nothing_moves() {
+    assert_eq!(verdict("{ mode = \"empty\" }", 3.0).verdict, Verdict::NotYet);
+    assert_eq!(verdict("{ mode = \"empty\" }", 0.5).verdict, Verdict::NoErase);
+}
+
+#[test]
+fn a_run_of_a_few_erases_is_not_judged() {
+    assert_eq!(verdict("{ mode = \"snia\" }", 0.05).verdict, Verdict::TooShort);
+}
+
+#[test]
+fn preconditioning_that_does_not_settle_is_an_error_that_says_how_far_it_is() {
+    // A drive of sixteen pages: a round writes three, and moves none or some.
+    let config = config(
+        "precondition = { mode = \"snia\", round = 0.2 }
+         capacity = { over_provisioning = 1.0 }
+         geometry = { planes_per_die = 1, blocks_per_plane = 8, pages_per_block = 4 }",
+    );
+    match precondition(&config, 1) {
+        Err(RunError::Config(error)) => {
+            assert_eq!(error.key, "precondition.round");
+            assert!(error.message.contains("25 rounds") && error.help.is_some(), "{error:?}");
+        }
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("the preconditioning settled"),
+    }
+    let refused = |round: &str| {
+        let table: toml::Table =
+            copyback::config::from_toml(&format!("precondition = {{ mode = \"snia\", round = {round} }}")).unwrap();
+        let preconditioning =
+            table["precondition"].clone().try_into::<copyback::run::precondition::PreconditionConfig>().unwrap();
+        preconditioning.check().is_err()
+    };
+    assert!(refused("0.0") && refused("1000.0") && refused("nan") && !refused("0.5"));
+}
+
+#[test]
+fn preconditioning_without_collection_is_shared_by_watermarks_and_no_other_is() {
+    let with_watermark = |preconditioning: &str, soft: u32| {
+        let mut config = drive(preconditioning);
+        let table = format!("policy = \"watermark\"\nsoft = {soft}");
+        config.trigger = copyback::config::from_toml(&table).expect("a trigger's table");
+        config
+    };
+    let run = |config: &RunConfig, image: Image| {
+        let mut stream = rng::stream(5, "test.writes");
+        let script: Vec<_> = (0..4_000).map(|_| pages(Op::Write, 0, stream.random_range(0..3_000), 1)).collect();
+        let outcome = simulate(config, image, Box::new(script.into_iter()), &Options::default(), &mut |_| {});
+        outcome.expect("the run ends well").report
+    };
+    let aged = "{ mode = \"aged\", used_min = 0.9, used_max = 0.93, valid = 0.5 }";
+    let (early, late) = (with_watermark(aged, 4), with_watermark(aged, 3));
+    assert_eq!(image_key(&early), image_key(&late));
+    let own = run(&early, precondition(&early, 1).unwrap());
+    assert!(own.gc.collections > 0);
+    assert_eq!(run(&early, precondition(&late, 1).unwrap()), own);
+    let random = "{ mode = \"random\", overwrites = 1.0 }";
+    assert_ne!(image_key(&with_watermark(random, 4)), image_key(&with_watermark(random, 3)));
+}
+
+/// The fifths of a run end with its last request, though collections that let the host go first are behind and go on:
+/// the times of all fifths together are the run's.
+#[test]
+fn the_last_fifth_ends_with_the_last_request() {
+    let config = config(
+        "geometry = { planes_per_die = 4, blocks_per_plane = 64, pages_per_block = 64 }
+         capacity = { over_provisioning = 0.15 }
+         trigger = { policy = \"watermark\", soft = 5 }
+         preemption = { policy = \"points\" }
+         host = { mode = \"closed\", queue_depth = 16 }
+         precondition = { mode = \"random\", overwrites = 2.0 }",
+    );
+    let units = u64::from(Geometry::new(&config.device()).logical_units);
+    let script: Vec<_> = (0..5_000).map(|i| pages(Op::Write, 0, i * 7_919 % units, 1)).collect();
+    let outcome = run(&config, script);
+    let note = outcome.notes.iter().find(|note| note.contains("was programmed when the last request had ended"));
+    let percent: f64 = note.and_then(|note| note.split(' ').next()?.parse().ok()).expect("what was put off is noted");
+    let report = outcome.report;
+    // The fifths have what was programmed until then.
+    let amplification = report.steady.figures.iter().find(|f| f.name == "write amplification").expect("it erases");
+    let until_then = amplification.rounds.iter().sum::<f64>() / 5.0;
+    let all = (report.flash.host_units + report.flash.gc_units + report.flash.padding_units) as f64 / 5_000.0;
+    assert!((percent / 100.0 - (1.0 - until_then / all)).abs() < 0.02, "{percent} % of {all}, {until_then} until then");
+    let throughput = report.steady.figures.iter().find(|figure| figure.name == "throughput").expect("a closed loop");
+    let took_s: f64 = throughput.rounds.iter().map(|per_s| 1_000.0 / per_s).sum();
+    // A fifth is off by half a spacing of marks, 4 requests, at either end.
+    let simulated_s = report.simulated_ns as f64 / 1e9;
+    assert!((took_s / simulated_s - 1.0).abs() < 0.01, "fifths of {took_s} s in {simulated_s} s: {throughput:?}");
+}

@@ -1,0 +1,60 @@
+//! What several tests need: workloads that stand in memory, and configurations that are put together from knobs.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+pub mod four_dies;
+pub mod under;
+
+use copyback::flash::geometry::Geometry;
+use copyback::run::config::RunConfig;
+use copyback::workload::{Op, Priority, Request};
+
+pub fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64, device: u32) -> Request {
+    Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal }
+}
+
+/// Mapping units that hold data of a plane at most, if the drive is to pass `RunConfig::check` with nothing to spare.
+pub fn tightest_units(config: &RunConfig) -> u64 {
+    let g = &config.geometry;
+    let held_back = config.blocks_held_back().max(config.trigger.stop_blocks_per_plane(&config.geometry));
+    let planes = u64::from(g.channels * g.chips_per_channel * g.dies_per_chip * g.planes_per_die);
+    let mut data_blocks = g.blocks_per_plane.saturating_sub(held_back + 1);
+    // The invalid units that are left must be more than blocks can hold without a page's worth in any of them.
+    let full_blocks = u64::from(g.blocks_per_plane - config.blocks_held_back() + 1);
+    let per_block = u64::from(g.pages_per_block) * g.units_per_page();
+    while data_blocks > 1
+        && (full_blocks - u64::from(data_blocks)) * per_block <= full_blocks * (g.units_per_page() - 1)
+    {
+        data_blocks -= 1;
+    }
+    planes * u64::from(data_blocks) * u64::from(g.pages_per_block) * g.units_per_page()
+}
+
+/// One way to set a knob: lines of TOML with dotted keys.
+pub type Setting = &'static str;
+
+/// Parses lines of dotted keys. Without a line for the capacity the drive is as full as `RunConfig::check` accepts,
+/// less `spare_units`.
+pub fn configuration(lines: &[impl AsRef<str>], spare_units: u64) -> (RunConfig, String) {
+    let lines = lines.iter().map(AsRef::as_ref).filter(|l: &&str| !l.is_empty());
+    let mut text = lines.map(|l| format!("{l}\n")).collect::<String>();
+    if !text.contains("capacity.") {
+        let probe: RunConfig = parse(&format!("{text}capacity.over_provisioning = 1.0\n"));
+        let units = tightest_units(&probe).saturating_sub(spare_units).max(1);
+        text += &format!("capacity.logical = {}\n", units * probe.geometry.unit_bytes());
+    }
+    (parse(&text), text)
+}
+
+pub fn parse(text: &str) -> RunConfig {
+    copyback::config::from_toml(text).unwrap_or_else(|e| panic!("the test's configuration does not parse: {e}\n{text}"))
+}
+
+/// What a request asks for must lie inside the drive: a place given as a share of 2³² of it, and a length.
+pub fn fitted(geometry: &Geometry, op: Op, place: u32, granularity: u64, len_bytes: u64, arrival_ns: u64) -> Request {
+    let capacity = geometry.logical_bytes();
+    let len_bytes = len_bytes.clamp(1, capacity);
+    let last = (capacity - len_bytes) / granularity;
+    let offset = (u128::from(place) * u128::from(last + 1)) >> 32;
+    request(arrival_ns, op, offset as u64 * granularity, len_bytes, 0)
+}

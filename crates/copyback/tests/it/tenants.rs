@@ -1,0 +1,307 @@
+//! Several workloads on one drive: is each what it would be, and are they together what one merged workload is?
+
+use crate::support::four_dies::{FOUR_DIES, four_dies};
+use copyback::config::layers::{Layer, LayerError, Stack};
+use copyback::observe::report::{Outcome, Report, RequestRecord};
+use copyback::run::config::{Resolved, RunConfig};
+use copyback::run::{Asked, Options, precondition, simulate, simulate_asked};
+use copyback::workload::request::{Op, Priority, Request};
+use copyback::workload::spec::Pace;
+use copyback::workload::tenants::{self, Stream, Usual};
+use copyback::workload::{Error, RequestSource};
+
+fn drive() -> RunConfig {
+    four_dies("")
+}
+
+/// Requests so far from each other, each of one page; of these every `nth` reads.
+fn requests(count: u64, gap_ns: u64, first_page: u64, nth: u64) -> Vec<Request> {
+    let request = |i: u64| Request {
+        arrival_ns: i * gap_ns,
+        offset_bytes: (first_page + i * 7_919 % 2_000) * 4096,
+        len_bytes: 4096,
+        device: 0,
+        op: if i.is_multiple_of(nth) { Op::Read } else { Op::Write },
+        priority: Priority::Normal,
+    };
+    (0..count).map(request).collect()
+}
+
+fn stream(name: &str, pace: Pace, requests: Vec<Request>) -> Stream {
+    Stream {
+        name: name.to_owned(),
+        source: Box::new(requests.into_iter()),
+        region_start_bytes: 0,
+        pace,
+        queue_depth: 1,
+        think: None,
+        phases_ns: vec![[0, u64::MAX]],
+        after: Vec::new(),
+        not_before_ns: 0,
+        warmup_ns: 0,
+    }
+}
+
+fn ran(asked: Asked) -> Outcome {
+    let config = drive();
+    let image = precondition(&config, 1).expect("a preconditioning");
+    let options = Options { keep_requests: true, check: true, ..Options::default() };
+    simulate_asked(&config, vec![(&config, image)], asked, &options, &mut |_| {}).expect("the run ends well")
+}
+
+fn of_one(requests: Vec<Request>) -> Outcome {
+    let config = drive();
+    let image = precondition(&config, 1).expect("a preconditioning");
+    let options = Options { keep_requests: true, check: true, ..Options::default() };
+    simulate(&config, image, Box::new(requests.into_iter()), &options, &mut |_| {}).expect("the run ends well")
+}
+
+/// Open loops that are merged by time, and by their order where times are equal, are one workload.
+#[test]
+fn open_workloads_together_are_the_merged_workload() {
+    // Every third arrival of the one is at the nanosecond of one of the other.
+    let (first, second) = (requests(900, 400_000, 0, 3), requests(600, 600_000, 2_000, 2));
+    let mut merged: Vec<(u64, u8, Request)> = Vec::new();
+    merged.extend(first.iter().map(|request| (request.arrival_ns, 0, *request)));
+    merged.extend(second.iter().map(|request| (request.arrival_ns, 1, *request)));
+    merged.sort_by_key(|(arrival_ns, of, _)| (*arrival_ns, *of));
+    let alone = of_one(merged.into_iter().map(|(_, _, request)| request).collect());
+    let together = ran(Asked::Several(vec![stream("first", Pace::Open, first), stream("second", Pace::Open, second)]));
+    assert!(alone.report.gc.collections > 0, "nothing is collected");
+    let without = Report { workloads: Default::default(), ..together.report.clone() };
+    assert_eq!(without, alone.report);
+    // But for whose each is.
+    let owned = |record: &RequestRecord| u16::from(record.offset_bytes >= 2_000 * 4096);
+    assert!(together.requests.iter().all(|record| record.workload == owned(record)));
+    let of_nobody: Vec<_> = together.requests.iter().map(|record| RequestRecord { workload: 0, ..*record }).collect();
+    assert_eq!(of_nobody, alone.requests);
+    let [first, second] = ["first", "second"].map(|name| &together.report.workloads[name]);
+    assert_eq!((first.reads, first.writes, second.reads, second.writes), (300, 600, 300, 300));
+    let all = &alone.report.response.read;
+    let sum = |read: &copyback::observe::report::Latency| read.mean_ns * read.count as f64;
+    let both = sum(&first.response.read) + sum(&second.response.read);
+    assert!((both / sum(all) - 1.0).abs() < 1e-12, "the reads of both are not all reads");
+    assert_eq!(all.max_ns, first.response.read.max_ns.max(second.response.read.max_ns));
+}
+
+/// A closed loop alone is the same as one of several that is the only one.
+#[test]
+fn one_of_one_is_the_workload_alone() {
+    let mut config = drive();
+    config.host.mode = copyback::host::config::HostMode::Closed;
+    config.host.queue_depth = 5;
+    let image = precondition(&config, 1).expect("a preconditioning");
+    let source = Box::new(requests(500, 0, 0, 4).into_iter());
+    let alone = simulate(&config, image, source, &Options::default(), &mut |_| {}).expect("the run ends well");
+    let one = Stream { queue_depth: 5, ..stream("one", Pace::Closed, requests(500, 0, 0, 4)) };
+    let among = ran(Asked::Several(vec![one]));
+    assert_eq!(among.report.response, alone.report.response);
+    assert_eq!(among.report.flash, alone.report.flash);
+    assert_eq!(among.report.workloads["one"].response.write, alone.report.response.write);
+}
+
+#[test]
+fn each_closed_loop_has_its_own_limit() {
+    let one = stream("one", Pace::Closed, requests(300, 0, 0, 1));
+    let seven = Stream { queue_depth: 7, ..stream("seven", Pace::Closed, requests(900, 0, 2_000, 1)) };
+    let report = ran(Asked::Several(vec![one, seven])).report;
+    let peaks = [&report.workloads["one"], &report.workloads["seven"]].map(|of| of.peak_outstanding);
+    assert_eq!((peaks, report.peak_outstanding), ([1, 7], 8));
+    // Little's law: so many are under way on average, but for the while at the end.
+    let one = &report.workloads["one"];
+    let under_way = one.iops * one.response.all.mean_ns / 1e9;
+    assert!((under_way - 1.0).abs() < 1e-9, "{under_way} of one are under way");
+}
+
+#[test]
+fn thinking_is_between_the_end_of_one_and_the_begin_of_another() {
+    let think_ns = 700_000;
+    let thinks = Stream { think: Some((1, think_ns)), ..stream("one", Pace::Closed, requests(200, 0, 0, 1)) };
+    let report = &ran(Asked::Several(vec![thinks])).report.workloads["one"];
+    let busy_ns = report.response.all.mean_ns * 200.0;
+    assert!((report.simulated_ns as f64 - busy_ns - 199.0 * think_ns as f64).abs() < 1.0);
+}
+
+#[test]
+fn phases_stop_its_clock_and_who_waits_starts_when_another_has_ended() {
+    let ms = 1_000_000;
+    // 10 requests, a millisecond apart: 4 in the first phase, 6 in the second.
+    let phases_ns = vec![[2 * ms, 6 * ms], [20 * ms, 90 * ms]];
+    let phased = Stream { phases_ns: phases_ns.clone(), ..stream("phased", Pace::Open, requests(10, ms, 0, 1)) };
+    let closed = Stream { phases_ns, ..stream("closed", Pace::Closed, requests(5_000, 0, 0, 1)) };
+    let later = Stream { after: vec![0], ..stream("later", Pace::Open, requests(3, ms, 2_000, 1)) };
+    let outcome = ran(Asked::Several(vec![phased, closed, later]));
+    let arrivals = |is_of: fn(&u64) -> bool, closed: bool| {
+        let of = outcome.requests.iter().filter(|record| is_of(&record.offset_bytes));
+        let mut times: Vec<u64> = of.map(|record| record.arrival_ns).collect();
+        times.sort_unstable();
+        times.retain(|ns| closed || ns.is_multiple_of(ms));
+        times
+    };
+    let in_phases = |ns: &u64| (2 * ms..6 * ms).contains(ns) || (20 * ms..90 * ms).contains(ns);
+    let first = arrivals(|offset| *offset < 2_000 * 4096, true);
+    assert!(first.len() > 100 && first.iter().all(in_phases), "{first:?}");
+    let open: Vec<u64> = (2..6).chain(20..26).map(|at| at * ms).collect();
+    let on_time = arrivals(|offset| *offset < 2_000 * 4096, false);
+    assert!(open.iter().all(|ns| on_time.contains(ns)), "{on_time:?}");
+    // The open one's last request arrives at 25 ms, and ends within a millisecond or so.
+    let later = arrivals(|offset| *offset >= 2_000 * 4096, true);
+    assert_eq!(later.len(), 3);
+    assert!((25 * ms..35 * ms).contains(&later[0]) && later[2] - later[0] == 2 * ms, "{later:?}");
+}
+
+/// A workload behind another starts when that has ended, or at its own time, whichever is later.
+#[test]
+fn who_waits_starts_no_earlier_than_its_own_time() {
+    let ms = 1_000_000;
+    for (not_before_ns, expected) in [(3 * ms, None), (50 * ms, Some(50 * ms))] {
+        // Its last request arrives at 9 ms, and ends soon after.
+        let first = stream("first", Pace::Open, requests(10, ms, 0, 1));
+        let second =
+            Stream { after: vec![0], not_before_ns, ..stream("second", Pace::Closed, requests(5, 0, 2_000, 1)) };
+        let outcome = ran(Asked::Several(vec![first, second]));
+        let of_second = outcome.requests.iter().filter(|record| record.offset_bytes >= 2_000 * 4096);
+        let begins = of_second.map(|record| record.arrival_ns).min().expect("it asks");
+        let first_ends = outcome.requests.iter().filter(|record| record.offset_bytes < 2_000 * 4096);
+        let first_ends = first_ends.map(|record| record.arrival_ns + record.response_ns).max().expect("it asks");
+        assert_eq!(begins, expected.unwrap_or(first_ends));
+    }
+}
+
+/// The rate of a workload is over the time that it was there: from its begin behind its warm-up to its end, where that
+/// is a moment of its own, and to its last completion otherwise.
+#[test]
+fn rates_are_over_the_time_that_a_workload_is_there() {
+    let ms = 1_000_000;
+    let until = |stop_ns: u64| vec![[0, stop_ns]];
+    // Reads 2 ms apart up to 21 ms: at 0, 2, ..., 20 ms, of which those from 10 ms on are measured.
+    let timed = Stream {
+        phases_ns: until(21 * ms),
+        warmup_ns: 10 * ms,
+        ..stream("timed", Pace::Open, requests(99, 2 * ms, 0, 1))
+    };
+    let counted = stream("counted", Pace::Open, requests(5, 2 * ms, 2_000, 1));
+    let outcome = ran(Asked::Several(vec![timed, counted]));
+    let [timed, counted] = ["timed", "counted"].map(|name| &outcome.report.workloads[name]);
+    assert_eq!((timed.reads, timed.simulated_ns), (6, 11 * ms));
+    assert!((timed.iops - 6.0 / 0.011).abs() < 1e-6);
+    let ends = outcome
+        .requests
+        .iter()
+        .filter(|record| record.offset_bytes >= 2_000 * 4096)
+        .map(|record| record.arrival_ns + record.response_ns);
+    assert_eq!((counted.reads, counted.simulated_ns), (5, ends.max().expect("it asks")));
+    // A phase of 4 ms with two reads and one of 3 ms with the rest, whose last ends behind it.
+    let phases_ns = vec![[0, 4 * ms], [20 * ms, 23 * ms]];
+    let phased = Stream { phases_ns, ..stream("phased", Pace::Open, requests(3, 2 * ms, 0, 1)) };
+    let outcome = ran(Asked::Several(vec![phased]));
+    let last = outcome.requests.iter().map(|record| record.arrival_ns + record.response_ns).max().expect("it asks");
+    assert_eq!(outcome.report.workloads["phased"].simulated_ns, 4 * ms + (last - 20 * ms));
+    assert_eq!(counted.outstanding_shares, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn a_limit_of_requests_ends_all() {
+    let config = drive();
+    let image = precondition(&config, 1).expect("a preconditioning");
+    let both = ["a", "b"].map(|name| stream(name, Pace::Closed, requests(500, 0, 0, 2)));
+    let options = Options { requests: Some(100), ..Options::default() };
+    let asked = Asked::Several(Vec::from(both));
+    let report = simulate_asked(&config, vec![(&config, image)], asked, &options, &mut |_| {}).expect("a run").report;
+    assert_eq!(report.reads + report.writes, 100);
+    assert_eq!(report.workloads.values().map(|of| of.reads + of.writes).sum::<u64>(), 100);
+}
+
+const SEVERAL: &str = r#"
+    [workloads.a]
+    share = 0.25
+    requests = 100
+    read_share = 0.5
+    size = { kind = "fixed", mean = "4 KiB" }
+    arrivals = { kind = "poisson", rate = 1000 }
+    [workloads.b]
+    share = 0.5
+    requests = 100
+    read_share = 0.5
+    size = { kind = "fixed", mean = "4 KiB" }
+"#;
+
+fn resolved(text: &str) -> Result<Resolved, LayerError> {
+    let mut stack = Stack::new();
+    stack.push(Layer::parse("drive", FOUR_DIES).expect("TOML"));
+    stack.push(Layer::parse("several", text).expect("TOML"));
+    stack.resolve()
+}
+
+fn drawn(text: &str) -> Vec<(String, Vec<Request>)> {
+    let usual = Usual { is_closed: false, queue_depth: 32, grain_bytes: 4096 };
+    let open = |spec: &_, seed, bytes| copyback::workload::open(spec, seed, bytes);
+    let streams = tenants::open::<Error>(&resolved(text).unwrap().tenants, 1, 8 << 20, usual, open).unwrap();
+    let all = streams.into_iter().map(|mut stream| {
+        let mut requests = Vec::new();
+        while let Some(request) = stream.source.next_request().unwrap() {
+            let offset_bytes = request.offset_bytes + stream.region_start_bytes;
+            requests.push(Request { offset_bytes, ..request });
+        }
+        (stream.name, requests)
+    });
+    all.collect()
+}
+
+#[test]
+fn each_draws_in_its_own_part_and_from_streams_of_its_own() {
+    let both = drawn(SEVERAL);
+    let in_part = |of: usize, from: u64, to: u64| {
+        both[of].1.iter().all(|r| r.offset_bytes >= from << 20 && r.offset_bytes + r.len_bytes <= to << 20)
+    };
+    assert!(in_part(0, 0, 2) && in_part(1, 2, 6));
+    let places = |of: usize| both[of].1.iter().map(|r| (r.offset_bytes % (2 << 20), r.op)).collect::<Vec<_>>();
+    assert_ne!(places(0), places(1));
+    let third = format!(
+        "{SEVERAL}\n[workloads.aa]\nrequests = 9\nread_share = 1.0\nsize = {{ kind = \"fixed\", mean = 4096 }}"
+    );
+    let three = drawn(&third);
+    assert_eq!((&three[0], &three[2]), (&both[0], &both[1]));
+}
+
+#[test]
+fn what_is_printed_is_read_back() {
+    let first = resolved(&format!("{SEVERAL}\nphases = [[\"1 s\", \"2 s\"]]\nqueue_depth = 3")).unwrap();
+    let printed = first.to_toml();
+    let mut stack = Stack::new();
+    stack.push(Layer::parse("printed", printed.clone()).expect("TOML"));
+    assert_eq!(stack.resolve().unwrap(), first, "{printed}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_a_remedy() {
+    for (more, says) in [
+        ("share = 0.8", "add up to 1.05"),
+        ("region_start = \"1 GiB\"", "said twice"),
+        ("queue_depht = 4", "`queue_depth`"),
+        ("mode = \"opne\"", "did you mean `open`"),
+        ("mode = \"open\"", "needs arrival times"),
+        ("think_every = 4", "nothing is waited for"),
+        ("stop = \"1 s\"\nstart = \"2 s\"", "after its begin"),
+        ("after = [\"c\"]", "no other workload `c`"),
+        ("after = [\"b\"]", "no other workload `b`"),
+        ("footprint = \"mapped\"", "part of it"),
+        ("phases = [[\"2 s\", \"3 s\"], [\"1 s\", \"2 s\"]]", "one begins before"),
+        ("[workload]\nskip_bad = 1", "the only one of a run"),
+        ("[workloads.c]\nrequests = 1", "read_share"),
+        ("[workloads.\"a b\"]\nrequests = 1", "no name of a workload"),
+        ("[host]\nmode = \"open\"", "has none"),
+    ] {
+        let more = if more.starts_with("share") {
+            SEVERAL.replace("share = 0.5\n    req", &format!("{more}\n    req"))
+        } else {
+            format!("{SEVERAL}\n{more}")
+        };
+        let error = resolved(&more).expect_err(&more);
+        let said = format!("{} {}", error.message, error.help.clone().unwrap_or_default());
+        assert!(said.contains(says) && error.help.is_some() || said.contains("did you mean"), "{more}: {said}");
+        assert!(error.place.is_some(), "{more}: no place");
+    }
+    let circle = SEVERAL.replace("[workloads.b]", "after = [\"b\"]\n[workloads.b]\nafter = [\"a\"]");
+    assert!(resolved(&circle).unwrap_err().message.contains("in a circle"));
+}
