@@ -1,5 +1,6 @@
 //! How a command can end badly, and how that is shown.
 
+mod render;
 mod travel;
 
 use crate::steady;
@@ -10,7 +11,6 @@ use copyback::run::config::Resolved;
 use copyback::run::warmup::Unfinished;
 use copyback::run::{RunError, Warmup};
 use copyback_workload::spec::WorkloadSpec;
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::sync::Arc;
 
 /// What helps where the disk takes no more, or never took anything.
@@ -35,13 +35,19 @@ pub enum Failure {
     PipeClosed,
 }
 
+/// A text, and what its user calls it.
+#[derive(Debug)]
+struct Source {
+    name: String,
+    text: String,
+}
+
 /// The mistake, a remedy, and the text at fault.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
+#[derive(Debug)]
 pub struct Diagnosis {
     message: String,
     help: Option<String>,
-    source_text: Option<NamedSource<String>>,
+    source_text: Option<Source>,
     span: Option<std::ops::Range<usize>>,
 }
 
@@ -54,10 +60,10 @@ impl Diagnosis {
     fn cut(mut self) -> Self {
         self.message = shorten(&self.message);
         if let (Some(source), Some(span)) = (&self.source_text, &self.span)
-            && lines_around(source.inner(), span).len() > SHOWN_BYTES_MAX
+            && lines_around(&source.text, span).len() > SHOWN_BYTES_MAX
         {
-            let (line, column) = line_and_column(source.inner(), span.start);
-            self.message = format!("{}:{line}:{column}: {}", source.name(), self.message);
+            let (line, column) = line_and_column(&source.text, span.start);
+            self.message = format!("{}:{line}:{column}: {}", source.name, self.message);
             (self.source_text, self.span) = (None, None);
         }
         self
@@ -110,21 +116,6 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
-impl Diagnostic for Diagnosis {
-    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-        self.help.as_ref().map(|help| Box::new(help) as Box<dyn std::fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source_text.as_ref().map(|text| text as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let span = self.span.clone()?;
-        Some(Box::new(std::iter::once(LabeledSpan::new_primary_with_span(Some("here".into()), span))))
-    }
-}
-
 impl Failure {
     /// A wrong command or input.
     pub fn input(message: impl Into<String>) -> Self {
@@ -165,8 +156,8 @@ impl Failure {
     pub fn place(&self) -> Option<(&str, usize, usize, &str)> {
         let (Self::Input(diagnosis) | Self::Run(diagnosis)) = self else { return None };
         let (source, span) = (diagnosis.source_text.as_ref()?, diagnosis.span.clone()?);
-        let (line, column) = line_and_column(source.inner(), span.start);
-        Some((source.name(), line, column, source.inner().get(span).unwrap_or_default()))
+        let (line, column) = line_and_column(&source.text, span.start);
+        Some((&*source.name, line, column, source.text.get(span).unwrap_or_default()))
     }
 
     /// The same with a remedy.
@@ -182,7 +173,7 @@ impl Failure {
     #[must_use]
     pub fn at(mut self, place: Option<Place>) -> Self {
         if let (Self::Input(diagnosis) | Self::Run(diagnosis), Some(place)) = (&mut self, place) {
-            diagnosis.source_text = Some(NamedSource::new(&place.text.name, place.text.text.clone()));
+            diagnosis.source_text = Some(Source { name: place.text.name.clone(), text: place.text.text.clone() });
             diagnosis.span = Some(place.span);
         }
         self
@@ -194,7 +185,7 @@ impl Failure {
         if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self
             && let (Some(source), Some(span)) = (&diagnosis.source_text, &diagnosis.span)
         {
-            let text = Text { name: source.name().to_owned(), text: source.inner().clone() };
+            let text = Text { name: source.name.to_owned(), text: source.text.clone() };
             let place = moved(&Place { text: Arc::new(text), span: span.clone() });
             return self.at(place);
         }
@@ -206,8 +197,8 @@ impl Failure {
     pub fn not_at_line(mut self, line: &str) -> Self {
         if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self
             && let (Some(source), Some(span)) = (&diagnosis.source_text, &diagnosis.span)
-            && let Some(before) = source.inner().get(..span.start)
-            && source.inner().lines().nth(before.matches('\n').count()) == Some(line)
+            && let Some(before) = &source.text.get(..span.start)
+            && source.text.lines().nth(before.matches('\n').count()) == Some(line)
         {
             (diagnosis.source_text, diagnosis.span) = (None, None);
         }
@@ -241,9 +232,8 @@ impl Failure {
             Self::Run(diagnosis) => (diagnosis, 1),
             Self::PipeClosed => return 0,
         };
-        let report = format!("{:?}", miette::Report::new(diagnosis.cut()));
-        // Nobody is left to tell where standard error is closed, too.
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{report}\n").as_bytes());
+        // If standard error is closed too, no reader is left.
+        let _ = std::io::Write::write_all(&mut anstream::stderr(), render::rendered(&diagnosis.cut()).as_bytes());
         code
     }
 }

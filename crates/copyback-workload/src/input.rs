@@ -25,6 +25,7 @@ const EXPANSION_MAX: u64 = 1000;
 const EXPANSION_FREE_BYTES: u64 = 64 << 20;
 
 /// What a decompressor of xz may allocate. Its strongest preset needs 65 MiB; a damaged header may ask for 4 GiB.
+#[cfg(feature = "xz")]
 const XZ_MEMORY_BYTES_MAX: u64 = 256 << 20;
 
 /// A tar header is one such block, and file contents are padded to it.
@@ -102,7 +103,7 @@ fn unwrap_one(
     } else if head.starts_with(b"BZh") && head.get(4..10) == Some(&[0x31, 0x41, 0x59, 0x26, 0x53, 0x59]) {
         ("bzip2", Box::new(bzip2::bufread::MultiBzDecoder::new(take())))
     } else if head.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0]) {
-        ("xz", Box::new(liblzma::bufread::XzDecoder::new_stream(take(), xz_stream()?)))
+        ("xz", unpacked_xz(take())?)
     } else if head.get(257..262) == Some(b"ustar") {
         ("tar", Box::new(TarContent::new(take(), notes.clone())))
     } else {
@@ -111,10 +112,19 @@ fn unwrap_one(
     Ok(Some((name, unwrapped)))
 }
 
-/// A decompressor of one xz stream after the other.
-fn xz_stream() -> Result<liblzma::stream::Stream, io::Error> {
+/// The content of one xz stream after the other.
+#[cfg(feature = "xz")]
+fn unpacked_xz(packed: BufReader<ByteStream>) -> Result<ByteStream, io::Error> {
     let flags = liblzma::stream::CONCATENATED;
-    Ok(liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY_BYTES_MAX, flags)?)
+    let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY_BYTES_MAX, flags)?;
+    Ok(Box::new(liblzma::bufread::XzDecoder::new_stream(packed, stream)))
+}
+
+#[cfg(not(feature = "xz"))]
+fn unpacked_xz(_packed: BufReader<ByteStream>) -> Result<ByteStream, io::Error> {
+    let message =
+        "this build of the program cannot unpack xz: unpack the file (xz -d), or build with `--features full`";
+    Err(io::Error::new(io::ErrorKind::Unsupported, message))
 }
 
 /// The file's own bytes, counted.
@@ -156,6 +166,7 @@ impl Read for Unpacked {
     }
 }
 
+#[cfg(feature = "xz")]
 fn explain_memory(error: io::Error) -> io::Error {
     let xz = error.get_ref().and_then(|inner| inner.downcast_ref::<liblzma::stream::Error>());
     if !matches!(xz, Some(liblzma::stream::Error::MemLimit)) {
@@ -164,6 +175,11 @@ fn explain_memory(error: io::Error) -> io::Error {
     let memory = crate::units::format_bytes(XZ_MEMORY_BYTES_MAX);
     let message = format!("unpacking this xz file takes more than {memory} of memory: unpack it yourself");
     io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+#[cfg(not(feature = "xz"))]
+fn explain_memory(error: io::Error) -> io::Error {
+    error
 }
 
 /// The first bytes (fewer at the end of the stream), and a stream that still begins with them.

@@ -1,7 +1,6 @@
 //! Failures that come from another process, with all that is told of them.
 
-use super::{Diagnosis, Failure};
-use miette::NamedSource;
+use super::{Diagnosis, Failure, Source};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Deserialize, Serialize)]
@@ -20,7 +19,7 @@ impl Serialize for Failure {
         let (source, span) = match self {
             Self::Input(diagnosis) | Self::Run(diagnosis) => {
                 let source = diagnosis.source_text.as_ref();
-                (source.map(|text| (text.name().to_owned(), text.inner().clone())), diagnosis.span.clone())
+                (source.map(|text| (text.name.clone(), text.text.clone())), diagnosis.span.clone())
             }
             Self::PipeClosed => (None, None),
         };
@@ -31,7 +30,7 @@ impl Serialize for Failure {
 impl<'de> Deserialize<'de> for Failure {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let Travelling { is_input, message, help, source, span } = Travelling::deserialize(from)?;
-        let source_text = source.map(|(name, text)| NamedSource::new(name, text));
+        let source_text = source.map(|(name, text)| Source { name, text });
         let diagnosis = Box::new(Diagnosis { message, help, source_text, span });
         Ok(if is_input { Self::Input(diagnosis) } else { Self::Run(diagnosis) })
     }

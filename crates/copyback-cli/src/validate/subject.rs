@@ -116,7 +116,8 @@ pub fn parsed(scheme: &str) -> RunConfig {
         pages_per_block = 16
         page_size = "4 KiB"
     "#;
-    toml::from_str(&format!("{scheme}\n{rest}")).expect("the tables of a case are those of a configuration")
+    let tables: toml::Table = format!("{scheme}\n{rest}").parse().expect("the tables of a case are TOML");
+    tables.try_into().expect("the tables of a case are those of a configuration")
 }
 
 /// Preconditions a drive and runs requests on it.

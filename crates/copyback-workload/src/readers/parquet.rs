@@ -244,11 +244,16 @@ impl ParquetReader {
         let lengths = parquet_lengths::check_pages(&mut self.raw_file, group, names.clone());
         lengths.map_err(|wrong| damaged(&self.file_name, &wrong))?;
         for (at, name) in names {
-            if group.column(at).compression() == Compression::LZO {
-                let message =
-                    format!("{}: its column `{name}` is compressed with LZO, which is not read", self.file_name);
-                return Err(Error::new(message).with_help("write it with zstd, snappy, gzip, lz4_raw or brotli"));
-            }
+            let (codec, help) = match group.column(at).compression() {
+                Compression::LZO => ("LZO, which is not read", "write it with zstd, snappy, gzip, lz4_raw or brotli"),
+                Compression::BROTLI(_) if !cfg!(feature = "brotli") => (
+                    "Brotli, which this build of the program cannot unpack",
+                    "write it with zstd, snappy, gzip or lz4_raw, or build the program with `--features full`",
+                ),
+                _ => continue,
+            };
+            let message = format!("{}: its column `{name}` is compressed with {codec}", self.file_name);
+            return Err(Error::new(message).with_help(help));
         }
         Ok(())
     }

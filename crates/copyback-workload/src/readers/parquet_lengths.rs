@@ -17,6 +17,7 @@ const PAGE_BYTES_MAX: i64 = 256 << 20;
 const PAGE_HEADER_BYTES_MAX: u64 = 1 << 16;
 
 /// Brotli is read in pieces of this size.
+#[cfg(feature = "brotli")]
 const BROTLI_BUFFER_BYTES: usize = 1 << 14;
 
 /// How deep structures stand in one another; those of Parquet do not reach ten.
@@ -97,6 +98,7 @@ fn unpacks_beyond(file: &mut File, page_at: u64, page: &Page, codec: Compression
     let limit_bytes = page.unpacked_bytes.saturating_sub(page.levels_bytes);
     let unpacked: Box<dyn Read> = match codec {
         Compression::GZIP(_) => Box::new(flate2::bufread::MultiGzDecoder::new(io::BufReader::new(packed))),
+        #[cfg(feature = "brotli")]
         Compression::BROTLI(_) => Box::new(brotli::Decompressor::new(packed, BROTLI_BUFFER_BYTES)),
         _ => return Ok(false),
     };

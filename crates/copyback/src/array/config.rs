@@ -295,7 +295,7 @@ mod tests {
     fn overrides_add_up() {
         let text = "drives = 3\n[[override]]\ndrives = [0, 1]\nseed = 7\n\
                     [[override]]\ndrives = [1]\ncoordinated = false\n[[override]]\ndrives = [0]\nseed = 9";
-        let array: ArrayConfig = toml::from_str(text).expect("an array");
+        let array: ArrayConfig = crate::config::from_toml(text).expect("an array");
         array.check().expect("it is one");
         assert_eq!([0, 1].map(|drive| array.seed_of(drive, 1)), [9, 7]);
         assert_eq!([0, 1, 2].map(|drive| array.is_coordinated(drive)), [true, false, true]);

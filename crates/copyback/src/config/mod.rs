@@ -50,6 +50,15 @@ impl KeyError {
     }
 }
 
+/// Part of a configuration from a text. By way of a table, as layers are read: what reads each way is compiled for all
+/// types of a configuration, and takes as long as a tenth of the simulator.
+///
+/// # Errors
+/// The mistake, without its place: [`layers`] know places.
+pub fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> {
+    text.parse::<toml::Table>()?.try_into()
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

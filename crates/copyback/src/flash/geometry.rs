@@ -327,7 +327,7 @@ mod tests {
             geometry = {{ channels = 2, chips_per_channel = 1, dies_per_chip = 2, planes_per_die = {planes_per_die}, blocks_per_plane = 8, pages_per_block = 4, page_size = "16 KiB", mapping_unit = "{mapping_unit}" }}
             "#
         );
-        toml::from_str(&text).expect("a configuration")
+        crate::config::from_toml(&text).expect("a configuration")
     }
 
     /// Every unit in rows lies on one page of the flash, each page of the flash holds as many units as it has room for,

@@ -162,7 +162,7 @@ mod tests {
     /// has one place.
     #[test]
     fn stripes_have_a_unit_on_each_channel() {
-        let config: RunConfig = toml::from_str(DRIVE).expect("a configuration");
+        let config: RunConfig = crate::config::from_toml(DRIVE).expect("a configuration");
         let geometry = Geometry::new(&config.device());
         let stripes = Stripes::new(&geometry);
         let mut parity_on = vec![0; geometry.channels as usize];

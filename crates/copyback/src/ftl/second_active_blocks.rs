@@ -151,7 +151,7 @@ mod tests {
     /// other.
     #[test]
     fn a_block_that_the_host_opens_is_not_set_apart() {
-        let config: RunConfig = toml::from_str(
+        let config: RunConfig = crate::config::from_toml(
             r#"
             precondition = { mode = "empty" }
             capacity = { over_provisioning = 0.6 }

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn checked(settings: &str) -> Result<Option<Span>, String> {
-        let config: MeasureConfig = toml::from_str(settings).expect("the keys are known");
+        let config: MeasureConfig = crate::config::from_toml(settings).expect("the keys are known");
         config.check().map(|()| config.span()).map_err(|error| error.key)
     }
 
@@ -155,7 +155,8 @@ mod tests {
     /// Ten bins of 100 ms from 1 s on.
     #[test]
     fn a_window_that_a_run_leaves_empty_or_warms_up_in_is_noted() {
-        let config: MeasureConfig = toml::from_str("window_start = \"1 s\"\nwindow = \"1 s\"").expect("keys are known");
+        let config: MeasureConfig =
+            crate::config::from_toml("window_start = \"1 s\"\nwindow = \"1 s\"").expect("keys are known");
         let notes = |end_ms: u64, warmup_ms: u64| config.notes(end_ms * 1_000_000, warmup_ms * 1_000_000).concat();
         assert_eq!(notes(2_000, 0), "");
         assert_eq!(notes(2_000, 1_000), "");

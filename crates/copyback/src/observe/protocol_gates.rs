@@ -25,7 +25,7 @@ const BLOCKS_PER_PLANE: u32 = 8;
 
 /// A channel with two dies of four planes; the first three pages of each plane's block 1 are programmed.
 fn protocol_checker(commands: &str) -> ProtocolChecker {
-    let config: RunConfig = toml::from_str(&format!(
+    let config: RunConfig = crate::config::from_toml(&format!(
         r#"
         capacity = {{ over_provisioning = 1.0 }}
         timing = {{ read = "50 us", program = ["400 us", "700 us"], erase = "3 ms", channel = "100 MB/s", command = "100 ns", cache_busy = "3 us" }}

@@ -184,7 +184,7 @@ mod tests {
                      timing = { read = \"1 us\", program = \"1 us\", erase = \"1 us\", channel = \"1 MB/s\" }\n\
                      [array]\ndrives = 2\n[[array.override]]\ndrives = [1]\ndevice = \"other\"\n\
                      [[array.override]]\ndrives = [1]\ncoordinated = false\n";
-        let config: RunConfig = toml::from_str(table).expect("a configuration");
+        let config: RunConfig = crate::config::from_toml(table).expect("a configuration");
         let mut other = config.clone();
         other.geometry.blocks_per_plane = 24;
         let own = |at: usize| Ok::<_, KeyError>((at == 0).then(|| other.clone()));
@@ -196,7 +196,7 @@ mod tests {
         let table = "geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, \
                      blocks_per_plane = 16, pages_per_block = 8, page_size = 2048 }\ncapacity = { reserved = 0.21 }\n\
                      timing = { read = \"1 us\", program = \"1 us\", erase = \"1 us\", channel = \"1 MB/s\" }\n";
-        toml::from_str(&format!("{table}{more}")).unwrap_or_else(|e| panic!("{e}\n{more}"))
+        crate::config::from_toml(&format!("{table}{more}")).unwrap_or_else(|e| panic!("{e}\n{more}"))
     }
 
     /// A drive alone whose elements agree holds all that it says it holds.

@@ -294,7 +294,7 @@ mod tests {
             page_size = "4 KiB"
             "#
         );
-        toml::from_str(&text).expect("a configuration")
+        crate::config::from_toml(&text).expect("a configuration")
     }
 
     fn ssd(config: &RunConfig) -> (Ssd, EventQueue) {

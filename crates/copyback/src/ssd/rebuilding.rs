@@ -84,7 +84,7 @@ fn at_work(redundancy: &str, first_block: fn(&mut Ftl), write: fn(&mut Ftl)) -> 
         mapping_unit = "4 KiB"
         "#
     );
-    let config: RunConfig = toml::from_str(&text).expect("a configuration");
+    let config: RunConfig = crate::config::from_toml(&text).expect("a configuration");
     config.check().expect("the configuration is possible");
     let mut ftl = preconditioned(&config, 1).expect("an empty drive");
     first_block(&mut ftl);

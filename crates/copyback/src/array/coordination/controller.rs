@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn controller(policy: &str) -> Controller {
-        let config: CoordinationConfig = toml::from_str(&format!("policy = \"{policy}\"")).expect("a policy");
+        let config: CoordinationConfig = crate::config::from_toml(&format!("policy = \"{policy}\"")).expect("a policy");
         Controller::new(config.build().expect("it coordinates"), &config.common().expect("as all do"), 0b1111)
     }
 

@@ -3,7 +3,7 @@ use super::*;
 /// Four drives of sixteen units behind RAID-5.
 fn volume(more: &str) -> Volume {
     let text = format!("level = \"raid-5\"\ndrives = 4\n{more}");
-    Volume::new(&toml::from_str(&text).expect("an array"), 16 * 4096, 4096, true)
+    Volume::new(&crate::config::from_toml(&text).expect("an array"), 16 * 4096, 4096, true)
 }
 
 fn ask(volume: &mut Volume, id: u32, op: Op, unit: u64, units: u64) {
@@ -141,7 +141,7 @@ fn collection_is_behind_a_stripe_that_waits_for_it() {
 fn each_failed_drive_is_rebuilt_at_the_rate() {
     let ends_ns = |failed: &str| {
         let text = format!("level = \"raid-10\"\ndrives = 4\nfailed = {failed}\nrebuild = \"4.096 MB/s\"");
-        let mut volume = Volume::new(&toml::from_str(&text).expect("an array"), 16 * 4096, 4096, true);
+        let mut volume = Volume::new(&crate::config::from_toml(&text).expect("an array"), 16 * 4096, 4096, true);
         let mut now_ns = 0;
         loop {
             volume.on_rebuild_due(now_ns);

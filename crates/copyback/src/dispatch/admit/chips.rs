@@ -32,7 +32,7 @@ impl Chips {
             page_size = "4 KiB"
             "#
         );
-        let config: RunConfig = toml::from_str(&text).expect("a configuration");
+        let config: RunConfig = crate::config::from_toml(&text).expect("a configuration");
         let geometry = Geometry::new(&config.device());
         Self { windows: Windows::new(4, dies), queues: Queues::new(&geometry, None), txns: Txns::new(8) }
     }

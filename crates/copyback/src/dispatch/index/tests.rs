@@ -58,7 +58,7 @@ struct Both {
 
 impl Both {
     fn new(scan_max: usize) -> Self {
-        let config: RunConfig = toml::from_str(DRIVE).expect("a configuration");
+        let config: RunConfig = crate::config::from_toml(DRIVE).expect("a configuration");
         let geometry = Geometry::new(&config.device());
         let queues = Queues::new(&geometry, Some(Asked { scan_max, pairs: true, merges: true }));
         let places = vec![PhysicalUnit::NONE; UNITS as usize];

@@ -21,7 +21,7 @@ fn drive() -> (RunConfig, Geometry, Timing) {
         pages_per_block = 4
         page_size = "4 KiB"
     "#;
-    let config: RunConfig = toml::from_str(text).expect("a configuration");
+    let config: RunConfig = crate::config::from_toml(text).expect("a configuration");
     let geometry = Geometry::new(&config.device());
     let timing = Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page);
     (config, geometry, timing)

@@ -11,7 +11,7 @@ fn valid_by_age(spread: &str) -> [(f64, f64); 3] {
          geometry = {{ channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 1000, pages_per_block = 64, page_size = \"4 KiB\" }}
          precondition = {{ mode = \"aged\", used_min = 0.9, used_max = 0.9, valid = 0.6, spread = \"{spread}\" }}"
     );
-    let config: RunConfig = toml::from_str(&table).unwrap();
+    let config: RunConfig = crate::config::from_toml(&table).unwrap();
     let ftl = preconditioned(&config, 1).unwrap();
     let valid: Vec<f64> = (0..900).map(|b| f64::from(ftl.blocks()[crate::sim::index::BlockId(b)].valid)).collect();
     [0, 300, 600].map(|from| {
@@ -37,7 +37,7 @@ fn preconditioning_leaves_each_plane_at_its_own_watermark() {
         geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 4, blocks_per_plane = 64, pages_per_block = 8, page_size = \"4 KiB\" }
         precondition = { mode = \"random\", overwrites = 3.0 }
         trigger = { policy = \"watermark\", soft = 4, stagger = 3 }";
-    let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
+    let ftl = preconditioned(&crate::config::from_toml(table).unwrap(), 1).unwrap();
     assert_eq!([0, 1, 2, 3].map(|p| ftl.free_blocks_of(PlaneId(p))), [4, 7, 10, 13]);
 }
 
@@ -61,7 +61,8 @@ fn preconditioning_that_never_becomes_steady_is_refused() {
         timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
         geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 1, blocks_per_plane = 250, pages_per_block = 64, page_size = \"4 KiB\" }
         precondition = { mode = \"random\", steady = 1e-6 }";
-    let refused = preconditioned(&toml::from_str(table).unwrap(), 1).err().expect("no two rounds are so alike");
+    let refused =
+        preconditioned(&crate::config::from_toml(table).unwrap(), 1).err().expect("no two rounds are so alike");
     assert_eq!(refused.key, "precondition.steady");
 }
 
@@ -73,7 +74,7 @@ fn aged_planes_are_equally_old() {
         timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }
         geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 64, page_size = \"4 KiB\" }
         precondition = { mode = \"aged\", used_min = 0.7, used_max = 0.9, valid = 0.6 }";
-    let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
+    let ftl = preconditioned(&crate::config::from_toml(table).unwrap(), 1).unwrap();
     let (now, blocks) = (ftl.counts().host_units, ftl.blocks());
     for plane in 0..4 {
         let closed = |block: u32| blocks[BlockId(plane * 64 + block)].closed_at;
@@ -95,7 +96,7 @@ fn pages_hold_what_was_written_together() {
         geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 16, pages_per_block = 8, page_size = \"16 KiB\", mapping_unit = \"4 KiB\" }
         allocation = { policy = \"dynamic\" }
         precondition = { mode = \"sequential\" }";
-    let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
+    let ftl = preconditioned(&crate::config::from_toml(table).unwrap(), 1).unwrap();
     let page = |unit: u32| ftl.geometry.page_of(ftl.lookup(LogicalUnit(unit)));
     let die = |unit: u32| ftl.geometry.die_of(ftl.geometry.plane_of_page(page(unit)));
     for first in (0..256).step_by(4) {
@@ -122,7 +123,7 @@ fn parity_lies_on_all_planes_of_a_channel() {
             redundancy = {{ policy = \"rain\" }}
             precondition = {{ mode = \"sequential\" }}"
         );
-        let ftl = preconditioned(&toml::from_str(&table).unwrap(), 1).unwrap();
+        let ftl = preconditioned(&crate::config::from_toml(&table).unwrap(), 1).unwrap();
         let stripes = ftl.geometry.stripes.expect("there is parity");
         let mut units = [vec![0_u32; ftl.geometry.planes as usize], vec![0; ftl.geometry.planes as usize]];
         for unit in (0..stripes.end()).map(LogicalUnit) {
@@ -147,7 +148,7 @@ fn preconditioning_fills_both_active_blocks() {
         geometry = { channels = 4, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 64, pages_per_block = 64, page_size = \"4 KiB\" }
         frontier = { policy = \"second-active\" }
         precondition = { mode = \"aged\", valid = 0.6 }";
-    let ftl = preconditioned(&toml::from_str(table).unwrap(), 1).unwrap();
+    let ftl = preconditioned(&crate::config::from_toml(table).unwrap(), 1).unwrap();
     for plane in (0..8).map(PlaneId) {
         let written: Vec<u16> = ftl.open_blocks(plane).map(|block| ftl.blocks()[block].written).collect();
         assert!(written.len() == 2 && written.iter().all(|&pages| (1..64).contains(&pages)), "{written:?}");
@@ -170,7 +171,7 @@ fn the_last_page_of_a_collection_is_padded() {
              trigger = {{ policy = \"watermark\", soft = 2 }}
              {more}"
         );
-        let config: RunConfig = toml::from_str(&table).unwrap();
+        let config: RunConfig = crate::config::from_toml(&table).unwrap();
         config.check().unwrap();
         let mut preconditioner = Preconditioner::new(&config, 1);
         let units = preconditioner.ftl.geometry.logical_units;
@@ -193,7 +194,7 @@ fn eight_planes(more: &str) -> RunConfig {
          trigger = {{ policy = \"watermark\", soft = 3 }}
          {more}"
     );
-    let config: RunConfig = toml::from_str(&table).expect("a configuration");
+    let config: RunConfig = crate::config::from_toml(&table).expect("a configuration");
     config.check().expect("it is possible");
     config
 }
@@ -253,7 +254,7 @@ fn planes_of_a_steady_state_are_equally_old_and_worn() {
              victim = {{ policy = \"{victim}\" }}
              precondition = {{ {precondition} }}"
         );
-        let config: RunConfig = toml::from_str(&table).unwrap();
+        let config: RunConfig = crate::config::from_toml(&table).unwrap();
         let ftl = preconditioned(&config, 1).unwrap();
         let capacity = f64::from(ftl.geometry.logical_units);
         let means: Vec<[f64; 2]> = (0..ftl.geometry.planes)

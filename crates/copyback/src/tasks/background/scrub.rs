@@ -150,7 +150,7 @@ mod tests {
     /// A lower threshold does not leave blocks above it by default.
     #[test]
     fn thresholds_follow_the_first() {
-        let params = |text: &str| toml::from_str::<Params>(text).expect("thresholds");
+        let params = |text: &str| crate::config::from_toml::<Params>(text).expect("thresholds");
         assert_eq!(params(""), Params { start: 100_000, stop: 80_000, first_max: 100_000 });
         assert_eq!(params("start = 2001"), Params { start: 2001, stop: 1601, first_max: 2001 });
         assert_eq!(params("start = 1\nfirst_max = 0"), Params { start: 1, stop: 1, first_max: 0 });

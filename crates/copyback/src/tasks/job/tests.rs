@@ -22,7 +22,7 @@ fn job(footprint: Footprint, places: &[u32]) -> Job {
 
 /// Two planes, of which the second begins with block 8, and unit 64.
 fn geometry() -> Geometry {
-    let config: RunConfig = toml::from_str(
+    let config: RunConfig = crate::config::from_toml(
         "geometry = { channels = 1, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 8,
                       pages_per_block = 4, page_size = \"8 KiB\", mapping_unit = \"4 KiB\" }
          timing = { read = \"1 us\", program = \"1 us\", erase = \"1 us\", channel = \"1 GB/s\" }

@@ -7,7 +7,7 @@ fn policy(dies: u32, shares: &str) -> Policy {
 }
 
 fn guarded(guard: u32, dies: u32, shares: &str) -> Policy {
-    let params = Params { guard, shares: toml::from_str(shares).expect("shares"), ..Params::default() };
+    let params = Params { guard, shares: crate::config::from_toml(shares).expect("shares"), ..Params::default() };
     Policy::new(&params, &Setup { dies, seed: 1 })
 }
 

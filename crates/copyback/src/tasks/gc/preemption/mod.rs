@@ -328,7 +328,7 @@ mod tests {
             pages_per_block = 4
             page_size = "4 KiB"
         "#;
-        let config: crate::run::config::RunConfig = toml::from_str(text).expect("a configuration");
+        let config: crate::run::config::RunConfig = crate::config::from_toml(text).expect("a configuration");
         let geometry = Geometry::new(&config.device());
         let timing = Timing::new(&config.timing, geometry.unit_bytes, geometry.units_per_page);
         let params = example::Params { n: 2, ..example::Params::default() };

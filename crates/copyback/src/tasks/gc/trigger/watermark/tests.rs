@@ -49,7 +49,7 @@ fn a_collection_that_waits_starts_with_a_request() {
     let table = "[geometry]\nchannels = 1\nchips_per_channel = 1\ndies_per_chip = 1\nplanes_per_die = 1\n\
                  blocks_per_plane = 16\npages_per_block = 8\npage_size = 4096\n[capacity]\nreserved = 0.2\n\
                  [timing]\nread = \"1 us\"\nprogram = \"1 us\"\nerase = \"1 us\"\nchannel = \"1 MB/s\"\n";
-    let config: crate::run::config::RunConfig = toml::from_str(table).unwrap();
+    let config: crate::run::config::RunConfig = crate::config::from_toml(table).unwrap();
     let geometry = Geometry::new(&config.device());
     let starts = |when, start, request_waits| {
         Policy::new(&Params { when, ..Params::default() }, &geometry).starts_now(Wanted { start, request_waits })
