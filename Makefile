@@ -1,24 +1,38 @@
 # What a developer does here, one word each. `make test` is what CI runs.
 
-.PHONY: test rust fmt lint unit doc python swarm bench fuzz
+.PHONY: check test rust fmt lint build unit doc python swarm mutants bench dist fuzz
 
-test: rust python
+# Before each commit: format, clippy, and the unit tests of what changed since BASE (HEAD), within a minute.
+check:
+	scripts/check $(BASE)
 
-# All but the Python package; needs no Python.
-rust: fmt lint unit doc
+# All tests, with the time that each step took.
+test:
+	scripts/steps fmt lint build unit doc python
+
+# All but the Python package's tests; needs no Python.
+rust:
+	scripts/steps fmt lint build unit doc
+
+# Each step below looks at the whole workspace: so all of them build the same dependencies with the same features, once.
+# The bindings need no interpreter to be compiled.
+CARGO_FLAGS = --workspace --locked
 
 fmt:
 	cargo fmt --all --check
 
 lint:
-	cargo clippy --all-targets --locked -- -D warnings
+	cargo clippy $(CARGO_FLAGS) --all-targets -- -D warnings
+
+build:
+	cargo test $(CARGO_FLAGS) --lib --bins --tests --examples --no-run
 
 unit:
-	cargo test --lib --bins --tests --examples --locked
+	cargo test $(CARGO_FLAGS) --lib --bins --tests --examples
 
 doc:
-	cargo test --doc --locked
-	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --locked --quiet
+	cargo test $(CARGO_FLAGS) --doc
+	RUSTDOCFLAGS="-D warnings" cargo doc $(CARGO_FLAGS) --no-deps --quiet
 
 # The Python package, on the oldest and the newest CPython that is there, in virtual environments of its own.
 python:
@@ -31,6 +45,15 @@ PROFILE ?= dev
 swarm:
 	SWARM_SEED=$(SEED) SWARM_SECONDS=$(or $(SECONDS),$(if $(CASES),,600)) SWARM_CASES=$(CASES) RUST_BACKTRACE=0 \
 		cargo test --package copyback --test swarm --profile $(PROFILE) --locked --quiet -- --ignored --nocapture
+
+# Does a test notice a small change? Plants mutants in PATHS for SECONDS (600), and asks the crate's unit and integration
+# tests: make mutants PATHS=crates/copyback/src/ftl/victim
+mutants:
+	scripts/mutants "$(PATHS)" $(or $(SECONDS),600)
+
+# What a release has, in dist/: a stripped program, and one wheel for each CPython from 3.11 on.
+dist:
+	scripts/dist
 
 # Speeds of one core, with nothing else running: see docs/performance.md.
 bench:
