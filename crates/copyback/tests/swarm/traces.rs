@@ -4,8 +4,10 @@
 //! in it, nothing may panic, break an invariant or go on without end. A file that was left alone gives what its
 //! requests give.
 
+use crate::draws::Demands;
 use crate::knobs::Mark;
 use crate::runs;
+use crate::tally::Verdict;
 use copyback::run::{Options, RunError, precondition, simulate};
 use copyback::workload::spec::WorkloadSpec;
 use copyback::workload::write::{WriteFormat, write_to};
@@ -99,7 +101,7 @@ pub struct Case {
 }
 
 impl Case {
-    pub fn marks(&self) -> Vec<Mark> {
+    fn marks(&self) -> Vec<Mark> {
         let mut marks = self.run.marks.clone();
         marks.extend([("trace", self.format.0), ("damage", self.damage.name())]);
         marks
@@ -120,7 +122,7 @@ impl Case {
 }
 
 pub fn case() -> impl Strategy<Value = Case> {
-    (runs::case(|_| true, false), select(FORMATS), damage()).prop_map(|(run, format, damage)| Case {
+    (runs::plain_case(Demands::NONE), select(FORMATS), damage()).prop_map(|(run, format, damage)| Case {
         run,
         format,
         damage,
@@ -128,12 +130,12 @@ pub fn case() -> impl Strategy<Value = Case> {
 }
 
 /// Whether the drive could be run.
-pub fn holds(case: &Case, path: &std::path::Path) -> Result<bool, TestCaseError> {
+pub fn holds(case: &Case, path: &std::path::Path) -> Result<Verdict, TestCaseError> {
     let config = &case.run.config;
     if config.check().is_err() {
-        return Ok(false);
+        return Ok(Verdict::default());
     }
-    let Ok(image) = precondition(config, case.run.seed) else { return Ok(false) };
+    let Ok(image) = precondition(config, case.run.seed) else { return Ok(Verdict::default()) };
     let requests = case.requests();
     let failed = |e: &dyn std::fmt::Display| TestCaseError::fail(e.to_string());
     let mut file = Vec::new();
@@ -157,5 +159,5 @@ pub fn holds(case: &Case, path: &std::path::Path) -> Result<bool, TestCaseError>
         (Err(e), Damage::None) if case.format.0 == "parquet" => return Err(failed(&e)),
         _ => {}
     }
-    Ok(true)
+    Ok(Verdict::of(true, &case.marks()))
 }

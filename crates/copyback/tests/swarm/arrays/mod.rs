@@ -9,7 +9,8 @@ mod checks;
 
 pub use checks::holds;
 
-use crate::knobs::{Choice, Mark, choice};
+use crate::draws::{Choice, Demands, choice};
+use crate::knobs::Mark;
 use crate::runs::{HOSTS, Wish, wish};
 use crate::support::Setting;
 use copyback::array::coordination::CoordinationConfig;
@@ -206,7 +207,7 @@ pub fn case() -> impl Strategy<Value = Case> {
     let shape = (1..9u32, select(&[1u64, 0, 2, 4][..]), prop::collection::vec(0..8u32, 0..3));
     // Most arrays are of one kind.
     let kind_of = prop_oneof![1 => Just(vec![0u8; 8]), 1 => prop::collection::vec(0..3u8, 8)];
-    let kinds = prop::collection::vec(choice(is_quick), 3..7);
+    let kinds = prop::collection::vec(choice(Demands { is_allowed: is_quick, obstacle }), 1..4);
     let plan = (settings, shape, kind_of, kinds, 0..4u64).prop_map(
         |(settings, (drives, stripe_factor, failed), kind_of, kinds, seed)| Plan {
             settings,
@@ -229,13 +230,18 @@ fn is_quick(setting: Setting) -> bool {
     slow.iter().all(|slow| !setting.contains(slow))
 }
 
-/// Whether a kind of drive can be one of an array. What drives alone are known to get stuck in is left to them: a map
-/// in rows costs a row for each of its pages, which may be all that a collection frees; windows of few blocks may pass
-/// by all that is invalid, where no die is reserved; parity of its own has a drive wait for space when all is done.
-fn is_possible(config: &RunConfig) -> bool {
-    let maps_rows = config.mapping.cache().is_some() && config.frontier.is_in_rows();
-    let has_window = matches!(config.victim, VictimConfig::WindowedGreedy(_)) && config.preemption.as_task().is_some();
-    config.check().is_ok() && !maps_rows && !has_window && !config.redundancy.has_parity()
+/// Keys of a setting with which a drive cannot be one of an array. What drives alone are known to get stuck in is left
+/// to them: a map in rows costs a row for each of its pages, which may be all that a collection frees; windows of few
+/// blocks may pass by all that is invalid, if no die is reserved; parity of its own has a drive wait for space in the
+/// end.
+fn obstacle(config: &RunConfig) -> Option<&'static str> {
+    let has_window = matches!(config.victim, VictimConfig::WindowedGreedy(_));
+    let obstacles = [
+        (config.mapping.cache().is_some() && config.frontier.is_in_rows(), "mapping.policy frontier.policy"),
+        (has_window && config.preemption.as_task().is_some(), "victim.policy"),
+        (config.redundancy.has_parity(), "redundancy.policy"),
+    ];
+    obstacles.into_iter().find(|(is_one, _)| *is_one).map(|(_, keys)| keys)
 }
 
 /// Whether a drive can be told when to collect.
@@ -246,13 +252,8 @@ fn can_be_told(config: &RunConfig, coordination: &CoordinationConfig) -> bool {
 
 fn assembled(plan: &Plan, wishes: &[Wish], host: &'static str) -> Case {
     let (mut array, coordination) = (plan.array(), plan.coordination());
-    // Kinds whose configuration is possible; where none is, the case is refused.
-    let all: Vec<_> = plan.kinds.iter().map(|kind| plan.drive(kind)).collect();
-    let mut kinds: Vec<_> = all.iter().filter(|(config, ..)| is_possible(config)).take(3).collect();
-    if kinds.is_empty() {
-        kinds.push(&all[0]);
-    }
-    let of_drive = |drive: u32| kinds[usize::from(plan.kind_of[drive as usize]) % kinds.len()];
+    let kinds: Vec<_> = plan.kinds.iter().map(|kind| plan.drive(kind)).collect();
+    let of_drive = |drive: u32| &kinds[usize::from(plan.kind_of[drive as usize]) % kinds.len()];
     let drives: Vec<RunConfig> = (0..array.drives).map(|drive| of_drive(drive).0.clone()).collect();
     let grain = grain_bytes(drives.iter().map(|drive| drive.geometry.unit_bytes()));
     array.stripe_unit = (plan.stripe_factor > 0).then_some(Bytes(grain * plan.stripe_factor));
