@@ -100,6 +100,15 @@ fn table_of(key: &str) -> &str {
     key.split('.').next().expect("a part before the first point")
 }
 
+/// Keys of settings that are possible together, and with which a run is known to break. A line goes with its defect.
+fn known_defect(config: &RunConfig) -> Option<&'static str> {
+    let defects = [
+        // The entry of a row into a window is costed as that of a page: an index out of bounds in `tell_of_entry`.
+        (config.admit.tells_tasks_apart() && config.frontier.is_in_rows(), "admit.policy frontier.policy"),
+    ];
+    defects.into_iter().find(|(is_one, _)| *is_one).map(|(_, keys)| keys)
+}
+
 /// The keys in a refusal: it begins with one, which may be a whole table, and those in its text have points.
 fn keys_in(refusal: &str) -> Vec<&str> {
     let words = refusal.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '_' || c == '-'));
@@ -159,7 +168,7 @@ impl Choices {
         let (config, ..) = choice.configuration();
         let (text, is_demand) = match config.check() {
             Err(e) => (format!("{} {} {}", e.key, e.message, e.help.unwrap_or_default()), false),
-            Ok(()) => ((self.demands.obstacle)(&config)?.to_owned(), true),
+            Ok(()) => (known_defect(&config).or_else(|| (self.demands.obstacle)(&config))?.to_owned(), true),
         };
         Some(Refusal { text, is_demand })
     }
