@@ -40,11 +40,16 @@ pub const KINDS: &[(&str, Kind)] = &[
     ("impossible", Kind::Impossible),
 ];
 
+/// After so many cases the kinds come again,
+const CYCLE: u64 = 24;
+/// of which the first ones are runs.
+const RUNS: u64 = 6;
+
 impl Kind {
     /// The kind of a case, by its number. One in 24 must be refused; about half are made for the timing oracle.
     pub fn of(number: u64) -> Self {
-        match number % 24 {
-            0..=5 => Self::Run,
+        match number % CYCLE {
+            0..RUNS => Self::Run,
             6..=10 => Self::Timing,
             11..=17 => Self::Sharing,
             18 => Self::Ftl,
@@ -55,14 +60,18 @@ impl Kind {
         }
     }
 
+    /// Which of all cases of the kind `Run` a case of that kind is.
+    fn turn_of(number: u64) -> u64 {
+        number / CYCLE * RUNS + number % CYCLE
+    }
+
     pub fn name(self) -> &'static str {
         KINDS.iter().find(|(_, kind)| *kind == self).expect("every kind has a name").0
     }
 }
 
-/// The strategies of all kinds, made once.
+/// The strategies of kinds, made once; that of a run depends on the case.
 pub struct Strategies {
-    run: BoxedStrategy<runs::Case>,
     timing: BoxedStrategy<runs::Case>,
     sharing: BoxedStrategy<runs::Case>,
     ftl: BoxedStrategy<ftl_oracle::Case>,
@@ -76,7 +85,6 @@ impl Strategies {
     pub fn new() -> Self {
         let timed = |obstacle| runs::plain_case(Demands { obstacle, ..Demands::NONE }).boxed();
         Self {
-            run: runs::disturbed_case(Demands::NONE).boxed(),
             timing: timed(timing_oracle::obstacle),
             sharing: timed(timing_oracle::obstacle_to_sharing),
             ftl: ftl_oracle::case().boxed(),
@@ -140,7 +148,7 @@ pub fn run_case(number: u64, strategies: &Strategies) -> Result<Verdict, Failure
     let keep_run = |case: &runs::Case| keep::run(number, case);
     let nothing = String::new;
     match Kind::of(number) {
-        Kind::Run => ask(number, &strategies.run, runs::holds, keep_run),
+        Kind::Run => ask(number, &runs::disturbed_case(Kind::turn_of(number)).boxed(), runs::holds, keep_run),
         Kind::Timing => ask(number, &strategies.timing, runs::holds, keep_run),
         Kind::Sharing => ask(number, &strategies.sharing, runs::holds, keep_run),
         Kind::Ftl => ask(number, &strategies.ftl, |case| Ok(ftl_oracle::holds(case)), |_| nothing()),

@@ -78,18 +78,32 @@ pub struct Choices {
     schemes: Vec<Preset>,
     /// The keys of each knob.
     keys: Vec<BTreeSet<&'static str>>,
+    /// Each setting that may be drawn, and each scheme: its part and its number there.
+    subjects: Vec<(Part, usize)>,
+    /// Whose turn it is to be the subject; any, if none is named.
+    turn: Option<u64>,
 }
 
 /// Choices that meet demands.
 pub fn choice(demands: Demands) -> Choices {
     let numbers = |settings: &[Setting]| (0..settings.len()).filter(|&at| (demands.is_allowed)(settings[at])).collect();
     let keys = |settings: &&[Setting]| settings.iter().flat_map(|s| s.lines()).filter_map(key_of).collect();
-    Choices {
-        demands,
-        allowed: KNOBS.iter().map(|settings| numbers(settings)).collect(),
-        schemes: schemes_of_drives(),
-        keys: KNOBS.iter().map(keys).collect(),
+    let allowed: Vec<Vec<usize>> = KNOBS.iter().map(|settings| numbers(settings)).collect();
+    let schemes = schemes_of_drives();
+    let mut subjects = Vec::new();
+    for (knob, numbers) in allowed.iter().enumerate() {
+        // Settings that are listed twice are drawn more often; they are one subject.
+        let is_first = |&&at: &&usize| !KNOBS[knob][..at].contains(&KNOBS[knob][at]);
+        subjects.extend(numbers.iter().filter(is_first).map(|&at| (Part::Knob(knob), at)));
     }
+    subjects.extend((0..schemes.len()).map(|at| (Part::Scheme, at)));
+    let keys = KNOBS.iter().map(keys).collect();
+    Choices { demands, allowed, schemes, keys, subjects, turn: None }
+}
+
+/// The same, each setting and each scheme being the subject in its turn.
+pub fn choice_in_turn(demands: Demands, turn: u64) -> Choices {
+    Choices { turn: Some(turn), ..choice(demands) }
 }
 
 fn key_of(line: &'static str) -> Option<&'static str> {
@@ -129,7 +143,8 @@ impl Choices {
     /// Settings that go together, by a number.
     fn draw(&self, number: u64) -> Choice {
         let mut rng = stream(number, "swarm.settings");
-        let (mut choice, mut subject) = self.begin(&mut rng);
+        let (mut choice, subject) = self.begin(&mut rng);
+        let mut subject = Some(subject);
         for redraw in 0..REDRAWS_MAX {
             let Some(refusal) = self.refusal(&choice) else { break };
             let named = self.parts_named(&choice, &refusal, subject);
@@ -144,23 +159,21 @@ impl Choices {
     }
 
     /// Any settings with a subject among them.
-    fn begin(&self, rng: &mut Xoshiro256PlusPlus) -> (Choice, Option<Part>) {
+    fn begin(&self, rng: &mut Xoshiro256PlusPlus) -> (Choice, Part) {
         let spare_units = if below(rng, 3) == 0 { below(rng, 9) } else { 0 };
         let settings = self.allowed.iter().map(|numbers| pick(rng, numbers)).collect();
         let mut choice = Choice { settings, order: below(rng, 24), scheme: None, spare_units };
-        let of_knobs: usize = self.allowed.iter().map(Vec::len).sum();
-        let mut at = below(rng, (of_knobs + self.schemes.len()) as u64) as usize;
-        for (knob, numbers) in self.allowed.iter().enumerate() {
-            if at < numbers.len() {
-                choice.settings[knob] = numbers[at];
-                let subject = Some(Part::Knob(knob));
-                self.redraw(&mut choice, Part::Scheme, subject, rng);
-                return (choice, subject);
+        let any = below(rng, self.subjects.len() as u64);
+        let turn = self.turn.map_or(any, |turn| turn % self.subjects.len() as u64);
+        let (subject, number) = self.subjects[turn as usize];
+        match subject {
+            Part::Knob(knob) => {
+                choice.settings[knob] = number;
+                self.redraw(&mut choice, Part::Scheme, Some(subject), rng);
             }
-            at -= numbers.len();
+            _ => choice.scheme = Some(self.schemes[number]),
         }
-        choice.scheme = Some(self.schemes[at]);
-        (choice, Some(Part::Scheme))
+        (choice, subject)
     }
 
     /// Why a choice does not do.

@@ -6,7 +6,7 @@
 //! timing oracle understands the drive, it says when each request ends. A run gives the same report twice, with and
 //! without checks and records, on an image that was cloned and on one that was made anew.
 
-use crate::draws::{Choice, Demands, choice};
+use crate::draws::{Choice, Choices, Demands, choice, choice_in_turn};
 use crate::knobs::Mark;
 use crate::support::fitted;
 use crate::tally::Verdict;
@@ -165,21 +165,21 @@ impl Case {
     }
 }
 
-/// Runs that are disturbed.
-pub fn disturbed_case(demands: Demands) -> impl Strategy<Value = Case> {
-    case(demands, relocations().boxed())
+/// Runs that are disturbed, on drives that have each setting in its turn.
+pub fn disturbed_case(turn: u64) -> impl Strategy<Value = Case> {
+    case(choice_in_turn(Demands::NONE, turn), relocations().boxed())
 }
 
 /// Runs that nothing disturbs.
 pub fn plain_case(demands: Demands) -> impl Strategy<Value = Case> {
-    case(demands, Just(Vec::new()).boxed())
+    case(choice(demands), Just(Vec::new()).boxed())
 }
 
-fn case(demands: Demands, relocations: BoxedStrategy<Vec<Relocation>>) -> impl Strategy<Value = Case> {
+fn case(choices: Choices, relocations: BoxedStrategy<Vec<Relocation>>) -> impl Strategy<Value = Case> {
     let workload = prop::collection::vec(wish(), 1..500);
     let cut = prop_oneof![4 => Just(None), 1 => (1..400u64).prop_map(Some)];
     let host = prop_oneof![1 => Just(HOSTS[0]), 2 => select(HOSTS)];
-    let parts = (choice(demands), 0..4u64, workload, host, cut, relocations);
+    let parts = (choices, 0..4u64, workload, host, cut, relocations);
     parts.prop_map(|(choice, seed, wishes, host, cut, relocations)| {
         assembled(&choice, seed, &wishes, host, cut, relocations)
     })

@@ -129,11 +129,8 @@ fn obstacle(config: &RunConfig) -> Option<&'static str> {
 }
 
 pub fn case() -> impl Strategy<Value = Case> {
-    (runs::plain_case(Demands { obstacle, ..Demands::NONE }), select(FORMATS), damage()).prop_map(|(run, format, damage)| Case {
-        run,
-        format,
-        damage,
-    })
+    (runs::plain_case(Demands { obstacle, ..Demands::NONE }), select(FORMATS), damage())
+        .prop_map(|(run, format, damage)| Case { run, format, damage })
 }
 
 /// Whether the drive could be run.
