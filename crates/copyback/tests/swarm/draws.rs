@@ -1,8 +1,8 @@
 //! Draws settings that go together.
 //!
-//! Every knob is drawn freely at first. While the configuration is refused, a knob that the refusal names is drawn
-//! again; so no list says what goes with what, and a new policy needs none. One setting, the subject of the draw, is
-//! never drawn again: settings that need many others run as often as the rest.
+//! Every knob is drawn freely at first. While the configuration checks refuse the drive, a knob that the error names is
+//! drawn again. The checks are the only list of what goes together, so a new policy needs no line here. One setting,
+//! the subject of the draw, stays: settings that need many others run as often as the rest.
 
 use crate::knobs::{KNOBS, Mark, name_of, schemes_of_drives};
 use crate::support::{self, Setting};
@@ -14,15 +14,15 @@ use proptest::strategy::{NewTree, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 
-/// A draw gives up after so many redraws: it is a refused case.
+/// After so many redraws the draw stays as it is, and the case is refused.
 const REDRAWS_MAX: u32 = 400;
-/// The subject may be drawn again after so many: not every setting is possible for every demand.
+/// After so many redraws the subject may be drawn again.
 const SUBJECT_REDRAWS_MAX: u32 = 250;
 /// So many other settings are tried to make a drive impossible.
 const SPOILS_MAX: u32 = 100;
 /// One case in so many is under a preset's scheme.
 const SCHEME_EVERY: u64 = 3;
-/// One redraw in so many takes a knob of the device, which refusals rarely name.
+/// One redraw in so many takes a knob of the device: errors state its values without its keys.
 const DEVICE_EVERY: u64 = 4;
 /// One redraw in so many takes any knob.
 const ANY_EVERY: u64 = 12;
@@ -53,7 +53,7 @@ impl Demands {
     pub const NONE: Self = Self { is_allowed: |_| true, obstacle: |_| None };
 }
 
-/// Why a choice does not do.
+/// Why a choice is not accepted.
 struct Refusal {
     /// The keys, or a text with keys.
     text: String,
@@ -69,7 +69,7 @@ enum Part {
     Scheme,
 }
 
-/// Choices whose configurations are accepted, but for a few that are not found.
+/// Draws choices. Almost all are accepted; for a few no accepted one is found.
 #[derive(Clone, Debug)]
 pub struct Choices {
     demands: Demands,
@@ -80,7 +80,7 @@ pub struct Choices {
     keys: Vec<BTreeSet<&'static str>>,
     /// Each setting that may be drawn, and each scheme: its part and its number there.
     subjects: Vec<(Part, usize)>,
-    /// Whose turn it is to be the subject; any, if none is named.
+    /// Number of the subject, modulo the subjects; without one it is drawn.
     turn: Option<u64>,
 }
 
@@ -101,7 +101,7 @@ pub fn choice(demands: Demands) -> Choices {
     Choices { demands, allowed, schemes, keys, subjects, turn: None }
 }
 
-/// The same, each setting and each scheme being the subject in its turn.
+/// The same with one setting or scheme after the other as the subject.
 pub fn choice_in_turn(demands: Demands, turn: u64) -> Choices {
     Choices { turn: Some(turn), ..choice(demands) }
 }
@@ -114,10 +114,10 @@ fn table_of(key: &str) -> &str {
     key.split('.').next().expect("a part before the first point")
 }
 
-/// Keys of settings that are possible together, and with which a run is known to break. A line goes with its defect.
+/// Keys of settings that are accepted together, and with which a run is known to break. Remove a line with its defect.
 fn known_defect(config: &RunConfig) -> Option<&'static str> {
     let defects = [
-        // The entry of a row into a window is costed as that of a page: an index out of bounds in `tell_of_entry`.
+        // `tell_of_entry` looks a row's transfer time up in a table for pages: an index out of bounds.
         (config.admit.tells_tasks_apart() && config.frontier.is_in_rows(), "admit.policy frontier.policy"),
     ];
     defects.into_iter().find(|(is_one, _)| *is_one).map(|(_, keys)| keys)
@@ -148,7 +148,7 @@ impl Choices {
         for redraw in 0..REDRAWS_MAX {
             let Some(refusal) = self.refusal(&choice) else { break };
             let named = self.parts_named(&choice, &refusal, subject);
-            // What only the subject could mend, or could not be mended for long: the draw has no subject.
+            // Only another subject meets the demand, or none was met for long.
             if (refusal.is_demand && named.is_empty()) || redraw == SUBJECT_REDRAWS_MAX {
                 subject = None;
             }
@@ -176,7 +176,7 @@ impl Choices {
         (choice, subject)
     }
 
-    /// Why a choice does not do.
+    /// Why a choice is not accepted, if it is not.
     fn refusal(&self, choice: &Choice) -> Option<Refusal> {
         let (config, ..) = choice.configuration();
         let (text, is_demand) = match config.check() {
@@ -186,7 +186,7 @@ impl Choices {
         Some(Refusal { text, is_demand })
     }
 
-    /// What the refusal names and may be drawn again.
+    /// The parts that the refusal names, without the subject.
     fn parts_named(&self, choice: &Choice, refusal: &Refusal, subject: Option<Part>) -> Vec<Part> {
         let words = keys_in(&refusal.text);
         let is_named = |key: &str| words.iter().any(|word| is_within(key, word) || is_within(word, key));
@@ -198,7 +198,7 @@ impl Choices {
         named
     }
 
-    /// Knobs that may be drawn again and have such a key.
+    /// Knobs with such a key, without the subject and those that the scheme replaces.
     fn knobs_with(&self, choice: &Choice, subject: Option<Part>, is_wanted: impl Fn(&str) -> bool) -> Vec<Part> {
         let tables = choice.tables_of_scheme();
         let is_free =

@@ -122,8 +122,8 @@ impl Case {
     }
 }
 
-/// Keys of a setting with which a run is known to break on damaged times: collections that are under way for centuries
-/// on several dies overflow the sum of `held_by_gc_ns`. The line goes with that defect.
+/// Keys of a setting with which a run is known to break on damaged arrival times: collections that take centuries on
+/// several dies overflow the sum of `held_by_gc_ns`. Remove it with that defect.
 fn obstacle(config: &RunConfig) -> Option<&'static str> {
     config.preemption.as_task().is_some().then_some("preemption.policy")
 }
