@@ -17,11 +17,14 @@ pub struct Budget {
     pub kind: Option<Kind>,
 }
 
-/// A case that takes longer than this, shrinking included, hangs: cases take milliseconds.
-const CASE_SECONDS_MAX: u64 = 60;
+/// The watch looks at the workers so often.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// A case that is seen at so many looks, shrinking included, hangs: cases take milliseconds. Looks are counted, not
+/// seconds: while a machine is suspended its clock may go on.
+const LOOKS_MAX: u32 = 3_000;
 
-/// What a worker is doing: the number of its case and since when.
-type Doing = Mutex<Option<(u64, Instant)>>;
+/// What a worker is doing: the number of its case, and how often the watch has seen it.
+type Doing = Mutex<Option<(u64, u32)>>;
 
 /// Runs cases on all cores until the budget is used up or one fails. Which worker runs which case changes nothing: the
 /// tallies of the workers are sums, and of several failures the one with the lowest number counts.
@@ -45,7 +48,7 @@ pub fn swarm(budget: Budget, is_talking: bool) -> Result<Tally, Failure> {
             if budget.kind.is_some_and(|wanted| wanted != kind) {
                 continue;
             }
-            *doing[worker].lock().expect("no worker panics") = Some((number, Instant::now()));
+            *doing[worker].lock().expect("no worker panics") = Some((number, 0));
             let result = run_case(number, &strategies);
             *doing[worker].lock().expect("no worker panics") = None;
             match result {
@@ -66,7 +69,7 @@ pub fn swarm(budget: Budget, is_talking: bool) -> Result<Tally, Failure> {
         let handles: Vec<_> = (0..workers).map(|worker| scope.spawn(move || work(worker))).collect();
         let mut said = Instant::now();
         while handles.iter().any(|h| !h.is_finished()) {
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(LOOK_EVERY);
             watch(&doing);
             if is_talking && said.elapsed() >= Duration::from_secs(10) {
                 said = Instant::now();
@@ -82,11 +85,12 @@ pub fn swarm(budget: Budget, is_talking: bool) -> Result<Tally, Failure> {
 /// Ends the program if a worker hangs: nothing else can.
 fn watch(doing: &[Doing]) {
     for doing in doing {
-        if let Some((number, since)) = *doing.lock().expect("no worker panics")
-            && since.elapsed() > Duration::from_secs(CASE_SECONDS_MAX)
-        {
-            eprintln!("case {number} or its shrinking has gone on for {CASE_SECONDS_MAX} s\n{}", keep::command(number));
-            std::process::exit(1);
+        if let Some((number, looks)) = doing.lock().expect("no worker panics").as_mut() {
+            *looks += 1;
+            if *looks > LOOKS_MAX {
+                eprintln!("case {number} or its shrinking hangs\n{}", keep::command(*number));
+                std::process::exit(1);
+            }
         }
     }
 }
