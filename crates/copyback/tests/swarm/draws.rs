@@ -27,6 +27,16 @@ const DEVICE_EVERY: u64 = 4;
 /// One redraw in so many takes any knob.
 const ANY_EVERY: u64 = 12;
 
+/// Settings that need so many others that they hardly run unless they are the subject,
+const DEMANDING: &[&str] = &[
+    "redundancy.policy = \"rain\"",
+    "redundancy.policy = \"ttflash\"",
+    "mapping.policy = \"fast\"",
+    "mapping.policy = \"superpage\"",
+];
+/// which they are in one turn of so many.
+const DEMANDING_EVERY: u64 = 4;
+
 /// One setting of every knob.
 #[derive(Clone, Debug)]
 pub struct Choice {
@@ -80,6 +90,8 @@ pub struct Choices {
     keys: Vec<BTreeSet<&'static str>>,
     /// Each setting that may be drawn, and each scheme: its part and its number there.
     subjects: Vec<(Part, usize)>,
+    /// Those of them that need many other settings.
+    demanding: Vec<(Part, usize)>,
     /// Number of the subject, modulo the subjects; without one it is drawn.
     turn: Option<u64>,
 }
@@ -90,15 +102,19 @@ pub fn choice(demands: Demands) -> Choices {
     let keys = |settings: &&[Setting]| settings.iter().flat_map(|s| s.lines()).filter_map(key_of).collect();
     let allowed: Vec<Vec<usize>> = KNOBS.iter().map(|settings| numbers(settings)).collect();
     let schemes = schemes_of_drives();
-    let mut subjects = Vec::new();
+    let mut subjects: Vec<_> = (0..schemes.len()).map(|at| (Part::Scheme, at)).collect();
     for (knob, numbers) in allowed.iter().enumerate() {
         // Settings that are listed twice are drawn more often; they are one subject.
         let is_first = |&&at: &&usize| !KNOBS[knob][..at].contains(&KNOBS[knob][at]);
         subjects.extend(numbers.iter().filter(is_first).map(|&at| (Part::Knob(knob), at)));
     }
-    subjects.extend((0..schemes.len()).map(|at| (Part::Scheme, at)));
+    let is_demanding = |&&(part, at): &&(Part, usize)| match part {
+        Part::Knob(knob) => DEMANDING.iter().any(|setting| KNOBS[knob][at].starts_with(setting)),
+        Part::Order | Part::Scheme => false,
+    };
+    let demanding = subjects.iter().filter(is_demanding).copied().collect();
     let keys = KNOBS.iter().map(keys).collect();
-    Choices { demands, allowed, schemes, keys, subjects, turn: None }
+    Choices { demands, allowed, schemes, keys, subjects, demanding, turn: None }
 }
 
 /// The same with one setting or scheme after the other as the subject.
@@ -139,6 +155,10 @@ fn pick<T: Copy>(rng: &mut Xoshiro256PlusPlus, all: &[T]) -> T {
     all[below(rng, all.len() as u64) as usize]
 }
 
+fn in_turn<T: Copy>(all: &[T], turn: u64) -> T {
+    all[(turn % all.len() as u64) as usize]
+}
+
 impl Choices {
     /// Settings that go together, by a number.
     fn draw(&self, number: u64) -> Choice {
@@ -163,9 +183,11 @@ impl Choices {
         let spare_units = if below(rng, 3) == 0 { below(rng, 9) } else { 0 };
         let settings = self.allowed.iter().map(|numbers| pick(rng, numbers)).collect();
         let mut choice = Choice { settings, order: below(rng, 24), scheme: None, spare_units };
-        let any = below(rng, self.subjects.len() as u64);
-        let turn = self.turn.map_or(any, |turn| turn % self.subjects.len() as u64);
-        let (subject, number) = self.subjects[turn as usize];
+        let (subject, number) = match self.turn {
+            None => pick(rng, &self.subjects),
+            Some(turn) if turn % DEMANDING_EVERY == 0 => in_turn(&self.demanding, turn / DEMANDING_EVERY),
+            Some(turn) => in_turn(&self.subjects, turn - turn / DEMANDING_EVERY - 1),
+        };
         match subject {
             Part::Knob(knob) => {
                 choice.settings[knob] = number;
