@@ -6,7 +6,9 @@
 //! at a place that holds its newest version, valid counts are those of a recount from scratch, and programmed pages add
 //! up to host, moved and padding units. Operations that the drive has no room for are left out, as a caller has to.
 
-use crate::knobs::{Mark, choice};
+use crate::draws::{Demands, choice};
+use crate::knobs::Mark;
+use crate::tally::Verdict;
 use copyback::ftl::blocks::BlockState;
 use copyback::ftl::core::{Ftl, Move};
 use copyback::ftl::frontier::Stream;
@@ -344,21 +346,13 @@ impl std::fmt::Debug for Case {
 
 /// Operations on drives of all kinds; what is not of the translation layer plays no part.
 pub fn case() -> impl Strategy<Value = Case> {
-    (choice(|_| true), prop::collection::vec(step(), 1..600)).prop_map(|(choice, steps)| {
-        let (mut config, text, marks) = choice.configuration();
-        // Superpages are written by operations of their own (`ftl::core::superpages`).
-        config.mapping = MappingConfig::default();
+    // Superpages are written by operations of their own (`ftl::core::superpages`), log blocks by merges.
+    let obstacle = |config: &RunConfig| (config.mapping != MappingConfig::default()).then_some("mapping.policy");
+    let demands = Demands { obstacle, ..Demands::NONE };
+    (choice(demands), prop::collection::vec(step(), 1..600)).prop_map(|(choice, steps)| {
+        let (config, text, marks) = choice.configuration();
         Case { config, text, marks, steps }
     })
-}
-
-/// What a case was good for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Verdict {
-    /// The configuration could be used.
-    pub ran: bool,
-    pub erases: u64,
-    pub dropped: u64,
 }
 
 /// Does the drive hold what the oracle holds, after every few steps?
@@ -376,5 +370,5 @@ pub fn holds(case: &Case) -> Verdict {
     }
     bench.oracle.compare(&bench.ftl);
     let counts = bench.ftl.counts();
-    Verdict { ran: true, erases: counts.erases, dropped: counts.dropped_moves }
+    Verdict { erases: counts.erases, dropped_moves: counts.dropped_moves, ..Verdict::of(true, &case.marks) }
 }

@@ -6,10 +6,11 @@
 //! timing oracle understands the drive, it says when each request ends. A run gives the same report twice, with and
 //! without checks and records, on an image that was cloned and on one that was made anew.
 
-use crate::knobs::{Choice, Mark, choice};
-use crate::support::{Setting, fitted};
+use crate::draws::{Choice, Choices, Demands, choice, choice_in_turn};
+use crate::knobs::Mark;
+use crate::support::fitted;
+use crate::tally::Verdict;
 use crate::times::check_times;
-use crate::timing_oracle::Foretold;
 use copyback::buffer::BufferConfig;
 use copyback::flash::command::Source;
 use copyback::flash::geometry::Geometry;
@@ -164,23 +165,22 @@ impl Case {
     }
 }
 
-/// Runs on drives whose settings are all let through by `is_allowed`; without faults only plain ones.
-pub fn case(is_allowed: fn(Setting) -> bool, with_faults: bool) -> impl Strategy<Value = Case> {
-    case_on(choice(is_allowed), with_faults)
+/// Runs that are disturbed, on drives that have each setting in its turn.
+pub fn disturbed_case(turn: u64) -> impl Strategy<Value = Case> {
+    case(choice_in_turn(Demands::NONE, turn), relocations().boxed())
 }
 
-/// Plain runs on drives whose settings are all let through by `is_allowed`, and which are `wanted`.
-pub fn case_of(is_allowed: fn(Setting) -> bool, is_wanted: fn(&RunConfig) -> bool) -> impl Strategy<Value = Case> {
-    let is_wanted = move |choice: &Choice| is_wanted(&choice.configuration().0);
-    case_on(choice(is_allowed).prop_filter("not a drive of this kind", is_wanted), false)
+/// Runs that nothing disturbs.
+pub fn plain_case(demands: Demands) -> impl Strategy<Value = Case> {
+    case(choice(demands), Just(Vec::new()).boxed())
 }
 
-fn case_on(choice: impl Strategy<Value = Choice>, with_faults: bool) -> impl Strategy<Value = Case> {
+fn case(choices: Choices, relocations: BoxedStrategy<Vec<Relocation>>) -> impl Strategy<Value = Case> {
     let workload = prop::collection::vec(wish(), 1..500);
     let cut = prop_oneof![4 => Just(None), 1 => (1..400u64).prop_map(Some)];
-    let relocations = if with_faults { relocations().boxed() } else { Just(Vec::new()).boxed() };
     let host = prop_oneof![1 => Just(HOSTS[0]), 2 => select(HOSTS)];
-    (choice, 0..4u64, workload, host, cut, relocations).prop_map(|(choice, seed, wishes, host, cut, relocations)| {
+    let parts = (choices, 0..4u64, workload, host, cut, relocations);
+    parts.prop_map(|(choice, seed, wishes, host, cut, relocations)| {
         assembled(&choice, seed, &wishes, host, cut, relocations)
     })
 }
@@ -469,15 +469,6 @@ pub fn json(outcome: &Outcome) -> String {
     serde_json::to_string(&outcome.report).expect("a report is plain data")
 }
 
-/// What a case was good for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Verdict {
-    /// The configuration could be run.
-    pub ran: bool,
-    /// The timing oracle agreed, on so much.
-    pub timed: Option<Foretold>,
-}
-
 /// A warm-up of half of the requests changes nothing but the measurement.
 fn leaves_out_a_warmup(case: &Case, image: Image, options: &Options, whole: &Outcome) -> Result<(), TestCaseError> {
     let begun = whole.requests.len() as u64;
@@ -534,5 +525,5 @@ pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
         prop_assert_eq!(&whole.gc_events, &outcome.gc_events);
         leaves_out_a_warmup(case, image, &options, &whole)?;
     }
-    Ok(Verdict { ran: true, timed })
+    Ok(Verdict { timed, ..Verdict::of(true, &case.marks) })
 }

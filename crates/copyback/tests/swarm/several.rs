@@ -3,8 +3,10 @@
 //! Drives of one run share a clock and an open host that lets every request in when it arrives, so each drive's
 //! requests take exactly as long, with the same latency breakdown, as in a run of their own.
 
+use crate::draws::Demands;
 use crate::knobs::Mark;
 use crate::runs::{self, run_together};
+use crate::tally::Verdict;
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::core::Ftl;
 use copyback::host::config::HostConfig;
@@ -22,40 +24,47 @@ pub struct Case {
 }
 
 impl Case {
-    pub fn marks(&self) -> Vec<Mark> {
+    fn marks(&self) -> Vec<Mark> {
         self.accepted().flat_map(|d| d.marks.clone()).collect()
     }
 
     fn accepted(&self) -> impl Iterator<Item = &runs::Case> {
-        // Such work ends with the host's last request: beside others a drive goes on for longer.
-        self.drives.iter().filter(|d| d.config.check().is_ok() && !works_while_idle(&d.config))
+        self.drives.iter().filter(|d| d.config.check().is_ok() && obstacle(&d.config).is_none())
     }
 }
 
-/// Whether a drive collects, relocates one block after the other, or empties its buffer without requests of the host.
-fn works_while_idle(config: &RunConfig) -> bool {
-    let collects = config.trigger.build(&Geometry::new(&config.device())).idle().is_some();
-    // What is written of a buffer's settings is not the default.
+/// Keys of a setting with which a drive works without requests of its host: such work ends with the last request of all
+/// hosts, so beside other drives it goes on for longer.
+fn obstacle(config: &RunConfig) -> Option<&'static str> {
+    let has_task = |task: &str| config.tasks.on().any(|(name, _)| name == task);
+    // A buffer's settings are written if they are not the default.
     let buffer = toml::to_string(&config.buffer).expect("a buffer is a table");
-    let empties = ["idle_after", "low_water"].iter().any(|key| buffer.contains(key));
-    // Collections that are requests among others end with the host, too.
-    collects || empties || config.tasks.on().next().is_some() || config.preemption.as_task().is_some()
+    let obstacles = [
+        (config.trigger.build(&Geometry::new(&config.device())).idle().is_some(), "trigger.idle"),
+        (["idle_after", "low_water"].iter().any(|key| buffer.contains(key)), "buffer.policy"),
+        (has_task("scrub"), "tasks.scrub"),
+        (has_task("wear"), "tasks.wear"),
+        // Collections that are requests among others end with the host, too.
+        (config.preemption.as_task().is_some(), "preemption.policy"),
+        // Parity is written after the last request, and whether collections begin then depends on the other hosts.
+        (config.redundancy.has_parity(), "redundancy.policy"),
+    ];
+    obstacles.into_iter().find(|(is_one, _)| *is_one).map(|(_, keys)| keys)
 }
 
-/// Up to five drives, of which some are refused.
+/// Two or three drives.
 pub fn case() -> impl Strategy<Value = Case> {
-    prop::collection::vec(runs::case(|_| true, false), 3..6).prop_map(|drives| Case { drives })
+    let demands = Demands { obstacle, ..Demands::NONE };
+    prop::collection::vec(runs::plain_case(demands), 2..4).prop_map(|drives| Case { drives })
 }
 
 /// Whether at least two drives ran together, each as if alone.
-pub fn holds(case: &Case) -> Result<bool, TestCaseError> {
+pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     let aged = |d: &runs::Case| {
         Some((d.config.clone(), preconditioning::preconditioned(&d.config, d.seed).ok()?, d.asked().to_vec()))
     };
-    // Parity is written after the last request, and whether collections begin then depends on who has requests left.
-    let alike = case.accepted().filter(|d| !d.config.redundancy.has_parity());
-    let drives: Vec<(RunConfig, Ftl, Vec<Request>)> = alike.filter_map(aged).take(3).collect();
-    let [first, _, ..] = &drives[..] else { return Ok(false) };
+    let drives: Vec<(RunConfig, Ftl, Vec<Request>)> = case.accepted().filter_map(aged).collect();
+    let [first, _, ..] = &drives[..] else { return Ok(Verdict::default()) };
     let subpage_writes = first.0.host.subpage_writes;
     let host = HostConfig { subpage_writes, ..HostConfig::default() };
     let numbered = |(device, (_, _, asked)): (u32, &(RunConfig, Ftl, Vec<Request>))| -> Vec<Request> {
@@ -82,5 +91,5 @@ pub fn holds(case: &Case) -> Result<bool, TestCaseError> {
         both.iter_mut().for_each(|records| records.sort_by_key(|r| r.index));
         prop_assert_eq!(&both[0], &both[1], "requests of drive {}", device);
     }
-    Ok(true)
+    Ok(Verdict::of(true, &case.marks()))
 }

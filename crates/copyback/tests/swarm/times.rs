@@ -1,11 +1,11 @@
 //! Compares a run with what the timing oracle says.
 
 use crate::runs::Case;
-use crate::timing_oracle::{self, Counts, Foretold, Place, Preconditioning};
+use crate::timing_oracle::{self, BlocksOfPlane, Counts, Foretold, Place, Preconditioning};
+use copyback::ftl::blocks::BlockState;
 use copyback::ftl::core::Ftl;
-use copyback::ftl::frontier::Stream;
 use copyback::observe::report::Outcome;
-use copyback::sim::index::{LogicalUnit, PlaneId};
+use copyback::sim::index::{BlockId, LogicalUnit, PlaneId};
 use proptest::prelude::*;
 
 /// What the timing oracle says, where it understands the drive; how much it foretold.
@@ -21,9 +21,8 @@ pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<F
         let (block, page) = (page / pages, page % pages);
         place.is_some().then_some((unit as usize, Place { plane: block / blocks, block: block % blocks, page, offset }))
     });
-    let programmed = |p| ftl.next_page_offset(PlaneId(p), Stream::Host) as usize;
-    let preconditioning =
-        Preconditioning { place_of: at_first.collect(), programmed: (0..g.planes).map(programmed).collect() };
+    let blocks = (0..g.planes).map(|plane| blocks_of(ftl, PlaneId(plane))).collect();
+    let preconditioning = Preconditioning { place_of: at_first.collect(), blocks };
     let predicted = timing_oracle::predict(&case.config, preconditioning, case.asked(), &outcome.gc_events);
     if !predicted.counts_for(&case.config, &outcome.report) {
         return Ok(None);
@@ -43,4 +42,31 @@ pub fn check_times(case: &Case, ftl: &Ftl, outcome: &Outcome) -> Result<Option<F
     }
     prop_assert_eq!(Counts::of(&outcome.report), predicted.counts, "what was done, and that of the timing oracle");
     Ok(Some(predicted.foretold))
+}
+
+/// The blocks of a plane before the run. In which order the free ones will be opened a copy of the drive shows, which
+/// opens them all.
+fn blocks_of(ftl: &Ftl, plane: PlaneId) -> BlocksOfPlane {
+    let g = &ftl.geometry;
+    let number = |block: BlockId| (block.0 % g.blocks_per_plane) as usize;
+    let of_state = |wanted| {
+        let blocks = ftl.blocks().of_plane(plane).iter().enumerate();
+        blocks.filter(move |(_, block)| block.state == wanted).map(|(at, _)| at).collect::<Vec<usize>>()
+    };
+    let is_open = of_state(BlockState::Open);
+    let open = [0, 1].map(|at| {
+        let block = ftl.next_block_in(plane, at).map(number).filter(|block| is_open.contains(block))?;
+        Some((block, ftl.next_offset_in(plane, at) as usize))
+    });
+    let (mut other, mut free) = (ftl.clone(), Vec::new());
+    while free.len() < ftl.free_blocks_of(plane) as usize {
+        let block = other.next_block_in(plane, 0).map(number).expect("there are free blocks");
+        if !is_open.contains(&block) && free.last() != Some(&block) {
+            free.push(block);
+        }
+        other.write_page_in(plane, 0, &[LogicalUnit(0)], 0);
+    }
+    // A drive with a preconditioning has set its second active block apart, as if it had collected before.
+    let apart = (ftl.has_second_active() && open[1].is_some()).then_some(1);
+    BlocksOfPlane { free, open, apart, full: of_state(BlockState::Closed) }
 }

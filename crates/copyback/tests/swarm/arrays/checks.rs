@@ -7,13 +7,14 @@
 
 use super::Case;
 use crate::runs::{caught, comes_to_an_end, held, json, run_together};
+use crate::tally::Verdict;
 use copyback::array::coordination::CoordinationConfig;
 use copyback::array::{Layout, Level};
 use copyback::buffer::BufferConfig;
 use copyback::flash::geometry::Geometry;
 use copyback::ftl::core::{Counts, Ftl};
 use copyback::host::config::{HostConfig, HostMode, Target};
-use copyback::observe::array_report::{ArrayReport, ToldTotals};
+use copyback::observe::array_report::ArrayReport;
 use copyback::observe::report::{Outcome, Report, RequestRecord};
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
@@ -75,15 +76,15 @@ fn run(
 }
 
 /// Runs the case in several ways and compares; what its drives were told, where it could be run.
-pub fn holds(case: &Case) -> Result<Option<ToldTotals>, TestCaseError> {
+pub fn holds(case: &Case) -> Result<Verdict, TestCaseError> {
     let members = case.members();
     if case.config.check().is_err() || members.iter().any(|(drive, _)| drive.check().is_err()) {
-        return Ok(None);
+        return Ok(Verdict::default());
     }
     let aged = |(drive, seed): &(RunConfig, u64)| preconditioning::preconditioned(drive, *seed).ok();
-    let Some(ftls) = members.iter().map(aged).collect::<Option<Vec<Ftl>>>() else { return Ok(None) };
+    let Some(ftls) = members.iter().map(aged).collect::<Option<Vec<Ftl>>>() else { return Ok(Verdict::default()) };
     if case.layout(&ftls).stripes() == 0 {
-        return Ok(None);
+        return Ok(Verdict::default());
     }
     let drives: Vec<RunConfig> = members.into_iter().map(|(drive, _)| drive).collect();
     let held_before: Vec<Vec<bool>> = ftls.iter().map(held).collect();
@@ -100,7 +101,8 @@ pub fn holds(case: &Case) -> Result<Option<ToldTotals>, TestCaseError> {
     if case.config.host.target == Target::Drive && !case.is_coordinated() {
         each_as_if_alone(case, &drives, &ftls, &ran.outcome.requests)?;
     }
-    Ok(Some(ran.outcome.report.array.and_then(|array| array.told).unwrap_or_default()))
+    let told = ran.outcome.report.array.and_then(|array| array.told).unwrap_or_default();
+    Ok(Verdict { told, ..Verdict::of(true, &case.marks) })
 }
 
 /// Each request is done once, and takes as long as its parts.

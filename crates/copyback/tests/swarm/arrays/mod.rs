@@ -9,7 +9,8 @@ mod checks;
 
 pub use checks::holds;
 
-use crate::knobs::{Choice, Mark, choice};
+use crate::draws::{Choice, Demands, choice};
+use crate::knobs::Mark;
 use crate::runs::{HOSTS, Wish, wish};
 use crate::support::Setting;
 use copyback::array::coordination::CoordinationConfig;
@@ -122,6 +123,8 @@ impl Plan {
             Level::Raid5 => self.drives.max(3),
             Level::Raid6 => self.drives.max(4),
         };
+        // Striping alone has no other place to read from.
+        array.gc_aware_reads &= array.level != Level::Raid0;
         for &drive in &self.failed {
             array.failed.push(drive % array.drives);
             // Without a drive that failed nothing is rebuilt: that is looked at below.
@@ -206,7 +209,13 @@ pub fn case() -> impl Strategy<Value = Case> {
     let shape = (1..9u32, select(&[1u64, 0, 2, 4][..]), prop::collection::vec(0..8u32, 0..3));
     // Most arrays are of one kind.
     let kind_of = prop_oneof![1 => Just(vec![0u8; 8]), 1 => prop::collection::vec(0..3u8, 8)];
-    let kinds = prop::collection::vec(choice(is_quick), 3..7);
+    let any = choice(Demands { is_allowed: is_quick, obstacle });
+    let told = choice(Demands { is_allowed: is_quick, obstacle: obstacle_to_being_told });
+    let first = prop_oneof![3 => told, 1 => any.clone()];
+    let kinds = (first, prop::collection::vec(any, 0..3)).prop_map(|(first, mut kinds)| {
+        kinds.insert(0, first);
+        kinds
+    });
     let plan = (settings, shape, kind_of, kinds, 0..4u64).prop_map(
         |(settings, (drives, stripe_factor, failed), kind_of, kinds, seed)| Plan {
             settings,
@@ -229,13 +238,29 @@ fn is_quick(setting: Setting) -> bool {
     slow.iter().all(|slow| !setting.contains(slow))
 }
 
-/// Whether a kind of drive can be one of an array. What drives alone are known to get stuck in is left to them: a map
-/// in rows costs a row for each of its pages, which may be all that a collection frees; windows of few blocks may pass
-/// by all that is invalid, where no die is reserved; parity of its own has a drive wait for space when all is done.
-fn is_possible(config: &RunConfig) -> bool {
-    let maps_rows = config.mapping.cache().is_some() && config.frontier.is_in_rows();
-    let has_window = matches!(config.victim, VictimConfig::WindowedGreedy(_)) && config.preemption.as_task().is_some();
-    config.check().is_ok() && !maps_rows && !has_window && !config.redundancy.has_parity()
+/// Keys of a setting with which a drive cannot be one of an array. What drives alone are known to get stuck in is left
+/// to them: a map in rows costs a row for each of its pages, which may be all that a collection frees; windows of few
+/// blocks may pass by all that is invalid, if no die is reserved; parity of its own has a drive wait for space in the
+/// end.
+fn obstacle(config: &RunConfig) -> Option<&'static str> {
+    let has_window = matches!(config.victim, VictimConfig::WindowedGreedy(_));
+    let obstacles = [
+        (config.mapping.cache().is_some() && config.frontier.is_in_rows(), "mapping.policy frontier.policy"),
+        (has_window && config.preemption.as_task().is_some(), "victim.policy"),
+        (config.redundancy.has_parity(), "redundancy.policy"),
+    ];
+    obstacles.into_iter().find(|(is_one, _)| *is_one).map(|(_, keys)| keys)
+}
+
+/// The same of one that is told when to collect.
+fn obstacle_to_being_told(config: &RunConfig) -> Option<&'static str> {
+    let obstacles = [
+        (config.preemption.is_timeless() || config.preemption.as_task().is_some(), "preemption.policy"),
+        (config.mapping.log_blocks().is_some(), "mapping.policy"),
+        (config.trigger.watermarks().idle.is_some(), "trigger.idle"),
+        (config.trigger.watermarks().stagger > 0, "trigger.stagger"),
+    ];
+    obstacle(config).or_else(|| obstacles.into_iter().find(|(is_one, _)| *is_one).map(|(_, keys)| keys))
 }
 
 /// Whether a drive can be told when to collect.
@@ -245,34 +270,44 @@ fn can_be_told(config: &RunConfig, coordination: &CoordinationConfig) -> bool {
 }
 
 fn assembled(plan: &Plan, wishes: &[Wish], host: &'static str) -> Case {
-    let (mut array, coordination) = (plan.array(), plan.coordination());
-    // Kinds whose configuration is possible; where none is, the case is refused.
-    let all: Vec<_> = plan.kinds.iter().map(|kind| plan.drive(kind)).collect();
-    let mut kinds: Vec<_> = all.iter().filter(|(config, ..)| is_possible(config)).take(3).collect();
-    if kinds.is_empty() {
-        kinds.push(&all[0]);
-    }
-    let of_drive = |drive: u32| kinds[usize::from(plan.kind_of[drive as usize]) % kinds.len()];
+    let (mut array, mut coordination) = (plan.array(), plan.coordination());
+    let kinds: Vec<_> = plan.kinds.iter().map(|kind| plan.drive(kind)).collect();
+    let of_drive = |drive: u32| &kinds[usize::from(plan.kind_of[drive as usize]) % kinds.len()];
     let drives: Vec<RunConfig> = (0..array.drives).map(|drive| of_drive(drive).0.clone()).collect();
     let grain = grain_bytes(drives.iter().map(|drive| drive.geometry.unit_bytes()));
     array.stripe_unit = (plan.stripe_factor > 0).then_some(Bytes(grain * plan.stripe_factor));
+    // A drive holds a stripe unit at least.
+    let least_bytes = drives.iter().map(|drive| Geometry::new(&drive.device()).logical_bytes()).min();
+    if least_bytes.is_some_and(|bytes| bytes < array.stripe_unit_bytes(grain)) {
+        array.stripe_unit = Some(Bytes(grain));
+    }
     let stripe_bytes = array.stripe_unit_bytes(grain);
     let named = NOT_TOLD.iter().find(|(name, _)| *name == plan.of("array.coordinated")).expect("it is one of them").1;
     let is_told = |drive: u32| !named.contains(&drive) && can_be_told(&drives[drive as usize], &coordination);
     let not_told: Vec<u32> = (0..array.drives).filter(|&drive| !is_told(drive)).collect();
-    let first_told = (0..array.drives).find(|&drive| is_told(drive)).unwrap_or(0);
+    let first_told = (0..array.drives).find(|&drive| is_told(drive));
     if !not_told.is_empty() {
         let text = format!("drives = {not_told:?}\ncoordinated = false");
         array.overrides.push(toml::from_str(&text).expect("an override"));
     }
-    let mut config = drives[first_told as usize].clone();
+    // The run is configured as the first drive that is told; if none is, nothing is coordinated.
+    let mut config = drives[first_told.unwrap_or(0) as usize].clone();
+    if first_told.is_none() {
+        coordination = CoordinationConfig::default();
+    }
     config.coordination = coordination;
     if plan.of("host.target") == "drive" && array.level == Level::Raid0 {
         config.host.target = Target::Drive;
     }
     config.array = Some(array.clone());
     let requests = requests(&config, &drives, stripe_bytes, wishes, host);
-    let mut marks: Vec<Mark> = KNOBS.iter().zip(&plan.settings).map(|(&(name, _), &setting)| (name, setting)).collect();
+    let settings = KNOBS.iter().zip(&plan.settings).map(|(&(name, _), &setting)| (name, setting));
+    let reads_aside = array.level != Level::Raid0;
+    let is_used = |mark: &Mark| match mark.0 {
+        "array.gc_aware_reads" => reads_aside,
+        knob => first_told.is_some() || !knob.starts_with("coordination."),
+    };
+    let mut marks: Vec<Mark> = settings.filter(is_used).collect();
     marks.push(("host", host));
     let kinds_used: Vec<u32> = (0..array.drives).map(|d| u32::from(plan.kind_of[d as usize])).collect();
     let texts: String = kinds.iter().enumerate().map(|(at, (_, text, _))| format!("-- kind {at}\n{text}")).collect();

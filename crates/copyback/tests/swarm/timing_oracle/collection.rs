@@ -2,14 +2,13 @@
 //! its first command to its last.
 
 use super::commands::Part;
-use super::known::{granularity_of, trigger_of};
+use super::known::{BlocksOfPlane, granularity_of, trigger_of};
 use super::{Oracle, Place};
 use copyback::config::ShareOrCount;
 use copyback::ftl::frontier::FrontierConfig;
 use copyback::ftl::victim::VictimConfig;
 use copyback::observe::report::GcEvent;
 use copyback::run::config::RunConfig;
-use copyback::run::precondition::PreconditionConfig;
 use copyback::tasks::gc::trigger::watermark::{Collections, Count, When};
 
 /// For whom a page is programmed.
@@ -66,17 +65,14 @@ pub(super) enum Step {
 }
 
 impl Plane {
-    /// `programmed`: pages of the block that takes host data.
-    pub fn new(config: &RunConfig, is_limited: bool, programmed: usize) -> Self {
-        // A drive with a preconditioning has blocks of its own: those that are opened later must have other numbers.
-        let is_new = matches!(config.precondition, PreconditionConfig::Empty {});
-        let free = if is_new { (0..config.geometry.blocks_per_plane as usize).collect() } else { vec![1 << 20] };
-        let open = (programmed > 0).then_some(((1 << 20) - 1, programmed));
+    /// A plane with these blocks.
+    pub fn new(config: &RunConfig, is_limited: bool, blocks: BlocksOfPlane) -> Self {
+        let BlocksOfPlane { free, open, apart, full } = blocks;
         Self {
             free,
-            open: [open, None],
-            apart: None,
-            full: Vec::new(),
+            open,
+            apart,
+            full,
             pages_per_block: config.geometry.pages_per_block as usize,
             has_split_blocks: matches!(config.frontier, FrontierConfig::Split(_)),
             is_limited,
@@ -96,7 +92,8 @@ impl Plane {
     pub fn next_page(&mut self, at: usize) -> (usize, usize) {
         let (block, page) = self.open[at].unwrap_or_else(|| (self.free.remove(0), 0));
         if !self.is_limited && self.free.is_empty() {
-            self.free.push(block + 1);
+            // A number that no block of the drive has.
+            self.free.push(block.max(1 << 20) + 1);
         }
         self.open[at] = Some((block, page + 1));
         if page + 1 == self.pages_per_block {

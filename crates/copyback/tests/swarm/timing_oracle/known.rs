@@ -4,11 +4,9 @@ use super::Place;
 use copyback::buffer::BufferConfig;
 use copyback::dispatch::compose::{BuilderName, ComposeConfig, list};
 use copyback::ftl::allocation::AllocationConfig;
-use copyback::ftl::frontier::FrontierConfig;
 use copyback::host::config::HostMode;
 use copyback::observe::report::{GcEvent, Report};
 use copyback::run::config::RunConfig;
-use copyback::run::precondition::PreconditionConfig;
 use copyback::tasks::gc::destination::Destination;
 use copyback::tasks::gc::granularity::{GranularityConfig, block};
 use copyback::tasks::gc::trigger::{Scope, TriggerConfig, watermark};
@@ -18,8 +16,19 @@ use std::collections::HashMap;
 pub struct Preconditioning {
     /// Where each unit's data is.
     pub place_of: HashMap<usize, Place>,
-    /// Of each plane, how many pages of the block are programmed that takes host data.
-    pub programmed: Vec<usize>,
+    /// The blocks of each plane.
+    pub blocks: Vec<BlocksOfPlane>,
+}
+
+/// The blocks of a plane before the first request; no page is begun.
+pub struct BlocksOfPlane {
+    /// Erased, the next one to be opened first.
+    pub free: Vec<usize>,
+    /// Being filled, and the next page.
+    pub open: [Option<(usize, usize)>; 2],
+    /// Which of the open ones is set apart for paired programs.
+    pub apart: Option<usize>,
+    pub full: Vec<usize>,
 }
 
 /// The trigger; another one than this is for [`understands`] to refuse.
@@ -42,54 +51,68 @@ pub(super) fn compose_of(config: &RunConfig) -> &list::Params {
     }
 }
 
+/// Keys of a setting that the oracle does not know, collection apart.
+fn unknown(config: &RunConfig) -> Option<&'static str> {
+    let has_task = |task: &str| config.tasks.on().any(|(name, _)| name == task);
+    let obstacles = [
+        (!matches!(config.allocation, AllocationConfig::Static(_)), "allocation.policy"),
+        (!matches!(config.trigger, TriggerConfig::Watermark(_)), "trigger.policy"),
+        (!matches!(config.granularity, GranularityConfig::Block(_)), "granularity.policy"),
+        (config.mapping.cache().is_some() || config.mapping.log_blocks().is_some(), "mapping.policy"),
+        (config.preemption.as_task().is_some(), "preemption.policy"),
+        (has_task("scrub"), "tasks.scrub"),
+        (has_task("wear"), "tasks.wear"),
+        (config.tasks.delays.is_some(), "tasks.delays"),
+        (config.frontier.fill().is_some(), "frontier.fill_limit"),
+        (config.admit.tells_tasks_apart(), "admit.policy"),
+        (config.frontier.is_in_rows() || config.frontier.opens_twins(), "frontier.policy"),
+        (config.frontier.keeps_hot_apart(), "frontier.hot_window"),
+        (!matches!(config.buffer, BufferConfig::None(_)), "buffer.policy"),
+        (!["priority", "fifo"].contains(&config.order.name()), "order.policy"),
+    ];
+    obstacles.into_iter().find(|(is_unknown, _)| *is_unknown).map(|(_, keys)| keys)
+}
+
+/// Keys of a setting that makes a drive collect in a way that the oracle does not know.
+fn unknown_of_collection(config: &RunConfig) -> Option<&'static str> {
+    let trigger = trigger_of(config);
+    let obstacles = [
+        (!["none", "points", "deadline"].contains(&config.preemption.name()), "preemption.policy"),
+        (trigger.scope != Scope::Plane, "trigger.policy"),
+        (trigger.idle.is_some(), "trigger.idle"),
+        (granularity_of(config).destination != Destination::Local, "granularity.policy"),
+    ];
+    obstacles.into_iter().find(|(is_unknown, _)| *is_unknown).map(|(_, keys)| keys)
+}
+
 /// Whether the oracle knows what a drive with this configuration does, collection apart.
 pub fn understands(config: &RunConfig) -> bool {
-    matches!(config.allocation, AllocationConfig::Static(_))
-        && matches!(config.trigger, TriggerConfig::Watermark(_))
-        && matches!(config.granularity, GranularityConfig::Block(_))
-        && config.mapping.cache().is_none()
-        && config.preemption.as_task().is_none()
-        && config.tasks.is_empty()
-        && config.tasks.delays.is_none()
-        && config.frontier.fill().is_none()
-        && !config.admit.tells_tasks_apart()
-        && config.mapping.log_blocks().is_none()
-        && !config.frontier.is_in_rows()
-        && !config.frontier.keeps_hot_apart()
-        && !config.frontier.opens_twins()
-        && matches!(config.buffer, BufferConfig::None(_))
-        && ["priority", "fifo"].contains(&config.order.name())
-}
-
-/// Whether a drive can be, and is likely to be foretold: it collects as the oracle knows, or has a preconditioning and
-/// no watermark below which it would collect.
-pub fn is_known(config: &RunConfig) -> bool {
-    let trigger = trigger_of(config);
-    let is_new = matches!(config.precondition, PreconditionConfig::Empty {});
-    let collects_late = !is_new && trigger.soft.of(config.geometry.blocks_per_plane) == 0;
-    config.check().is_ok() && understands(config) && (collects_late || knows_collection(config))
-}
-
-/// Whether it is one of those whose collections share their dies, and there are others to share them with.
-pub fn is_known_to_share(config: &RunConfig) -> bool {
-    let compose = compose_of(config);
-    let limit = match config.host.mode {
-        HostMode::Open => config.host.outstanding_max,
-        HostMode::Closed => config.host.queue_depth,
-    };
-    let shares = config.preemption.lets_host_first() || !compose.gc.is_empty();
-    shares && limit > 1 && is_known(config) && knows_collection(config)
+    unknown(config).is_none()
 }
 
 /// Whether it knows how the drive collects, too.
 pub(super) fn knows_collection(config: &RunConfig) -> bool {
-    let trigger = trigger_of(config);
-    let unit = granularity_of(config);
-    matches!(config.precondition, PreconditionConfig::Empty {})
-        && ["none", "points", "deadline"].contains(&config.preemption.name())
-        && trigger.scope == Scope::Plane
-        && trigger.idle.is_none()
-        && unit.destination == Destination::Local
+    unknown_of_collection(config).is_none()
+}
+
+/// Keys of a setting with which a drive is not foretold, or is foretold only while it does not collect.
+pub fn obstacle(config: &RunConfig) -> Option<&'static str> {
+    unknown(config).or_else(|| unknown_of_collection(config))
+}
+
+/// The same of a drive whose collections share their dies with requests.
+pub fn obstacle_to_sharing(config: &RunConfig) -> Option<&'static str> {
+    if let Some(keys) = obstacle(config) {
+        return Some(keys);
+    }
+    if !config.preemption.lets_host_first() && compose_of(config).gc.is_empty() {
+        return Some("preemption.policy");
+    }
+    match config.host.mode {
+        HostMode::Open if config.host.outstanding_max == 1 => Some("host.outstanding_max"),
+        HostMode::Closed if config.host.queue_depth == 1 => Some("host.queue_depth"),
+        HostMode::Open | HostMode::Closed => None,
+    }
 }
 
 /// Whether commands of the host may take other planes along.
@@ -167,16 +190,11 @@ impl Prediction {
         let g = &config.geometry;
         let is_uniform = config.timing.read.list().len() == 1 && config.timing.program.list().len() == 1;
         let (no_collections, whole_pages) = (report.gc.collections == 0, g.units_per_page() == 1);
-        let is_new = matches!(config.precondition, PreconditionConfig::Empty {});
         let moves_do_not_show =
             no_collections || (report.gc.die_time_ns == 0 && whole_pages && is_uniform && !has_partners(config));
-        // Which blocks a drive with a preconditioning opens next is not known, only how far those are filled that are
-        // open.
-        let has_two_blocks = matches!(config.frontier, FrontierConfig::SecondActive(_));
-        let blocks_are_known = !has_partners(config) || (!has_two_blocks && (is_new || !config.commands.same_block));
         // One free block is kept for moves; the others are what queued writes may count on, at least.
         let pages_left = report.min_free_blocks.saturating_sub(1) as usize * g.pages_per_block as usize;
-        moves_do_not_show && blocks_are_known && self.queued_max < pages_left
+        moves_do_not_show && self.queued_max < pages_left
     }
 }
 
@@ -241,9 +259,14 @@ impl Timed {
         }
     }
 
+    /// How many cases were foretold.
+    pub fn cases(&self) -> u64 {
+        self.cases
+    }
+
     /// Whether the oracle has seen enough of everything in a short swarm.
     pub fn is_enough(&self) -> bool {
-        self.cases > 150 && self.kinds.iter().all(|&(cases, sum)| cases > 5 && sum > 50)
+        self.kinds.iter().all(|&(cases, sum)| cases > 5 && sum > 50)
     }
 }
 

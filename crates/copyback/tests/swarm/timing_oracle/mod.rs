@@ -5,10 +5,10 @@
 //! the nanosecond. It follows what `docs/fidelity.md` and `docs/architecture.md` state. What it does not know it
 //! refuses ([`understands`]): dynamic allocation and buffers.
 //!
-//! On a drive that was new at first, planes collect by themselves: the oracle is told which blocks were collected, as
-//! victims are the policies' own, and foretells when ([`collection`]), whether collections block their dies, let the
-//! host go first ([`preemption`]), or take it along ([`pairing`], [`merging`]). On other drives collection must
-//! not have happened, or have taken no time ([`Prediction::counts_for`]).
+//! Planes collect by themselves: the oracle is told which blocks were collected, as victims are the policies' own, and
+//! foretells when ([`collection`]), whether collections block their dies, let the host go first ([`preemption`]), or
+//! take it along ([`pairing`], [`merging`]). If collections are of a kind that it does not know, none must have
+//! happened, or they must have taken no time ([`Prediction::counts_for`]).
 
 mod collection;
 mod commands;
@@ -26,7 +26,9 @@ use copyback::host::config::HostMode;
 use copyback::observe::report::GcEvent;
 use copyback::run::config::RunConfig;
 use copyback::workload::Request;
-pub use known::{Counts, Foretold, Preconditioning, Prediction, Timed, is_known, is_known_to_share, understands};
+pub use known::{
+    BlocksOfPlane, Counts, Foretold, Preconditioning, Prediction, Timed, obstacle, obstacle_to_sharing, understands,
+};
 use preemption::PreemptionPoint;
 use std::collections::HashMap;
 
@@ -142,11 +144,7 @@ pub fn predict(
         changed: Vec::new(),
         place_of: preconditioning.place_of,
         newest: HashMap::new(),
-        planes: preconditioning
-            .programmed
-            .into_iter()
-            .map(|programmed| Plane::new(config, collects, programmed))
-            .collect(),
+        planes: preconditioning.blocks.into_iter().map(|blocks| Plane::new(config, collects, blocks)).collect(),
         given: collections.to_vec(),
         result: Prediction {
             end_ns: vec![u64::MAX; requests.len()],
