@@ -2,7 +2,8 @@
 
 .PHONY: check test rust fmt lint build unit doc python swarm mutants bench dist fuzz
 
-# Before each commit: format, clippy, and the unit tests of what changed since BASE (HEAD), within a minute.
+# Before each commit, in under a minute: format, clippy, the unit tests of the crates and the integration modules that
+# changed since BASE (default: HEAD; if nothing changed, the last commit).
 check:
 	scripts/check $(BASE)
 
@@ -14,21 +15,24 @@ test:
 rust:
 	scripts/steps fmt lint build unit doc
 
-# Each step below looks at the whole workspace: so all of them build the same dependencies with the same features, once.
-# The bindings need no interpreter to be compiled.
+# Every step uses the whole workspace. Cargo then selects the same features each time, and builds each dependency once.
 CARGO_FLAGS = --workspace --locked
+# The Python bindings compile without an interpreter, as they do for the wheel.
+export PYO3_BUILD_EXTENSION_MODULE = 1
 
 fmt:
 	cargo fmt --all --check
 
 lint:
 	cargo clippy $(CARGO_FLAGS) --all-targets -- -D warnings
+	@# Without the features of the Python package, as the program of the README is built.
+	cargo clippy --package copyback-workload --locked --all-targets -- -D warnings
 
 build:
-	cargo test $(CARGO_FLAGS) --lib --bins --tests --examples --no-run
+	cargo test $(CARGO_FLAGS) --tests --examples --no-run
 
 unit:
-	cargo test $(CARGO_FLAGS) --lib --bins --tests --examples
+	cargo test $(CARGO_FLAGS) --tests --examples
 
 doc:
 	cargo test $(CARGO_FLAGS) --doc
@@ -46,12 +50,13 @@ swarm:
 	SWARM_SEED=$(SEED) SWARM_SECONDS=$(or $(SECONDS),$(if $(CASES),,600)) SWARM_CASES=$(CASES) RUST_BACKTRACE=0 \
 		cargo test --package copyback --test swarm --profile $(PROFILE) --locked --quiet -- --ignored --nocapture
 
-# Does a test notice a small change? Plants mutants in PATHS for SECONDS (600), and asks the crate's unit and integration
-# tests: make mutants PATHS=crates/copyback/src/ftl/victim
+# Finds code that no test checks: make mutants PATHS=crates/copyback/src/ftl/victim
+# Makes small changes in PATHS one at a time (mutants), runs the crate's tests on each, and lists the mutants that pass
+# all tests. Stops after SECONDS (600).
 mutants:
 	scripts/mutants "$(PATHS)" $(or $(SECONDS),600)
 
-# What a release has, in dist/: a stripped program, and one wheel for each CPython from 3.11 on.
+# What a release has, in dist/: a stripped program, and one wheel that every CPython from 3.11 on can load.
 dist:
 	scripts/dist
 

@@ -35,9 +35,9 @@ pub enum Failure {
     PipeClosed,
 }
 
-/// A text, and what its user calls it.
+/// An input text with the name that its user knows.
 #[derive(Debug)]
-struct Source {
+struct NamedText {
     name: String,
     text: String,
 }
@@ -47,7 +47,7 @@ struct Source {
 pub struct Diagnosis {
     message: String,
     help: Option<String>,
-    source_text: Option<Source>,
+    source_text: Option<NamedText>,
     span: Option<std::ops::Range<usize>>,
 }
 
@@ -173,7 +173,7 @@ impl Failure {
     #[must_use]
     pub fn at(mut self, place: Option<Place>) -> Self {
         if let (Self::Input(diagnosis) | Self::Run(diagnosis), Some(place)) = (&mut self, place) {
-            diagnosis.source_text = Some(Source { name: place.text.name.clone(), text: place.text.text.clone() });
+            diagnosis.source_text = Some(NamedText { name: place.text.name.clone(), text: place.text.text.clone() });
             diagnosis.span = Some(place.span);
         }
         self
@@ -232,8 +232,8 @@ impl Failure {
             Self::Run(diagnosis) => (diagnosis, 1),
             Self::PipeClosed => return 0,
         };
-        // If standard error is closed too, no reader is left.
-        let _ = std::io::Write::write_all(&mut anstream::stderr(), render::rendered(&diagnosis.cut()).as_bytes());
+        // Ignore a failed write: if standard error is closed, no way to report is left.
+        let _ = std::io::Write::write_all(&mut anstream::stderr(), render::render(&diagnosis.cut()).as_bytes());
         code
     }
 }

@@ -123,7 +123,7 @@ fn unpacked_xz(packed: BufReader<ByteStream>) -> Result<ByteStream, io::Error> {
 #[cfg(not(feature = "xz"))]
 fn unpacked_xz(_packed: BufReader<ByteStream>) -> Result<ByteStream, io::Error> {
     let message =
-        "this build of the program cannot unpack xz: unpack the file (xz -d), or build with `--features full`";
+        "this build of the program cannot unpack xz: unpack the file (xz -dk), or build with `--features full`";
     Err(io::Error::new(io::ErrorKind::Unsupported, message))
 }
 
@@ -166,19 +166,14 @@ impl Read for Unpacked {
     }
 }
 
-#[cfg(feature = "xz")]
+/// An error of a decompressor, in words that say what to do.
 fn explain_memory(error: io::Error) -> io::Error {
-    let xz = error.get_ref().and_then(|inner| inner.downcast_ref::<liblzma::stream::Error>());
-    if !matches!(xz, Some(liblzma::stream::Error::MemLimit)) {
-        return error;
+    #[cfg(feature = "xz")]
+    if let Some(liblzma::stream::Error::MemLimit) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+        let memory = crate::units::format_bytes(XZ_MEMORY_BYTES_MAX);
+        let message = format!("unpacking this xz file takes more than {memory} of memory: unpack it yourself");
+        return io::Error::new(io::ErrorKind::InvalidData, message);
     }
-    let memory = crate::units::format_bytes(XZ_MEMORY_BYTES_MAX);
-    let message = format!("unpacking this xz file takes more than {memory} of memory: unpack it yourself");
-    io::Error::new(io::ErrorKind::InvalidData, message)
-}
-
-#[cfg(not(feature = "xz"))]
-fn explain_memory(error: io::Error) -> io::Error {
     error
 }
 

@@ -1,7 +1,7 @@
 //! Copyback: a simulator of NAND flash drives and of what garbage collection costs their users.
 //!
 //! The folders are rooms, each with one subject; a room uses only rooms that stand before it in the order of
-//! `tests/layering.rs`.
+//! `tests/it/layering.rs`.
 
 pub mod array;
 pub mod buffer;

@@ -1,6 +1,6 @@
 //! Failures that come from another process, with all that is told of them.
 
-use super::{Diagnosis, Failure, Source};
+use super::{Diagnosis, Failure, NamedText};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Deserialize, Serialize)]
@@ -30,7 +30,7 @@ impl Serialize for Failure {
 impl<'de> Deserialize<'de> for Failure {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let Travelling { is_input, message, help, source, span } = Travelling::deserialize(from)?;
-        let source_text = source.map(|(name, text)| Source { name, text });
+        let source_text = source.map(|(name, text)| NamedText { name, text });
         let diagnosis = Box::new(Diagnosis { message, help, source_text, span });
         Ok(if is_input { Self::Input(diagnosis) } else { Self::Run(diagnosis) })
     }

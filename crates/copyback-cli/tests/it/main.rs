@@ -1,6 +1,6 @@
-//! Integration tests of the program `copyback`. A module asks one question: its first line.
+//! Integration tests of the program `copyback`. Each module answers one question, stated in its first line.
 //!
-//! All modules are one program, which is linked once. `cargo test --package copyback-cli --test it MODULE` runs one of
+//! All modules are linked into one test program. `cargo test --package copyback-cli --test it MODULE` runs one of
 //! them.
 
 mod arrays;

@@ -245,7 +245,7 @@ impl ParquetReader {
         lengths.map_err(|wrong| damaged(&self.file_name, &wrong))?;
         for (at, name) in names {
             let (codec, help) = match group.column(at).compression() {
-                Compression::LZO => ("LZO, which is not read", "write it with zstd, snappy, gzip, lz4_raw or brotli"),
+                Compression::LZO => ("LZO, which is not read", "write it with zstd, snappy, gzip or lz4_raw"),
                 Compression::BROTLI(_) if !cfg!(feature = "brotli") => (
                     "Brotli, which this build of the program cannot unpack",
                     "write it with zstd, snappy, gzip or lz4_raw, or build the program with `--features full`",

@@ -117,7 +117,7 @@ words! {
 
 /// The table `[workload]`. Every key that may be left out is an `Option`, so that a spec is printed as it was written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
 pub struct WorkloadSpec {
     /// A name for reports.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -218,6 +218,8 @@ pub struct WorkloadSpec {
     #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
 }
+
+crate::serialize_once!(WorkloadSpec);
 
 /// How many records are held for sorting where the spec doesn't say.
 pub const REORDER_WINDOW_DEFAULT: usize = 1024;

@@ -23,7 +23,7 @@ words! {
 
 /// What one of several workloads has beside its requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, remote = "Self")]
 pub struct Terms {
     /// Its share of the addresses, behind those of the workloads before it in the order of their names that have one.
     /// Default: all addresses, which it shares with others.
@@ -88,6 +88,8 @@ const TERMS: &[&str] = &[
     "passes",
     "warmup",
 ];
+
+crate::serialize_once!(Terms);
 
 /// One of several workloads of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -1,4 +1,4 @@
-//! Integration tests of traces and generators. A module asks one question: its first line.
+//! Integration tests of traces and generators. Each module answers one question, stated in its first line.
 
 mod presets;
 mod read_arrivals;

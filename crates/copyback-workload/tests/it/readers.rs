@@ -471,7 +471,7 @@ fn xz(content: &[u8]) -> Vec<u8> {
 #[test]
 fn a_build_without_xz_says_what_to_do() {
     let refused = error(b"\xfd7zXZ\0");
-    assert!(refused.message.contains("unpack the file (xz -d), or build with `--features full`"), "{refused}");
+    assert!(refused.message.contains("unpack the file (xz -dk), or build with `--features full`"), "{refused}");
 }
 
 #[cfg(feature = "xz")]

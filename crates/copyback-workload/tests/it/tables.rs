@@ -462,6 +462,15 @@ fn durations_of_arrow_are_read_in_their_own_unit() {
     }
 }
 
+#[cfg(not(feature = "brotli"))]
+#[test]
+fn a_build_without_brotli_says_what_to_do() {
+    let packed = include_bytes!("../../../../fuzz/corpus/parquet/table-brotli.parquet");
+    let (message, help) = refused(packed, "");
+    assert!(message.contains("which this build of the program cannot unpack"), "{message}");
+    assert!(help.contains("--features full"), "{help}");
+}
+
 #[test]
 fn pages_that_unpack_beyond_what_they_say_are_refused() {
     // Ten thousand equal times pack well; the page's header is then changed to say that they unpack to less.

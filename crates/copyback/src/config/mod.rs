@@ -50,11 +50,12 @@ impl KeyError {
     }
 }
 
-/// Part of a configuration from a text. By way of a table, as layers are read: what reads each way is compiled for all
-/// types of a configuration, and takes as long as a tenth of the simulator.
+/// Parses a part of a configuration from TOML.
+///
+/// It goes through `toml::Table`, as the layers do: a second parser would be compiled for every configuration type.
 ///
 /// # Errors
-/// The mistake, without its place: [`layers`] know places.
+/// The TOML error without its line and column; [`layers`] add them.
 pub fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> {
     text.parse::<toml::Table>()?.try_into()
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// Everything that a run depends on but for its workload and its seed. Each field is a table of the TOML that users
 /// write: the first four describe the device, the axes the scheme, the last three the experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct RunConfig {
     /// Shape of the flash.
     pub geometry: GeometryConfig,
@@ -86,6 +86,8 @@ pub struct RunConfig {
     #[serde(default)]
     pub measure: MeasureConfig,
 }
+
+copyback_workload::serialize_once!(RunConfig);
 
 fn is_uncoordinated(coordination: &CoordinationConfig) -> bool {
     *coordination == CoordinationConfig::default()

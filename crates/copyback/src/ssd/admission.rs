@@ -271,7 +271,13 @@ impl Drive {
             role if role.is_read() => (FlashOp::Read, txn.units),
             _ => (FlashOp::Program, units_per_page),
         };
-        let transfer_ns = if units == 0 { 0 } else { timing.transfer_ns(units) };
+        // The pages of a row go over the channel one after the other.
+        let page_units = self.geometry.units_per_flash_page;
+        let pages_ns = u64::from(units / page_units) * timing.transfer_ns(page_units);
+        let transfer_ns = match units % page_units {
+            0 => pages_ns,
+            rest => pages_ns + timing.transfer_ns(rest),
+        };
         let entry = Entry { task: txn.task, die: txn.die };
         let is_backlogged = self.windows.waiting(entry.die).has(entry.task);
         self.admit.on_enter(entry, timing.page_ns(op, 0) + transfer_ns, is_backlogged);

@@ -1,9 +1,9 @@
-//! Integration tests of the simulator. A module asks one question: its first line.
+//! Integration tests of the simulator. Each module answers one question, stated in its first line.
 //!
-//! All modules are one program, which is linked once. `cargo test --package copyback --test it MODULE` runs one of
+//! All modules are linked into one test program. `cargo test --package copyback --test it MODULE` runs one of
 //! them.
 
-// `docs/examples/cost_age_times.rs` names these rooms as a file of the library does, from the crate's root.
+// `docs/examples/cost_age_times.rs` uses these modules by the paths that it would have in the library.
 use copyback::{flash, ftl, sim};
 
 mod added_policy;

@@ -393,3 +393,27 @@ fn a_read_of_nothing_leaves_the_drive_idle() {
     let outcome = run(&lines, &requests);
     assert_eq!(outcome.gc_events[0].start_ns, last_ns + 510_240 + 7_000_000);
 }
+
+/// A task's entry is charged with what its pages take on the channel, and a row is several pages.
+#[test]
+fn rows_are_charged_to_tasks() {
+    let policies: [Setting; 4] = [
+        "admit.policy = \"vanilla\"",
+        "admit.policy = \"strict\"",
+        "admit.policy = \"qosfc\"",
+        "admit.policy = \"debit\"",
+    ];
+    for admit in policies {
+        let lines: [Setting; 5] = [
+            "geometry = { channels = 1, chips_per_channel = 2, dies_per_chip = 1, planes_per_die = 2, \
+             blocks_per_plane = 16, pages_per_block = 4, page_size = \"4 KiB\" }",
+            "timing = { read = \"50 us\", program = \"500 us\", erase = \"3 ms\", channel = \"100 MB/s\" }",
+            "precondition.mode = \"empty\"\ncapacity.over_provisioning = 1.0\nfrontier.policy = \"row\"",
+            "granularity.policy = \"aligned\"\npreemption.policy = \"ideal\"",
+            admit,
+        ];
+        let write = |i: u64| request(i * 1_000, Op::Write, i % 20 * 4096, 4096, 0);
+        let report = run(&lines, &(0..200).map(write).collect::<Vec<_>>()).report;
+        assert_eq!(report.writes, 200, "{admit}");
+    }
+}

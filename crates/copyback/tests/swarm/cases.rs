@@ -40,9 +40,9 @@ pub const KINDS: &[(&str, Kind)] = &[
     ("impossible", Kind::Impossible),
 ];
 
-/// After so many cases the kinds come again,
+/// Number of cases after which the sequence of kinds repeats.
 const CYCLE: u64 = 24;
-/// of which the first ones are runs.
+/// Cases at the start of each cycle that are of the kind `Run`.
 const RUNS: u64 = 6;
 
 impl Kind {
@@ -60,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// Which of all cases of the kind `Run` a case of that kind is.
+    /// Counts the cases of the kind `Run` before this one.
     fn turn_of(number: u64) -> u64 {
         number / CYCLE * RUNS + number % CYCLE
     }

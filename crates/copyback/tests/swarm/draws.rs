@@ -49,12 +49,12 @@ pub struct Choice {
     spare_units: u64,
 }
 
-/// What a drive must be beyond possible.
+/// What a case demands of a drive, besides acceptance by the configuration checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Demands {
     /// Whether a setting may be drawn.
     pub is_allowed: fn(Setting) -> bool,
-    /// The keys that make a configuration unfit, if it is.
+    /// Returns the keys that violate the demand; `None` if it is met.
     pub obstacle: fn(&RunConfig) -> Option<&'static str>,
 }
 
@@ -71,7 +71,7 @@ struct Refusal {
     is_demand: bool,
 }
 
-/// What is drawn by itself.
+/// A part of a choice that is redrawn separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Knob(usize),
@@ -117,7 +117,7 @@ pub fn choice(demands: Demands) -> Choices {
     Choices { demands, allowed, schemes, keys, subjects, demanding, turn: None }
 }
 
-/// The same with one setting or scheme after the other as the subject.
+/// As `choice`, but `turn` selects the subject, so that consecutive turns cover every setting and scheme.
 pub fn choice_in_turn(demands: Demands, turn: u64) -> Choices {
     Choices { turn: Some(turn), ..choice(demands) }
 }
@@ -130,15 +130,6 @@ fn table_of(key: &str) -> &str {
     key.split('.').next().expect("a part before the first point")
 }
 
-/// Keys of settings that are accepted together, and with which a run is known to break. Remove a line with its defect.
-fn known_defect(config: &RunConfig) -> Option<&'static str> {
-    let defects = [
-        // `tell_of_entry` looks a row's transfer time up in a table for pages: an index out of bounds.
-        (config.admit.tells_tasks_apart() && config.frontier.is_in_rows(), "admit.policy frontier.policy"),
-    ];
-    defects.into_iter().find(|(is_one, _)| *is_one).map(|(_, keys)| keys)
-}
-
 /// The keys in a refusal: it begins with one, which may be a whole table, and those in its text have points.
 fn keys_in(refusal: &str) -> Vec<&str> {
     let words = refusal.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '_' || c == '-'));
@@ -146,7 +137,7 @@ fn keys_in(refusal: &str) -> Vec<&str> {
     words.enumerate().filter(|(at, word)| *at == 0 || word.contains('.')).map(|(_, word)| word).collect()
 }
 
-/// Whether a key is another one, or stands in its table.
+/// Whether a key equals another one, or stands in its table.
 fn is_within(key: &str, table: &str) -> bool {
     key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -168,7 +159,7 @@ impl Choices {
         for redraw in 0..REDRAWS_MAX {
             let Some(refusal) = self.refusal(&choice) else { break };
             let named = self.parts_named(&choice, &refusal, subject);
-            // Only another subject meets the demand, or none was met for long.
+            // Give up the subject: it alone can violate the demand, or too many redraws have failed.
             if (refusal.is_demand && named.is_empty()) || redraw == SUBJECT_REDRAWS_MAX {
                 subject = None;
             }
@@ -203,7 +194,7 @@ impl Choices {
         let (config, ..) = choice.configuration();
         let (text, is_demand) = match config.check() {
             Err(e) => (format!("{} {} {}", e.key, e.message, e.help.unwrap_or_default()), false),
-            Ok(()) => (known_defect(&config).or_else(|| (self.demands.obstacle)(&config))?.to_owned(), true),
+            Ok(()) => ((self.demands.obstacle)(&config)?.to_owned(), true),
         };
         Some(Refusal { text, is_demand })
     }

@@ -1,4 +1,4 @@
-//! Adds up what came of the cases.
+//! Sums the results of cases.
 
 use crate::cases::{KINDS, Kind};
 use crate::coverage::Coverage;
@@ -7,7 +7,7 @@ use crate::timing_oracle::{Foretold, Timed};
 use crate::{arrays, runs, traces};
 use copyback::observe::array_report::ToldTotals;
 
-/// What came of one case.
+/// The result of one case.
 #[derive(Default)]
 pub struct Verdict {
     /// The configuration could be run, or had to be refused.
@@ -15,7 +15,7 @@ pub struct Verdict {
     pub marks: Vec<Mark>,
     /// What the timing oracle foretold, if it agreed.
     pub timed: Option<Foretold>,
-    /// Of a translation layer by itself.
+    /// Erases in cases that test the translation layer alone.
     pub erases: u64,
     pub dropped_moves: u64,
     /// What drives of an array were told.
