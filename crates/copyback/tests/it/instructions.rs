@@ -103,12 +103,12 @@ fn a_request_costs_the_same_among_idle_drives() {
     assert!(among <= alone + alone / 20, "{among} instructions a request among 63 idle drives, {alone} alone");
 }
 
-/// A request costs no more than is agreed, in the profile of tests, which optimises little: 14,362 at `opt-level = 1`,
-/// 7,409 at 2. A change that makes it less lowers the bound.
+/// A request costs no more than is agreed, in the profile of tests: 7,409 when this was written. A change that makes it
+/// less lowers the bound.
 #[test]
 fn a_request_costs_no_more_than_it_did() {
     let Some(alone) = of_a_request(1) else { return };
-    assert!(alone <= 14_430, "{alone} instructions a request; at most 14,430 were agreed on");
+    assert!(alone <= 7_450, "{alone} instructions a request; at most 7,450 were agreed on");
 }
 
 /// Such requests for each of `drives` equal drives in turn, so many for each.
@@ -288,8 +288,7 @@ fn work_of_tasks_of_the_environment() {
 
 /// A request costs about as much where eight times as many wait, and on four times the dies: what is decided for one
 /// does not look at the others. Every end of a collection once sent all that waited round the drive (five times the
-/// instructions at a depth of 4,096 as at 512), and debit looked at every die. Without inlining, as in the profile of
-/// tests, debit's tournament over four times as many dies costs half as much again (1.56; optimised 1.22).
+/// instructions at a depth of 4,096 as at 512), and debit looked at every die.
 #[test]
 fn what_waits_and_other_dies_cost_a_request_little() {
     for (admit, redundancy) in [("strict", "none"), ("debit", "none"), ("vanilla", "none"), ("strict", "rain")] {
@@ -306,13 +305,10 @@ fn what_waits_and_other_dies_cost_a_request_little() {
             let Some((few, many)) = of_a_request(dies, depth).zip(of_a_request(more_dies, more_depth)) else { return };
             let what = format!("{admit}, {redundancy}: {few} instructions a request, {many} with {more_depth} at once");
             println!("{what} on {more_dies} dies");
-            assert!(many <= few + few * 7 / 10, "{what} on {more_dies} dies");
+            assert!(many <= few + few / 2, "{what} on {more_dies} dies");
         }
     }
 }
-
-/// Pages of a plane under twin blocks: 16 blocks of 1,024 pages, which leave a choice of victims.
-const PLANE_PAGES: u32 = 16_384;
 
 /// A die of a server's drive, of so many pages a block and as many pages in all, under twin blocks.
 fn twins(pages_per_block: u32) -> RunConfig {
@@ -323,8 +319,8 @@ fn twins(pages_per_block: u32) -> RunConfig {
     geometry.insert("channels".into(), 1.into());
     geometry.insert("chips_per_channel".into(), 1.into());
     geometry.insert("pages_per_block".into(), i64::from(pages_per_block).into());
-    geometry.insert("blocks_per_plane".into(), i64::from(PLANE_PAGES / pages_per_block).into());
-    table["capacity"].as_table_mut().expect("a table").insert("over_provisioning".into(), 0.6.into());
+    geometry.insert("blocks_per_plane".into(), i64::from(32_768 / pages_per_block).into());
+    table["capacity"].as_table_mut().expect("a table").insert("over_provisioning".into(), 0.25.into());
     table.retain(|key, value| value.is_table() && key != "buffer");
     table.try_into().expect("the configuration is complete")
 }
