@@ -26,13 +26,14 @@ fmt:
 lint:
 	cargo clippy $(CARGO_FLAGS) --all-targets -- -D warnings
 	@# Without the features of the Python package, as the program of the README is built.
-	cargo clippy --package copyback-workload --locked --all-targets -- -D warnings
+	cargo clippy --package copyback-workload --locked -- -D warnings
 
 build:
 	cargo test $(CARGO_FLAGS) --tests --examples --no-run
 
 unit:
-	cargo test $(CARGO_FLAGS) --tests --examples
+	@# One thread more than there are cores, as some tests wait for other programs.
+	RUST_TEST_THREADS=$$(($$(nproc) + 1)) cargo test $(CARGO_FLAGS) --tests --examples
 
 doc:
 	cargo test $(CARGO_FLAGS) --doc

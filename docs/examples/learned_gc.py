@@ -111,9 +111,9 @@ def serve(seed: int, measured: int, policy=None, settings=None) -> Served:
     return Served(report["response"]["all"]["p99_9_ns"] / 1e6, report["write_amplification"]["total"], free)
 
 
-def judged(policy=None, settings=None) -> Served:
-    """Medians over the seeds that nobody has trained on."""
-    served = [serve(seed, 60_000, policy, settings) for seed in HELD_OUT]
+def judged(policy=None, settings=None, seeds=HELD_OUT) -> Served:
+    """Medians over seeds that no training has used."""
+    served = [serve(seed, 60_000, policy, settings) for seed in seeds]
     return Served(*(statistics.median(values) for values in zip(*served, strict=True)))
 
 
@@ -149,9 +149,9 @@ def untrained() -> np.ndarray:
     return np.zeros(WEIGHTS)
 
 
-def best_constant() -> float:
+def best_constant(percentages=CONSTANTS) -> float:
     """Of the shares that stay the same the best one on the seeds of the training."""
-    return min(CONSTANTS, key=lambda percent: worth(settings=constant(percent)))
+    return min(percentages, key=lambda percent: worth(settings=constant(percent)))
 
 
 def main() -> None:

@@ -17,6 +17,8 @@ from PIL import Image, ImageChops, ImageFilter, ImageStat
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
+pytestmark = pytest.mark.once
+
 PICTURE = Path(__file__).parent / "pictures" / "report.png"
 RUNS = ("compare", "--schemes", "baseline,pgc", "--requests", "4000", "--warmup", "1000", "--quiet")
 UNIT_NS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
