@@ -15,7 +15,7 @@ pub mod presets;
 mod readers;
 pub mod request;
 pub mod rng;
-pub mod serialize_once;
+pub mod serde_once;
 pub mod spec;
 pub mod standard_input;
 pub mod stats;

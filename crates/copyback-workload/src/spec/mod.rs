@@ -219,7 +219,7 @@ pub struct WorkloadSpec {
     pub passes: Option<u32>,
 }
 
-crate::serialize_once!(WorkloadSpec);
+crate::serde_once!(WorkloadSpec);
 
 /// How many records are held for sorting where the spec doesn't say.
 pub const REORDER_WINDOW_DEFAULT: usize = 1024;

@@ -89,7 +89,7 @@ const TERMS: &[&str] = &[
     "warmup",
 ];
 
-crate::serialize_once!(Terms);
+crate::serde_once!(Terms);
 
 /// One of several workloads of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -5,5 +5,4 @@ mod read_arrivals;
 mod readers;
 mod round_trip;
 mod tables;
-mod temporary;
 mod transformations;

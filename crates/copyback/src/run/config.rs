@@ -87,7 +87,7 @@ pub struct RunConfig {
     pub measure: MeasureConfig,
 }
 
-copyback_workload::serialize_once!(RunConfig);
+copyback_workload::serde_once!(RunConfig);
 
 fn is_uncoordinated(coordination: &CoordinationConfig) -> bool {
     *coordination == CoordinationConfig::default()

@@ -1,5 +1,4 @@
-//! Is a temporary file gone, however it ends? Alone in its program: what takes all such files takes those of other
-//! tests.
+//! Is a temporary file gone, however it ends? A program of its own: `remove_all` removes the files of other tests, too.
 
 use copyback_workload::temporary::{Temporary, remove_all};
 
