@@ -156,8 +156,18 @@ mod tests {
     use super::*;
 
     /// Who gives pages in turn, and how many.
-    fn taken<const DIES: usize>(short_set: ShortSet, mut pages_of: [u32; DIES], sets: usize) -> Vec<(usize, u32)> {
-        let mut policy = Policy { dies: DIES as u32, planes_per_die: 2, short_set, turn: Turn::new(DIES as u32) };
+    fn taken<const DIES: usize>(short_set: ShortSet, pages_of: [u32; DIES], sets: usize) -> Vec<(usize, u32)> {
+        taken_by_planes(2, short_set, pages_of, sets)
+    }
+
+    /// The same with so many planes a die.
+    fn taken_by_planes<const DIES: usize>(
+        planes_per_die: u32,
+        short_set: ShortSet,
+        mut pages_of: [u32; DIES],
+        sets: usize,
+    ) -> Vec<(usize, u32)> {
+        let mut policy = Policy { dies: DIES as u32, planes_per_die, short_set, turn: Turn::new(DIES as u32) };
         let set = |_| {
             let (lists, pages_each) = policy.next(Staying::of(&pages_of))?.pages();
             let pages = pages_each.min(pages_of[lists.start]);
@@ -179,6 +189,12 @@ mod tests {
     fn where_all_dies_have_fewer_the_fullest_gives_what_it_has() {
         assert_eq!(taken(ShortSet::Pad, [0, 1, 0, 1], 2), [(1, 1), (3, 1)]);
         assert_eq!(taken(ShortSet::Pad, [1, 3, 1], 3), [(1, 2), (2, 1), (0, 1)], "then die 2 has the turn");
+    }
+
+    /// Of four planes: dies with two and with three pages differ. The fullest is first, whichever die has the turn.
+    #[test]
+    fn of_short_sets_the_longest_leaves_first() {
+        assert_eq!(taken_by_planes(4, ShortSet::Pad, [1, 3, 2], 3), [(1, 3), (2, 2), (0, 1)]);
     }
 
     #[test]

@@ -85,3 +85,45 @@ impl CoordinationPolicy for Policy {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::gc::trigger::Level;
+
+    const IDLE: View = View { now_ns: 0, drives: 0b111, idle_since_ns: Some(0), in_round: 0 };
+
+    /// Drives 0 and 1 have registered; all three say how far they are above the middle. The order, if one follows.
+    fn order_at(shares: [f64; 3], view: View) -> Option<Order> {
+        let mut policy = Policy::new(&Params::default());
+        for drive in [0, 1] {
+            assert_eq!(
+                policy.hear(Message::Low(drive, Level::Report), &view),
+                None,
+                "a registered drive asks for nothing"
+            );
+        }
+        (0..).zip(shares).map(|(drive, share)| policy.hear(Message::AboveMiddle(drive, share), &view)).last().flatten()
+    }
+
+    /// tc12 Section 4.3.2: a round when drives have "reached a state in which a GGC cycle would be beneficial". The
+    /// registered drives count, by their mean.
+    #[test]
+    fn registered_drives_collect_when_they_are_low() {
+        let forced = |order| match order {
+            Some(Order::Force { drives, .. }) => drives,
+            _ => 0,
+        };
+        assert_eq!(forced(order_at([-0.2, 0.1, 0.9], IDLE)), 0b011);
+        assert_eq!(forced(order_at([0.2, -0.1, -0.9], IDLE)), 0);
+        assert_eq!(forced(order_at([0.2, 0.1, 0.3], IDLE)), 0);
+    }
+
+    /// A round begins neither inside another one nor while requests are under way.
+    #[test]
+    fn a_round_waits_for_the_end_of_another_and_of_requests() {
+        let low = [-0.2, -0.1, 0.9];
+        assert_eq!(order_at(low, View { in_round: 0b100, ..IDLE }), None);
+        assert_eq!(order_at(low, View { idle_since_ns: None, ..IDLE }), None);
+    }
+}

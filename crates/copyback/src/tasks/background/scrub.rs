@@ -173,6 +173,18 @@ mod tests {
         assert_eq!((scrub.is_due(), scrub.pick(&blocks), scrub.level().highest), (false, None, 2));
     }
 
+    /// A block with `stop` reads is relocated, too: scrubbing ends below `stop`, not at it.
+    #[test]
+    fn it_ends_below_the_lower_threshold() {
+        let (mut scrub, blocks) = scrub();
+        read(&mut scrub, 1, 3);
+        read(&mut scrub, 0, 6);
+        scrub.on_erase(BlockId(0));
+        assert_eq!((scrub.is_due(), scrub.pick(&blocks)), (true, Some(BlockId(1))));
+        scrub.on_erase(BlockId(1));
+        assert_eq!((scrub.is_due(), scrub.pick(&blocks)), (false, None));
+    }
+
     /// An open block cannot be relocated before it is full, however often it is read.
     #[test]
     fn it_takes_full_blocks() {

@@ -176,6 +176,23 @@ mod tests {
         assert_eq!(shares(Source::Scrub, &states), [0.002, 1.0018, 2.90162]);
     }
 
+    /// atc18 Section 3.3: when a task becomes active, "it initially is allocated a small share". However high its share was.
+    #[test]
+    fn a_task_that_begins_again_begins_with_nothing() {
+        let mut feedback = Feedback::new(&Params::default());
+        let low = State { free_blocks: 60, free_blocks_target: 128, ..State::default() };
+        let mut shares_from_the_beginning = || {
+            feedback.on_activate(Source::Gc);
+            [(); 3].map(|()| {
+                feedback.update(|active| active == Source::Gc, &low);
+                (feedback.of(Source::Gc) * 1e6).round() / 1e6
+            })
+        };
+        // 68 blocks are missing: 0.05 * 68, and 0.9 of the last share.
+        let expected = [3.4, 6.46, 9.214];
+        assert_eq!([shares_from_the_beginning(), shares_from_the_beginning()], [expected, expected]);
+    }
+
     /// However high a share was, it is where it settles after some hundred updates, to the bit; until e changes.
     #[test]
     fn an_update_of_a_share_that_has_settled_changes_nothing() {

@@ -66,3 +66,36 @@ impl GranularityPolicy for Policy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plane 1 is low, plane 2 is not. Both have a full block of the victim's offset, and one that a policy would pick.
+    struct Planes;
+
+    impl Beside for Planes {
+        fn twin(&self, plane: PlaneId, victim: BlockId) -> Option<BlockId> {
+            Some(BlockId(plane.0 * 100 + victim.0))
+        }
+
+        fn picked(&mut self, plane: PlaneId) -> Option<BlockId> {
+            Some(BlockId(plane.0 * 100 + 77))
+        }
+
+        fn is_low(&self, plane: PlaneId) -> bool {
+            plane == PlaneId(1)
+        }
+    }
+
+    /// tpds20 Section 6.2: ParaGC "activates GCs in paired planes only when the number of free pages in the other plane
+    /// is smaller than 7 percent".
+    #[test]
+    fn only_a_low_plane_gives_a_partner() {
+        for (partner, block) in [(Partner::SameOffset, 105), (Partner::OwnGreedy, 177)] {
+            let policy = Policy::new(&Params { partner });
+            assert_eq!(policy.companion(PlaneId(1), BlockId(5), &mut Planes), Some(BlockId(block)), "{partner:?}");
+            assert_eq!(policy.companion(PlaneId(2), BlockId(5), &mut Planes), None, "{partner:?}");
+        }
+    }
+}
