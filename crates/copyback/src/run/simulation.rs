@@ -23,7 +23,7 @@ use crate::observe::report::Arrivals;
 use crate::observe::steady::Track;
 use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, RequestId};
-use crate::sim::invariant::{Invariant, broken};
+use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::Ssd;
 use copyback_workload::{Error, Request, RequestSource};
@@ -390,6 +390,28 @@ impl<'a> Simulation<'a> {
         debug_assert_eq!(self.totals.work(&self.members), Totals::new(&self.members).work(&self.members));
         if self.check {
             self.members.iter().for_each(|m| m.ssd.drive().check_all());
+            self.check_shares();
+        }
+    }
+
+    /// No share of time that the report names exceeds 1, in the part of the run that is measured.
+    fn check_shares(&self) {
+        let passed_ns = self.now_ns() - self.start.now_ns;
+        for (drive, did) in self.drives().zip(self.readings()) {
+            let g = drive.flash_geometry();
+            let held_ns = [did.gc.reserved_ns, passed_ns, passed_ns, passed_ns, passed_ns];
+            let used_ns =
+                [did.gc.plane_busy_ns, did.plane_busy_ns, did.die_busy_ns, did.channel_busy_ns, did.held_by_gc_ns];
+            let counts = [g.planes_per_die, g.planes, g.dies, g.channels, g.dies];
+            let names = ["planes during collection", "planes", "dies", "channels", "dies that collection held"];
+            for (at, what) in names.into_iter().enumerate() {
+                let (used_ns, held_ns, count) = (used_ns[at], held_ns[at], counts[at]);
+                hold!(
+                    u128::from(used_ns) <= u128::from(held_ns) * u128::from(count),
+                    MeasuredShares,
+                    "{count} {what} were in use for {used_ns} ns together, in {held_ns} ns"
+                );
+            }
         }
     }
 }

@@ -60,7 +60,7 @@ impl Simulation<'_> {
             return;
         }
         let now_ns = self.events.now_ns();
-        self.members.iter_mut().for_each(|m| m.ssd.drive_mut().restart_extremes());
+        self.members.iter_mut().for_each(|m| m.ssd.drive_mut().begin_part(now_ns));
         self.start = Start { requests: index, since_ns: Some(now_ns), ..self.reading() };
         let work = self.work();
         self.collector.begin(index, now_ns, work);
