@@ -66,7 +66,8 @@ fn heads(has_several_schemes: bool) -> Vec<Vec<Cell>> {
 }
 
 fn row(name: String, report: &TenantReport) -> Vec<Cell> {
-    let mut cells = vec![Cell::new(name), Cell::new(large(report.iops)), Cell::new(size(report.bytes_per_s))];
+    let rate = |rate: Option<f64>, print: fn(f64) -> String| Cell::new(rate.map_or_else(|| "none".to_owned(), print));
+    let mut cells = vec![Cell::new(name), rate(report.iops, large), rate(report.bytes_per_s, size)];
     let parts = &report.latency_breakdown;
     for (class, parts) in [(&report.response.read, &parts.read_mean_ns), (&report.response.write, &parts.write_mean_ns)]
     {

@@ -329,10 +329,10 @@ pub struct Report {
     pub evictions: EvictionReport,
     /// Simulated time from the first arrival, or from the end of the warm-up, to the last completion.
     pub simulated_ns: u64,
-    /// Requests done in a second of simulated time.
-    pub iops: f64,
-    /// Bytes read or written in a second of simulated time.
-    pub bytes_per_s: f64,
+    /// Requests done in a second of simulated time; `None` if no time passed.
+    pub iops: Option<f64>,
+    /// Bytes read or written in a second of simulated time; `None` if no time passed.
+    pub bytes_per_s: Option<f64>,
     /// Response times.
     pub response: Latencies,
     /// Why they are what they are.

@@ -38,7 +38,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     simulation.end_series();
     let start = simulation.start_of_measures();
     let span_ns = simulation.span_ns();
-    let per_second = |count: u64| if span_ns == 0 { 0.0 } else { count as f64 * 1e9 / span_ns as f64 };
+    let per_second = |count: u64| (span_ns > 0).then(|| count as f64 * 1e9 / span_ns as f64);
     let collector = &simulation.collector;
     let [reads, writes, trims] = collector.done;
     let units = simulation.unit_counts().zip(start.units, |now, then| now - then);
