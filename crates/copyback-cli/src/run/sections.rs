@@ -100,6 +100,9 @@ pub(super) fn write_amplification(report: &Report) -> String {
         ("other", part(wa.other)),
         ("padding", part(wa.padding)),
     ];
+    if let Some(behind) = wa.after_last_request.filter(|behind| *behind > 0.0) {
+        rows.push(("after the end", format!("{behind:.3}, programmed after the last request: not in the total")));
+    }
     if let Some(before) = report.precondition_write_amplification {
         rows.push(("preconditioning", format!("{before:.3}, over {} units", count(report.precondition_units))));
     }

@@ -19,7 +19,7 @@ use crate::host::config::HostMode;
 use crate::host::splitter::Splitter;
 use crate::observe::collector::Collector;
 use crate::observe::commands::{CommandFilter, CommandRecord};
-use crate::observe::report::Arrivals;
+use crate::observe::report::{Arrivals, FlashWork};
 use crate::observe::steady::Track;
 use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, RequestId};
@@ -105,6 +105,8 @@ pub struct Simulation<'a> {
     /// Measures.
     pub collector: Collector,
     track: Track,
+    /// What each drive had done since it was made when the last request ended; none before.
+    work_at_last_end: Option<Vec<FlashWork>>,
     arrivals: Arrivals,
     peak_outstanding: u32,
     last_end_ns: u64,
@@ -179,6 +181,7 @@ impl<'a> Simulation<'a> {
             start: Start::default(),
             collector: Collector::new(setup.keep_requests),
             track: Track::default(),
+            work_at_last_end: None,
             arrivals: Arrivals::default(),
             peak_outstanding: 0,
             last_end_ns: 0,
