@@ -1,8 +1,8 @@
 //! `--show matched`: the requests that collection affects under the first scheme, under every scheme.
 //!
-//! They are chosen for having been slow under the first scheme. Under any scheme that collects at other moments, and be
-//! it no better, fewer of them are slow: they seem to gain. So no table shows them unless asked to, and none without the
-//! requests that each scheme's own collection affects.
+//! They are chosen for having been slow under the first scheme. Any scheme that collects at other moments serves more of
+//! them fast, even if it is no better. So a table shows them only if asked to, and never without the requests that each
+//! scheme's own collection affects.
 
 use crate::format::count;
 
@@ -45,7 +45,7 @@ pub fn are_asked_for<'a>(words: impl IntoIterator<Item = &'a str>) -> bool {
     words.into_iter().any(|word| word.starts_with(OF_MATCHED))
 }
 
-/// The number of the report that `own.read.mean` stands for: that of requests which the scheme's own collection affects.
+/// The number of the report that `own.read.mean` stands for: of requests that the scheme's own collection affects.
 pub fn own(word: &str) -> Option<String> {
     let (class, number) = word.strip_prefix(OF_OWN)?.split_once('.')?;
     let class = match class {

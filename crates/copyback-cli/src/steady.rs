@@ -27,10 +27,9 @@ pub fn rows(steady: &Steady) -> Vec<(&'static str, String)> {
 fn reserves(reserve: &Reserve) -> String {
     let Reserve { consumed, buffered, put_off } = *reserve;
     let (taken_in, in_buffers) = (percent(consumed), percent(buffered));
+    let put_off = percent(put_off);
     format!(
-        "free blocks and buffers took in {taken_in} of what the host wrote (buffers {in_buffers}); {} put off beyond the \
-         last request",
-        percent(put_off)
+        "took in {taken_in} of the host's writes (buffers {in_buffers}); {put_off} of programs came after the last request"
     )
 }
 

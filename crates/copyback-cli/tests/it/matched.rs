@@ -65,8 +65,8 @@ fn the_first_schemes_affected_requests_are_compared_with_every_scheme() {
     }
 }
 
-/// A scheme beside itself, but that it draws among blocks that are equally good for collection: collections come at other
-/// moments.
+/// A scheme and its twin, which draws otherwise among blocks that are equally good for collection: its collections come
+/// at other moments.
 const TWINS: &[&str] =
     &["compare", "--schemes", "baseline,twin=baseline", "--set", "twin:victim.tie_blocks=4", "--requests", "20000"];
 

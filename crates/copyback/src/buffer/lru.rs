@@ -9,9 +9,9 @@
 //!
 //! Parameters:
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least.
-//! - `latency` (default `"1 us"`): time of an access to what it holds, for each write and for each read of units that it
-//!   holds. A read that finds none of its units here does not pay it: where its data is, the same look-up says that finds
-//!   units in flash, and its time is that of `tasks.delays`.
+//! - `latency` (default `"1 us"`): time of an access to what it holds, for each write and for each read of units that
+//!   it holds. A read that finds none of its units here does not pay it: one look-up says where units are, here or in
+//!   flash, and its time is that of `tasks.delays`.
 //! - `low_water` (default 1): once pages have to leave, they go on leaving until no more than this share of `size`
 //!   stays beside what waits, at most a page for each plane at once.
 //! - `idle_after` (default: none): when no request has come for so long, everything leaves, at most a page for each

@@ -156,6 +156,7 @@ pub struct Steady {
     /// The figures; none where there was nothing to look at.
     pub figures: Vec<Figure>,
     /// What the drives lived on; none where the host wrote nothing.
+    #[serde(serialize_with = "reserve::serialize")]
     pub reserve: Option<Reserve>,
 }
 

@@ -121,14 +121,16 @@ pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String 
     if near.is_empty() {
         near = all.iter().copied().filter(|name| begins(name)).collect();
     }
+    // Of names that end so, a word with more than its end means the one that it is like.
+    let like = if word.contains('.') { nearest(word, near.iter().copied()) } else { None };
+    let like = like.or_else(|| if near.is_empty() { nearest(word, all.into_iter()) } else { None });
+    if let Some(name) = like {
+        return format!("did you mean `{name}`? ");
+    }
     // The shortest are the most usual: those of all requests, and not of one workload.
     near.sort_by_key(|name| (name.matches('.').count(), name.len()));
-    near.dedup();
-    near.truncate(NEAR_MAX);
-    if near.is_empty() {
-        near.extend(nearest(word, all.into_iter()));
-    }
-    match near.iter().map(|name| format!("`{}`", without_unit_of(name))).collect::<Vec<_>>().as_slice() {
+    let names: Vec<String> = near.iter().take(NEAR_MAX).map(|name| format!("`{}`", without_unit_of(name))).collect();
+    match names.as_slice() {
         [] => String::new(),
         [one] => format!("did you mean {one}? "),
         [some @ .., last] => format!("did you mean {} or {last}? ", some.join(", ")),

@@ -1,7 +1,7 @@
 //! What a drive lives on that it does not get back: free blocks, room in its buffer, and work that it puts off.
 
 use super::{Mark, ROUNDS, SLOPE_MAX, rise};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// Largest share of what the host wrote that reserves may take in, and of what was programmed that may be put off.
 ///
@@ -12,7 +12,7 @@ use serde::Serialize;
 pub const RESERVE_MAX: f64 = SLOPE_MAX;
 
 /// What the drives lived on in the five rounds. Shares; 0.1 is a tenth.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reserve {
     /// By how much free places in flash and in buffers became fewer, along the line that is fitted to the six ends of
     /// rounds, over what the host wrote. Below 0 where they became more.
@@ -46,4 +46,17 @@ impl Reserve {
     pub fn is_small(&self) -> bool {
         self.consumed <= RESERVE_MAX && self.put_off <= RESERVE_MAX
     }
+}
+
+/// Writes the shares of a reserve, or that there is none: all runs have the same names.
+pub(super) fn serialize<S: Serializer>(reserve: &Option<Reserve>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Shares {
+        consumed: Option<f64>,
+        buffered: Option<f64>,
+        put_off: Option<f64>,
+    }
+    let share = |of: fn(&Reserve) -> f64| reserve.as_ref().map(of);
+    let (consumed, buffered, put_off) = (share(|r| r.consumed), share(|r| r.buffered), share(|r| r.put_off));
+    Shares { consumed, buffered, put_off }.serialize(serializer)
 }

@@ -40,11 +40,10 @@ impl Track {
     pub fn add(&mut self, mark: Mark) {
         self.marks.push(mark);
         if self.marks.len() == MARKS_MAX {
-            let mut at = 0;
-            self.marks.retain(|_| {
-                at += 1;
-                at % 2 == 1
-            });
+            for at in 0..MARKS_MAX / 2 {
+                self.marks[at] = self.marks[2 * at];
+            }
+            self.marks.truncate(MARKS_MAX / 2);
             self.every_units *= 2;
         }
         self.next_units = mark.host_units + self.every_units;

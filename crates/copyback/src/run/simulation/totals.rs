@@ -31,6 +31,7 @@ pub(super) struct FlashTotals {
 }
 
 impl FlashTotals {
+    #[inline(always)]
     fn of(drive: &Drive) -> Self {
         let counts = drive.counts();
         let erased_units = counts.erases * u64::from(drive.flash_geometry().units_per_block) - counts.unwritten_units;
@@ -39,6 +40,7 @@ impl FlashTotals {
     }
 
     /// This, with what a drive has done from one moment to another.
+    #[inline(always)]
     fn with(self, now: Self, before: Self) -> Self {
         Self {
             flash_units: self.flash_units + now.flash_units - before.flash_units,
