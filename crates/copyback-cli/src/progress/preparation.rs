@@ -26,8 +26,8 @@ const SHARE_MIN: f64 = 0.015;
 /// The pace of a preparation, by which its end is expected.
 #[derive(Debug, Default)]
 struct Pace {
-    /// Shares done and their times: the first share that was heard of, and the first share of the last tenth and of this
-    /// one. What is done before the first share, such as taking memory, says nothing of the pace.
+    /// Shares done and their times: the first share that was heard of, and the first share of the last tenth and of
+    /// this one. What is done before the first share, such as taking memory, says nothing of the pace.
     first: Option<(f64, Duration)>,
     tenths: [Option<(f64, Duration)>; 2],
 }

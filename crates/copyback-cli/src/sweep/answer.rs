@@ -86,8 +86,8 @@ impl Row<'_> {
         run.is_none_or(|planned| !planned.resolved.run.preemption.is_timeless())
     }
 
-    /// By how much of the wanted value a row misses the condition that it misses most; none if it misses a condition on a
-    /// text.
+    /// By how much of the wanted value a row misses the condition that it misses most; none if it misses a condition
+    /// on a text.
     fn misses_by(&self, tests: &[Test]) -> Option<f64> {
         let by = |test: &Test| match (test.number, self.number(&test.asked.source)) {
             _ if self.meets(test) => Some(0.0),

@@ -336,8 +336,8 @@ impl Clock for NoClock<'_> {
     }
 }
 
-/// Rounds of overwrites after which the write amplification of a drive changes by less than 0.5 %, more or less: what is
-/// expected of one that has to become so. Most take three to five.
+/// Rounds of overwrites after which the write amplification of a drive changes by less than 0.5 %, more or less. Most
+/// drives take three to five.
 const ROUNDS_EXPECTED: f64 = 4.0;
 /// Rounds after which the rule of the SNIA PTS holds: five at least.
 const SNIA_ROUNDS_EXPECTED: f64 = 6.0;
