@@ -20,8 +20,9 @@ pub struct Preparation<'a> {
 const LONG: Duration = Duration::from_secs(10);
 /// How long it takes until something can be.
 const EXPECTED_FROM: Duration = Duration::from_secs(1);
-/// The share that has to be done at a pace until something can be.
+/// The share that has to be done at a pace, and for how long, until something can be.
 const SHARE_MIN: f64 = 0.015;
+const PACE_MIN: Duration = Duration::from_secs(1);
 
 /// The pace of a preparation, by which its end is expected.
 #[derive(Debug, Default)]
@@ -42,11 +43,13 @@ impl Pace {
         }
     }
 
-    /// How long it still takes, at the pace since the last tenth began; none if too little is done to say.
+    /// How long it still takes, at the pace since the last tenth began, or if that is too short since the first share;
+    /// none if too little is done to say.
     fn left(&self, share: f64, passed: Duration) -> Option<Duration> {
-        let (since, at) = self.tenths[0].or(self.first)?;
-        let done = share - since;
-        (done >= SHARE_MIN).then(|| (passed - at).mul_f64((1.0 - share) / done))
+        let begins = [self.tenths[0], self.first].into_iter().flatten();
+        let mut paces = begins.map(|(since, at)| (share - since, passed.saturating_sub(at)));
+        let (done, took) = paces.find(|(done, took)| *done >= SHARE_MIN && *took >= PACE_MIN)?;
+        Some(took.mul_f64((1.0 - share) / done))
     }
 }
 
@@ -127,8 +130,8 @@ mod tests {
     fn only_a_long_preparation_is_told_of_in_a_log() {
         assert!(lines(|share| 9.0 * share).is_empty());
         let told = lines(|share| 40.0 * share);
-        // After a second it is known.
-        assert_eq!(told[0], "pgc: the drive takes 6.00 GiB of memory and some 40 s to precondition; 3 % done");
+        // After a second at its pace it is known.
+        assert_eq!(told[0], "pgc: the drive takes 6.00 GiB of memory and some 40 s to precondition; 4 % done");
         assert_eq!((told.len(), &*told[1]), (10, "pgc: preconditioning 10 %, about 36 s left"));
         assert_eq!(told[9], "pgc: preconditioning 90 %, about 4 s left");
     }

@@ -197,16 +197,17 @@ pub fn judge(ends: &[Mark; ROUNDS + 1], is_closed_loop: bool, behind_units: u64)
     if erases < ROUNDS as u64 * ERASES_MIN || rounds().any(is_empty) {
         return none(Verdict::TooShort);
     }
-    let figure = |name, value: fn(Mark, Mark) -> f64| {
+    let of_rounds = |value: fn(Mark, Mark) -> f64| {
         let mut values = rounds().map(|(a, b)| value(a, b));
-        Figure::with_mean(name, std::array::from_fn(|_| values.next().unwrap_or(0.0)), value(first, last))
+        std::array::from_fn(|_| values.next().unwrap_or(0.0))
     };
-    let mut figures = vec![figure("write amplification", |a, b| {
-        (b.flash_units - a.flash_units) as f64 / (b.host_units - a.host_units) as f64
-    })];
+    let amplification =
+        |a: Mark, b: Mark| (b.flash_units - a.flash_units) as f64 / (b.host_units - a.host_units) as f64;
+    let of_all = amplification(first, last);
+    let mut figures = vec![Figure::with_mean("write amplification", of_rounds(amplification), of_all)];
     if is_closed_loop {
         let per_s = |a: Mark, b: Mark| (b.requests - a.requests) as f64 * 1e9 / (b.now_ns - a.now_ns) as f64;
-        figures.push(figure("throughput", per_s));
+        figures.push(Figure::new("throughput", of_rounds(per_s)));
     }
     let lives_on_reserve = reserve.is_some_and(|reserve| !reserve.is_small());
     let is_steady = figures.iter().all(Figure::is_steady) && !lives_on_reserve;

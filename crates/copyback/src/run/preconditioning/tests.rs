@@ -285,7 +285,7 @@ fn the_share_that_is_told_grows_from_the_beginning_to_the_end() {
         super::preconditioned_at(&config, 1, &mut |share| told.push(share)).expect("the drive is preconditioned");
         assert!(told.is_sorted(), "{frontier}: {told:?}");
         let (first, last) = (told[0], told[told.len() - 1]);
-        // The listing alone takes a fifth to a sixth, and is told of when about half of it is done.
+        // The listing alone takes a tenth, and its end is told of.
         assert!(first < 0.3 && last > 0.7 && told.len() >= 4, "{frontier}: {told:?}");
     }
 }
