@@ -61,8 +61,9 @@ pub fn own(word: &str) -> Option<String> {
 pub fn note(first: &str, requests: Option<[u64; 2]>) -> String {
     let how_many = requests.map(|[reads, writes]| format!("the {} reads and {} writes", count(reads), count(writes)));
     format!(
-        "\nmatched: {} that GC affects under {first}, under every scheme. They are chosen for being slow there: any scheme\n\
-         \x20        that collects at other moments seems to gain. own: those that each scheme's own GC affects\n",
+        "\nmatched: {} that GC affects under {first}, under every scheme. Chosen for being\n\
+         \x20        slow there, they seem to gain under any scheme that collects at other moments.\n\
+         \x20        own: those that each scheme's own GC affects\n",
         how_many.as_deref().unwrap_or("the requests")
     )
 }

@@ -101,7 +101,10 @@ fn numbers(done: &Finished) -> Result<Numbers, Failure> {
 fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
     let is_there = |name: &str| numbers.iter().any(|of| of.contains_key(name));
     spelled_out(word, is_there).ok_or_else(|| {
-        let all: BTreeSet<&str> = numbers.iter().flat_map(|of| of.keys()).map(String::as_str).collect();
+        // What names of response times begin with may be left out; matched requests are suggested to nobody.
+        let names = || numbers.iter().flat_map(|of| of.keys()).map(String::as_str);
+        let short = names().filter_map(|name| name.strip_prefix("response."));
+        let all: BTreeSet<&str> = names().chain(short).filter(|name| !name.starts_with("matched.")).collect();
         let near = near_names(word, all.into_iter());
         Failure::input(format!("--show: the results have no number `{word}`"))
             .with_help(format!("{near}names are those of the report in the JSON: read.p99_99, flash.block_erases"))

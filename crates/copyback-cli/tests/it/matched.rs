@@ -100,7 +100,7 @@ fn matched_requests_are_shown_beside_each_schemes_own_and_with_what_the_selectio
     let changes = changes(&text);
     let (matched, own) = (changes[0], changes[1]);
     assert!(matched < -15.0 && own.abs() < 5.0, "{changes:?}: nothing is tested");
-    for says in ["matched: the 2,031 reads and 7,861 writes that GC affects under `baseline`", "seems to gain", "own: "]
+    for says in ["matched: the 2,031 reads and 7,861 writes that GC affects under `baseline`", "seem to gain", "own: "]
     {
         assert!(text.contains(says), "`{says}` in {text}");
     }
@@ -122,7 +122,7 @@ fn a_sweep_shows_matched_requests_where_they_are_asked_for() {
     assert!(!usual.contains("matched") && !usual.contains("GC-affected") && !usual.contains("of first"), "{usual}");
     let shown = printed(&copyback(&[&arguments[..], &["--show", "matched"]].concat()));
     for says in
-        ["matched.read.mean", "own.read.mean", "own.write.mean", "under the first scheme of a cell", "seems to gain"]
+        ["matched.read.mean", "own.read.mean", "own.write.mean", "under the first scheme of a cell", "seem to gain"]
     {
         assert!(shown.contains(says), "`{says}` in {shown}");
     }
