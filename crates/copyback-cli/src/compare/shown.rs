@@ -104,7 +104,8 @@ fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
         // What names of response times begin with may be left out; matched requests are suggested to nobody.
         let names = || numbers.iter().flat_map(|of| of.keys()).map(String::as_str);
         let short = names().filter_map(|name| name.strip_prefix("response."));
-        let all: BTreeSet<&str> = names().chain(short).filter(|name| !name.starts_with("matched.")).collect();
+        let is_offered = |name: &&str| word.starts_with("matched") || !name.starts_with("matched.");
+        let all: BTreeSet<&str> = names().chain(short).filter(is_offered).collect();
         let near = near_names(word, all.into_iter());
         Failure::input(format!("--show: the results have no number `{word}`"))
             .with_help(format!("{near}names are those of the report in the JSON: read.p99_99, flash.block_erases"))

@@ -217,7 +217,7 @@ impl<'a> Columns<'a> {
         // A word that leaves out what response times begin with is like names without it.
         let short = numbers().filter_map(|number| number.strip_prefix(RESPONSE));
         let all = keys.chain(TEXTS.iter().copied()).chain(["seed"]).chain(numbers()).chain(short);
-        let all = all.filter(|name| !name.starts_with("matched."));
+        let all = all.filter(|near| name.word.starts_with("matched") || !near.starts_with("matched."));
         let near = near_names(&name.word, all);
         let help = format!("{near}names are the columns of the table: numbers of the results, and keys of [vary]");
         name.refuse(format!("the sweep has no column `{}`", name.word)).with_help(help)
