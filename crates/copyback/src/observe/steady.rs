@@ -197,7 +197,7 @@ pub fn judge(ends: &[Mark; ROUNDS + 1], is_closed_loop: bool, behind_units: u64)
     if erases < ROUNDS as u64 * ERASES_MIN || rounds().any(is_empty) {
         return none(Verdict::TooShort);
     }
-    let of_rounds = |value: fn(Mark, Mark) -> f64| {
+    let of_rounds = |value: fn(Mark, Mark) -> f64| -> [f64; ROUNDS] {
         let mut values = rounds().map(|(a, b)| value(a, b));
         std::array::from_fn(|_| values.next().unwrap_or(0.0))
     };
