@@ -29,7 +29,8 @@ fn reserves(reserve: &Reserve) -> String {
     let (taken_in, in_buffers) = (percent(consumed), percent(buffered));
     let put_off = percent(put_off);
     format!(
-        "took in {taken_in} of the host's writes (buffers {in_buffers}); {put_off} as much was programmed after the last request"
+        "took in {taken_in} of the host's writes (buffers {in_buffers}); {put_off} as much was programmed after the last \
+         request"
     )
 }
 
