@@ -10,7 +10,6 @@ use crate::output::{self, Results};
 use crate::plan::{self, Plan};
 use crate::steady;
 use crate::table::{self, BOLD, Cell, DIM};
-use copyback::observe::matched::Matched;
 use copyback::observe::report::{Latency, Report};
 use copyback::observe::steady::Verdict;
 
@@ -44,6 +43,7 @@ pub fn compared(args: &CompareArgs) -> Result<Compared, Failure> {
     let common = &args.common;
     shown::check(&common.show)?;
     let plan = plan::plan(common, &args.schemes, DEFAULT_SCHEMES)?;
+    shown::check_matched(&common.show, &plan)?;
     let asked = output::asked(common);
     output::check(common, &plan, &[], asked)?;
     let folder = output::begin(common, &plan, asked)?;
@@ -59,8 +59,7 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
     let mut text = heading(plan, finished);
     if common.show.is_empty() {
         text.push_str(&tables(plan, finished, terminal_columns));
-        text.push_str(&matched_note(plan, finished));
-        let of_each = crate::tenants::text(plan, finished, terminal_columns);
+        let of_each = crate::tenants::text(plan, finished, &[], terminal_columns)?;
         text.push_str(&if of_each.is_empty() { of_each } else { format!("\n{of_each}") });
     } else {
         text.push_str(&shown::table(plan, finished, &common.show, terminal_columns)?);
@@ -78,13 +77,12 @@ pub fn headline(results: &Results) -> Vec<Vec<String>> {
     rows(plan, finished, &columns).into_iter().map(|row| row.into_iter().map(Cell::into_text).collect()).collect()
 }
 
-/// What stands below the table: which requests its last columns are about, the results of each of several workloads,
-/// and what users should know of the runs.
+/// What stands below the table: the results of each of several workloads, and what users should know of the runs.
 pub fn remarks(results: &Results) -> String {
     let Results { plan, finished, .. } = results;
-    let of_each = crate::tenants::text(plan, finished, table::PAGE);
+    let of_each = crate::tenants::text(plan, finished, &[], table::PAGE).unwrap_or_default();
     let of_each = if of_each.is_empty() { of_each } else { format!("\n{of_each}") };
-    matched_note(plan, finished) + &of_each + &output::notes(plan, finished)
+    of_each + &output::notes(plan, finished)
 }
 
 /// The comparison.
@@ -140,12 +138,6 @@ fn no_writes(done: &Finished) -> &'static str {
     if report(done).response.write.count == 0 { "no writes" } else { "-" }
 }
 
-/// The mean over the requests that collection affects under the first scheme.
-fn matched(done: &Finished, class: fn(&Matched) -> &Latency) -> Option<f64> {
-    let class = class(done.matched.as_ref()?);
-    latency(class, class.mean_ns)
-}
-
 const READ: &[Column] = &[
     column("reads", "mean", |done| latency(&report(done).response.read, report(done).response.read.mean_ns), no_reads),
     column("", "p99", |done| reads(done, 10_000, |l| l.p99_ns), no_reads),
@@ -163,12 +155,6 @@ const WRITE: &[Column] = &[
     column("", "p99", |done| writes(done, 10_000, |l| l.p99_ns), no_writes),
     column("", "p99.9", |done| writes(done, 1_000, |l| l.p99_9_ns), no_writes),
     column("", "p99.99", |done| writes(done, 100, |l| l.p99_99_ns), no_writes),
-];
-
-/// The note below the table says which requests these are.
-const MATCHED: &[Column] = &[
-    column("GC-affected", "reads", |done| matched(done, |m| &m.read), |_| "none"),
-    column("", "writes", |done| matched(done, |m| &m.write), |_| "none"),
 ];
 
 const FLASH: &[Column] = &[
@@ -232,28 +218,12 @@ const fn column(
     Column { group, title, value, print: format::time, none, without_gc: "both 0" }
 }
 
-/// Which requests the columns of matched ones are about.
-fn matched_note(plan: &Plan, finished: &[Finished]) -> String {
-    let Some(matched) = finished[0].matched.as_ref().filter(|matched| matched.all.count > 0) else {
-        return String::new();
-    };
-    let count = |class: &Latency, what: &str| format!("{} {what}", format::count(class.count));
-    format!(
-        "\nGC-affected: the {} and {} that GC affects under `{}`, in each row\n",
-        count(&matched.read, "reads"),
-        count(&matched.write, "writes"),
-        plan.runs[0].scheme
-    )
-}
-
 /// Groups of columns that say something of these runs.
 fn groups(finished: &[Finished]) -> Vec<&'static [Column]> {
-    let is_matched = finished.iter().any(|done| done.matched.as_ref().is_some_and(|m| m.all.count > 0));
     let mut groups = vec![READ, WRITE, FLASH];
     groups.extend(
         finished.iter().any(|done| report(done).array.as_ref().is_some_and(|a| a.drives.len() > 1)).then_some(ARRAY),
     );
-    groups.extend(is_matched.then_some(MATCHED));
     groups
 }
 

@@ -62,7 +62,9 @@ pub fn large(value: f64) -> String {
 
 /// A share in per cent.
 pub fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    let percent = share * 100.0;
+    // What is nearly nothing has no sign.
+    format!("{:.1} %", if percent.abs() < 0.05 { 0.0 } else { percent })
 }
 
 /// How a value differs from another, in per cent of that.
@@ -151,6 +153,7 @@ mod tests {
         assert_eq!(size(0.0), "0 B");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(123), "123");
+        assert_eq!([-0.0004, 0.0006, -0.012].map(percent), ["0.0 %", "0.1 %", "-1.2 %"]);
         assert_eq!(large(2_500_000.0), "2.50 M");
     }
 

@@ -13,6 +13,7 @@ mod flat;
 mod format;
 mod interrupt;
 mod listing;
+mod matched;
 mod memory;
 mod microscope;
 mod out_dir;

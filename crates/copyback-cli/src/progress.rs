@@ -1,12 +1,14 @@
 //! How far runs are: on a terminal, in a log, or for a program that called this one.
 
+mod preparation;
 mod watch;
 
 use crate::format;
 use copyback::run::Progress;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+pub use preparation::Preparation;
 use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 pub use watch::{Audience, Track, Watch, stop_here_if_asked, stoppable};
 
 /// The bars of all runs; none where standard error is no terminal, or nobody wants them.
@@ -124,95 +126,10 @@ impl Bar {
     }
 }
 
-/// How far the preconditioning of a drive is: on its bar, or where it takes long, in the log.
-pub struct Preparation<'a> {
-    bars: &'a Bars,
-    bar: &'a Bar,
-    name: &'a str,
-    memory: String,
-    started: Instant,
-    /// The last tenth that the log has heard of; none before it has heard of anything.
-    tenths: Option<u32>,
-}
-
-/// Preparations that are expected to take longer are told of, as soon as that can be expected.
-const LONG: Duration = Duration::from_secs(10);
-/// How long it takes until something can be.
-const EXPECTED_FROM: Duration = Duration::from_secs(1);
-
-impl<'a> Preparation<'a> {
-    /// One that begins now.
-    pub fn new(bars: &'a Bars, bar: &'a Bar, name: &'a str, bytes: u64) -> Self {
-        let memory = format::size(bytes as f64);
-        bar.say(format!("making and preconditioning the drive: {memory} of memory"));
-        Self { bars, bar, name, memory, started: Instant::now(), tenths: None }
-    }
-
-    /// Such a share of it is done.
-    pub fn hear(&mut self, share: f64) {
-        self.bar.track.stop_if_asked();
-        let passed = self.started.elapsed();
-        let left_s = (expected(share, passed) - passed).as_secs();
-        let (memory, percent) = (&self.memory, (100.0 * share) as u32);
-        self.bar.track.measure(&format!("{}: preconditioning", self.name), 100, percent.into());
-        self.bar.say(format!("preconditioning the drive: {memory} of memory, {percent} %, about {left_s} s left"));
-        if let Some(line) = self.line(share, passed) {
-            self.bars.tell(&line);
-        }
-    }
-
-    /// What the log hears then: what it takes in all, and each tenth; nothing where that is not long.
-    fn line(&mut self, share: f64, passed: Duration) -> Option<String> {
-        let whole = expected(share, passed);
-        if self.tenths.is_none() && (passed < EXPECTED_FROM || whole < LONG) {
-            return None;
-        }
-        let Self { name, memory, .. } = self;
-        let (percent, whole_s) = ((100.0 * share) as u32, whole.as_secs());
-        let before = self.tenths.replace(percent / 10);
-        match before {
-            None => Some(format!(
-                "{name}: the drive takes {memory} of memory and some {whole_s} s to precondition; {percent} % done"
-            )),
-            Some(before) if before < percent / 10 => Some(format!("{name}: preconditioning {percent} %")),
-            Some(_) => None,
-        }
-    }
-}
-
-/// How long it takes in all, after so much of it.
-fn expected(share: f64, passed: Duration) -> Duration {
-    passed.div_f64(share.max(1e-3))
-}
-
 impl Drop for Bar {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_long_preparation_is_told_of_in_a_log() {
-        let bars = Bars::new(&Audience::Log, std::iter::empty());
-        let bar = bars.add("pgc", None);
-        let lines = |whole_s: f64| {
-            let mut preparation = Preparation::new(&bars, &bar, "pgc", 6 << 30);
-            let line = |percent: u32| {
-                let share = f64::from(percent) / 100.0;
-                preparation.line(share, Duration::from_secs_f64(share * whole_s))
-            };
-            (1..100).filter_map(line).collect::<Vec<_>>()
-        };
-        assert!(lines(9.0).is_empty());
-        let told = lines(40.0);
-        // After a second it is known.
-        assert_eq!(told[0], "pgc: the drive takes 6.00 GiB of memory and some 40 s to precondition; 3 % done");
-        assert_eq!((told.len(), &*told[1], &*told[9]), (10, "pgc: preconditioning 10 %", "pgc: preconditioning 90 %"));
     }
 }

@@ -1,7 +1,7 @@
 //! `copyback run`: one scheme in depth.
 
 mod arrays;
-mod latencies;
+pub mod latencies;
 mod sections;
 mod tasks;
 
@@ -135,7 +135,8 @@ pub fn text(results: &Results, common: &Common, terminal_columns: usize) -> Resu
         ("Over time", over_time(&done.outcome.series)),
     ];
     if !report.workloads.is_empty() {
-        parts.insert(2, ("Each workload", crate::tenants::text(plan, std::slice::from_ref(done), terminal_columns)));
+        let of_each = crate::tenants::text(plan, std::slice::from_ref(done), &common.show, terminal_columns)?;
+        parts.insert(2, ("Each workload", of_each));
     }
     let tasks = tasks::rows(&planned.resolved.run, report, &done.outcome.series);
     if !tasks.is_empty() {

@@ -7,7 +7,9 @@ use crate::overload;
 use crate::plan::Plan;
 use crate::workloads::going_on;
 use copyback::flash::geometry::Geometry;
-use copyback::observe::steady::{ERASES_MIN, Figure, RANGE_MAX, ROUNDS, SLOPE_MAX, Steady, Verdict};
+use copyback::observe::steady::{
+    ERASES_MIN, Figure, RANGE_MAX, RESERVE_MAX, ROUNDS, Reserve, SLOPE_MAX, Steady, Verdict,
+};
 use copyback::run::Warmup;
 use copyback::run::config::RunConfig;
 use copyback::run::precondition::PreconditionConfig;
@@ -17,7 +19,19 @@ use copyback_workload::spec::WorkloadSpec;
 pub fn rows(steady: &Steady) -> Vec<(&'static str, String)> {
     let mut rows = vec![("verdict", verdict(steady))];
     rows.extend(steady.figures.iter().map(|figure| (figure.name, rounds(figure))));
+    rows.extend(steady.reserve.filter(|_| !steady.figures.is_empty()).map(|reserve| ("reserves", reserves(&reserve))));
     rows
+}
+
+/// What the drives lived on.
+fn reserves(reserve: &Reserve) -> String {
+    let Reserve { consumed, buffered, put_off } = *reserve;
+    let (taken_in, in_buffers) = (percent(consumed), percent(buffered));
+    let put_off = percent(put_off);
+    format!(
+        "took in {taken_in} of the host's writes (buffers {in_buffers}); {put_off} as much was programmed after the last \
+         request"
+    )
 }
 
 fn verdict(steady: &Steady) -> String {
@@ -54,6 +68,16 @@ fn what_moves(steady: &Steady) -> String {
         let texts =
             passed.map(|(what, value, most)| format!("{what} {} (at most {:.0} %)", percent(*value), 100.0 * most));
         parts.push(format!("{}, {}", figure.name, texts.collect::<Vec<_>>().join(", ")));
+    }
+    let most = format!("(at most {:.0} %)", 100.0 * RESERVE_MAX);
+    let Reserve { consumed, put_off, .. } = steady.reserve.unwrap_or_default();
+    if consumed > RESERVE_MAX {
+        let taken_in = percent(consumed);
+        parts.push(format!("free blocks and buffers took in {taken_in} of what the host wrote {most}"));
+    }
+    if put_off > RESERVE_MAX {
+        let put_off = percent(put_off);
+        parts.push(format!("work was put off beyond the last request, {put_off} of what was programmed before {most}"));
     }
     parts.join("; ")
 }

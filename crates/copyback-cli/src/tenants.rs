@@ -1,17 +1,26 @@
 //! Results of each of several workloads that share the drives, as a person reads them.
 
 use crate::execute::Finished;
+use crate::failure::Failure;
 use crate::format::{self, are_too_few, large, size, time};
 use crate::plan::Plan;
+use crate::run::latencies::chosen_percentiles;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::report::{Latency, TenantReport};
 use copyback::workload::spec::{Footprint, Tenant};
 
-/// A row for each workload, or a heading for each and a row for each scheme, so many characters wide; empty where there
-/// is one workload.
-pub fn text(plan: &Plan, finished: &[Finished], terminal_columns: usize) -> String {
+/// A column of a class of requests: its heading, and its value; none where its requests are too few for it.
+type OfClass<'a> = (&'a str, Box<dyn Fn(&Latency, &[(&'static str, f64)]) -> Option<f64> + 'a>);
+
+/// A row for each workload, or a heading for each and a row for each scheme, so many characters wide; empty if there is
+/// one workload. `show`: the columns of response times, as `run --show` names them; the usual ones if it is empty.
+pub fn text(plan: &Plan, finished: &[Finished], show: &[String], terminal_columns: usize) -> Result<String, Failure> {
+    if plan.runs[0].resolved.tenants.is_empty() {
+        return Ok(String::new());
+    }
+    let of_class = columns(show)?;
     let has_several_schemes = finished.len() > 1;
-    let mut rows = heads(has_several_schemes);
+    let mut rows = heads(has_several_schemes, &of_class);
     for name in plan.runs[0].resolved.tenants.keys() {
         if has_several_schemes {
             rows.push(vec![Cell::styled(name, BOLD)]);
@@ -19,13 +28,27 @@ pub fn text(plan: &Plan, finished: &[Finished], terminal_columns: usize) -> Stri
         for (planned, done) in plan.runs.iter().zip(finished) {
             let Some(report) = done.outcome.report.workloads.get(name) else { continue };
             let shown = if has_several_schemes { format!("  {}", planned.scheme) } else { format!("  {name}") };
-            rows.push(row(shown, report));
+            rows.push(row(shown, report, &of_class));
         }
     }
-    if plan.runs[0].resolved.tenants.is_empty() {
-        return String::new();
+    Ok(table::split(&rows, terminal_columns))
+}
+
+/// The columns of each class.
+fn columns(show: &[String]) -> Result<Vec<OfClass<'static>>, Failure> {
+    let usual = ["mean", "p50", "p99", "p99.9"].map(str::to_owned);
+    let chosen = chosen_percentiles(if show.is_empty() { &usual } else { show })?;
+    let mut columns: Vec<OfClass<'static>> = Vec::new();
+    for (title, beyond_ppm, value) in chosen.into_iter().copied() {
+        let is_there = move |class: &Latency| class.count > 0 && !are_too_few(class.count, beyond_ppm);
+        columns.push((title, Box::new(move |class, _| is_there(class).then(|| value(class)))));
+        if show.is_empty() && title == "mean" {
+            let gc_ns =
+                |parts: &[(&str, f64)]| parts.iter().filter(|(cause, _)| *cause == "gc").map(|(_, ns)| ns).sum();
+            columns.push(("of it GC", Box::new(move |class, parts| (class.count > 0).then(|| gc_ns(parts)))));
+        }
     }
-    table::split(&rows, terminal_columns)
+    Ok(columns)
 }
 
 /// That the warm-up of one workload is in all numbers but its own.
@@ -58,26 +81,26 @@ pub fn note_of_regions(plan: &Plan) -> Option<String> {
 }
 
 /// Two lines of headings.
-fn heads(has_several_schemes: bool) -> Vec<Vec<Cell>> {
+fn heads(has_several_schemes: bool, of_class: &[OfClass<'_>]) -> Vec<Vec<Cell>> {
     let first = if has_several_schemes { "workload" } else { "" };
-    let groups = ["", "", "", "reads", "", "", "", "writes", "", "", ""];
-    let titles = [first, "IOPS", "bytes/s", "mean", "of it GC", "p99", "p99.9", "mean", "of it GC", "p99", "p99.9"];
-    [groups, titles].map(|texts| texts.iter().map(|text| Cell::styled(*text, BOLD)).collect()).to_vec()
+    let mut lines = [vec!["", "", ""], vec![first, "IOPS", "bytes/s"]];
+    for group in ["reads", "writes"] {
+        for (at, (title, _)) in of_class.iter().enumerate() {
+            lines[0].push(if at == 0 { group } else { "" });
+            lines[1].push(title);
+        }
+    }
+    lines.map(|texts| texts.iter().map(|text| Cell::styled(*text, BOLD)).collect()).to_vec()
 }
 
-fn row(name: String, report: &TenantReport) -> Vec<Cell> {
-    let mut cells = vec![Cell::new(name), Cell::new(large(report.iops)), Cell::new(size(report.bytes_per_s))];
+fn row(name: String, report: &TenantReport, of_class: &[OfClass<'_>]) -> Vec<Cell> {
+    let rate = |rate: Option<f64>, print: fn(f64) -> String| Cell::new(rate.map_or_else(|| "none".to_owned(), print));
+    let mut cells = vec![Cell::new(name), rate(report.iops, large), rate(report.bytes_per_s, size)];
     let parts = &report.latency_breakdown;
     for (class, parts) in [(&report.response.read, &parts.read_mean_ns), (&report.response.write, &parts.write_mean_ns)]
     {
-        let gc_ns: f64 = parts.iter().filter(|(cause, _)| *cause == "gc").map(|(_, ns)| ns).sum();
-        let any = |value_ns: f64| if class.count == 0 { "-".to_owned() } else { time(value_ns) };
-        let percentile = |value: fn(&Latency) -> u64, beyond_ppm| {
-            if are_too_few(class.count, beyond_ppm) { "-".to_owned() } else { time(value(class) as f64) }
-        };
-        let shown =
-            [any(class.mean_ns), any(gc_ns), percentile(|l| l.p99_ns, 10_000), percentile(|l| l.p99_9_ns, 1_000)];
-        cells.extend(shown.into_iter().map(Cell::new));
+        let shown = of_class.iter().map(|(_, value)| value(class, parts).map_or_else(|| "-".to_owned(), time));
+        cells.extend(shown.map(Cell::new));
     }
     cells
 }

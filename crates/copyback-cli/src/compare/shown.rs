@@ -4,12 +4,12 @@ use crate::execute::Finished;
 use crate::failure::Failure;
 use crate::flat::{self, Number};
 use crate::format::{self, is_maximum};
+use crate::matched;
 use crate::plan::Plan;
 use crate::sweep::journal::value_of;
-use crate::sweep::objective::{is_usual, spelled_out};
-use crate::sweep::quantity::Unit;
+use crate::sweep::objective::{is_usual, near_names, spelled_out};
+use crate::sweep::quantity::Format;
 use crate::table::{self, BOLD, Cell, DIM};
-use copyback::config::layers::nearest;
 use copyback::observe::matched::Matched;
 use copyback::observe::report::Report;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,32 +23,69 @@ pub fn check(show: &[String]) -> Result<(), Failure> {
     let mut usual: Numbers = flat::numbers(&Report::default())?.into_iter().collect();
     usual.extend(flat::numbers(&Matched::default())?.into_iter().map(|(name, n)| (format!("matched.{name}"), n)));
     let usual = [usual];
-    show.iter().map(|word| word.trim()).filter(|word| is_usual(word)).try_for_each(|word| find(word, &usual).map(drop))
+    let words = matched::completed(show);
+    words.iter().filter(|word| is_usual(word)).try_for_each(|word| find(word, &usual).map(drop))
 }
 
-/// The table: for each scheme a line of values, and one of how they differ from the first scheme's.
+/// Refuses to match the requests of one scheme, before it runs.
+pub fn check_matched(show: &[String], plan: &Plan) -> Result<(), Failure> {
+    let words = matched::completed(show);
+    if plan.runs.len() > 1 || !matched::are_asked_for(words.iter().map(String::as_str)) {
+        return Ok(());
+    }
+    Err(Failure::input("--show matched: requests of one scheme are matched with those of no other")
+        .with_help("name several schemes (--schemes baseline,pgc), or show `own.read.mean`"))
+}
+
+/// The table: for each scheme a line of values, and one of how they differ from the first scheme's; a table of each of
+/// several workloads, of those words that it has numbers for; and which requests are matched, where some are.
 pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize) -> Result<String, Failure> {
     let numbers = finished.iter().map(numbers).collect::<Result<Vec<_>, _>>()?;
-    let mut words: Vec<&str> = Vec::new();
-    for word in show.iter().map(|word| word.trim()) {
-        if !words.contains(&word) {
-            words.push(word);
-        }
-    }
+    let words = matched::completed(show);
     let names = words.iter().map(|word| find(word, &numbers)).collect::<Result<Vec<_>, _>>()?;
-    let bold = |text: &str| Cell::styled(text, BOLD);
-    let mut rows: Vec<Vec<Cell>> =
-        vec![std::iter::once(bold("scheme")).chain(words.iter().map(|word| bold(word))).collect()];
-    for (at, (planned, of)) in plan.runs.iter().zip(&numbers).enumerate() {
-        let shown =
-            |name: &String| value(name, of).map_or_else(|| "-".into(), |value| Unit::of_name(name).shown(value));
-        rows.push(std::iter::once(bold(&planned.scheme)).chain(names.iter().map(|n| Cell::new(shown(n)))).collect());
-        if at > 0 {
-            let change = |name: &String| Cell::styled(change(value(name, of), value(name, &numbers[0])), DIM);
-            rows.push(std::iter::once(Cell::default()).chain(names.iter().map(change)).collect());
+    let both: Vec<(&str, &str)> = words.iter().map(String::as_str).zip(names.iter().map(String::as_str)).collect();
+    let mut text = table::split(&rows(plan, "scheme", &numbers, &both), columns);
+    if let Some(first) =
+        finished[0].matched.as_ref().filter(|_| matched::are_asked_for(names.iter().map(String::as_str)))
+    {
+        text += &matched::note(&format!("`{}`", plan.runs[0].scheme), Some([first.read.count, first.write.count]));
+    }
+    for workload in plan.runs[0].resolved.tenants.keys() {
+        let of_workload: Vec<Numbers> = numbers.iter().map(|of| below(of, &format!("workloads.{workload}."))).collect();
+        let is_there = |name: &str| of_workload.iter().any(|of| of.contains_key(name));
+        let shown: Vec<(&str, &str)> = both.iter().copied().filter(|(_, name)| is_there(name)).collect();
+        if !shown.is_empty() {
+            text += &format!("\n{}", table::split(&rows(plan, workload, &of_workload, &shown), columns));
         }
     }
-    Ok(table::split(&rows, columns))
+    Ok(text)
+}
+
+/// Numbers whose names begin so, by what follows.
+fn below(numbers: &Numbers, begin: &str) -> Numbers {
+    let named = numbers.iter().filter_map(|(name, number)| Some((name.strip_prefix(begin)?.to_owned(), *number)));
+    named.collect()
+}
+
+/// A heading of words, and the lines of each scheme with what the names of these stand for.
+fn rows(plan: &Plan, title: &str, numbers: &[Numbers], words: &[(&str, &str)]) -> Vec<Vec<Cell>> {
+    let bold = |text: &str| Cell::styled(text, BOLD);
+    let formats: Vec<Format> =
+        words.iter().map(|(_, name)| Format::of(name, numbers.iter().filter_map(|of| value(name, of)))).collect();
+    let mut rows: Vec<Vec<Cell>> =
+        vec![std::iter::once(bold(title)).chain(words.iter().map(|(word, _)| bold(word))).collect()];
+    for (at, (planned, of)) in plan.runs.iter().zip(numbers).enumerate() {
+        let shown = |((_, name), format): (&(&str, &str), &Format)| {
+            Cell::new(value(name, of).map_or_else(|| "-".into(), |value| format.shown(value)))
+        };
+        rows.push(std::iter::once(bold(&planned.scheme)).chain(words.iter().zip(&formats).map(shown)).collect());
+        if at > 0 {
+            let change =
+                |(_, name): &(&str, &str)| Cell::styled(change(value(name, of), value(name, &numbers[0])), DIM);
+            rows.push(std::iter::once(Cell::default()).chain(words.iter().map(change)).collect());
+        }
+    }
+    rows
 }
 
 fn numbers(done: &Finished) -> Result<Numbers, Failure> {
@@ -64,8 +101,12 @@ fn numbers(done: &Finished) -> Result<Numbers, Failure> {
 fn find(word: &str, numbers: &[Numbers]) -> Result<String, Failure> {
     let is_there = |name: &str| numbers.iter().any(|of| of.contains_key(name));
     spelled_out(word, is_there).ok_or_else(|| {
-        let all: BTreeSet<&str> = numbers.iter().flat_map(|of| of.keys()).map(String::as_str).collect();
-        let near = nearest(word, all.into_iter()).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        // What names of response times begin with may be left out; matched requests are suggested to nobody.
+        let names = || numbers.iter().flat_map(|of| of.keys()).map(String::as_str);
+        let short = names().filter_map(|name| name.strip_prefix("response."));
+        let is_offered = |name: &&str| word.starts_with("matched") || !name.starts_with("matched.");
+        let all: BTreeSet<&str> = names().chain(short).filter(is_offered).collect();
+        let near = near_names(word, all.into_iter());
         Failure::input(format!("--show: the results have no number `{word}`"))
             .with_help(format!("{near}names are those of the report in the JSON: read.p99_99, flash.block_erases"))
     })

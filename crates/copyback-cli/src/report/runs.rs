@@ -104,7 +104,6 @@ impl Runs {
             "report": shown,
             "workloads": shared::workloads(report),
             "array": shared::array(report),
-            "matched": result["matched"],
             "config": flat(&result["config"]),
             "notes": result["notes"],
             "half_widths": series.as_ref().map(Series::half_widths),

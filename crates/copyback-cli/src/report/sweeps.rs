@@ -128,7 +128,7 @@ impl Sweep {
     /// A mean over seeds and half the width of its interval.
     fn mean(&self, name: &str, rows: &[usize]) -> Value {
         let Ok(column) = self.table.numbers(name) else { return Value::Null };
-        let mean = Mean::of(rows.iter().map(|row| column[*row]));
+        let mean = Mean::of(rows.iter().map(|row| column[*row])).map(|mean| mean.of_bins(name));
         mean.map_or(Value::Null, |mean| json!([rounded(mean.value), mean.half_width.map(rounded)]))
     }
 

@@ -248,11 +248,14 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
     let mut text = format!("{name}: {cells} cells{quick}{other}\n\n{}", show::claims_table(done));
     text.push_str(&show::silences(done));
     text.push_str(&format!("\n{}", Counts::of(done.iter().flat_map(Done::claims)).text()));
-    let cells = done.iter().flat_map(|done| done.experiment.cells.iter().zip(&done.results));
-    for line in notes::of_cells(cells.map(|(cell, result)| (cell.label.as_str(), result))) {
+    let cells = || {
+        let both = done.iter().flat_map(|done| done.experiment.cells.iter().zip(&done.results));
+        both.map(|(cell, result)| (cell.label.as_str(), result))
+    };
+    for line in notes::of_cells(cells()) {
         text.push_str(&line);
     }
-    text.push_str(&notes::of_steadiness(done.iter().flat_map(|done| &done.results), false).unwrap_or_default());
+    text.push_str(&notes::of_steadiness(cells(), false).unwrap_or_default());
     let mut left_out: Vec<&str> = done.iter().flat_map(|d| &d.experiment.left_out).map(String::as_str).collect();
     left_out.sort_unstable();
     left_out.dedup();

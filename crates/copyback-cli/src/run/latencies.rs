@@ -8,7 +8,7 @@ use copyback::observe::config::MeasureConfig;
 use copyback::observe::report::{Latency, Report};
 
 /// A percentile's heading, how many of a million requests are beyond it, and how a class tells it.
-pub(super) type Percentile = (&'static str, u64, fn(&Latency) -> f64);
+pub(crate) type Percentile = (&'static str, u64, fn(&Latency) -> f64);
 
 /// Of what is no percentile, and is shown of any request.
 const ANY: u64 = u64::MAX;
@@ -26,16 +26,26 @@ const PERCENTILES: &[Percentile] = &[
 ];
 
 /// The columns that `--show` chooses; all where it is not there.
-pub(super) fn chosen_percentiles(show: &[String]) -> Result<Vec<&'static Percentile>, Failure> {
+pub(crate) fn chosen_percentiles(show: &[String]) -> Result<Vec<&'static Percentile>, Failure> {
     if show.is_empty() {
         return Ok(PERCENTILES.iter().collect());
     }
     let find = |name: &String| {
         let title = name.trim().replace('_', ".");
-        PERCENTILES.iter().find(|(known, ..)| *known == title).ok_or_else(|| {
-            let known = PERCENTILES.iter().map(|(known, ..)| *known);
-            Failure::input(format!("--show: no column of response times is called `{name}`"))
-                .with_help(suggestion(&title, "columns", known))
+        let known = |title: &str| PERCENTILES.iter().find(|(known, ..)| *known == title);
+        known(&title).ok_or_else(|| {
+            let error = Failure::input(format!("--show: no column of response times is called `{name}`"));
+            // `read.p99`, as comparisons have it: here each class has a row.
+            let last = title.strip_suffix(".ns").unwrap_or(&title);
+            let of_class = last.match_indices('.').map(|(at, _)| &last[at + 1..]).find(|rest| known(rest).is_some());
+            let all = PERCENTILES.iter().map(|(known, ..)| *known);
+            error.with_help(match of_class {
+                Some(column) => format!("write `{column}`: each class of requests has a row of its own"),
+                None => format!(
+                    "{}; all other numbers of a run are shown, or in its report (--json)",
+                    suggestion(&title, "columns", all)
+                ),
+            })
         })
     };
     let mut percentiles: Vec<&Percentile> = Vec::new();

@@ -31,8 +31,14 @@ pub(super) fn requests(report: &Report) -> String {
     let since = if report.warmup.is_some() { "end of the warm-up" } else { "first arrival" };
     let simulated = time(report.simulated_ns as f64);
     rows.push(("simulated time", format!("{simulated}, {since} to last completion")));
-    let rates = format!("{} IOPS, {}/s", large(report.iops), size(report.bytes_per_s));
-    rows.push(("throughput", format!("{rates}: the reads and writes above, over the simulated time")));
+    let rates = match report.iops.zip(report.bytes_per_s) {
+        Some((iops, bytes_per_s)) => {
+            let rates = format!("{} IOPS, {}/s", large(iops), size(bytes_per_s));
+            format!("{rates}: the reads and writes above, over the simulated time")
+        }
+        None => "none: no simulated time passed".to_owned(),
+    };
+    rows.push(("throughput", rates));
     rows.push(("peak outstanding", format!("{} requests", count(report.peak_outstanding.into()))));
     if report.held_by_transaction_limit > 0 {
         rows.push((
@@ -94,6 +100,9 @@ pub(super) fn write_amplification(report: &Report) -> String {
         ("other", part(wa.other)),
         ("padding", part(wa.padding)),
     ];
+    if let Some(behind) = wa.after_last_request.filter(|behind| *behind > 0.0) {
+        rows.push(("after the end", format!("{behind:.3}, programmed after the last request: not in the total")));
+    }
     if let Some(before) = report.precondition_write_amplification {
         rows.push(("preconditioning", format!("{before:.3}, over {} units", count(report.precondition_units))));
     }

@@ -2,18 +2,22 @@
 
 use super::journal::RunResult;
 use super::objective::{Asked, Columns, Objective, Source, Test};
-use super::quantity::Unit;
+use super::quantity::{Format, Unit};
 use super::seeds::{Mean, SeedGroup};
 use super::table::Results;
 use crate::failure::Failure;
-use crate::format::{count, is_maximum};
+use crate::format::{count, is_maximum, names};
+use crate::matched;
 use crate::table::{self, BOLD, Cell};
 use copyback::observe::steady::Verdict;
+use std::collections::BTreeSet;
 
 /// A scheme in cells that differ in their seeds only.
 struct Row<'a> {
     group: &'a SeedGroup<'a>,
     scheme: &'a str,
+    /// Its place among the schemes.
+    at: usize,
     /// One for each seed that is asked for.
     runs: Vec<&'a RunResult>,
 }
@@ -27,7 +31,8 @@ fn is_asked_for(seed: u64, tests: &[Test]) -> bool {
 impl Row<'_> {
     /// The mean over seeds; none where a run has no such number.
     fn number(&self, source: &Source) -> Option<Mean> {
-        Mean::of(self.runs.iter().map(|run| source.number(self.group.first, run)))
+        let mean = Mean::of(self.runs.iter().map(|run| source.number(self.group.first, run)))?;
+        Some(if let Source::Number(name) = source { mean.of_bins(name) } else { mean })
     }
 
     /// Whether it meets a condition: by its mean over seeds, and by its text with every seed.
@@ -56,8 +61,8 @@ impl Row<'_> {
         self.runs.iter().all(|run| run.steady == Verdict::Steady) && tests.iter().all(meets)
     }
 
-    /// What is shown of a column: means with their errors.
-    fn shown(&self, asked: &Asked) -> String {
+    /// What is shown of a column whose numbers have this format: means with their errors.
+    fn shown(&self, asked: &Asked, format: Format) -> String {
         let Some(unit) = asked.unit else {
             if asked.source == Source::Seed {
                 let seeds: Vec<String> = self.group.cells.iter().map(|(seed, _)| seed.to_string()).collect();
@@ -68,9 +73,28 @@ impl Row<'_> {
             return texts.join(", ");
         };
         let Some(mean) = self.number(&asked.source) else { return "-".into() };
-        let error = mean.half_width.filter(|_| matches!(asked.source, Source::Number(_)));
-        let error = error.map(|half_width| format!(" +/- {}", unit.shown_error(half_width)));
-        format!("{}{}", unit.shown(mean.value), error.unwrap_or_default())
+        if matches!(asked.source, Source::Varied(_)) {
+            return unit.shown_setting(mean.value);
+        }
+        let error = mean.half_width.map(|half_width| format!(" +/- {}", format.shown_error(half_width)));
+        format!("{}{}", format.shown(mean.value), error.unwrap_or_default())
+    }
+
+    /// Whether a drive can be built that does as the scheme says: one whose collections take no time cannot.
+    fn can_be_built(&self) -> bool {
+        let run = self.group.first.plan.runs.get(self.at);
+        run.is_none_or(|planned| !planned.resolved.run.preemption.is_timeless())
+    }
+
+    /// By how much of the wanted value a row misses the condition that it misses most; none if it misses a condition
+    /// on a text.
+    fn misses_by(&self, tests: &[Test]) -> Option<f64> {
+        let by = |test: &Test| match (test.number, self.number(&test.asked.source)) {
+            _ if self.meets(test) => Some(0.0),
+            (Some(wanted), Some(mean)) => Some((mean.value - wanted).abs() / wanted.abs().max(f64::MIN_POSITIVE)),
+            _ => None,
+        };
+        tests.iter().map(by).try_fold(0.0, |most, by| Some(f64::max(most, by?)))
     }
 
     fn name(&self) -> String {
@@ -100,26 +124,68 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Fail
         asked.push(Asked { title: "steady".into(), source: STEADY, unit: None });
     }
     let mut text = heading(objective, kept.len(), &rows);
-    if !kept.is_empty() {
-        let terminal_columns = table::terminal_columns(table::PAGE);
-        text.push_str(&format!("\n{}", table(&kept, &asked, terminal_columns)));
+    let nearest = if kept.is_empty() { nearest(&rows, &tests) } else { Vec::new() };
+    let shown = if kept.is_empty() { &nearest } else { &kept };
+    if !nearest.is_empty() {
+        text.push_str(&format!("Nearest: {}\n", missed(nearest[0], &tests)));
     }
-    if let Some((asked, is_most)) = &best {
-        text.push_str(&best_of(&kept, asked, *is_most));
-        let sure: Vec<&Row<'_>> = kept.iter().copied().filter(|row| row.is_sure(&tests)).collect();
-        if sure.len() < kept.len() {
+    if !shown.is_empty() {
+        let terminal_columns = table::terminal_columns(table::PAGE);
+        text.push_str(&format!("\n{}", table(shown, &asked, terminal_columns)));
+    }
+    if let (Some((asked, is_most)), false) = (&best, kept.is_empty()) {
+        let built: Vec<&Row<'_>> = kept.iter().copied().filter(|row| row.can_be_built()).collect();
+        text.push_str(&best_of(&built, asked, *is_most));
+        let sure: Vec<&Row<'_>> = built.iter().copied().filter(|row| row.is_sure(&tests)).collect();
+        if sure.len() < built.len() {
             text.push_str("Of rows that are steady, and meet it with all of their intervals:");
             text.push_str(&best_of(&sure, asked, *is_most).replacen('\n', " ", 1));
         }
+        text.push_str(&note_of_ideals(&kept));
+    }
+    if matched::are_asked_for(asked.iter().map(|asked| &*asked.title)) {
+        text.push_str(&matched::note("the first scheme of a cell", None));
     }
     Ok(text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked))
+}
+
+/// The row that misses the conditions by least, where none meets them; of drives that can be built, if there are any.
+fn nearest<'a, 'r>(rows: &'r [Row<'a>], tests: &[Test]) -> Vec<&'r Row<'a>> {
+    let nearest = |rows: &mut dyn Iterator<Item = &'r Row<'a>>| {
+        let by = rows.filter_map(|row| Some((row, row.misses_by(tests)?)));
+        by.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(row, _)| row)
+    };
+    let built = nearest(&mut rows.iter().filter(|row| row.can_be_built()));
+    built.or_else(|| nearest(&mut rows.iter())).into_iter().collect()
+}
+
+/// What a row is instead of what was asked.
+fn missed(row: &Row<'_>, tests: &[Test]) -> String {
+    let misses = |test: &Test| {
+        let (title, unit) = (&test.asked.title, test.asked.unit.unwrap_or(Unit::Plain));
+        let mean = row.number(&test.asked.source).filter(|_| !row.meets(test))?;
+        Some(format!("`{title}` is {}, not {} {}", unit.shown(mean.value), test.comparison.sign(), test.text))
+    };
+    format!("{}: {}", row.name(), tests.iter().filter_map(misses).collect::<Vec<_>>().join(", "))
+}
+
+/// That some rows are not recommended, as nobody can build them.
+fn note_of_ideals(kept: &[&Row<'_>]) -> String {
+    let mut schemes: Vec<&str> = kept.iter().filter(|row| !row.can_be_built()).map(|row| row.scheme).collect();
+    let mut seen = BTreeSet::new();
+    schemes.retain(|scheme| seen.insert(*scheme));
+    if schemes.is_empty() {
+        return String::new();
+    }
+    let schemes = names(&schemes);
+    format!("Not counted: {schemes}, whose collections take no time; no drive can be built so\n")
 }
 
 fn rows<'a>(groups: &'a [SeedGroup<'a>], results: &'a Results<'_>) -> Vec<Row<'a>> {
     let of_group = |group: &'a SeedGroup<'a>| {
         (0..results.file.schemes.len()).map(move |at| {
             let runs = group.runs(results, at);
-            Row { group, scheme: &runs[0].scheme, runs }
+            Row { group, scheme: &runs[0].scheme, at, runs }
         })
     };
     groups.iter().flat_map(of_group).collect()
@@ -141,18 +207,26 @@ fn heading(objective: &Objective, kept: usize, rows: &[Row<'_>]) -> String {
     }
 }
 
+/// How the numbers of a column of these rows are printed.
+fn format_of(rows: &[&Row<'_>], asked: &Asked) -> Format {
+    let values = rows.iter().filter_map(|row| row.number(&asked.source)).map(|mean| mean.value);
+    Format::in_unit(asked.unit.unwrap_or(Unit::Plain), values)
+}
+
 /// A line for each row, below a line for its cell. What there is no room for stands in tables below.
 fn table(rows: &[&Row<'_>], asked: &[Asked], terminal_columns: usize) -> String {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let heading = std::iter::once(Cell::default()).chain(asked.iter().map(|asked| bold(&asked.title)));
     let mut lines: Vec<Vec<Cell>> = vec![heading.collect()];
+    let formats: Vec<Format> = asked.iter().map(|asked| format_of(rows, asked)).collect();
     let mut label = None;
     for row in rows {
         if label.replace(&row.group.label) != Some(&row.group.label) {
             lines.push(vec![bold(&row.group.label)]);
         }
         let scheme = Cell::new(format!("  {}", row.scheme));
-        lines.push(std::iter::once(scheme).chain(asked.iter().map(|asked| Cell::new(row.shown(asked)))).collect());
+        let shown = |(asked, format): (&Asked, &Format)| Cell::new(row.shown(asked, *format));
+        lines.push(std::iter::once(scheme).chain(asked.iter().zip(&formats).map(shown)).collect());
     }
     table::split(&lines, terminal_columns)
 }
@@ -173,7 +247,10 @@ fn best_of(rows: &[&Row<'_>], asked: &Asked, is_most: bool) -> String {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    let shown = asked.unit.unwrap_or(Unit::Plain).shown(best);
+    let shown = match asked.source {
+        Source::Varied(_) => asked.unit.unwrap_or(Unit::Plain).shown_setting(best),
+        _ => format_of(rows, asked).shown(best),
+    };
     let alike = alike.into_iter().take(BEST_MAX).collect::<Vec<_>>().join(", ");
     format!("\n{what} `{}`: {shown}, {alike}{more}\n", asked.title)
 }

@@ -391,11 +391,12 @@ fn heading(file: &SweepFile, grid: &Grid, (skipped, all): &(usize, usize)) -> St
 /// What users should know.
 fn notes(journal: &Journal, grid: &Grid, results: &Results<'_>) -> String {
     let mut text = Fitted::note_of_all(grid.cells.iter().map(|cell| &cell.plan)).unwrap_or_default();
-    let cells = results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
-    text.push_str(&notes::of_cells(cells).concat());
+    let cells = || results.cells.iter().map(|cell| cell.label.as_str()).zip(&results.results);
+    text.push_str(&notes::of_cells(cells()).concat());
     let warms_up = grid.cells.iter().all(|cell| cell.plan.warmup == Some(Warmup::Steady));
-    text.push_str(&notes::of_equal_seeds(results).unwrap_or_default());
-    text.push_str(&notes::of_steadiness(results.results.iter(), warms_up).unwrap_or_default());
+    let of_seeds = notes::of_equal_seeds(results).or_else(|| notes::of_seeds_on_traces(results));
+    text.push_str(&of_seeds.unwrap_or_default());
+    text.push_str(&notes::of_steadiness(cells(), warms_up).unwrap_or_default());
     if !grid.left_out.is_empty() {
         text.push_str(&format!("Note: left out, for the trace is not there: {}\n", grid.left_out.join(", ")));
     }

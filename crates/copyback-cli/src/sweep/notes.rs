@@ -4,7 +4,7 @@
 use super::journal::{CellResult, RunResult};
 use super::seeds::SeedGroup;
 use super::table::Results;
-use crate::format::percent;
+use crate::format::{names, percent};
 
 /// Notes that are shown: more are in the journal.
 const NOTES_MAX: usize = 5;
@@ -57,22 +57,54 @@ pub fn of_cells<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>) -> V
     lines
 }
 
-/// In how many cells some drive had not settled, so that nobody takes a transient for a result. `warms_up`: all wait
-/// for that already, before anything is measured.
-pub fn of_steadiness<'a>(results: impl Iterator<Item = &'a CellResult>, warms_up: bool) -> Option<String> {
+/// Cells that are named at most.
+const CELLS_MAX: usize = 5;
+
+/// Which runs' drives had not settled, so that nobody takes a transient for a result. `warms_up`: all wait for that
+/// already, before anything is measured.
+pub fn of_steadiness<'a>(cells: impl Iterator<Item = (&'a str, &'a CellResult)>, warms_up: bool) -> Option<String> {
     let (mut count, mut all) = (0, 0);
-    for result in results {
-        (count, all) = (count + usize::from(!result.is_steady()), all + 1);
+    let mut found: Vec<String> = Vec::new();
+    for (label, result) in cells {
+        let schemes: Vec<&str> = result.unsettled().map(|run| run.scheme.as_str()).collect();
+        (count, all) = (count + schemes.len(), all + result.runs.len());
+        if !schemes.is_empty() {
+            found.push(format!("{} in {label}", names(&schemes)));
+        }
     }
-    let (cells, are) = (if all == 1 { "cell" } else { "cells" }, if count == 1 { "is" } else { "are" });
+    let (runs, are) = (if all == 1 { "run" } else { "runs" }, if count == 1 { "is" } else { "are" });
     let advice = match warms_up {
         true => "Let them go on for longer: more requests",
         false => "Let them warm up, or go on for longer: --warmup steady, or more requests",
     };
+    let more = match found.len().saturating_sub(CELLS_MAX) {
+        0 => String::new(),
+        more => format!("; and in {more} more cells"),
+    };
+    let which = found.iter().take(CELLS_MAX).map(String::as_str).collect::<Vec<_>>().join("; ");
     (count > 0).then(|| {
         format!(
-            "Note: {count} of {all} {cells} {are} not yet steady, or too short to tell\n      {advice}; `run` says what \
-             moves\n"
+            "Note: {count} of {all} {runs} {are} not yet steady, or too short to tell: {which}{more}\n      {advice}; \
+             `run` says what moves\n"
+        )
+    })
+}
+
+/// What seeds vary where requests come from traces: intervals say nothing of other requests.
+pub fn of_seeds_on_traces(results: &Results<'_>) -> Option<String> {
+    let groups: Vec<_> = SeedGroup::all(results).into_iter().filter(|group| group.cells.len() > 1).collect();
+    let is_replayed = |group: &&SeedGroup<'_>| {
+        group.first.plan.runs.iter().all(|run| run.resolved.tenants.is_empty() && run.resolved.workload.trace.is_some())
+    };
+    let count = groups.iter().filter(is_replayed).count();
+    let of = match groups.len() {
+        all if all == count => String::new(),
+        all => format!(" in {count} of {all} rows of cells"),
+    };
+    (count > 0).then(|| {
+        format!(
+            "Note: requests are the trace's{of}, whatever the seed: seeds vary the drive's preconditioning and what policies \
+             leave to chance\n      +/- is the spread of these, and says nothing of other traces\n"
         )
     })
 }
@@ -172,14 +204,33 @@ mod tests {
     #[test]
     fn cells_that_have_not_settled_are_counted() {
         let results = |steady: &[bool]| steady.iter().map(|is| cell(u64::from(!is), "")).collect::<Vec<_>>();
-        let of_steadiness = |steady: &[bool]| super::of_steadiness(results(steady).iter(), false);
-        assert_eq!(of_steadiness(&[true, true]), None);
-        let two_of_three = of_steadiness(&[false, true, false]).unwrap();
-        assert!(two_of_three.starts_with("Note: 2 of 3 cells are not yet steady"), "{two_of_three}");
-        let one = of_steadiness(&[false, true]).unwrap();
-        assert!(one.starts_with("Note: 1 of 2 cells is not yet steady") && one.contains("--warmup steady"), "{one}");
+        let of_steadiness = |steady: &[bool], warms_up| {
+            let results = results(steady);
+            super::of_steadiness(["a", "b", "c"].into_iter().zip(&results), warms_up)
+        };
+        assert_eq!(of_steadiness(&[true, true], false), None);
+        let two_of_three = of_steadiness(&[false, true, false], false).unwrap();
+        let says = "Note: 2 of 3 runs are not yet steady, or too short to tell: `s` in a; `s` in c\n";
+        assert!(two_of_three.starts_with(says), "{two_of_three}");
+        let one = of_steadiness(&[false, true], false).unwrap();
+        assert!(one.starts_with("Note: 1 of 2 runs is not yet steady") && one.contains("--warmup steady"), "{one}");
         // What was done already is not advised.
-        let warmed = super::of_steadiness(results(&[false]).iter(), true).unwrap();
+        let warmed = of_steadiness(&[false], true).unwrap();
         assert!(warmed.contains("go on for longer") && !warmed.contains("--warmup"), "{warmed}");
+    }
+
+    /// One scheme of a cell that has not settled is not the whole cell.
+    #[test]
+    fn the_schemes_that_have_not_settled_are_named() {
+        let mut result = cell(0, "");
+        for (scheme, steady) in [("t", Verdict::NotYet), ("u", Verdict::Steady), ("v", Verdict::TooShort)] {
+            let run = RunResult { scheme: scheme.into(), steady, ..result.runs[0].clone() };
+            result.runs.push(run);
+        }
+        let note = super::of_steadiness(std::iter::once(("oltp", &result)), false).unwrap();
+        assert!(
+            note.starts_with("Note: 2 of 4 runs are not yet steady, or too short to tell: `t`, `v` in oltp\n"),
+            "{note}"
+        );
     }
 }

@@ -5,7 +5,7 @@ mod columns;
 
 use crate::args::ObjectiveArgs;
 use crate::steady;
-pub use columns::{Asked, Columns, Source, is_of_some_runs, is_usual, spelled_out};
+pub use columns::{Asked, Columns, Source, is_of_some_runs, is_usual, near_names, spelled_out};
 use copyback::config::layers::{LayerError, Place, Text, nearest};
 use copyback::observe::steady::Verdict;
 use std::sync::Arc;
@@ -78,6 +78,11 @@ const SIGNS: &[(&str, Comparison)] = &[
 ];
 
 impl Comparison {
+    /// How it is written.
+    pub fn sign(self) -> &'static str {
+        SIGNS.iter().rfind(|(_, comparison)| *comparison == self).expect("each has a sign").0
+    }
+
     /// Whether it holds.
     pub fn holds<T: PartialOrd>(self, left: T, right: T) -> bool {
         match self {
@@ -112,7 +117,8 @@ impl Objective {
             name.as_ref().map(|text| Best { name: Name::of(&argument(flag, text), 0..text.len()), is_most })
         };
         let best = best("--min", &args.min, false).or(best("--max", &args.max, true));
-        let show: Vec<Name> = args.show.iter().map(|text| Name::of(&argument("--show", text), 0..text.len())).collect();
+        let show = crate::matched::completed(&args.show);
+        let show: Vec<Name> = show.iter().map(|text| Name::of(&argument("--show", text), 0..text.len())).collect();
         let is_asked = !conditions.is_empty() || best.is_some() || !show.is_empty();
         Ok(is_asked.then_some(Self { conditions, best, show }))
     }
@@ -165,8 +171,7 @@ impl Objective {
 impl Condition {
     /// As it was asked, with single blanks.
     pub fn text(&self) -> String {
-        let (sign, _) = SIGNS.iter().rfind(|(_, comparison)| *comparison == self.comparison).expect("each has a sign");
-        format!("{} {sign} {}", self.name.word, self.value.word)
+        format!("{} {} {}", self.name.word, self.comparison.sign(), self.value.word)
     }
 
     fn parse(text: &str) -> Result<Self, LayerError> {

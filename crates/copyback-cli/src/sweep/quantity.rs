@@ -60,11 +60,11 @@ impl Unit {
         }
     }
 
-    /// Half the width of an interval as a person reads it.
-    pub fn shown_error(self, half_width: f64) -> String {
+    /// A setting as it was written: 0.07 is not 0.070.
+    pub fn shown_setting(self, value: f64) -> String {
         match self {
-            Self::Plain if half_width.fract() != 0.0 => crate::format::three_digits(half_width),
-            _ => self.shown(half_width),
+            Self::Plain => shortest(value),
+            _ => self.shown(value),
         }
     }
 
@@ -76,13 +76,79 @@ impl Unit {
             Self::Bytes => size(value),
             Self::BytesPerSecond => format!("{}/s", size(value)),
             Self::Percent => format!("{} %", three_digits(value)),
-            // Settings as they were written: 0.07 is not 0.070.
-            Self::Plain if value.fract() == 0.0 && value.abs() < 1e15 => format!("{value}"),
-            Self::Plain if value.abs() < 10.0 => {
-                let text = format!("{value:.4}");
-                text.trim_end_matches('0').to_owned()
+            Self::Plain => shortest(value),
+        }
+    }
+}
+
+/// A number without a unit, with no more digits than it needs.
+fn shortest(value: f64) -> String {
+    match value {
+        whole if whole.fract() == 0.0 && whole.abs() < 1e15 => format!("{whole}"),
+        small if small.abs() < 10.0 => format!("{small:.4}").trim_end_matches('0').to_owned(),
+        large => crate::format::three_digits(large),
+    }
+}
+
+/// How the numbers of a column are printed: all alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Each with its unit.
+    Unit(Unit),
+    /// Whole numbers, with separators.
+    Count,
+    /// With so many decimals.
+    Decimals(usize),
+}
+
+/// Largest number of decimals.
+const DECIMALS_MAX: usize = 6;
+
+impl Format {
+    /// That of a column of this name with these values.
+    pub fn of(name: &str, values: impl Iterator<Item = f64>) -> Self {
+        Self::in_unit(Unit::of_name(name), values)
+    }
+
+    /// That of a column in this unit.
+    pub fn in_unit(unit: Unit, values: impl Iterator<Item = f64>) -> Self {
+        if unit != Unit::Plain {
+            return Self::Unit(unit);
+        }
+        let (mut are_whole, mut largest) = (true, 0.0f64);
+        for value in values {
+            (are_whole, largest) = (are_whole && value.fract() == 0.0, largest.max(value.abs()));
+        }
+        if are_whole {
+            return Self::Count;
+        }
+        // Four digits of the largest; three decimals of ratios such as write amplification, as in all tables.
+        let before_point = largest.max(1e-9).log10().floor() as i32 + 1;
+        Self::Decimals(match before_point {
+            ..=0 => (4 - before_point).min(DECIMALS_MAX as i32) as usize,
+            1..=2 => 3,
+            3 => 1,
+            _ => 0,
+        })
+    }
+
+    /// A value of the column.
+    pub fn shown(self, value: f64) -> String {
+        match self {
+            Self::Unit(unit) => unit.shown(value),
+            Self::Count => {
+                let sign = if value < 0.0 { "-" } else { "" };
+                format!("{sign}{}", crate::format::count(value.abs() as u64))
             }
-            Self::Plain => three_digits(value),
+            Self::Decimals(decimals) => format!("{value:.decimals$}"),
+        }
+    }
+
+    /// Half the width of an interval around a value of the column.
+    pub fn shown_error(self, half_width: f64) -> String {
+        match self {
+            Self::Count if half_width.fract() != 0.0 => crate::format::three_digits(half_width),
+            _ => self.shown(half_width),
         }
     }
 }
@@ -128,5 +194,19 @@ mod tests {
         assert_eq!(of("50 us"), Some((5e4, Unit::Time)));
         assert_eq!(of("2 KiB"), Some((2048.0, Unit::Bytes)));
         assert_eq!(of("greedy"), None);
+    }
+
+    #[test]
+    fn a_column_has_one_format() {
+        let shown = |name: &str, values: &[f64]| {
+            let format = Format::of(name, values.iter().copied());
+            values.iter().map(|value| format.shown(*value)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown("write_amplification.total", &[1.0, 2.5, 11.2375]), "1.000 2.500 11.238");
+        assert_eq!(shown("flash.block_erases", &[36_572.0, 0.0]), "36,572 0");
+        assert_eq!(shown("iops", &[104_000.25, 12.0]), "104000 12");
+        assert_eq!(shown("utilization.die", &[0.00123, 0.0001]), "0.001230 0.000100");
+        assert_eq!(shown("response.read.p99_ns", &[1_000.0, 2_000_000.0]), "1.00 us 2.00 ms");
+        assert_eq!(shown("steady.reserve.consumed", &[-3.0, 2.0]), "-3 2");
     }
 }

@@ -54,9 +54,7 @@ const COLUMNS: &[Column] = &[
     column(["", "std dev", "response.all.stdev"], |run, _| run.value("response.all.stdev_ns"), time),
     column(["", "p99.9", "response.all.p99_9"], p99_9, time),
     column(["", "max", "response.all.max"], |run, _| run.value("response.all.max_ns"), time),
-    column(["GC-affected", "share", "response.gc_affected.count"], affected, percent),
-    column(["of first", "reads", "matched.read.mean"], |run, _| run.value("matched.read.mean_ns"), time),
-    column(["", "writes", "matched.write.mean"], |run, _| run.value("matched.write.mean_ns"), time),
+    column(["waited", "for GC", "response.gc_affected.count"], affected, percent),
     column(
         ["flash", "WA", "write_amplification.total"],
         |run, _| run.value("write_amplification.total"),
@@ -70,7 +68,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// Columns by how much they matter where there is no room for all, with that of verdicts behind [`COLUMNS`].
-const BY_IMPORTANCE: &[usize] = &[1, 2, 11, 4, 9, 10, 6, 7, 8, 3, 5];
+const BY_IMPORTANCE: &[usize] = &[1, 2, 9, 4, 7, 8, 6, 3, 5];
 
 /// The table: for each cell a line with its label, and below it a line for each scheme; and below all of them which
 /// columns there is no room for.
@@ -108,7 +106,10 @@ fn rows(results: &Results<'_>) -> Vec<Vec<Cell>> {
 
 /// The line of a scheme, and one of errors where it has several seeds.
 fn of_scheme(runs: &[&RunResult], first: &[&RunResult], is_first: bool) -> Vec<Vec<Cell>> {
-    let mean = |column: &Column| Mean::of(runs.iter().zip(first).map(|(run, first)| (column.value)(run, first)));
+    let mean = |column: &Column| {
+        let mean = Mean::of(runs.iter().zip(first).map(|(run, first)| (column.value)(run, first)));
+        mean.map(|mean| mean.of_bins(column.name))
+    };
     let means: Vec<Option<Mean>> = COLUMNS.iter().map(mean).collect();
     let shown = |column: &Column, text: String| match column.title {
         CHANGE if is_first => Cell::default(),
@@ -150,7 +151,7 @@ pub fn note_of_seeds(results: &Results<'_>) -> String {
         return String::new();
     }
     format!(
-        "\nMeans over {seeds} seeds; +/- is half of the 95 % interval of a mean (Student's t).\n\
-         `{CHANGE}` is the mean of the changes with each seed\n"
+        "\nMeans over {seeds} seeds; +/- is half of the 95 % interval of a mean (Student's t), and of a percentile at least\n\
+         the width of the histogram's bin that it is read from. `{CHANGE}` is the mean of the changes with each seed\n"
     )
 }

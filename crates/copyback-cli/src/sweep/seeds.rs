@@ -61,6 +61,32 @@ impl Mean {
         let value = interval.map_or(values[0], |interval| interval.mean);
         Some(Self { value, half_width: interval.map(|interval| interval.half_width) })
     }
+
+    /// The same of a number of this name: of a percentile the interval is no narrower than a bin of the histogram that
+    /// it is read from. Equal percentiles of all seeds are in one bin, and no more equal than that.
+    #[must_use]
+    pub fn of_bins(self, name: &str) -> Self {
+        if !is_percentile(name) {
+            return self;
+        }
+        let half_width = self.half_width.map(|half_width| half_width.max(bin_width(self.value)));
+        Self { half_width, ..self }
+    }
+}
+
+/// Whether a number is read from a histogram's bins.
+fn is_percentile(name: &str) -> bool {
+    let last = name.rsplit('.').next().and_then(|last| last.strip_suffix("_ns").unwrap_or(last).strip_prefix('p'));
+    last.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_'))
+}
+
+/// Bins that histograms of response times halve each power of two into: three significant digits need 2,000 values
+/// without a bin, and the next power of two is 2,048.
+const BINS: f64 = 1024.0;
+
+/// The width of the bin that ends with a value: 1 ns below 2,048 ns, and above between a thousandth and half of one.
+fn bin_width(value_ns: f64) -> f64 {
+    2f64.powi((value_ns.max(1.0).log2().floor() - BINS.log2()).max(0.0) as i32)
 }
 
 #[cfg(test)]
@@ -76,5 +102,27 @@ mod tests {
         // Two samples 2 apart: s = √2, t of one degree of freedom 12.706, so t·s/√2 = 12.706.
         let mean = of(&[Some(2.0), Some(4.0)]).unwrap();
         assert!(mean.value == 3.0 && (mean.half_width.unwrap() - 12.706).abs() < 1e-3, "{mean:?}");
+    }
+
+    #[test]
+    fn the_interval_of_a_percentile_is_no_narrower_than_a_bin() {
+        let same = Mean { value: 1_000_000.0, half_width: Some(0.0) };
+        // 1 ms lies between 2^19 and 2^20 ns: of 1,024 bins each has 512 ns.
+        assert_eq!(same.of_bins("response.read.p99_9_ns").half_width, Some(512.0));
+        for name in ["response.read.mean_ns", "response.read.max_ns", "flash.block_erases", "padding_ns"] {
+            assert_eq!(same.of_bins(name), same, "{name}");
+        }
+        let wide = Mean { half_width: Some(7e5), ..same };
+        assert_eq!((wide.of_bins("a.p50_ns"), bin_width(2_047.0)), (wide, 1.0));
+        assert_eq!(Mean { half_width: None, ..same }.of_bins("a.p50_ns").half_width, None);
+    }
+
+    /// The widths are those of the histograms that runs keep.
+    #[test]
+    fn bins_are_as_wide_as_those_of_histograms() {
+        let histogram = hdrhistogram::Histogram::<u64>::new(3).expect("three digits");
+        for value in [1u64, 900, 2_047, 2_048, 5_000, 123_456, 1_000_000, 40_000_000_000] {
+            assert_eq!(bin_width(value as f64), histogram.equivalent_range(value) as f64, "{value}");
+        }
     }
 }

@@ -127,7 +127,7 @@ fn one_die(device: &Device, is_quick: bool) -> Result<Case, Failure> {
         let costs = drive.costs();
         let pages_per_s = costs.rate_of_dies(costs.die_ns(a, k)?);
         let page_mb = drive.config.geometry.page_size.0 as f64 / 1e6;
-        Ok(vec![Figure::equal(report.bytes_per_s / 1e6, pages_per_s * page_mb)])
+        Ok(vec![Figure::equal(report.bytes_per_s.expect("time passes") / 1e6, pages_per_s * page_mb)])
     };
     Ok(Case { group: Group::Sustained, gates, is_random: true, run: Box::new(run) })
 }

@@ -35,7 +35,8 @@ fn a_reproduction_counts_the_cells_that_are_not_steady() {
     let output = copyback(&[&arguments[..], &["--json", json.to_str().unwrap()]].concat());
     assert_eq!(code(&output), 0, "{}", said(&output));
     let text = printed(&output);
-    assert!(text.contains("Note: 1 of 2 cells is not yet steady, or too short to tell"), "{text}");
+    let says = "Note: 2 of 4 runs are not yet steady, or too short to tell: `baseline`, `pgc` in mixed-70-30\n";
+    assert!(text.contains(says), "{text}");
     let document: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
     let cells = document["claims"][0]["cells"].as_array().expect("the cells of the claim");
     let steady: Vec<(&str, bool)> =

@@ -44,7 +44,7 @@ fn tables_of_a_run_have_all_columns_in_eighty() {
 #[test]
 fn tables_of_a_comparison_fit_eighty_columns() {
     let text = output(&["compare", "--requests", "3000"]);
-    let until = text.find("\nGC-affected: ").expect("the note below the tables");
+    let until = text.find("\nNote: ").expect("notes below the tables");
     let tables: Vec<&str> = text[..until].lines().skip(2).collect();
     assert_narrow(&tables);
 }
@@ -148,5 +148,11 @@ fn a_reader_chooses_the_columns() {
 fn a_column_that_is_not_there_is_refused_before_the_run() {
     refused(&["compare", "--show", "read.p98"], &["no number `read.p98`", "did you mean `"]);
     refused(&["run", "--show", "p98"], &["`p98`", "columns: "]);
+    // The right name is suggested, whatever is wrong with a word's beginning or where it is a part of a name only.
+    let meant = "did you mean `write_amplification.total`";
+    refused(&["compare", "--show", "flash.write_amplification"], &["no number `flash.write_amplification`", meant]);
+    refused(&["compare", "--show", "mean"], &["no number `mean`", "did you mean `all.mean`, `read.mean` or"]);
+    refused(&["run", "--show", "read.p99.9"], &["write `p99.9`"]);
+    refused(&["run", "--show", "write_amplification"], &["all other numbers of a run are shown"]);
     refused(&["compare", "--requests", "50", "--show", "map.hit_ratio"], &["no number `map.hit_ratio`"]);
 }

@@ -28,7 +28,9 @@ pub(crate) struct Generator {
     /// What reads, writes and trims that do not continue the last one begin at multiples of.
     offset_align_bytes: [u64; 3],
     footprint_bytes: u64,
+    /// Requests that are larger than the footprint, and what they would have been.
     shortened: u64,
+    shortened_bytes: u128,
 }
 
 impl Generator {
@@ -52,6 +54,7 @@ impl Generator {
                 .map(|own| own.as_ref().or(spec.size.as_ref()).and_then(|size| size.offset_align).unwrap_or(align).0),
             footprint_bytes,
             shortened: 0,
+            shortened_bytes: 0,
         })
     }
 
@@ -77,6 +80,7 @@ impl Generator {
         let len_bytes = sizes.draw(&mut self.size_rng);
         if len_bytes > self.footprint_bytes {
             self.shortened += 1;
+            self.shortened_bytes += u128::from(len_bytes);
         }
         len_bytes.min(self.footprint_bytes)
     }
@@ -131,7 +135,13 @@ impl RequestSource for Generator {
         let mut notes = self.addresses.notes();
         if self.shortened > 0 {
             let footprint = format_bytes(self.footprint_bytes);
-            notes.push(format!("{} requests shortened to the footprint of {footprint}", self.shortened));
+            let asked = format_bytes(u64::try_from(self.shortened_bytes).unwrap_or(u64::MAX));
+            let left = format_bytes(self.shortened.saturating_mul(self.footprint_bytes));
+            notes.push(format!(
+                "{} requests shortened to the footprint of {footprint}, which is less than they ask for \
+                 (`workload.size`): {left} instead of {asked} in all; lower the size, or take a larger drive",
+                self.shortened
+            ));
         }
         notes
     }

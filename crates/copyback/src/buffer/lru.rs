@@ -9,7 +9,9 @@
 //!
 //! Parameters:
 //! - `size` (default `"1 MiB"`): room for data, a flash page at least.
-//! - `latency` (default `"1 us"`): time of a buffer access for each request.
+//! - `latency` (default `"1 us"`): time of an access to what it holds, for each write and for each read of units that
+//!   it holds. A read that finds none of its units here does not pay it: one look-up says where units are, here or in
+//!   flash, and its time is that of `tasks.delays`.
 //! - `low_water` (default 1): once pages have to leave, they go on leaving until no more than this share of `size`
 //!   stays beside what waits, at most a page for each plane at once.
 //! - `idle_after` (default: none): when no request has come for so long, everything leaves, at most a page for each
@@ -28,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub struct Params {
     /// Room for data.
     pub size: Bytes,
-    /// Time of an access.
+    /// Time of an access to what it holds; reads that find nothing here do not pay it.
     pub latency: Nanos,
     /// Share of the size that stays once pages have to leave.
     #[serde(skip_serializing_if = "is_whole")]

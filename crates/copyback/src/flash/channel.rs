@@ -131,9 +131,9 @@ impl Channels {
         (&mut self.list[number.at()], &mut self.waiters)
     }
 
-    /// Time in use, of all channels together.
-    pub fn busy_ns(&self) -> u64 {
-        self.list.iter().map(|channel| channel.busy_ns).sum()
+    /// Time in use until now, of all channels together: of a transfer under way the part that has passed.
+    pub fn busy_ns(&self, now_ns: u64) -> u64 {
+        self.list.iter().map(|channel| channel.busy_ns - channel.busy_until_ns.saturating_sub(now_ns)).sum()
     }
 }
 

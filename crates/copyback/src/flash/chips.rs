@@ -16,7 +16,7 @@ use super::die::{Die, Follow, NO_COMMAND, Phase};
 use super::geometry::Geometry;
 use super::observer::Observer;
 use super::timing::Timing;
-use crate::sim::index::{ChannelId, DieId};
+use crate::sim::index::{ChannelId, DieId, PlaneId};
 use crate::sim::queue::Timer;
 
 /// What the end of an array time means.
@@ -211,11 +211,31 @@ impl<O: Observer> Flash<O> {
         is_last && self.channels[self.geometry.channel_of(die)].has_ended(die, now_ns)
     }
 
-    /// Plane time, die time and channel time in use. A plane's counts when its command ends, a transfer's when it
-    /// begins, a die's as it passes.
+    /// Plane time, die time and channel time in use until now. A plane's counts when its command ends, or when
+    /// [`Flash::settle_planes`] asks; the others as they pass.
     pub fn busy_ns(&self, now_ns: u64) -> (u64, u64, u64) {
         let at_work = self.dies.iter().filter(|die| !die.is_ready()).map(|die| now_ns - die.busy_since_ns);
-        (self.plane_busy_ns, self.die_busy_ns + at_work.sum::<u64>(), self.channels.busy_ns())
+        (self.plane_busy_ns, self.die_busy_ns + at_work.sum::<u64>(), self.channels.busy_ns(now_ns))
+    }
+
+    /// Counts the plane time of commands under way until now; at their ends the rest counts. `count` takes, for each
+    /// plane that a command uses, its die and since when the time counts.
+    pub fn settle_planes(&mut self, now_ns: u64, mut count: impl FnMut(DieId, u64)) {
+        for (number, die) in (0..).zip(&self.dies) {
+            let at_work = [die.array, die.bus, die.staged].into_iter().filter(|&at| at != NO_COMMAND);
+            let mut parts: Vec<(u64, PlaneId)> = at_work
+                .map(|at| die.command(at))
+                .flat_map(|c| c.parts()[usize::from(c.out)..].iter().map(|part| (c.issued_ns, part.plane)))
+                .collect();
+            // Of two commands for a plane the earlier one counts first, and the other behind it.
+            parts.sort_unstable();
+            for (issued_ns, plane) in parts {
+                let until_ns = &mut self.plane_busy_until_ns[plane.at()];
+                let from_ns = issued_ns.max(std::mem::replace(until_ns, now_ns));
+                self.plane_busy_ns += now_ns - from_ns;
+                count(DieId(number), from_ns);
+            }
+        }
     }
 
     /// Planes that commands under way name.

@@ -132,7 +132,8 @@ pub struct Latencies {
     pub gc_affected_write: Latency,
 }
 
-/// Write amplification: flash units over host units, and its parts, which add up. `None` without host writes.
+/// Write amplification until the last request of the host has ended: flash units over host units, and its parts, which
+/// add up. `None` without host writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WriteAmplification {
     /// All of it.
@@ -145,6 +146,8 @@ pub struct WriteAmplification {
     pub other: Option<f64>,
     /// Padding's.
     pub padding: Option<f64>,
+    /// What was programmed behind the last request, over the same host units: no part of the total.
+    pub after_last_request: Option<f64>,
 }
 
 /// Garbage collection as a whole.
@@ -329,10 +332,10 @@ pub struct Report {
     pub evictions: EvictionReport,
     /// Simulated time from the first arrival, or from the end of the warm-up, to the last completion.
     pub simulated_ns: u64,
-    /// Requests done in a second of simulated time.
-    pub iops: f64,
-    /// Bytes read or written in a second of simulated time.
-    pub bytes_per_s: f64,
+    /// Requests done in a second of simulated time; `None` if no time passed.
+    pub iops: Option<f64>,
+    /// Bytes read or written in a second of simulated time; `None` if no time passed.
+    pub bytes_per_s: Option<f64>,
     /// Response times.
     pub response: Latencies,
     /// Why they are what they are.

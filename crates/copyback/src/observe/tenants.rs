@@ -60,9 +60,9 @@ pub struct TenantReport {
     /// end where its time ends it; without the pauses between its phases.
     pub simulated_ns: u64,
     /// Reads and writes done in a second of that time.
-    pub iops: f64,
+    pub iops: Option<f64>,
     /// Bytes read or written in a second of that time.
-    pub bytes_per_s: f64,
+    pub bytes_per_s: Option<f64>,
     /// Response times.
     pub response: TenantLatencies,
     /// Why they are what they are.
@@ -100,7 +100,7 @@ impl TenantMeasures {
     /// What was measured over so much time.
     pub fn report(&self, measured_ns: u64) -> TenantReport {
         let span_ns = if self.done == [0; 3] { 0 } else { measured_ns };
-        let per_second = |count: u64| if span_ns == 0 { 0.0 } else { count as f64 * 1e9 / span_ns as f64 };
+        let per_second = |count: u64| (span_ns > 0).then(|| count as f64 * 1e9 / span_ns as f64);
         let [reads, writes, trims] = self.done;
         let [read_bytes, written_bytes, trimmed_bytes] = self.bytes;
         TenantReport {

@@ -38,7 +38,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
     simulation.end_series();
     let start = simulation.start_of_measures();
     let span_ns = simulation.span_ns();
-    let per_second = |count: u64| if span_ns == 0 { 0.0 } else { count as f64 * 1e9 / span_ns as f64 };
+    let per_second = |count: u64| (span_ns > 0).then(|| count as f64 * 1e9 / span_ns as f64);
     let collector = &simulation.collector;
     let [reads, writes, trims] = collector.done;
     let units = simulation.unit_counts().zip(start.units, |now, then| now - then);
@@ -63,7 +63,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         bytes_per_s: per_second(collector.bytes[0] + collector.bytes[1]),
         latency_breakdown: collector.latency_breakdown(&response),
         response,
-        write_amplification: write_amplification(&flash, written_units),
+        write_amplification: write_amplification(&simulation, &flash),
         steady: simulation.steady(),
         gc: gc_report(&simulation),
         map: map_report(&simulation),
@@ -119,15 +119,20 @@ fn flash_work(simulation: &Simulation<'_>) -> FlashWork {
     simulation.readings().fold(FlashWork::default(), |sum, drive| sum.zip(&drive.work, |a, b| a + b))
 }
 
-/// Flash units over units that the host wrote; the parts add up to the whole.
-fn write_amplification(flash: &FlashWork, host_written_units: u64) -> WriteAmplification {
+/// Flash units over units that the host wrote, until its last request ended; the parts add up to the whole. `all` is
+/// what was done until the drives rested.
+fn write_amplification(simulation: &Simulation<'_>, all: &FlashWork) -> WriteAmplification {
+    let flash = simulation.work_until_last_end();
+    let host_written_units = simulation.written_until_last_end();
+    let programmed = |flash: &FlashWork| flash.host_units + flash.gc_units + flash.other_units + flash.padding_units;
     let over = |units: u64| (host_written_units > 0).then(|| units as f64 / host_written_units as f64);
     WriteAmplification {
-        total: over(flash.host_units + flash.gc_units + flash.other_units + flash.padding_units),
+        total: over(programmed(&flash)),
         host: over(flash.host_units),
         gc: over(flash.gc_units),
         other: over(flash.other_units),
         padding: over(flash.padding_units),
+        after_last_request: over(programmed(all) - programmed(&flash)),
     }
 }
 

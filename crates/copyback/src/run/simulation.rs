@@ -19,11 +19,11 @@ use crate::host::config::HostMode;
 use crate::host::splitter::Splitter;
 use crate::observe::collector::Collector;
 use crate::observe::commands::{CommandFilter, CommandRecord};
-use crate::observe::report::Arrivals;
+use crate::observe::report::{Arrivals, FlashWork};
 use crate::observe::steady::Track;
 use crate::run::config::RunConfig;
 use crate::sim::index::{BlockId, RequestId};
-use crate::sim::invariant::{Invariant, broken};
+use crate::sim::invariant::{Invariant, broken, hold};
 use crate::sim::queue::{EventQueue, Timer};
 use crate::ssd::Ssd;
 use copyback_workload::{Error, Request, RequestSource};
@@ -105,6 +105,8 @@ pub struct Simulation<'a> {
     /// Measures.
     pub collector: Collector,
     track: Track,
+    /// What each drive had done since it was made when the last request ended; none before.
+    work_at_last_end: Option<Vec<FlashWork>>,
     arrivals: Arrivals,
     peak_outstanding: u32,
     last_end_ns: u64,
@@ -179,6 +181,7 @@ impl<'a> Simulation<'a> {
             start: Start::default(),
             collector: Collector::new(setup.keep_requests),
             track: Track::default(),
+            work_at_last_end: None,
             arrivals: Arrivals::default(),
             peak_outstanding: 0,
             last_end_ns: 0,
@@ -390,6 +393,28 @@ impl<'a> Simulation<'a> {
         debug_assert_eq!(self.totals.work(&self.members), Totals::new(&self.members).work(&self.members));
         if self.check {
             self.members.iter().for_each(|m| m.ssd.drive().check_all());
+            self.check_shares();
+        }
+    }
+
+    /// No share of time that the report names exceeds 1, in the part of the run that is measured.
+    fn check_shares(&self) {
+        let passed_ns = self.now_ns() - self.start.now_ns;
+        for (drive, did) in self.drives().zip(self.readings()) {
+            let g = drive.flash_geometry();
+            let held_ns = [did.gc.reserved_ns, passed_ns, passed_ns, passed_ns, passed_ns];
+            let used_ns =
+                [did.gc.plane_busy_ns, did.plane_busy_ns, did.die_busy_ns, did.channel_busy_ns, did.held_by_gc_ns];
+            let counts = [g.planes_per_die, g.planes, g.dies, g.channels, g.dies];
+            let names = ["planes during collection", "planes", "dies", "channels", "dies that collection held"];
+            for (at, what) in names.into_iter().enumerate() {
+                let (used_ns, held_ns, count) = (used_ns[at], held_ns[at], counts[at]);
+                hold!(
+                    u128::from(used_ns) <= u128::from(held_ns) * u128::from(count),
+                    MeasuredShares,
+                    "{count} {what} were in use for {used_ns} ns together, in {held_ns} ns"
+                );
+            }
         }
     }
 }

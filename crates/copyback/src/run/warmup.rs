@@ -167,8 +167,8 @@ impl Watch {
     /// What the rule says of the last five rounds.
     fn verdict(&self) -> Steady {
         match <&[Mark; ROUNDS + 1]>::try_from(&self.ends[..]) {
-            Ok(ends) => steady::judge(ends, self.is_closed_loop),
-            Err(_) => Steady { verdict: Verdict::TooShort, figures: Vec::new() },
+            Ok(ends) => steady::judge(ends, self.is_closed_loop, 0),
+            Err(_) => Steady { verdict: Verdict::TooShort, ..Steady::default() },
         }
     }
 
@@ -242,7 +242,12 @@ impl Unfinished {
                     let (range, slope) = (100.0 * figure.range, 100.0 * figure.slope);
                     format!("{} has a range of {range:.1} % and a slope of {slope:.1} %", figure.name)
                 });
-                shown.unwrap_or_else(|| "each round has to erase 10 blocks, and to take some time".into())
+                let reserve = steady.reserve.filter(|reserve| !reserve.is_small()).map(|reserve| {
+                    let taken_in = 100.0 * reserve.consumed;
+                    format!("free blocks and buffers took in {taken_in:.1} % of what the host wrote")
+                });
+                let too_short = || "each round has to erase 10 blocks, and to take some time".into();
+                shown.or(reserve).unwrap_or_else(too_short)
             }
         }
     }
@@ -288,7 +293,7 @@ mod tests {
             mark.requests += 1;
             mark.now_ns += 10;
             mark.flash_units += amplification(index);
-            mark.erases = mark.flash_units;
+            (mark.erases, mark.erased_units) = (mark.flash_units, mark.flash_units);
             is_over
         })
     }

@@ -86,6 +86,7 @@ invariants! {
     ProgramsAddUp AtEnd "programs-add-up" "places programmed are those of the host, of jobs, and padding: by the translation layer's books, by commands, and in the report";
     BusyTime AtEnd "busy-time" "no plane, die or channel was in use for longer than the run took";
     BlocksAddUp AtEnd "blocks-add-up" "valid, invalid and free units are all units: each block's state fits its counts, and free lists hold the free blocks";
+    MeasuredShares Check "measured-shares" "in the measured part of a run no plane, die or channel was in use for longer than that part took, and no plane of a die that collects for longer than the die did";
     MapBothWays Check "map-both-ways" "the map, the reverse map, the valid bits and the blocks' counts agree";
     TranslationCurrent Check "translation-current" "where a map lives in flash, a translation page there, a changed entry in DRAM or an update under way tells where each unit is";
     StripesWhole Check "stripes-whole" "where there is parity, each unit of a stripe is on its channel, and of a stripe that holds data the parity is in flash or on its way";

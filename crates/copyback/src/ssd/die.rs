@@ -104,6 +104,13 @@ impl Die {
         now_ns - self.collecting_since_ns
     }
 
+    /// What collection has had of it was counted until now: the count goes on from here.
+    pub fn count_collecting_from(&mut self, now_ns: u64) {
+        if self.collecting_since_ns != NOT_COLLECTING {
+            self.collecting_since_ns = now_ns;
+        }
+    }
+
     /// A job has it to itself from now on.
     pub fn reserve(&mut self, id: JobId, source: Source, now_ns: u64) {
         self.reserved_by = id;

@@ -26,11 +26,11 @@ pub struct Reading {
     pub merges: Option<MergeTotals>,
     /// Time of the host's flash requests, where that is measured.
     pub flash_requests: Option<FlashRequestTotals>,
-    /// Sum over planes of their time in use; a command's counts when it ends.
+    /// Sum over planes of their time in use; a command's counts when it ends, or when a part of the run begins.
     pub plane_busy_ns: u64,
     /// Sum over dies of their time in use.
     pub die_busy_ns: u64,
-    /// Sum over channels of their time in use; a transfer's counts when it begins.
+    /// Sum over channels of their time in use.
     pub channel_busy_ns: u64,
     /// Sum over dies of the time that collection held them.
     pub held_by_gc_ns: u64,
@@ -84,10 +84,23 @@ impl Drive {
     }
 
     /// A part of the run begins: the longest collection and the fewest free blocks, which no difference tells, are
-    /// those from now on. Collections that were kept so far are forgotten.
-    pub(crate) fn restart_extremes(&mut self) {
+    /// those from now on. Collections that were kept so far are forgotten. Of the time that commands and collections
+    /// under way take, each part of the run has its own.
+    pub(crate) fn begin_part(&mut self, now_ns: u64) {
         self.counters.restart_extremes();
         self.min_free_blocks = self.lowest_free_blocks();
+        let (dies, counters) = (&mut self.dies, &mut self.counters);
+        self.flash.settle_planes(now_ns, |die, from_ns| {
+            if let Some(since_ns) = dies[die.at()].collecting_since_ns() {
+                counters.on_plane_busy(now_ns - from_ns.max(since_ns));
+            }
+        });
+        for die in dies.iter_mut() {
+            if let Some(since_ns) = die.collecting_since_ns() {
+                counters.on_die_reserved(now_ns - since_ns);
+            }
+            die.count_collecting_from(now_ns);
+        }
     }
 }
 

@@ -417,6 +417,10 @@ const ROWS: &[Row] = &[
         *drive.flash.inside().plane_busy_ns += 1 << 50;
         true
     }),
+    row!(MeasuredShares, "", writes, |drive, _| {
+        drive.counters.on_plane_busy(1 << 50);
+        true
+    }),
     row!(BlocksAddUp, "", writes, |drive, _| {
         *drive.ftl.inside().free_blocks += 1;
         true

@@ -253,6 +253,29 @@ fn updates_of_shares_that_have_settled_are_left_out() {
     assert!(fixed < 50_000 && fed_back < 10 * fixed, "{fixed} events, and {fed_back} with updates");
 }
 
+/// A write of a page is under way when the warm-up ends: 100 ns of cycles and 40,960 ns of data on the channel, then
+/// 500,000 ns in the array of one of two planes. Of each the measured part has what is left of it.
+#[test]
+fn times_in_use_are_cut_where_the_warm_up_ends() {
+    for (at_ns, plane, channel) in [(300_000, 0.5, 0.0), (20_000, 0.5, 21_060.0 / 521_060.0)] {
+        let script = vec![pages(Op::Write, 0, 0, 1), pages(Op::Read, at_ns, 9, 1)];
+        let used = outcome(&config(""), script, Some(Warmup::Requests(1))).report.utilization;
+        assert_eq!((used.plane, used.die, used.channel), (plane, 1.0, channel), "from {at_ns} ns");
+    }
+}
+
+/// The same of collections: wherever the warm-up ends, no plane of a die that collects is in use for longer than the
+/// die collects (`--check` looks at that), and the parts that two runs have add up.
+#[test]
+fn shares_of_collections_are_cut_where_the_warm_up_ends() {
+    let config = config("precondition = { mode = \"random\", overwrites = 2.0 }");
+    for requests in 100..140 {
+        let used = outcome(&config, mix(), Some(Warmup::Requests(10 * requests))).report.utilization;
+        let shares = [used.plane, used.die, used.channel, used.plane_during_gc.expect("it collects")];
+        assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "after {}: {used:?}", 10 * requests);
+    }
+}
+
 /// Samples of two drives that are asked for the same.
 fn series_of_two(configs: [&RunConfig; 2]) -> Vec<Sample> {
     let drives = configs.map(|config| (config, preconditioned(config, 1).unwrap()));

@@ -132,14 +132,41 @@ fn the_last_fifth_ends_with_the_last_request() {
     let note = outcome.notes.iter().find(|note| note.contains("was programmed when the last request had ended"));
     let percent: f64 = note.and_then(|note| note.split(' ').next()?.parse().ok()).expect("what was put off is noted");
     let report = outcome.report;
-    // The fifths have what was programmed until then.
+    // The fifths have what was programmed until then, and so has write amplification: one number.
     let amplification = report.steady.figures.iter().find(|f| f.name == "write amplification").expect("it erases");
-    let until_then = amplification.rounds.iter().sum::<f64>() / 5.0;
+    let until_then = amplification.mean;
+    assert_eq!(report.write_amplification.total, Some(until_then));
+    assert!((amplification.rounds.iter().sum::<f64>() / 5.0 / until_then - 1.0).abs() < 0.01, "{amplification:?}");
     let all = (report.flash.host_units + report.flash.gc_units + report.flash.padding_units) as f64 / 5_000.0;
-    assert!((percent / 100.0 - (1.0 - until_then / all)).abs() < 0.02, "{percent} % of {all}, {until_then} until then");
+    let behind = report.write_amplification.after_last_request.expect("the host writes");
+    assert!(behind > 0.1 && (until_then + behind - all).abs() < 1e-9, "{behind} behind {until_then}, {all} in all");
+    assert!((percent / 100.0 - behind / all).abs() < 0.006, "{percent} % of {all}, {until_then} until then");
+    // So much work that is put off is a reserve that the run lives on.
+    let reserve = report.steady.reserve.expect("the host writes");
+    assert!((reserve.put_off - behind / until_then).abs() < 1e-9, "{reserve:?}");
+    assert_eq!(report.steady.verdict, Verdict::NotYet);
     let throughput = report.steady.figures.iter().find(|figure| figure.name == "throughput").expect("a closed loop");
     let took_s: f64 = throughput.rounds.iter().map(|per_s| 1_000.0 / per_s).sum();
     // A fifth is off by half a spacing of marks, 4 requests, at either end.
     let simulated_s = report.simulated_ns as f64 / 1e9;
     assert!((took_s / simulated_s - 1.0).abs() < 0.01, "fifths of {took_s} s in {simulated_s} s: {throughput:?}");
+}
+
+/// A buffer that holds all that is written: flash rests, response times and write amplification stand still, and the
+/// drive has still to do all of its work.
+#[test]
+fn a_run_that_lives_on_its_buffer_is_not_steady() {
+    let of = |size: &str| {
+        let mut config = drive("{ mode = \"random\", overwrites = 2.0 }");
+        config.buffer =
+            copyback::config::from_toml(&format!("policy = \"lru\"\nsize = \"{size}\"")).expect("a buffer's table");
+        let script: Vec<_> = (0..6_000).map(|i| pages(Op::Write, 0, i * 7_919 % 6_000, 1)).collect();
+        let image = precondition(&config, 1).expect("the drive is preconditioned");
+        let outcome = simulate(&config, image, Box::new(script.into_iter()), &Options::default(), &mut |_| {});
+        outcome.expect("the run ends well").report.steady.reserve.expect("the host writes")
+    };
+    // 6,000 units of 4 KiB are written: a tenth of them is 2.3 MiB.
+    let (small, large) = (of("1 MiB"), of("8 MiB"));
+    assert!(small.is_small() && (0.0..=256.0 / 6_000.0 * 1.5).contains(&small.buffered), "{small:?}");
+    assert!(!large.is_small() && large.buffered > 0.3, "{large:?}");
 }

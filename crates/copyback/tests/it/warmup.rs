@@ -254,7 +254,7 @@ fn what_is_unfinished_says_why() {
         requests: 7,
         simulated_ns: 0,
         rounds: 9.5,
-        steady: Some(copyback::observe::steady::Steady { verdict: Verdict::NoErase, figures: Vec::new() }),
+        steady: Some(copyback::observe::steady::Steady { verdict: Verdict::NoErase, ..Default::default() }),
         has_written: true,
     };
     assert!(unfinished.to_string().ends_with("before the drive was steady: no block was erased"));

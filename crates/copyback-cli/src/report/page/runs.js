@@ -140,7 +140,7 @@ function workloads(runs) {
   const head = ["workload, run", "IOPS", "MB/s", ...OPS.flatMap((op) => [`${op}s`, ...SHARED.map(([name]) => `${op} ${name}`), `${op} of GC`])];
   const names = [...new Set(drawn.flatMap((run) => run.workloads.rows.map((row) => row.name)))];
   const rows = names.flatMap((name) => drawn.flatMap((run) => run.workloads.rows.filter((row) => row.name === name).map((row) =>
-    [[name, run.label], number(row.iops), number(row.bytes_per_s / 1e6), ...OPS.flatMap((op) =>
+    [[name, run.label], number(row.iops), row.bytes_per_s === null ? number(null) : number(row.bytes_per_s / 1e6), ...OPS.flatMap((op) =>
       [number(row[op].count), ...sharedCells(row[op]), row[op].count ? time(row[op].gc_ns) : "–"])])));
   panel.append(...[table(head, rows, "whole"), leftOut(drawn, (run) => run.workloads)].filter(Boolean));
 }

@@ -74,7 +74,12 @@ pub struct CellResult {
 impl CellResult {
     /// Whether each run's drive had settled, as far as its host wrote anything.
     pub fn is_steady(&self) -> bool {
-        self.runs.iter().all(|run| !steady::is_noted(run.steady))
+        self.unsettled().next().is_none()
+    }
+
+    /// Runs whose drives had not settled, though their hosts wrote.
+    pub fn unsettled(&self) -> impl Iterator<Item = &RunResult> {
+        self.runs.iter().filter(|run| steady::is_noted(run.steady))
     }
 }
 

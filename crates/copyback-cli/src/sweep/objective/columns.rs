@@ -73,13 +73,20 @@ pub fn is_of_some_runs(name: &str) -> bool {
 }
 
 /// What headings of tables call numbers.
-const HEADINGS: &[(&str, &str)] = &[("wa", "write_amplification.total"), ("erases", "flash.block_erases")];
+const HEADINGS: &[(&str, &str)] = &[
+    ("wa", "write_amplification.total"),
+    ("write_amplification", "write_amplification.total"),
+    ("erases", "flash.block_erases"),
+];
 
 /// The number that a name stands for: `read.p99` for `response.read.p99_ns`. The unit at its end may be left out, and
 /// what all response times begin with; headings of tables are names, too, and percentiles as they show them.
-pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<String> {
+pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool + Copy) -> Option<String> {
     if let Some((_, name)) = HEADINGS.iter().find(|(heading, _)| heading.eq_ignore_ascii_case(word)) {
         return Some((*name).to_owned()).filter(|name| is_number(name));
+    }
+    if let Some(name) = crate::matched::own(word) {
+        return spelled_out(&name, is_number);
     }
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_percentile =
@@ -93,6 +100,47 @@ pub fn spelled_out(word: &str, is_number: impl Fn(&str) -> bool) -> Option<Strin
     }
     let all = ["", RESPONSE].into_iter().flat_map(|begin| ends().map(move |end| format!("{begin}{word}{end}")));
     all.into_iter().find(|name| is_number(name))
+}
+
+/// Names that are suggested at most.
+const NEAR_MAX: usize = 3;
+
+/// What a name may have meant that no number has, as a question; empty where nothing is near. Names with the same last
+/// part come first, `read.mean` for `mean`, then names that begin with it, `write_amplification.total` for
+/// `flash.write_amplification`, then those that are spelt alike.
+pub fn near_names<'a>(word: &str, all: impl Iterator<Item = &'a str>) -> String {
+    let all: Vec<&str> = all.collect();
+    let joined = word.replace("p99.9", "p99_9").replace("p99_9.9", "p99_99");
+    let part = joined.rsplit('.').next().unwrap_or_default();
+    let part = without_unit_of(part);
+    let part = HEADINGS.iter().find(|(heading, _)| *heading == part).map_or(part, |(_, name)| *name);
+    let is_same =
+        |name: &str| name == part || name.rsplit('.').next().is_some_and(|last| without_unit_of(last) == part);
+    let begins = |name: &str| name.split('.').any(|one| one == part);
+    let mut near: Vec<&str> = all.iter().copied().filter(|name| is_same(name)).collect();
+    if near.is_empty() {
+        near = all.iter().copied().filter(|name| begins(name)).collect();
+    }
+    // Of names that end so, a word with more than its end means the one that it is like.
+    let like = if word.contains('.') { nearest(word, near.iter().copied()) } else { None };
+    let like = like.or_else(|| if near.is_empty() { nearest(word, all.into_iter()) } else { None });
+    if let Some(name) = like {
+        return format!("did you mean `{name}`? ");
+    }
+    // The shortest are the most usual: those of all requests, and not of one workload.
+    near.sort_by_key(|name| (name.matches('.').count(), name.len()));
+    let names: Vec<String> = near.iter().take(NEAR_MAX).map(|name| format!("`{}`", without_unit_of(name))).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("did you mean {one}? "),
+        [some @ .., last] => format!("did you mean {} or {last}? ", some.join(", ")),
+    }
+}
+
+/// A name without the unit at its end, which need not be written.
+fn without_unit_of(name: &str) -> &str {
+    let rest = ENDS.iter().find_map(|(end, _)| name.strip_suffix(end));
+    rest.filter(|rest| !rest.is_empty() && !rest.ends_with('.')).unwrap_or(name)
 }
 
 /// The columns that rows can be asked for: varied keys, texts, and numbers of the runs that are done.
@@ -169,7 +217,8 @@ impl<'a> Columns<'a> {
         // A word that leaves out what response times begin with is like names without it.
         let short = numbers().filter_map(|number| number.strip_prefix(RESPONSE));
         let all = keys.chain(TEXTS.iter().copied()).chain(["seed"]).chain(numbers()).chain(short);
-        let near = nearest(&name.word, all).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        let all = all.filter(|near| name.word.starts_with("matched") || !near.starts_with("matched."));
+        let near = near_names(&name.word, all);
         let help = format!("{near}names are the columns of the table: numbers of the results, and keys of [vary]");
         name.refuse(format!("the sweep has no column `{}`", name.word)).with_help(help)
     }

@@ -273,3 +273,32 @@ fn planes_of_a_steady_state_are_equally_old_and_worn() {
         }
     }
 }
+
+/// Those who wait hear of all of the work, from its beginning on: a part that nobody counts makes all that comes behind
+/// it look slow.
+#[test]
+fn the_share_that_is_told_grows_from_the_beginning_to_the_end() {
+    for frontier in ["single", "row"] {
+        let mut config = config_of_a_million_units();
+        config.frontier = crate::config::from_toml(&format!("policy = \"{frontier}\"")).expect("a frontier's table");
+        let mut told = Vec::new();
+        super::preconditioned_at(&config, 1, &mut |share| told.push(share)).expect("the drive is preconditioned");
+        assert!(told.is_sorted(), "{frontier}: {told:?}");
+        let (first, last) = (told[0], told[told.len() - 1]);
+        // The listing alone takes a tenth, and its end is told of.
+        assert!(first < 0.3 && last > 0.7 && told.len() >= 4, "{frontier}: {told:?}");
+    }
+}
+
+/// A drive of 2.2 million units, of 32 planes.
+fn config_of_a_million_units() -> RunConfig {
+    let text = r#"
+        precondition = { mode = "steady-state" }
+        trigger = { policy = "watermark", soft = 3 }
+        capacity = { over_provisioning = 0.15 }
+        commands = { multi_plane = true }
+        geometry = { channels = 4, chips_per_channel = 2, dies_per_chip = 2, planes_per_die = 2, blocks_per_plane = 150, pages_per_block = 128, page_size = "16 KiB", mapping_unit = "4 KiB" }
+        timing = { read = "50 us", program = "500 us", erase = "3 ms", channel = "100 MB/s", command = "100 ns" }
+    "#;
+    toml::from_str::<toml::Table>(text).expect("a table").try_into().expect("a configuration")
+}

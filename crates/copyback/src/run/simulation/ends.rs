@@ -49,9 +49,9 @@ impl Simulation<'_> {
         if self.has_told_end() {
             return;
         }
+        self.note_last_end();
         self.members.iter_mut().for_each(|m| m.ssd.end_of_requests(&mut self.events));
         self.end_array();
-        self.track.end(self.mark());
     }
 
     /// A request of the host ends.

@@ -1,9 +1,10 @@
 //! What a run says of itself. All counters run from its start; a measurement is the difference of two readings.
 
 use super::Simulation;
+use super::totals::FlashTotals;
 use crate::host::config::HostMode;
 use crate::observe::config::MeasureConfig;
-use crate::observe::report::{Arrivals, Bin, Sample, SampleWork};
+use crate::observe::report::{Arrivals, Bin, FlashWork, Sample, SampleWork};
 use crate::observe::steady::{Mark, Steady, Track};
 use crate::sim::queue::EventQueue;
 use crate::ssd::drive::Drive;
@@ -60,7 +61,7 @@ impl Simulation<'_> {
             return;
         }
         let now_ns = self.events.now_ns();
-        self.members.iter_mut().for_each(|m| m.ssd.drive_mut().restart_extremes());
+        self.members.iter_mut().for_each(|m| m.ssd.drive_mut().begin_part(now_ns));
         self.start = Start { requests: index, since_ns: Some(now_ns), ..self.reading() };
         let work = self.work();
         self.collector.begin(index, now_ns, work);
@@ -97,20 +98,47 @@ impl Simulation<'_> {
 
     /// Where the run is.
     pub(super) fn mark(&self) -> Mark {
-        let (flash_units, erases) = self.totals.work(&self.members);
+        let FlashTotals { flash_units, erased_units, erases } = self.totals.work(&self.members);
         Mark {
             host_units: self.written_units(),
             requests: self.collector.ended,
             now_ns: self.events.now_ns(),
             flash_units,
+            erased_units,
+            dirty_units: self.dirty_units(),
             erases,
         }
+    }
+
+    /// The last request has ended: what the drives do from now on, no host waits for.
+    pub(super) fn note_last_end(&mut self) {
+        self.track.end(self.mark());
+        self.work_at_last_end = Some(self.drives().map(Drive::work).collect());
+    }
+
+    /// What all drives had done in the measured part when the last request ended. At the end of the run.
+    pub fn work_until_last_end(&self) -> FlashWork {
+        let none = FlashWork::default();
+        let starts = self.start.drives.iter().map(|start| &start.work);
+        let ends = self.work_at_last_end.clone().unwrap_or_else(|| self.drives().map(Drive::work).collect());
+        let did = ends.iter().zip(starts).map(|(end, start)| end.zip(start, |now, then| now - then));
+        did.fold(none, |sum, did| sum.zip(&did, |a, b| a + b))
+    }
+
+    /// Where the last request ended; where the run is, if none has.
+    fn last_end(&self) -> Mark {
+        self.track.last_end().unwrap_or_else(|| self.mark())
+    }
+
+    /// Units that the host had written in the measured part when its last request ended. At the end of the run.
+    pub fn written_until_last_end(&self) -> u64 {
+        self.last_end().host_units - self.start.written_units
     }
 
     /// What of all that was programmed since the run's start, or its warm-up's end, was so when the last request had
     /// ended.
     pub fn put_off_share(&self) -> f64 {
-        self.track.behind_end(self.mark())
+        self.track.share_behind_end(self.mark())
     }
 
     /// Whether the drives had settled, at the end of the run.

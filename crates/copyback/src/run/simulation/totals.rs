@@ -14,10 +14,40 @@ struct DriveTotals {
     free_blocks: u64,
     free_blocks_min: u32,
     dies_reserved: u32,
-    flash_units: u64,
-    erases: u64,
+    flash: FlashTotals,
     work: SampleWork,
     is_stale: bool,
+}
+
+/// What was programmed and erased since the drives were made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FlashTotals {
+    /// Units programmed, padding included.
+    pub flash_units: u64,
+    /// Units of the blocks that were erased, but for those that were free then.
+    pub erased_units: u64,
+    /// Blocks erased.
+    pub erases: u64,
+}
+
+impl FlashTotals {
+    #[inline(always)]
+    fn of(drive: &Drive) -> Self {
+        let counts = drive.counts();
+        let erased_units = counts.erases * u64::from(drive.flash_geometry().units_per_block) - counts.unwritten_units;
+        let flash_units = counts.host_units + counts.moved_units + counts.padding_units;
+        Self { flash_units, erased_units, erases: counts.erases }
+    }
+
+    /// This, with what a drive has done from one moment to another.
+    #[inline(always)]
+    fn with(self, now: Self, before: Self) -> Self {
+        Self {
+            flash_units: self.flash_units + now.flash_units - before.flash_units,
+            erased_units: self.erased_units + now.erased_units - before.erased_units,
+            erases: self.erases + now.erases - before.erases,
+        }
+    }
 }
 
 impl DriveTotals {
@@ -25,16 +55,9 @@ impl DriveTotals {
         let free_blocks = drive.ftl().free_blocks();
         let free_of_planes = (0..drive.geometry().planes).map(|p| drive.ftl().free_blocks_of(PlaneId(p)));
         let free_blocks_min = free_of_planes.min().unwrap_or(u32::MAX);
-        let (flash_units, erases) = Self::work_of(drive);
         let dies_reserved = drive.dies_reserved();
-        let work = drive.sample_work();
-        Self { free_blocks, free_blocks_min, dies_reserved, flash_units, erases, work, is_stale: false }
-    }
-
-    /// Units that a drive has programmed, and blocks that it has erased.
-    fn work_of(drive: &Drive) -> (u64, u64) {
-        let counts = drive.counts();
-        (counts.host_units + counts.moved_units + counts.padding_units, counts.erases)
+        let (flash, work) = (FlashTotals::of(drive), drive.sample_work());
+        Self { free_blocks, free_blocks_min, dies_reserved, flash, work, is_stale: false }
     }
 }
 
@@ -50,8 +73,7 @@ pub(super) struct Totals {
     free_blocks: u64,
     free_blocks_min: u32,
     dies_reserved: u32,
-    flash_units: u64,
-    erases: u64,
+    flash: FlashTotals,
     work: SampleWork,
 }
 
@@ -71,8 +93,7 @@ impl Totals {
             free_blocks: 0,
             free_blocks_min: u32::MAX,
             dies_reserved: 0,
-            flash_units: 0,
-            erases: 0,
+            flash: FlashTotals::default(),
             work: SampleWork::default(),
         };
         (0..members.len()).for_each(|member| totals.note(member));
@@ -95,8 +116,7 @@ impl Totals {
             let before = std::mem::replace(&mut self.of[member as usize], now);
             self.free_blocks = self.free_blocks - before.free_blocks + now.free_blocks;
             self.dies_reserved = self.dies_reserved - before.dies_reserved + now.dies_reserved;
-            self.flash_units += now.flash_units - before.flash_units;
-            self.erases += now.erases - before.erases;
+            self.flash = self.flash.with(now.flash, before.flash);
             self.work = self.work.zip(&now.work.zip(&before.work, |a, b| a - b), |a, b| a + b);
             had_fewest |=
                 before.free_blocks_min == self.free_blocks_min && now.free_blocks_min > before.free_blocks_min;
@@ -150,11 +170,11 @@ impl Totals {
         self.dies_reserved
     }
 
-    /// Units that the drives have programmed, and blocks that they have erased, at this moment.
-    pub(super) fn work(&self, members: &[Member]) -> (u64, u64) {
-        self.stale.iter().fold((self.flash_units, self.erases), |(units, erases), &member| {
-            let (now, before) = (DriveTotals::work_of(members[member as usize].ssd.drive()), &self.of[member as usize]);
-            (units + now.0 - before.flash_units, erases + now.1 - before.erases)
+    /// What the drives have programmed and erased, at this moment.
+    pub(super) fn work(&self, members: &[Member]) -> FlashTotals {
+        self.stale.iter().fold(self.flash, |sum, &member| {
+            let now = FlashTotals::of(members[member as usize].ssd.drive());
+            sum.with(now, self.of[member as usize].flash)
         })
     }
 }

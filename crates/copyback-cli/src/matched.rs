@@ -1,0 +1,84 @@
+//! `--show matched`: the requests that collection affects under the first scheme, under every scheme.
+//!
+//! They are chosen for having been slow under the first scheme. Any scheme that collects at other moments serves more
+//! of them fast, even if it is no better. So a table shows them only if asked to, and never without the requests that
+//! each scheme's own collection affects.
+
+use crate::format::count;
+
+/// The word for all of them.
+const MATCHED: &str = "matched";
+/// What names of numbers of these requests begin with, and names of those of a scheme's own affected requests.
+const OF_MATCHED: &str = "matched.";
+const OF_OWN: &str = "own.";
+/// What the word stands for.
+const USUAL: [&str; 2] = ["read.mean", "write.mean"];
+
+/// Words of `--show`, each once, of which every number of matched requests has the number of a scheme's own affected
+/// requests behind it.
+pub fn completed(words: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut add = |word: String| {
+        if !all.contains(&word) {
+            all.push(word);
+        }
+    };
+    for word in words.iter().map(|word| word.trim()) {
+        let numbers: Vec<&str> = match word.strip_prefix(OF_MATCHED) {
+            _ if word == MATCHED => USUAL.to_vec(),
+            Some(number) => vec![number],
+            None => Vec::new(),
+        };
+        for number in &numbers {
+            add(format!("{OF_MATCHED}{number}"));
+            add(format!("{OF_OWN}{number}"));
+        }
+        if numbers.is_empty() {
+            add(word.to_owned());
+        }
+    }
+    all
+}
+
+/// Whether words have numbers of these requests.
+pub fn are_asked_for<'a>(words: impl IntoIterator<Item = &'a str>) -> bool {
+    words.into_iter().any(|word| word.starts_with(OF_MATCHED))
+}
+
+/// The number of the report that `own.read.mean` stands for: of requests that the scheme's own collection affects.
+pub fn own(word: &str) -> Option<String> {
+    let (class, number) = word.strip_prefix(OF_OWN)?.split_once('.')?;
+    let class = match class {
+        "all" => "gc_affected",
+        "read" => "gc_affected_read",
+        "write" => "gc_affected_write",
+        _ => return None,
+    };
+    Some(format!("response.{class}.{number}"))
+}
+
+/// What these numbers are about, below a table. `requests`: reads and writes, where there is one set of them.
+pub fn note(first: &str, requests: Option<[u64; 2]>) -> String {
+    let how_many = requests.map(|[reads, writes]| format!("the {} reads and {} writes", count(reads), count(writes)));
+    format!(
+        "\nmatched: {} that GC affects under {first}, under every scheme. Chosen for being\n\
+         \x20        slow there, they seem to gain under any scheme that collects at other moments.\n\
+         \x20        own: those that each scheme's own GC affects\n",
+        how_many.as_deref().unwrap_or("the requests")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_matched_requests_never_stands_alone() {
+        let of = |words: &[&str]| completed(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).join(" ");
+        assert_eq!(of(&["matched"]), "matched.read.mean own.read.mean matched.write.mean own.write.mean");
+        assert_eq!(of(&["read.p99", " matched.all.p99_9"]), "read.p99 matched.all.p99_9 own.all.p99_9");
+        assert_eq!(of(&["own.read.mean", "matched.read.mean", "WA", "WA"]), "own.read.mean matched.read.mean WA");
+        assert_eq!(own("own.write.p99").as_deref(), Some("response.gc_affected_write.p99"));
+        assert_eq!((own("own.trim.p99"), own("read.p99"), own("own.read")), (None, None, None));
+    }
+}

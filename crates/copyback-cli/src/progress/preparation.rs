@@ -1,0 +1,162 @@
+//! How far the preconditioning of a drive is, and how long it still takes.
+
+use super::{Bar, Bars};
+use crate::format;
+use std::time::{Duration, Instant};
+
+/// How far the preconditioning of a drive is: on its bar, or if it takes long, in the log.
+pub struct Preparation<'a> {
+    bars: &'a Bars,
+    bar: &'a Bar,
+    name: &'a str,
+    memory: String,
+    started: Instant,
+    pace: Pace,
+    /// The last tenth that the log has heard of; none before it has heard of anything.
+    tenths: Option<u32>,
+}
+
+/// Preparations that are expected to take longer are told of, as soon as that can be expected.
+const LONG: Duration = Duration::from_secs(10);
+/// How long it takes until something can be.
+const EXPECTED_FROM: Duration = Duration::from_secs(1);
+/// The share that has to be done at a pace, and for how long, until something can be.
+const SHARE_MIN: f64 = 0.015;
+const PACE_MIN: Duration = Duration::from_secs(1);
+
+/// The pace of a preparation, by which its end is expected.
+#[derive(Debug, Default)]
+struct Pace {
+    /// Shares done and their times: the first share that was heard of, and the first share of the last tenth and of
+    /// this one. What is done before the first share, such as taking memory, says nothing of the pace.
+    first: Option<(f64, Duration)>,
+    tenths: [Option<(f64, Duration)>; 2],
+}
+
+impl Pace {
+    /// Such a share is done after so long.
+    fn note(&mut self, share: f64, passed: Duration) {
+        self.first.get_or_insert((share, passed));
+        let is_another = |(since, _): (f64, Duration)| (10.0 * share) as u32 > (10.0 * since) as u32;
+        if self.tenths[1].is_none_or(is_another) {
+            self.tenths = [self.tenths[1], Some((share, passed))];
+        }
+    }
+
+    /// How long it still takes, at the pace since the last tenth began, or if that is too short since the first share;
+    /// none if too little is done to say.
+    fn left(&self, share: f64, passed: Duration) -> Option<Duration> {
+        let begins = [self.tenths[0], self.first].into_iter().flatten();
+        let mut paces = begins.map(|(since, at)| (share - since, passed.saturating_sub(at)));
+        let (done, took) = paces.find(|(done, took)| *done >= SHARE_MIN && *took >= PACE_MIN)?;
+        Some(took.mul_f64((1.0 - share) / done))
+    }
+}
+
+impl<'a> Preparation<'a> {
+    /// One that begins now.
+    pub fn new(bars: &'a Bars, bar: &'a Bar, name: &'a str, bytes: u64) -> Self {
+        let memory = format::size(bytes as f64);
+        bar.say(format!("making and preconditioning the drive: {memory} of memory"));
+        Self { bars, bar, name, memory, started: Instant::now(), pace: Pace::default(), tenths: None }
+    }
+
+    /// Such a share of it is done.
+    pub fn hear(&mut self, share: f64) {
+        self.bar.track.stop_if_asked();
+        let passed = self.started.elapsed();
+        self.pace.note(share, passed);
+        let left = self.pace.left(share, passed).map(|left| format!(", about {} s left", seconds(left)));
+        let (memory, percent) = (&self.memory, (100.0 * share) as u32);
+        self.bar.track.measure(&format!("{}: preconditioning", self.name), 100, percent.into());
+        let left = left.unwrap_or_default();
+        self.bar.say(format!("preconditioning the drive: {memory} of memory, {percent} %{left}"));
+        if let Some(line) = self.line(share, passed) {
+            self.bars.tell(&line);
+        }
+    }
+
+    /// What the log hears then: what it takes in all, and at each tenth how long it still takes; nothing if that is not
+    /// long.
+    fn line(&mut self, share: f64, passed: Duration) -> Option<String> {
+        let left = self.pace.left(share, passed);
+        if self.tenths.is_none() && (passed < EXPECTED_FROM || left.is_none_or(|left| passed + left < LONG)) {
+            return None;
+        }
+        let Self { name, memory, .. } = self;
+        let percent = (100.0 * share) as u32;
+        let before = self.tenths.replace(percent / 10);
+        match before {
+            None => {
+                let whole_s = seconds(passed + left?);
+                Some(format!(
+                    "{name}: the drive takes {memory} of memory and some {whole_s} s to precondition; {percent} % done"
+                ))
+            }
+            Some(before) if before < percent / 10 => {
+                let left = left.map(|left| format!(", about {} s left", seconds(left))).unwrap_or_default();
+                Some(format!("{name}: preconditioning {percent} %{left}"))
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+/// Whole seconds, the nearest.
+fn seconds(time: Duration) -> u64 {
+    time.as_secs_f64().round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Audience;
+    use super::*;
+
+    /// The lines of a preparation that tells of each hundredth, and the times at which it does.
+    fn lines(seconds_at: impl Fn(f64) -> f64) -> Vec<String> {
+        let bars = Bars::new(&Audience::Log, std::iter::empty());
+        let bar = bars.add("pgc", None);
+        let mut preparation = Preparation::new(&bars, &bar, "pgc", 6 << 30);
+        let line = |percent: u32| {
+            let share = f64::from(percent) / 100.0;
+            let passed = Duration::from_secs_f64(seconds_at(share));
+            preparation.pace.note(share, passed);
+            preparation.line(share, passed)
+        };
+        (1..100).filter_map(line).collect()
+    }
+
+    #[test]
+    fn only_a_long_preparation_is_told_of_in_a_log() {
+        assert!(lines(|share| 9.0 * share).is_empty());
+        let told = lines(|share| 40.0 * share);
+        // After a second at its pace it is known.
+        assert_eq!(told[0], "pgc: the drive takes 6.00 GiB of memory and some 40 s to precondition; 4 % done");
+        assert_eq!((told.len(), &*told[1]), (10, "pgc: preconditioning 10 %, about 36 s left"));
+        assert_eq!(told[9], "pgc: preconditioning 90 %, about 4 s left");
+    }
+
+    /// The number in front of ` s`.
+    fn told_s(line: &str) -> f64 {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let at = words.iter().position(|word| *word == "s").expect("a time in seconds");
+        words[at - 1].parse().expect("a number")
+    }
+
+    /// A drive whose memory takes 100 s before anything of it is written: that is no pace.
+    #[test]
+    fn what_passes_before_the_first_share_does_not_count_as_its_pace() {
+        let told = lines(|share| 100.0 + 400.0 * share);
+        let whole_s = told_s(&told[0]);
+        assert!((250.0..=1_000.0).contains(&whole_s), "500 s in all, and told: {}", told[0]);
+    }
+
+    /// The first half goes on at a tenth of the pace of the second: what is told is mended on the way.
+    #[test]
+    fn the_time_that_is_left_follows_the_pace() {
+        let at = |share: f64| if share < 0.5 { 200.0 * share } else { 100.0 + 20.0 * (share - 0.5) };
+        let told = lines(at);
+        let left_s = told_s(told.iter().find(|line| line.contains("70 %")).expect("a line for each tenth"));
+        assert!((3.0..=12.0).contains(&left_s), "6 s were left, and told: {left_s}");
+    }
+}

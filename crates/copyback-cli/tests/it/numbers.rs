@@ -1,0 +1,95 @@
+//! Do numbers say what they are, and nothing else?
+
+use crate::common::{code, copyback, printed, said};
+
+fn output(arguments: &[&str]) -> String {
+    let output = copyback(arguments);
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
+    printed(&output)
+}
+
+fn json(arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&output(&[arguments, &["--json", "-"]].concat())).expect("a JSON document")
+}
+
+/// Reads of a new drive find no data and take no time: there is no rate.
+#[test]
+fn no_rate_is_told_where_no_time_passes() {
+    let run = ["run", "--set", "precondition.mode=empty", "--workload", "random-read", "--requests", "5", "--closed"];
+    let text = output(&run);
+    assert!(text.contains("none: no simulated time passed") && !text.contains("0 IOPS"), "{text}");
+    let report = &json(&run)["results"][0]["report"];
+    assert_eq!((report["simulated_ns"].as_u64(), report["reads"].as_u64()), (Some(0), Some(5)));
+    assert!(report["iops"].is_null() && report["bytes_per_s"].is_null(), "{report}");
+}
+
+#[test]
+fn requests_beyond_the_footprint_are_told_of_with_what_is_left_of_them() {
+    let run = ["run", "--workload", "random-write", "--set", "workload.size.mean=\"8 GiB\"", "--requests", "2"];
+    let text = output(&run);
+    let note = text.lines().find(|line| line.contains("shortened to the footprint")).expect("a note");
+    // Two of 8 GiB, on a drive of 800 MiB.
+    for says in ["2 requests", "of 800 MiB", "`workload.size`", "1600 MiB instead of 16 GiB"] {
+        assert!(note.contains(says), "`{says}` in {note}");
+    }
+}
+
+const TWO: &str = "device = \"small\"\n[workloads.reader]\nrequests = 600\nread_share = 1.0\n\
+    size = { kind = \"fixed\", mean = \"4 KiB\" }\narrivals = { kind = \"poisson\", rate = 2000 }\n\
+    [workloads.writer]\nrequests = 600\nread_share = 0.0\nsize = { kind = \"fixed\", mean = \"4 KiB\" }\n\
+    arrivals = { kind = \"poisson\", rate = 2000 }\n";
+
+/// A line of words, as often as there are two classes.
+fn has_heading(text: &str, words: &[&str]) -> bool {
+    text.lines().any(|line| {
+        let found: Vec<&str> = line.split_whitespace().collect();
+        found.windows(words.len()).any(|window| window == words)
+    })
+}
+
+#[test]
+fn results_of_each_of_several_workloads_have_the_columns_that_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two.toml");
+    std::fs::write(&file, TWO).unwrap();
+    let file = file.to_str().unwrap();
+    let each = |text: &str| {
+        let begin = text.find("Each workload").expect("a section of each");
+        text[begin..].split("\n\n").next().expect("its lines").to_owned()
+    };
+    // The usual columns have the median.
+    let usual = each(&output(&["run", file]));
+    assert!(usual.contains("p50") && usual.contains("p99.9") && usual.contains("of it GC"), "{usual}");
+    let chosen = each(&output(&["run", file, "--show", "p90,max"]));
+    assert!(has_heading(&chosen, &["p90", "max", "p90", "max"]) && !chosen.contains("p99"), "{chosen}");
+    let report = &json(&["run", file])["results"][0]["report"];
+    let p50_ns = report["workloads"]["reader"]["response"]["read"]["p50_ns"].as_f64().expect("a median");
+    assert!(p50_ns > 0.0);
+    // A comparison shows its own words of each.
+    let compared = ["compare", file, "--schemes", "baseline,pgc", "--show", "read.p50,write.p99,flash.block_erases"];
+    let text = output(&compared);
+    for (workload, words) in
+        [("reader", ["reader", "read.p50", "write.p99"]), ("writer", ["writer", "read.p50", "write.p99"])]
+    {
+        let heading = text.lines().find(|line| line.starts_with(workload)).expect("a table of each workload");
+        assert_eq!(heading.split_whitespace().collect::<Vec<_>>(), words, "{text}");
+    }
+}
+
+/// Work that a scheme puts off for the host is not in write amplification, and stands beside it.
+#[test]
+fn what_is_programmed_after_the_last_request_is_told_by_itself() {
+    let run = ["run", "--scheme", "pgc", "--workload", "random-write", "--requests", "5000", "--closed"];
+    let report = &json(&run)["results"][0]["report"];
+    let (amplification, flash) = (&report["write_amplification"], &report["flash"]);
+    let number = |of: &serde_json::Value, name: &str| of[name].as_f64().expect("a number");
+    let behind = number(amplification, "after_last_request");
+    assert!(behind > 0.0, "nothing is tested");
+    let programmed: f64 =
+        ["host_units", "gc_units", "other_units", "padding_units"].iter().map(|name| number(flash, name)).sum();
+    let all = programmed / number(report, "units_written");
+    assert!((number(amplification, "total") + behind - all).abs() < 1e-9, "{amplification}, {all} in all");
+    let text = output(&run);
+    let says = format!("{behind:.3}, programmed after the last request: not in the total");
+    assert!(text.lines().any(|line| line.trim_start().starts_with("after the end") && line.ends_with(&says)), "{text}");
+}

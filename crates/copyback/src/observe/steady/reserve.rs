@@ -1,0 +1,62 @@
+//! What a drive lives on that it does not get back: free blocks, room in its buffer, and work that it puts off.
+
+use super::{Mark, ROUNDS, SLOPE_MAX, rise};
+use serde::{Serialize, Serializer};
+
+/// Largest share of what the host wrote that reserves may take in, and of what was programmed that may be put off.
+///
+/// In the long run a drive makes free as much as it programs. Where a share of the host's writes went into a reserve
+/// instead, collection did that share too little of its work: what it adds to write amplification is too low by it, and
+/// so is the time that it takes. The rule of the SNIA PTS lets a figure drift by a tenth of its mean within its window,
+/// so an error up to that counts as steady here, too.
+pub const RESERVE_MAX: f64 = SLOPE_MAX;
+
+/// What the drives lived on in the five rounds. Shares; 0.1 is a tenth.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reserve {
+    /// By how much free places in flash and in buffers became fewer, along the line that is fitted to the six ends of
+    /// rounds, over what the host wrote. Below 0 where they became more.
+    pub consumed: f64,
+    /// The part of it that is the buffers'.
+    pub buffered: f64,
+    /// What was programmed behind the last request, over what was programmed until then; 0 where nothing was.
+    pub put_off: f64,
+}
+
+impl Reserve {
+    /// That of five rounds; none where the host wrote nothing. `behind_units`: units programmed behind the last.
+    pub fn of(ends: &[Mark; ROUNDS + 1], behind_units: u64) -> Option<Self> {
+        let (first, last) = (ends[0], ends[ROUNDS]);
+        let written = last.host_units - first.host_units;
+        if written == 0 {
+            return None;
+        }
+        let fewer = |taken: fn(&Mark) -> f64| {
+            // Differences are small beside the counts of a long run.
+            rise(&ends.each_ref().map(|mark| taken(mark) - taken(&first))) / written as f64
+        };
+        let buffered = fewer(|mark| mark.dirty_units as f64);
+        let in_flash = fewer(|mark| mark.flash_units as f64 - mark.erased_units as f64);
+        let programmed = last.flash_units - first.flash_units;
+        let put_off = if programmed == 0 { 0.0 } else { behind_units as f64 / programmed as f64 };
+        Some(Self { consumed: in_flash + buffered, buffered, put_off })
+    }
+
+    /// Whether what the drives lived on is too little to matter.
+    pub fn is_small(&self) -> bool {
+        self.consumed <= RESERVE_MAX && self.put_off <= RESERVE_MAX
+    }
+}
+
+/// Writes the shares of a reserve, or that there is none: all runs have the same names.
+pub(super) fn serialize<S: Serializer>(reserve: &Option<Reserve>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Shares {
+        consumed: Option<f64>,
+        buffered: Option<f64>,
+        put_off: Option<f64>,
+    }
+    let share = |of: fn(&Reserve) -> f64| reserve.as_ref().map(of);
+    let (consumed, buffered, put_off) = (share(|r| r.consumed), share(|r| r.buffered), share(|r| r.put_off));
+    Shares { consumed, buffered, put_off }.serialize(serializer)
+}

@@ -1,0 +1,112 @@
+//! Marks of a run, by which its fifths are found.
+
+use super::{Mark, ROUNDS, Steady, Verdict, judge};
+
+/// Marks of a run, or of the part of it that is measured, evenly spread over what the host wrote. Memory is fixed:
+/// where there are too many, every other one is dropped.
+#[derive(Clone, Debug)]
+pub struct Track {
+    marks: Vec<Mark>,
+    every_units: u64,
+    next_units: u64,
+    /// Where the last request ended: collection may go on behind it.
+    end: Option<Mark>,
+}
+
+/// Marks that are kept at most. With half of them, the ends of rounds are off by at most 0.2 % of the run.
+const MARKS_MAX: usize = 1024;
+
+impl Default for Track {
+    fn default() -> Self {
+        Self::starting_at(Mark::default())
+    }
+}
+
+impl Track {
+    /// The part of a run from here on.
+    pub fn starting_at(start: Mark) -> Self {
+        let mut marks = Vec::with_capacity(MARKS_MAX);
+        marks.push(start);
+        Self { marks, every_units: 1, next_units: start.host_units + 1, end: None }
+    }
+
+    /// Units that the host has to have written before another mark is due.
+    #[inline(always)]
+    pub fn next_units(&self) -> u64 {
+        self.next_units
+    }
+
+    /// Keeps a mark that is due.
+    pub fn add(&mut self, mark: Mark) {
+        self.marks.push(mark);
+        if self.marks.len() == MARKS_MAX {
+            for at in 0..MARKS_MAX / 2 {
+                self.marks[at] = self.marks[2 * at];
+            }
+            self.marks.truncate(MARKS_MAX / 2);
+            self.every_units *= 2;
+        }
+        self.next_units = mark.host_units + self.every_units;
+    }
+
+    /// The last request has ended: what the drives do from now on, no host waits for.
+    pub fn end(&mut self, mark: Mark) {
+        self.end = Some(mark);
+    }
+
+    /// Where the last request ended; none before.
+    pub fn last_end(&self) -> Option<Mark> {
+        self.end
+    }
+
+    /// Units that flash was programmed with behind the last request, of a run that is here now.
+    fn units_behind_end(&self, now: Mark) -> u64 {
+        self.end.map_or(0, |end| now.flash_units - end.flash_units)
+    }
+
+    /// What share of the units that flash was programmed with came behind the last request, of a run that is here now.
+    pub fn share_behind_end(&self, now: Mark) -> f64 {
+        let all = now.flash_units - self.marks[0].flash_units;
+        if all == 0 { 0.0 } else { self.units_behind_end(now) as f64 / all as f64 }
+    }
+
+    /// The verdict on a run in which no request ended behind `last`. Throughput counts where the host's loop is closed.
+    pub fn judge(&self, last: Mark, is_closed_loop: bool) -> Steady {
+        let steady = judge(&self.ends(self.end.unwrap_or(last)), is_closed_loop, self.units_behind_end(last));
+        // Blocks that were erased when the host was done are no sign that the drive still fills up.
+        if steady.verdict == Verdict::NoErase && last.erases > self.marks[0].erases {
+            return Steady { verdict: Verdict::TooShort, ..steady };
+        }
+        steady
+    }
+
+    /// The start, the marks nearest to each fifth of what the host wrote, and the end.
+    fn ends(&self, last: Mark) -> [Mark; ROUNDS + 1] {
+        std::array::from_fn(|round| {
+            if round == ROUNDS {
+                return last;
+            }
+            let start_units = self.marks[0].host_units;
+            let wanted = start_units + (last.host_units - start_units) * round as u64 / ROUNDS as u64;
+            let nearest = self.marks.iter().min_by_key(|mark| mark.host_units.abs_diff(wanted));
+            *nearest.expect("the start is a mark")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_thinned_out_where_there_are_too_many() {
+        let (mut track, mut at) = (Track::default(), Mark::default());
+        for _ in 0..25_000 {
+            at.host_units += 1;
+            if at.host_units >= track.next_units() {
+                track.add(at);
+            }
+        }
+        assert!(track.marks.len() < MARKS_MAX && track.marks.len() >= MARKS_MAX / 2);
+    }
+}
