@@ -18,6 +18,7 @@ mod measured;
 #[cfg(target_os = "linux")]
 mod memory;
 mod microscope;
+mod mistakes;
 mod objectives;
 mod output_page;
 mod presets;
