@@ -29,6 +29,7 @@ mod reproduce;
 mod scheme_pages;
 mod sweep;
 mod tails;
+mod terminal;
 mod traces;
 mod validate;
 mod verdicts;
