@@ -8,6 +8,7 @@ mod cases;
 mod commands;
 mod common;
 mod documentation;
+mod effects;
 mod fio;
 mod fuzz_corpus;
 #[cfg(unix)]
@@ -27,6 +28,7 @@ mod renamed;
 mod report;
 mod reproduce;
 mod scheme_pages;
+mod settings;
 mod sweep;
 mod tails;
 mod terminal;
