@@ -8,6 +8,7 @@ mod cases;
 mod commands;
 mod common;
 mod documentation;
+mod drawings;
 mod effects;
 mod fio;
 mod fuzz_corpus;
