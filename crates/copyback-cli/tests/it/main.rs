@@ -15,6 +15,7 @@ mod fuzz_corpus;
 #[cfg(unix)]
 mod harm;
 mod hints;
+mod key_reference;
 mod matched;
 mod measured;
 #[cfg(target_os = "linux")]
