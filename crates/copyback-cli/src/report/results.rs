@@ -20,6 +20,9 @@ const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 /// The most values of a document, counted by its commas and brackets: each takes some hundred bytes of memory.
 const DOCUMENT_VALUES_MAX: usize = 4_000_000;
 
+/// The most runs of a document: what a page is told of one has a thousand bytes at least.
+const RUNS_MAX: usize = 3_000;
+
 /// What helps where a name leads to no results.
 const WHAT_ONE_NAMES: &str = "name a folder of `run --out` or `compare --out`, their JSON, the .parquet of a sweep, or \
                               the folder or the JSON of a reproduction";
@@ -153,6 +156,10 @@ fn of_document(path: &Path, folder: Option<&Path>) -> Result<Kind, Failure> {
     }
     let document: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
     drop(text);
+    if document["results"].as_array().is_some_and(|runs| runs.len() > RUNS_MAX) {
+        let most = format::count(RUNS_MAX as u64);
+        return Err(refused(path, &format!("holds more runs than a page has room for: more than {most}")));
+    }
     let schema = document["schema"].as_str().unwrap_or_default().to_owned();
     match schema.as_str() {
         "copyback/run/1" | "copyback/compare/1" => Ok(Kind::Runs(Runs::read(document, folder)?)),
