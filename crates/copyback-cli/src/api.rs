@@ -14,6 +14,7 @@ use crate::tables::TABLES;
 use crate::{compare, listing, report, reproduce, run, sweep, trace, validate};
 use clap::Parser;
 pub use copyback_workload::handed::Handed;
+use copyback_workload::printable::printable_lines;
 use copyback_workload::temporary::Temporary;
 use std::fs::File;
 use std::sync::Arc;
@@ -174,16 +175,18 @@ fn of_program(common: Common, asked: Asked, watch: Option<Arc<Watch>>) -> Common
 
 /// A text without what only a terminal understands.
 pub fn plain(text: &str) -> String {
-    anstream::adapter::strip_str(text).to_string()
+    printable_lines(&anstream::adapter::strip_str(text).to_string()).into_owned()
 }
 
 /// What is wrong with a command line.
 fn refused(wrong: &clap::Error) -> Failure {
     let text = wrong.to_string();
     let text = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
+    // A failure is one line.
+    let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.split_once("\n\n") {
-        Some((message, help)) => Failure::input(message).with_help(help),
-        None => Failure::input(text),
+        Some((message, help)) => Failure::input(joined(message)).with_help(joined(help)),
+        None => Failure::input(joined(text)),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::output;
 use crate::plan::Plan;
 use copyback::observe::commands::{CommandFilter, CommandRecord};
 use copyback::observe::report::{Outcome, RequestRecord};
+use copyback_workload::units::format_duration_ns;
 
 /// A while of simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +110,36 @@ pub fn refuse_too_many(spans: [Option<Span>; 2], commands: &[CommandRecord]) -> 
         }
     }
     Ok(())
+}
+
+/// A drawing in which no flash command runs.
+pub enum Blank {
+    /// It begins when the run is over: there is nothing to draw.
+    Beyond(Failure),
+    /// It shows a pause of the run.
+    Pause(String),
+}
+
+/// Says why a drawing of a while is blank; `None` if commands run in it. `option`: the option that asks for it;
+/// `is_drawn`: whether a command is of the dies that are drawn.
+pub fn blank(option: &str, span: Span, outcome: &Outcome, is_drawn: impl Fn(&CommandRecord) -> bool) -> Option<Blank> {
+    let is_inside = |command: &&CommandRecord| command.issued_ns < span.to_ns && command.end_ns() > span.from_ns;
+    let inside = || outcome.commands.iter().filter(is_inside);
+    let [from, to] = [span.from_ns, span.to_ns].map(format_duration_ns);
+    let end_ns = outcome.report.warmup.map_or(0, |warmup| warmup.end_ns) + outcome.report.simulated_ns;
+    let end = format_duration_ns(end_ns);
+    if inside().next().is_none() && span.from_ns >= end_ns {
+        let message = format!("{option}: nothing runs from {from} on: the run ends at {end}");
+        let help = format!("name an earlier time with {option}-from; nothing was drawn");
+        return Some(Blank::Beyond(Failure::input(message).with_help(help)));
+    }
+    if inside().any(is_drawn) {
+        return None;
+    }
+    let of = if inside().next().is_none() { "" } else { " of the drawn dies" };
+    Some(Blank::Pause(format!(
+        "{option}: no flash command{of} runs from {from} to {to}; the run lasts from 0 ns to {end}"
+    )))
 }
 
 #[cfg(test)]

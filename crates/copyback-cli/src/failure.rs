@@ -10,6 +10,7 @@ use copyback::config::plugins::Fault;
 use copyback::run::config::Resolved;
 use copyback::run::warmup::Unfinished;
 use copyback::run::{RunError, Warmup};
+use copyback_workload::printable::{printable, printable_lines};
 use copyback_workload::spec::WorkloadSpec;
 use std::sync::Arc;
 
@@ -53,7 +54,7 @@ pub struct Diagnosis {
 
 impl Diagnosis {
     fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None, source_text: None, span: None }
+        Self { message: one_line(message), help: None, source_text: None, span: None }
     }
 
     /// The same at a length that can be read, whatever a file or an argument holds.
@@ -68,6 +69,11 @@ impl Diagnosis {
         }
         self
     }
+}
+
+/// A sentence of one line, in which words of files and arguments change neither the terminal nor other lines.
+fn one_line(text: impl Into<String>) -> String {
+    printable(&text.into()).into_owned()
 }
 
 /// Characters of a quoted value that are shown.
@@ -164,7 +170,7 @@ impl Failure {
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self {
-            diagnosis.help = Some(help.into());
+            diagnosis.help = Some(one_line(help));
         }
         self
     }
@@ -173,7 +179,8 @@ impl Failure {
     #[must_use]
     pub fn at(mut self, place: Option<Place>) -> Self {
         if let (Self::Input(diagnosis) | Self::Run(diagnosis), Some(place)) = (&mut self, place) {
-            diagnosis.source_text = Some(NamedText { name: place.text.name.clone(), text: place.text.text.clone() });
+            let name = one_line(place.text.name.clone());
+            diagnosis.source_text = Some(NamedText { name, text: place.text.text.clone() });
             diagnosis.span = Some(place.span);
         }
         self
@@ -209,7 +216,7 @@ impl Failure {
     #[must_use]
     pub fn of_run(mut self, run: &str) -> Self {
         if let Self::Input(diagnosis) | Self::Run(diagnosis) = &mut self {
-            diagnosis.message = format!("{run}: {}", diagnosis.message);
+            diagnosis.message = one_line(format!("{run}: {}", diagnosis.message));
         }
         self
     }
@@ -233,14 +240,15 @@ impl Failure {
             Self::PipeClosed => return 0,
         };
         // Ignore a failed write: if standard error is closed, no way to report is left.
-        let _ = std::io::Write::write_all(&mut anstream::stderr(), render::render(&diagnosis.cut()).as_bytes());
+        let text = render::render(&diagnosis.cut());
+        let _ = std::io::Write::write_all(&mut anstream::stderr(), printable_lines(&text).as_bytes());
         code
     }
 }
 
 impl From<LayerError> for Failure {
     fn from(error: LayerError) -> Self {
-        let diagnosis = Diagnosis { help: error.help, ..Diagnosis::new(error.message) };
+        let diagnosis = Diagnosis { help: error.help.map(one_line), ..Diagnosis::new(error.message) };
         Self::Input(Box::new(diagnosis)).at(error.place)
     }
 }

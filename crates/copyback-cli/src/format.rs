@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use copyback_workload::printable::{is_unprintable, printable};
+
 /// A time with three significant digits: `75.0 us`.
 pub fn time(ns: f64) -> String {
     let (value, unit) = match ns {
@@ -82,9 +84,12 @@ pub fn change(value: f64, from: f64) -> String {
     if change.abs() < 999.5 { format!("{change:+.1} %") } else { format!("{:.1}x", value / from) }
 }
 
-/// A word as a shell takes it.
+/// A word as a shell takes it; one with unprintable characters as bash and zsh do.
 pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if word.contains(is_unprintable) {
+        return format!("$'{}'", printable(&word.replace('\\', r"\\").replace('\'', r"\'")));
+    }
     if !word.is_empty() && word.chars().all(is_plain) {
         word.into()
     } else {
@@ -94,7 +99,7 @@ pub fn quoted(word: &str) -> String {
 
 /// Names of schemes in a sentence.
 pub fn names(schemes: &[&str]) -> String {
-    schemes.iter().map(|scheme| format!("`{scheme}`")).collect::<Vec<_>>().join(", ")
+    schemes.iter().map(|scheme| format!("`{}`", printable(scheme))).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether requests are so few that less than one of them is beyond a percentile, as `beyond_ppm` of a million are:

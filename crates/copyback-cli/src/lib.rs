@@ -42,6 +42,7 @@ mod workloads;
 
 use args::{Cli, Command, CompareArgs, RunArgs, SweepArgs};
 use clap::Parser;
+use copyback_workload::printable::{is_unprintable, printable, printable_lines};
 use failure::Failure;
 use std::ffi::OsString;
 use sweep::crew::Hired;
@@ -53,7 +54,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
     let cli = match Cli::try_parse_from(std::iter::once(OsString::from("copyback")).chain(words.iter().cloned())) {
         Ok(cli) => cli,
         // What cannot be printed is no success, though it be help.
-        Err(said) => return if said.print().is_ok() { said.exit_code() as u8 } else { 1 },
+        Err(said) => return if print_of_words(&said, &words).is_ok() { said.exit_code() as u8 } else { 1 },
     };
     interrupt::watch();
     execute::quiet_broken_invariants();
@@ -76,6 +77,22 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
     match done {
         Ok(()) => 0,
         Err(failure) => failure.report(),
+    }
+}
+
+/// Prints what clap says of a command line: help, or a mistake, in which it quotes words as they are.
+fn print_of_words(said: &clap::Error, words: &[OsString]) -> std::io::Result<()> {
+    let mut text = said.render().ansi().to_string();
+    for word in words.iter().map(|word| word.to_string_lossy()).filter(|word| word.contains(is_unprintable)) {
+        let value = word.split_once('=').map_or("", |(_, value)| value);
+        for part in [&word, value, word.trim_start_matches('-')].into_iter().filter(|part| !part.is_empty()) {
+            text = text.replace(part, &printable(part));
+        }
+    }
+    let text = printable_lines(&text);
+    match said.use_stderr() {
+        true => std::io::Write::write_all(&mut anstream::stderr(), text.as_bytes()),
+        false => std::io::Write::write_all(&mut anstream::stdout(), text.as_bytes()),
     }
 }
 

@@ -20,6 +20,7 @@ use copyback::observe::report::{Bin, Report};
 use copyback::run::Warmup;
 use copyback::run::config::Resolved;
 use copyback::run::config::RunConfig;
+use copyback_workload::printable::printable;
 use copyback_workload::spec::WorkloadSpec;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -137,7 +138,7 @@ struct SchemeResult<'a> {
     matched: Option<&'a Matched>,
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<&'a [Bin]>,
-    notes: &'a [String],
+    notes: Vec<&'a String>,
 }
 
 #[derive(Serialize)]
@@ -170,7 +171,7 @@ impl Results {
                     report: &done.outcome.report,
                     matched: done.matched.as_ref(),
                     window: done.outcome.window.as_deref(),
-                    notes: &done.outcome.notes,
+                    notes: plan.notes.iter().chain(planned.notes()).chain(&done.outcome.notes).collect(),
                 })
                 .collect(),
             wall: both().map(|(planned, done)| SchemeWall { scheme: &planned.scheme, wall: done.wall }).collect(),
@@ -183,7 +184,7 @@ impl Results {
 /// What users should know about the runs and about whether their drives had settled; each note once.
 pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
     let fitted = plan.fitted.zip(plan.runs.first()).map(|(fitted, planned)| fitted.note(planned));
-    let of_jobs: String = plan.notes.iter().map(|note| format!("Note: {note}\n")).collect();
+    let of_jobs: String = plan.notes.iter().map(|note| format!("Note: {}\n", printable(note))).collect();
     let lines = of_jobs
         + &fitted.unwrap_or_default()
         + &note_of_times(plan).unwrap_or_default()
@@ -198,12 +199,12 @@ pub fn notes(plan: &Plan, finished: &[Finished]) -> String {
 pub fn notes_of_runs(plan: &Plan, finished: &[Finished]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for planned in &plan.runs {
-        let notes = planned.overridden.iter().chain(&planned.without_effect);
-        lines.extend(notes.map(|what| format!("Note ({}): {what}\n", planned.scheme)));
+        lines.extend(planned.notes().map(|what| format!("Note ({}): {}\n", planned.scheme, printable(what))));
     }
     for (planned, done) in plan.runs.iter().zip(finished) {
         for note in done.outcome.notes.iter().filter(|note| !is_known(planned, note)) {
             let everywhere = finished.iter().all(|other| other.outcome.notes.contains(note));
+            let note = printable(note);
             let line =
                 if everywhere { format!("Note: {note}\n") } else { format!("Note ({}): {note}\n", planned.scheme) };
             if !lines.contains(&line) {
@@ -256,6 +257,7 @@ fn note_of_times(plan: &Plan) -> Option<String> {
         tenants.is_empty() && run.host.mode == HostMode::Closed && workload.has_times()
     };
     let from = plan.runs.iter().find(is_deaf)?.mode_from.as_deref().filter(|from| *from != "--set")?;
+    let from = printable(from);
     Some(format!(
         "Note: `host.mode = \"closed\"` ({from}): the workload's arrival times are not used; --open uses them, and \
          --closed leaves this note out\n"
@@ -415,8 +417,8 @@ pub fn asked_name(resolved: &Resolved) -> String {
 /// What a workload is called.
 pub fn workload_name(spec: &WorkloadSpec) -> String {
     match (&spec.name, &spec.trace) {
-        (Some(name), _) => format!("`{name}`"),
-        (None, Some(trace)) => trace.display().to_string(),
+        (Some(name), _) => format!("`{}`", printable(name)),
+        (None, Some(trace)) => printable(&trace.display().to_string()).into_owned(),
         (None, None) => "a generated workload".into(),
     }
 }

@@ -86,6 +86,11 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// What users should know of the configuration: other policies than the scheme's, and settings without effect.
+    pub fn notes(&self) -> impl Iterator<Item = &String> {
+        self.overridden.iter().chain(&self.without_effect)
+    }
+
     /// Bytes that its requests can address.
     pub fn capacity_bytes(&self) -> u64 {
         self.resolved.run.capacity_bytes(&self.members)
@@ -278,6 +283,8 @@ pub struct ChosenScheme<'a> {
 
 /// A workload by its name, or a trace.
 pub enum ChosenWorkload {
+    /// Settings define it; results call it by this name.
+    Settings(String),
     /// A preset or a TOML file.
     Named(Located),
     /// A trace, and where it is named.
@@ -318,9 +325,12 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
     let (workload, proposed) = match choice.workload {
         ChosenWorkload::Named(name) => {
             let loaded = workloads::load(name, choice.folder, &mut inputs)?;
-            (loaded.layer, loaded.warmup)
+            (Some(loaded.layer), loaded.warmup)
         }
-        ChosenWorkload::Trace(path, place) => (workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?, None),
+        ChosenWorkload::Trace(path, place) => {
+            (Some(workloads::trace_layer(path).map_err(|f| f.at(place.clone()))?), None)
+        }
+        ChosenWorkload::Settings(_) => (None, None),
     };
     let mut sets = Layer::of_sets(&choice.sets)?;
     resolve_overrides(&mut sets, choice.folder);
@@ -333,7 +343,8 @@ fn plan_as_chosen(choice: &Choice<'_>, known: &mut KnownTraces) -> Result<Plan, 
         let mut own = Layer::of_sets(&chosen.sets)?;
         resolve_overrides(&mut own, choice.folder);
         let sets = vec![sets.clone(), own];
-        let layers = Layers { device: Some(device.clone()), scheme: layer, above: vec![workload.clone()], sets };
+        let layers =
+            Layers { device: Some(device.clone()), scheme: layer, above: workload.iter().cloned().collect(), sets };
         let stack = layers.stack();
         let is_alone = choice.schemes.len() == 1;
         let resolved = stack.resolve().map_err(|error| of_scheme(error, &chosen.label, is_alone))?;

@@ -5,6 +5,7 @@ mod watch;
 
 use crate::format;
 use copyback::run::Progress;
+use copyback_workload::printable::printable;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub use preparation::Preparation;
 use std::io::IsTerminal;
@@ -49,6 +50,7 @@ impl Bars {
 
     /// A line for whoever has no bars but reads along, as in a log.
     pub fn tell(&self, line: &str) {
+        let line = &*printable(line);
         match &self.audience {
             // Nobody is left to tell where standard error is closed.
             Audience::Log => drop(std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes())),
@@ -59,6 +61,7 @@ impl Bars {
 
     /// A bar for a run that will have so many requests, where that is known.
     pub fn add(&self, name: &str, requests: Option<u64>) -> Bar {
+        let name = &*printable(name);
         let bar = self.bars.as_ref().map(|bars| {
             let bar = bars.add(ProgressBar::no_length());
             let template = match requests {

@@ -6,7 +6,7 @@ mod sections;
 mod tasks;
 
 use crate::args::{Common, RunArgs};
-use crate::around;
+use crate::around::{self, Blank};
 use crate::execute::{self, How};
 use crate::failure::Failure;
 use crate::files::{self, Output};
@@ -93,10 +93,28 @@ pub fn ran(args: &RunArgs) -> Result<Ran, Failure> {
         microscope: microscope.as_ref().map(Microscope::focus),
         ..usual
     };
-    let finished = execute::execute(&plan, &how)?;
+    let mut finished = execute::execute(&plan, &how)?;
+    let outcome = &mut finished[0].outcome;
+    around::refuse_too_many([of_timeline, of_perfetto], &outcome.commands)?;
+    let blank_timeline = timeline.as_ref().zip(of_timeline).and_then(|(timeline, span)| {
+        let dies = timeline.dies(span, &outcome.commands);
+        around::blank("--timeline", span, outcome, |command| dies.contains(&command.die))
+    });
+    let blank_perfetto = of_perfetto.and_then(|span| around::blank("--perfetto", span, outcome, |_| true));
+    let mut beyond = None;
+    for blank in [blank_timeline, blank_perfetto].into_iter().flatten() {
+        match blank {
+            Blank::Beyond(failure) => beyond = beyond.or(Some(failure)),
+            Blank::Pause(note) => outcome.notes.push(note),
+        }
+    }
     let results = Results { command: "run", plan, finished, asked };
     let outcome = &results.finished[0].outcome;
-    around::refuse_too_many([of_timeline, of_perfetto], &outcome.commands)?;
+    if let Some(failure) = beyond {
+        // The other outputs are written all the same: the run may have taken hours.
+        output::write(common, folder, &results, &[])?;
+        return Err(failure);
+    }
     let timeline = timeline.zip(of_timeline).map(|(t, span)| (t.path(), t.draw(span, &outcome.commands).into_bytes()));
     let perfetto = perfetto.zip(of_perfetto).map(|(p, span)| (p.path(), p.encoded(span, outcome)));
     let microscope = microscope.zip(outcome.microscope.as_ref()).map(|(drawing, view)| drawing.drawn(view));

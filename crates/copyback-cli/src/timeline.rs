@@ -65,8 +65,8 @@ impl<'a> Drawing<'a> {
         self.path
     }
 
-    /// Draws it. Around a request it is of the dies that served it, where nobody names others.
-    pub fn draw(&self, span: Span, commands: &[CommandRecord]) -> String {
+    /// The dies that are drawn: those that the user names, around a request those that served it, else the first.
+    pub fn dies(&self, span: Span, commands: &[CommandRecord]) -> Vec<u32> {
         let mut dies = self.dies.clone();
         if dies.is_empty() {
             let serves =
@@ -77,6 +77,12 @@ impl<'a> Drawing<'a> {
         if dies.is_empty() {
             dies.push(0);
         }
+        dies
+    }
+
+    /// Draws it.
+    pub fn draw(&self, span: Span, commands: &[CommandRecord]) -> String {
+        let dies = self.dies(span, commands);
         let timeline = Timeline::new(commands, &self.geometry, &dies, span.from_ns, Some(span.to_ns));
         if self.is_svg { svg::draw(&timeline) } else { text::draw(&timeline, text::Scale::default()) }
     }

@@ -9,6 +9,7 @@ use crate::table::BOLD;
 use crate::workloads::{self, Opened};
 use copyback::config::layers::{Layer, Located, suggestion};
 use copyback::run::config::Stack;
+use copyback_workload::printable::{printable, printable_lines};
 use copyback_workload::spec::WorkloadSpec;
 use copyback_workload::stats::{Bin, TraceStats};
 use copyback_workload::write::{WriteFormat, write_to};
@@ -27,7 +28,7 @@ pub fn trace(command: &TraceCommand) -> Result<(), Failure> {
             let text = converted(args)?;
             if files::is_standard_output(&args.output) {
                 // It has the trace; and nobody is left to tell where standard error is closed, too.
-                let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+                let _ = std::io::Write::write_all(&mut std::io::stderr(), printable_lines(&text).as_bytes());
                 return Ok(());
             }
             files::print(&text)
@@ -66,9 +67,10 @@ pub fn converted(args: &ConvertArgs) -> Result<String, Failure> {
             error.into()
         })
     })?;
-    let mut text = format!("{}: {} requests as {to}\n", output.display(), count(summary.requests));
+    let shown = output.display().to_string();
+    let mut text = format!("{}: {} requests as {to}\n", printable(&shown), count(summary.requests));
     for note in opened.source.notes().iter().chain(&summary.notes) {
-        text.push_str(&format!("Note: {note}\n"));
+        text.push_str(&format!("Note: {}\n", printable(note)));
     }
     Ok(text)
 }
@@ -221,7 +223,7 @@ fn info_text(name: &str, stats: &TraceStats) -> String {
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let bold = |text: &str| format!("{}{text}{}", BOLD.render(), BOLD.render_reset());
-    let mut text = format!("{}\n", bold(name));
+    let mut text = format!("{}\n", bold(&printable(name)));
     for (name, value) in rows {
         text.push_str(&format!("  {name:<width$}  {value}\n"));
     }
@@ -232,7 +234,7 @@ fn info_text(name: &str, stats: &TraceStats) -> String {
         bars(&stats.gap_histogram, |ns| time(ns as f64))
     ));
     for note in &stats.notes {
-        text.push_str(&format!("\nNote: {note}"));
+        text.push_str(&format!("\nNote: {}", printable(note)));
     }
     if stats.notes.is_empty() { text } else { text + "\n" }
 }

@@ -44,7 +44,8 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
         skip_bad: spec.skip_bad.unwrap_or(0),
     };
     let window = spec.reorder_window.map(|records| usize::try_from(records).unwrap_or(usize::MAX));
-    let source = TraceSource::open(path, &options, window)?;
+    let mut source = TraceSource::open(path, &options, window)?;
+    source.note_unused(spec);
     let layout = match spec.layout.unwrap_or(Layout::Auto) {
         Layout::Auto if matches!(source.format(), Format::Strace | Format::Fio) => Layout::Packed,
         layout => layout,

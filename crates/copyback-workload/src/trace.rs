@@ -9,7 +9,7 @@ use crate::readers::lines::{LineReader, read_error};
 use crate::readers::records::BinaryReader;
 use crate::readers::vscsi::Vscsi;
 use crate::readers::{BATCH_RECORDS, LineFormat, ReaderOptions, Record, RecordReader, parquet};
-use crate::spec::{Format, REORDER_WINDOW_DEFAULT};
+use crate::spec::{Format, REORDER_WINDOW_DEFAULT, WorkloadSpec};
 use crate::{Error, Request, RequestSource, standard_input};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
@@ -62,6 +62,21 @@ impl TraceSource {
             last_arrival_ns: None,
             origin_ns: counts_from_start.then_some(0),
         })
+    }
+
+    /// Notes reader options that the trace's format does not use.
+    pub(crate) fn note_unused(&mut self, spec: &WorkloadSpec) {
+        let format = self.format;
+        let options = [
+            ("event", spec.event.is_some(), &[Format::Blktrace, Format::Blkparse][..], "events of the block layer"),
+            ("zero_means", spec.zero_means.is_some(), &[Format::Disksim, Format::Ssdsim], "operations as 0 and 1"),
+            ("columns", spec.columns.is_some(), &[Format::Csv, Format::Parquet], "named columns"),
+        ];
+        let unused = options.into_iter().filter(|(_, is_set, formats, _)| *is_set && !formats.contains(&format));
+        let mut notes = self.shared_notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        notes.extend(unused.map(|(key, _, _, has)| {
+            format!("`workload.{key}` has no effect: a trace of the format `{format}` has no {has}")
+        }));
     }
 
     /// The format that was found or named.

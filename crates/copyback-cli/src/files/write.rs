@@ -2,6 +2,7 @@
 //! is whole, and devices, pipes and descriptors are written into.
 
 use crate::failure::Failure;
+use copyback_workload::printable::printable_lines;
 pub use copyback_workload::write::target::folder_of;
 use copyback_workload::write::target::{TEMPORARY_LETTERS, TEMPORARY_PREFIX, TEMPORARY_SUFFIX, Target};
 use std::fs::File;
@@ -125,10 +126,11 @@ pub fn write_text(path: &Path, text: &str) -> Result<bool, Failure> {
     write_bytes(path, text.as_bytes())
 }
 
-/// Prints to standard output. Styles are left out where it is no terminal.
+/// Prints to standard output. Styles are left out where it is no terminal; what else would change a terminal is written
+/// out.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(printable_lines(text).as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(Failure::PipeClosed),
         Err(error) => Err(Failure::run(format!("cannot write to standard output: {error}"))),

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::files;
 use copyback::config::layers::{Layer, LayerError, Located, suggestion};
 use copyback::config::presets::{self, ARRAYS, DEVICES, Preset, SCHEMES};
+use copyback_workload::printable::printable;
 use std::path::Path;
 
 /// A kind of preset.
@@ -20,10 +21,11 @@ pub(super) const ARRAY: Kind = Kind { role: "array", flag: "--array", presets: A
 
 /// What a scheme is called in results: its preset's name, or its file's without the ending.
 pub fn label(name: &str) -> String {
-    match presets::find(SCHEMES, name) {
+    let label = match presets::find(SCHEMES, name) {
         Some(preset) => preset.name.to_owned(),
         None => Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned()),
-    }
+    };
+    printable(&label).into_owned()
 }
 
 /// The layer of a device that the command line names.

@@ -4,6 +4,7 @@ use super::load::{ARRAY, Kind};
 use super::{DEVICE, Input, Layers, SCHEME, load, looks_like_path};
 use crate::failure::Failure;
 use crate::files;
+use copyback::config::KeyError;
 use copyback::config::layers::{Layer, LayerError, Located, Place};
 use copyback::config::presets::{self, ARRAYS, DEVICES, SCHEMES};
 use copyback::run::arrays::Member;
@@ -21,7 +22,7 @@ impl Layers {
         inputs: &mut Vec<Input>,
     ) -> Result<Vec<Member>, Failure> {
         let overrides = run.array.as_ref().map(|array| array.overrides.as_slice()).unwrap_or_default();
-        run.members(seed, |at| -> Result<Option<RunConfig>, Failure> {
+        let members = run.members(seed, |at| -> Result<Option<RunConfig>, Failure> {
             let named = &overrides[at];
             if named.device.is_none() && named.scheme.is_none() {
                 return Ok(None);
@@ -53,10 +54,17 @@ impl Layers {
             let drives: Vec<String> = numbers.iter().map(u32::to_string).collect();
             let resolved = self.of_drive(device.into_iter().chain(scheme)).resolve().map_err(|mut error| {
                 error.message = format!("with drive {}: {}", drives.join(", "), error.message);
+                error.place = error.place.or(place.clone());
                 error
             })?;
             Ok(Some(resolved.run))
-        })
+        })?;
+        run.check_drives(members.iter().map(|member| &member.config)).map_err(|KeyError { key, message, help }| {
+            // A key that nobody set is at fault for what an override says.
+            let place = self.stack().place_of(&key).or(place.clone());
+            Failure::from(LayerError { message: format!("`{key}`: {message}"), help, place })
+        })?;
+        Ok(members)
     }
 }
 

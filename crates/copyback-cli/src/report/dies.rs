@@ -51,9 +51,12 @@ impl Work {
     pub fn drawn(&self, scheme: &str, (from_ns, to_ns): (f64, f64), dies: usize, detail: Detail) -> Value {
         let of_scheme: Vec<_> = self.layers.iter().map(|(layer, all)| (*layer, all.get(scheme))).collect();
         let of_drives = of_scheme.iter().filter_map(|(_, busy)| *busy).flat_map(BTreeMap::keys);
-        let drives = of_drives.map(|(drive, _)| drive + 1).max().unwrap_or(1);
-        let all: Vec<Die> = (0..drives).flat_map(|drive| (0..dies as u64).map(move |die| (drive, die))).collect();
-        let shown = &all[..all.len().min(detail.dies())];
+        let dies = dies.max(1);
+        let drives = of_drives.map(|(drive, _)| drive.saturating_add(1)).max().unwrap_or(1);
+        let all = (0..drives).flat_map(|drive| (0..dies as u64).map(move |die| (drive, die)));
+        let all_count = usize::try_from(drives).unwrap_or(usize::MAX).saturating_mul(dies);
+        // A file may name any number of dies.
+        let shown: Vec<Die> = all.take(detail.dies()).collect();
         let bins = detail.die_bins(shown.len());
         let width_ns = (to_ns - from_ns) / bins as f64;
         let mut layers = serde_json::Map::new();
@@ -75,7 +78,7 @@ impl Work {
             "bin_ns": rounded(width_ns),
             "bins": bins,
             "dies": shown.iter().map(name).collect::<Vec<_>>(),
-            "dies_left_out": all.len() - shown.len(),
+            "dies_left_out": all_count - shown.len(),
             "layers": layers,
         })
     }

@@ -20,6 +20,7 @@ use crate::files::{self, Output};
 use crate::format;
 use crate::out_dir;
 use crate::plan::Input;
+use copyback_workload::printable::printable;
 use results::Results;
 use serde_json::{Value, json};
 use std::fs::File;
@@ -89,7 +90,8 @@ pub fn reported(args: &ReportArgs) -> Result<(String, bool), Failure> {
     let shown = all.iter().map(Results::said).collect::<Vec<_>>().join("; ");
     let coarser = if detail == Detail::FINEST { "" } else { ", drawn more coarsely to stay below 3 MB" };
     let size = format::size(html.len() as f64);
-    Ok((format!("{}: {shown} ({size}{coarser})\n", args.out.display()), is_printed))
+    let said = format!("{}: {shown} ({size}{coarser})", args.out.display());
+    Ok((format!("{}\n", printable(&said)), is_printed))
 }
 
 /// What every page has in its first lines.

@@ -1,5 +1,6 @@
 //! The page: its parts and the data in one text.
 
+use copyback_workload::printable::printable;
 use serde_json::Value;
 
 const FRAME: &str = include_str!("page/page.html");
@@ -30,9 +31,10 @@ pub fn html(data: &Value) -> String {
     html + rest
 }
 
-/// JSON inside of a page: nothing in it ends the element that it is in, or begins another.
+/// JSON inside of a page: nothing in it ends the element that it is in, or begins another, and no character is one that
+/// a page may not have.
 fn escaped(data: &Value) -> String {
-    data.to_string().replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    printable(&data.to_string()).replace('<', "\\u003c")
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Columns of a Parquet table of results, as this program writes them.
 
 use crate::failure::Failure;
+use crate::format;
+use copyback_workload::parquet_lengths;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
@@ -8,6 +10,12 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
+
+/// The most memory that the values of a table take, in bytes: a table of ten million commands has less.
+const TABLE_BYTES_MAX: usize = 2 << 30;
+
+/// Rows that are read at a time.
+const BATCH_ROWS: usize = 1 << 16;
 
 /// What helps where a table cannot be read.
 const WRITE_ANEW: &str = "name what copyback wrote, whole; or write it anew";
@@ -87,7 +95,9 @@ pub fn kind_of(path: &Path) -> Result<(String, bool), Failure> {
 
 fn open(path: &Path) -> Result<SerializedFileReader<File>, Failure> {
     crate::files::check_file("result", path)?;
-    let file = File::open(path).map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))?;
+    let mut file =
+        File::open(path).map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))?;
+    parquet_lengths::check_footer(&mut file).map_err(|wrong| unreadable(path, &ParquetError::General(wrong)))?;
     SerializedFileReader::new(file).map_err(|error| unreadable(path, &error))
 }
 
@@ -103,13 +113,19 @@ fn try_read(
     let metadata = reader.metadata();
     let described = metadata.file_metadata().schema_descr();
     let names: Vec<String> = described.columns().iter().map(|column| column.name().to_owned()).collect();
+    let wanted = || names.iter().enumerate().filter(|(_, name)| is_wanted(name)).map(|(at, name)| (at, name.as_str()));
+    let mut file = File::open(path)?;
+    for group in metadata.row_groups() {
+        parquet_lengths::check_pages(&mut file, group, wanted()).map_err(ParquetError::General)?;
+    }
     let mut columns = BTreeMap::new();
+    let mut left_bytes = TABLE_BYTES_MAX;
     for (at, name) in names.iter().enumerate().filter(|(_, name)| is_wanted(name)) {
         let mut values = None;
         for group in 0..metadata.num_row_groups() {
             let group = reader.get_row_group(group)?;
             let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-            append(&mut values, group.get_column_reader(at)?, rows)?;
+            append(&mut values, group.get_column_reader(at)?, rows, &mut left_bytes)?;
         }
         columns.extend(values.map(|values| (name.clone(), values)));
     }
@@ -117,18 +133,25 @@ fn try_read(
     Ok(Table { rows, names, columns, shown: path.display().to_string() })
 }
 
-fn append(values: &mut Option<Values>, column: ColumnReader, rows: usize) -> Result<(), ParquetError> {
+fn append(
+    values: &mut Option<Values>,
+    column: ColumnReader,
+    rows: usize,
+    left_bytes: &mut usize,
+) -> Result<(), ParquetError> {
     // Unsigned numbers are stored in the bits of signed ones.
     let more = match column {
         ColumnReader::Int64ColumnReader(reader) => {
-            Values::Numbers(all(reader, rows)?.into_iter().map(|n| n.map(|n| n.cast_unsigned() as f64)).collect())
+            Values::Numbers(all(reader, rows, left_bytes, |n| (n.map(|n| n.cast_unsigned() as f64), 0))?)
         }
-        ColumnReader::DoubleColumnReader(reader) => Values::Numbers(all(reader, rows)?),
+        ColumnReader::DoubleColumnReader(reader) => Values::Numbers(all(reader, rows, left_bytes, |n| (n, 0))?),
         ColumnReader::ByteArrayColumnReader(reader) => {
             let text = |bytes: Option<ByteArray>| {
-                bytes.map_or_else(String::new, |bytes| String::from_utf8_lossy(bytes.data()).into_owned())
+                let text = bytes.map_or_else(String::new, |bytes| String::from_utf8_lossy(bytes.data()).into_owned());
+                let bytes = text.len();
+                (text, bytes)
             };
-            Values::Texts(all(reader, rows)?.into_iter().map(text).collect())
+            Values::Texts(all(reader, rows, left_bytes, text)?)
         }
         _ => return Err(ParquetError::General("a column of a kind that no table of results has".into())),
     };
@@ -141,13 +164,42 @@ fn append(values: &mut Option<Values>, column: ColumnReader, rows: usize) -> Res
     Ok(())
 }
 
-/// All values of a column of a row group, with what a row lacks.
-fn all<D: DataType>(mut reader: ColumnReaderImpl<D>, rows: usize) -> Result<Vec<Option<D::T>>, ParquetError> {
-    let (mut there, mut values) = (Vec::new(), Vec::new());
-    reader.read_records(rows, Some(&mut there), None, &mut values)?;
-    if there.is_empty() {
-        return Ok(values.into_iter().map(Some).collect());
+/// All values of a column of a row group, with what a row lacks; `made` returns a value and the bytes that it keeps
+/// elsewhere. A few bytes of a file may stand for any number of rows: what they take is counted before it is taken.
+fn all<D: DataType, T>(
+    mut reader: ColumnReaderImpl<D>,
+    rows: usize,
+    left_bytes: &mut usize,
+    made: impl Fn(Option<D::T>) -> (T, usize),
+) -> Result<Vec<T>, ParquetError> {
+    let mut all = Vec::new();
+    let mut take = |bytes: usize| match left_bytes.checked_sub(bytes) {
+        Some(left) => {
+            *left_bytes = left;
+            Ok(())
+        }
+        None => {
+            let most = format::size(TABLE_BYTES_MAX as f64);
+            Err(ParquetError::General(format!("its values take more than {most} of memory, the most that is read")))
+        }
+    };
+    while all.len() < rows {
+        let (mut there, mut values) = (Vec::new(), Vec::new());
+        let (records, ..) =
+            reader.read_records(BATCH_ROWS.min(rows - all.len()), Some(&mut there), None, &mut values)?;
+        if records == 0 {
+            break;
+        }
+        take(records * size_of::<T>())?;
+        let mut values = values.into_iter();
+        let is_whole = there.is_empty();
+        let mut each = there.into_iter();
+        for _ in 0..records {
+            let is_there = is_whole || each.next().is_some_and(|level| level > 0);
+            let (value, bytes) = made(if is_there { values.next() } else { None });
+            take(bytes)?;
+            all.push(value);
+        }
     }
-    let mut values = values.into_iter();
-    Ok(there.into_iter().map(|is_there| if is_there > 0 { values.next() } else { None }).collect())
+    Ok(all)
 }

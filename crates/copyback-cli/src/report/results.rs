@@ -17,6 +17,12 @@ use std::path::{Path, PathBuf};
 /// Far more than any run writes: what is read takes many times as much memory as its text.
 const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 
+/// The most values of a document, counted by its commas and brackets: each takes some hundred bytes of memory.
+const DOCUMENT_VALUES_MAX: usize = 4_000_000;
+
+/// The most runs of a document: what a page is told of one has a thousand bytes at least.
+const RUNS_MAX: usize = 3_000;
+
 /// What helps where a name leads to no results.
 const WHAT_ONE_NAMES: &str = "name a folder of `run --out` or `compare --out`, their JSON, the .parquet of a sweep, or \
                               the folder or the JSON of a reproduction";
@@ -144,12 +150,57 @@ fn of_document(path: &Path, folder: Option<&Path>) -> Result<Kind, Failure> {
         return Err(refused(path, &format!("is larger than any document of results: more than {most}")));
     }
     let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+    if values_of(&text) > DOCUMENT_VALUES_MAX {
+        let most = format::count(DOCUMENT_VALUES_MAX as u64);
+        return Err(refused(path, &format!("holds more values than any document of results: more than {most}")));
+    }
     let document: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    drop(text);
+    if document["results"].as_array().is_some_and(|runs| runs.len() > RUNS_MAX) {
+        let most = format::count(RUNS_MAX as u64);
+        return Err(refused(path, &format!("holds more runs than a page has room for: more than {most}")));
+    }
     let schema = document["schema"].as_str().unwrap_or_default().to_owned();
     match schema.as_str() {
         "copyback/run/1" | "copyback/compare/1" => Ok(Kind::Runs(Runs::read(document, folder)?)),
         "copyback/reproduce/2" => Ok(Kind::Reproduction(vec![document])),
         "" => Err(refused(path, "is no document of copyback: it has no `schema`")),
         other => Err(refused(path, &format!("is a document of the kind `{other}`, which has no page"))),
+    }
+}
+
+/// How many values a text of JSON holds at most.
+fn values_of(text: &str) -> usize {
+    let (mut count, mut is_text, mut is_escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b',' | b'[' | b'{' if !is_text => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_fewer_values_are_counted_than_there_are() {
+        fn count(value: &Value) -> usize {
+            1 + match value {
+                Value::Array(items) => items.iter().map(count).sum(),
+                Value::Object(members) => members.values().map(count).sum(),
+                _ => 0,
+            }
+        }
+        for text in ["1", "[]", "[1,2]", "{\"a,[\\\"{\":[1,{\"b\":null}],\"c\":\"\\\\\"}", "[[],[[]],{}]"] {
+            let value: Value = serde_json::from_str(text).expect("it is JSON");
+            let (counted, is) = (values_of(text), count(&value));
+            assert!((is..=is + 4).contains(&counted), "{text}: {counted}, {is}");
+        }
     }
 }

@@ -137,7 +137,8 @@ fn refuse_others(document: &Value, folder: &Path) -> Result<(), Failure> {
 /// Dies of a drive, by its configuration.
 fn dies_of(geometry: &Value) -> usize {
     let counts = ["channels", "chips_per_channel", "dies_per_chip"].map(|name| geometry[name].as_u64().unwrap_or(1));
-    usize::try_from(counts.iter().product::<u64>()).unwrap_or(1)
+    let dies = counts.into_iter().try_fold(1u64, u64::checked_mul);
+    dies.and_then(|dies| usize::try_from(dies).ok()).unwrap_or(1)
 }
 
 fn histograms(path: &Path) -> Result<Histograms, Failure> {

@@ -25,6 +25,7 @@ use crate::sweep::journal::{self, CellResult, Journal};
 use crate::sweep::table::{self as sweep_table, Results};
 use crate::sweep::{self, latencies, notes, seeds};
 use claim::Claim;
+use copyback_workload::printable::printable;
 use count::Counts;
 use document::About;
 pub use document::CLAIMS;
@@ -262,7 +263,8 @@ fn text(name: &str, folder: &Path, args: &ReproduceArgs, done: &[Done<'_>]) -> S
     if !left_out.is_empty() {
         text.push_str(&format!("Left out, for the traces are not there (--traces DIR): {}\n", left_out.join(", ")));
     }
-    text.push_str(&format!("Tables are in {}; a rerun skips what was done\n", folder.display()));
+    let folder = folder.display().to_string();
+    text.push_str(&format!("Tables are in {}; a rerun skips what was done\n", printable(&folder)));
     text
 }
 

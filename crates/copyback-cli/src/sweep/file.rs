@@ -2,9 +2,11 @@
 
 use super::text::{Entry, Node, Table, Value};
 use super::variant::{self, Variant};
+use super::workload;
 use crate::plan::{self, Input};
 use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
 use copyback::run::Warmup;
+use copyback_workload::printable::printable;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,6 +70,8 @@ pub struct Case {
 /// Where requests come from.
 #[derive(Clone, Debug)]
 pub enum Source {
+    /// The file's own settings: they define a workload, which results call by this name.
+    Settings(String),
     /// A preset or a TOML file.
     Workload(Located),
     /// A trace.
@@ -107,6 +111,13 @@ impl Setting {
         Self { key, argument, key_place, value_place: node.place.clone() }
     }
 
+    /// The value, if it is a text.
+    pub fn text(&self) -> Option<String> {
+        let (_, value) = self.argument.split_once('=')?;
+        let table: toml::Table = format!("v = {value}").parse().ok()?;
+        Some(table.get("v")?.as_str()?.to_owned())
+    }
+
     /// Where in the file an error stands that was found in the argument.
     pub fn place_of(&self, place: &Place) -> Option<Place> {
         let is_value = place.span.start > self.key.len();
@@ -140,7 +151,7 @@ impl SweepFile {
         let either = |table: &mut Table, one: &'static str, many: &'static str| -> Result<_, LayerError> {
             Ok(table.take_texts(many)?.or(table.take_texts(one)?))
         };
-        let name = table.take_text("name")?.map_or_else(|| stem.to_owned(), |name| name.value);
+        let name = table.take_text("name")?.map_or_else(|| printable(stem).into_owned(), |name| name.value);
         let description = table.take_text("description")?.map(|text| text.value);
         table.take_text("source")?;
         let devices = either(&mut table, "device", "devices")?.unwrap_or_else(|| vec![named("small")]);
@@ -156,7 +167,7 @@ impl SweepFile {
         let chosen = table.take_texts("cases")?;
         let (variants, all_cases) = (variant::of_file(&mut table)?, cases(&mut table)?);
         Self::refuse_unknown_cases(&variants, &all_cases)?;
-        let file = Self {
+        let mut file = Self {
             name,
             description,
             folder: folder.to_path_buf(),
@@ -181,6 +192,7 @@ impl SweepFile {
         }
         table.finish()?;
         file.refuse_settings_that_vary()?;
+        workload::take_from_settings(&mut file);
         Ok(file)
     }
 
@@ -313,6 +325,7 @@ fn cases(table: &mut Table) -> Result<Vec<Case>, LayerError> {
         if !names.insert(&case.name) {
             let place = match &case.source {
                 Source::Workload(name) | Source::Trace { path: name, .. } => name.place.clone(),
+                Source::Settings(_) => None,
             };
             let error = LayerError::new(format!("two cases are called `{}`", case.name));
             return Err(error.with_help("give each [[case]] a `name` of its own").at(place));
@@ -325,6 +338,7 @@ impl Case {
     fn plain(source: Source) -> Self {
         let name = match &source {
             Source::Workload(name) | Source::Trace { path: name, .. } => stem(&name.value),
+            Source::Settings(name) => name.clone(),
         };
         Self { name, device: None, source, settings: Vec::new(), requests: None, quick_requests: None, warmup: None }
     }

@@ -8,6 +8,7 @@ use crate::plan::{self, Choice, ChosenWorkload, Plan, Share};
 use crate::workloads;
 use copyback::config::layers::{Layer, LayerError, Located};
 use copyback::run::Warmup;
+use copyback_workload::printable::printable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -201,6 +202,7 @@ fn combinations(file: &SweepFile) -> Vec<Vec<usize>> {
 /// Where a case's requests come from; `None` where its optional trace is not there.
 fn workload(case: &Case, file: &SweepFile, over: &Overrides) -> Result<Option<ChosenWorkload>, Failure> {
     match &case.source {
+        Source::Settings(name) => Ok(Some(ChosenWorkload::Settings(name.clone()))),
         Source::Workload(name) => Ok(Some(ChosenWorkload::Named(name.clone()))),
         Source::Trace { path, is_optional } => {
             let folder = over.traces.as_deref().unwrap_or(&file.folder);
@@ -248,9 +250,10 @@ fn cell(
     })?;
     refuse_unnamed(case, &settings, &plan)?;
     let named = |workload: &ChosenWorkload| match workload {
+        ChosenWorkload::Settings(name) => name.clone(),
         ChosenWorkload::Named(name) => name.value.clone(),
         ChosenWorkload::Trace(path, _) => {
-            path.file_name().map_or_else(String::new, |f| f.to_string_lossy().into_owned())
+            path.file_name().map_or_else(String::new, |f| printable(&f.to_string_lossy()).into_owned())
         }
     };
     Ok(Cell {
@@ -289,7 +292,8 @@ fn warmup(file: &SweepFile, case: &Case, over: &Overrides) -> Option<Warmup> {
 /// What results call a device.
 pub fn device_name(device: &Located) -> String {
     let file = Path::new(&device.value).file_stem().filter(|_| plan::looks_like_path(&device.value));
-    file.map_or_else(|| device.value.clone(), |stem| stem.to_string_lossy().into_owned())
+    let name = file.map_or_else(|| device.value.clone(), |stem| stem.to_string_lossy().into_owned());
+    printable(&name).into_owned()
 }
 
 /// What tells a cell from the others: only what there is more than one of.

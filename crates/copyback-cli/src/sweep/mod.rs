@@ -14,6 +14,7 @@ pub mod seeds;
 pub mod table;
 pub mod text;
 pub mod variant;
+mod workload;
 
 use crate::args::{CellArgs, SweepArgs};
 use crate::columns::Column;
@@ -28,6 +29,7 @@ use crate::preconditioned::{self, Preconditioned};
 use crate::progress::{Audience, Bars};
 use copyback::config::layers::{LayerError, Located, Text};
 use copyback::run::Warmup;
+use copyback_workload::printable::printable;
 use file::SweepFile;
 use grid::{Cell, Grid, Overrides};
 use journal::{CellResult, Journal, RunResult};
@@ -176,8 +178,9 @@ impl Outputs {
 
     /// What was written where.
     fn note(&self) -> String {
-        let (table, text, latencies) = (self.table.display(), self.text.display(), self.latencies.display());
-        match self.journal.as_deref().map(Path::display) {
+        let shown = |path: &Path| printable(&path.display().to_string()).into_owned();
+        let [table, text, latencies] = [&self.table, &self.text, &self.latencies].map(|path| shown(path));
+        match self.journal.as_deref().map(shown) {
             Some(journal) => {
                 format!("\nWritten to {table}, {text} and {latencies}; a rerun skips what {journal} holds\n")
             }

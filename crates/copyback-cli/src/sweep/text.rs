@@ -1,6 +1,6 @@
 //! A sweep file's text: keys are taken out one by one, each knows its place, and the rest is refused.
 
-use copyback::config::layers::{LayerError, Located, Place, Text, suggestion};
+use copyback::config::layers::{LayerError, Located, Place, Text, check_printable, suggestion};
 use copyback::run::Warmup;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -72,6 +72,8 @@ impl Table {
         for (key, value) in from {
             let key_place = Place { text: text.clone(), span: key.span() };
             let key = key.into_inner().into_owned();
+            let place = Place { text: text.clone(), span: value.span() };
+            check_printable(&key, value.get_ref(), [&key_place, &place])?;
             let node = Node::of(text, &key, value)?;
             entries.push(Entry { key, key_place, node });
         }

@@ -380,6 +380,8 @@ fn writes_smaller_than_units_or_pages_are_noted() {
 /// A setting that `baseline` does not look at, and what makes a run look at it: options, and further settings.
 const UNLOOKED: &[(&str, &[&str], &[&str])] = &[
     ("trigger.report=0.5", &["--array", "raid-0"], &["coordination.policy=ggc-reactive-inclusive"]),
+    ("trigger.last_resort=1", &["--array", "raid-0"], &["coordination.policy=ggc-reactive-inclusive"]),
+    ("compose.gc_scan_max=7", &[], &["compose.gc=['gc+host']"]),
     ("compose.gc_scan=1 us", &[], &["compose.gc=['gc+host']"]),
     ("timing.cache_busy=3 us", &[], &["compose.builders=['cache']"]),
 ];

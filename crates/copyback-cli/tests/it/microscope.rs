@@ -62,10 +62,7 @@ fn a_window_beyond_the_run_is_noted() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("array.txt");
     let summary = run(&["--microscope", file.to_str().unwrap(), "--microscope-from", "1 h"]);
-    assert!(
-        summary.contains("Note: the run ended before the window of the microscope, which begins at 1 h"),
-        "{summary}"
-    );
+    assert!(summary.contains("before the window of the microscope, which begins at 1 h"), "{summary}");
 }
 
 /// The rows of a table, a text a cell.

@@ -76,7 +76,7 @@ fn combinations_that_cannot_be_are_refused() {
         "commands.cache_read = false",
     );
     refused("pgc", &["admit.policy=window", "admit.slots=1"], "the only slot of its die's window");
-    refused("pgc", &["trigger.hard=2"], "no share of `trigger.soft`");
+    refused("pgc", &["trigger.hard=1.5"], "no share of `trigger.soft`");
     refused("pgc-idle", &["trigger.idle.stop=0.01"], "no watermark for idle collection");
     refused("baseline", &["trigger.count=pages", "trigger.scope=device"], "pages of a whole device are not counted");
     refused(

@@ -101,3 +101,30 @@ fn a_result_is_not_written_over_and_its_folder_stays_its_own() {
         assert_eq!(std::fs::read(&document).unwrap(), before);
     }
 }
+
+/// What a few bytes of a file make large is refused before it takes memory.
+#[test]
+fn a_hostile_document_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let [results, page, document] = ["r", "page.html", "d.json"].map(|name| folder.path().join(name));
+    let head = "{\"schema\":\"copyback/run/1\",\"results\":[";
+    std::fs::write(&document, format!("{head}{}]}}", vec!["1"; 4_000_001].join(","))).unwrap();
+    let output = report(&[&document], &page);
+    let text = said(&output);
+    assert_eq!(code(&output), 2, "{text}");
+    assert!(
+        text.contains("more values than any document of results: more than 4,000,000") && text.contains("help: "),
+        "{text}"
+    );
+    // Dies without number are counted, and not listed.
+    runs(&results);
+    let path = results.join("results.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("\"channels\": 4", "\"channels\": 4000000000")).unwrap();
+    let started = std::time::Instant::now();
+    let output = report(&[&results], &page);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(started.elapsed().as_secs() < 20);
+    let left_out = &data(&std::fs::read_to_string(&page).unwrap())["sources"][0]["runs"][0]["dies"]["dies_left_out"];
+    assert!(left_out.as_u64().is_some_and(|dies| dies > 10_000_000_000), "{left_out}");
+}

@@ -383,12 +383,21 @@ fn cells_that_results_cannot_tell_apart_are_refused() {
 }
 
 #[test]
-fn a_workload_that_settings_make_of_the_default_one_needs_a_name() {
+fn a_workload_that_settings_define_has_the_name_of_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let generated = "[[case]]\nset.workload.read_share = 0.5\nset.workload.requests = 400\n\
                      set.workload.arrivals = { kind = \"poisson\", rate = 1000 }\n\
                      set.workload.size = { kind = \"fixed\", mean = \"4 KiB\" }\n";
-    refused(folder.path(), generated, &["grid.toml:2:14", "`workload.read_share`", "name a workload"]);
+    let path = file(folder.path(), generated);
+    let output = copyback(&["sweep", path.to_str().unwrap(), "--list"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(printed(&output).contains("small, grid, seed 1"), "{}", printed(&output));
+    // A part of a workload is none: it would go over the recorded trace.
+    refused(
+        folder.path(),
+        "set.workload.requests = 400\n",
+        &["grid.toml:1:", "`workload.requests`", "a trace has its own"],
+    );
     // What changes the recorded trace only leaves its name.
     let path = file(folder.path(), "[[case]]\nset.workload.time_scale = 0.5\n");
     assert_eq!(code(&copyback(&["sweep", path.to_str().unwrap(), "--list"])), 0);
@@ -420,5 +429,41 @@ fn a_table_is_called_what_it_is() {
         let out = folder.path().join(name);
         let arguments = ["sweep", path.to_str().unwrap(), "--quiet", "--out", out.to_str().unwrap()];
         assert_eq!(code(&copyback(&arguments)), 0, "{name}");
+    }
+}
+
+/// The settings of a file make a workload, as the tables of an experiment do: a generator, a trace beside the file, and
+/// several workloads.
+#[test]
+fn settings_define_a_workload() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("t.csv"), "arrival_us,op,offset_bytes,length_bytes\n0,W,0,4096\n9,R,0,4096\n")
+        .unwrap();
+    let generator = "requests = 40\nread_share = 0.25\nsize = { kind = \"fixed\", mean = \"16 KiB\" }\n";
+    let tables = [
+        (format!("[workload]\n{generator}"), "generator"),
+        ("[workload]\nname = \"mine\"\ntrace = \"t.csv\"\n".to_owned(), "mine"),
+        (format!("[workloads.a]\n{generator}[workloads.b]\n{generator}"), "generator"),
+    ];
+    for (at, (tables, name)) in tables.iter().enumerate() {
+        let set = tables.replace("[workload", "[set.workload");
+        let path = folder.path().join("generator.toml");
+        std::fs::write(&path, format!("schemes = [\"baseline\"]\nset.precondition.mode = \"empty\"\n{set}")).unwrap();
+        let out = folder.path().join(format!("{at}.parquet"));
+        sweep(&path, &out, &[]);
+        let experiment = folder.path().join("experiment.toml");
+        std::fs::write(&experiment, format!("scheme = \"baseline\"\nprecondition.mode = \"empty\"\n{tables}")).unwrap();
+        let run = copyback(&["run", "-q", "--json", "-", experiment.to_str().unwrap()]);
+        assert_eq!(code(&run), 0, "{}", said(&run));
+        let run: serde_json::Value = serde_json::from_str(&printed(&run)).unwrap();
+        let text = std::fs::read_to_string(out.with_extension("csv")).unwrap();
+        let (names, row) = text.split_once('\n').unwrap();
+        let row: Vec<&str> = row.lines().next().unwrap().split(',').collect();
+        let of = |column: &str| row[names.split(',').position(|name| name == column).expect(column)];
+        assert_eq!((of("case"), of("workload")), (*name, *name), "{text}");
+        let report = &run["results"][0]["report"];
+        for column in ["reads", "writes"] {
+            assert_eq!(of(column), report[column].to_string(), "{tables}: {column}");
+        }
     }
 }

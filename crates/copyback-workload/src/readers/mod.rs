@@ -20,7 +20,7 @@ pub(crate) mod lines;
 pub(crate) mod msr;
 mod names;
 pub(crate) mod parquet;
-mod parquet_lengths;
+pub mod parquet_lengths;
 mod parquet_types;
 pub(crate) mod records;
 pub(crate) mod spc;

@@ -27,10 +27,13 @@ const DEPTH_MAX: u32 = 32;
 const TAIL_BYTES: u64 = 8;
 
 /// The mistake in a file, to be put behind its name.
-pub(crate) type Wrong = String;
+pub type Wrong = String;
 
 /// Checks the footer. What is no Parquet file at all is left to the library to refuse.
-pub(crate) fn check_footer(file: &mut File) -> Result<(), Wrong> {
+///
+/// # Errors
+/// What cannot be in it.
+pub fn check_footer(file: &mut File) -> Result<(), Wrong> {
     let footer = read_footer(file).map_err(|error| error.to_string())?;
     let Some(footer) = footer else { return Ok(()) };
     let whole = Walker { rest: &footer }.structure(DEPTH_MAX);
@@ -52,7 +55,10 @@ fn read_footer(file: &mut File) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Checks the headers of all pages of some columns of a row group, each by its place and its name.
-pub(crate) fn check_pages<'a>(
+///
+/// # Errors
+/// The column, and what cannot be in it.
+pub fn check_pages<'a>(
     file: &mut File,
     group: &RowGroupMetaData,
     columns: impl Iterator<Item = (usize, &'a str)>,

@@ -139,16 +139,8 @@ pub struct Override {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Whether it can be told to collect (default `true`): one that cannot collects by itself.
-    #[serde(default = "yes", skip_serializing_if = "is_yes")]
-    pub coordinated: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn is_yes(value: &bool) -> bool {
-    *value
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coordinated: Option<bool>,
 }
 
 impl Default for ArrayConfig {
@@ -240,6 +232,25 @@ impl ArrayConfig {
                     .with_help("name drives by number, such as [0, 3]"));
             }
         }
+        (0..self.drives).try_for_each(|drive| self.check_overrides_of(drive))
+    }
+
+    /// Whether no two overrides contradict each other about a drive. Its device and its scheme belong together: an
+    /// override that names one of them says what the drive is.
+    fn check_overrides_of(&self, drive: u32) -> Result<(), KeyError> {
+        let of_drive = || self.overrides.iter().filter(|named| named.drives.contains(&drive));
+        let is_named = |named: &&Override| named.device.is_some() || named.scheme.is_some();
+        for (what, count) in [
+            ("the device or the scheme", of_drive().filter(is_named).count()),
+            ("`seed`", of_drive().filter(|named| named.seed.is_some()).count()),
+            ("`coordinated`", of_drive().filter(|named| named.coordinated.is_some()).count()),
+        ] {
+            if count > 1 {
+                let why = format!("{count} overrides of drive {drive} set {what}");
+                return Err(KeyError::new("array.override", why)
+                    .with_help("name each drive in one [[array.override]], with all that it has"));
+            }
+        }
         Ok(())
     }
 
@@ -268,9 +279,7 @@ impl ArrayConfig {
 
     /// The seed of a drive: that of the run for the first one, which so lives as it would alone.
     pub fn seed_of(&self, drive: u32, seed: u64) -> u64 {
-        // The last that says anything of it.
-        let own =
-            self.overrides.iter().rev().filter(|named| named.drives.contains(&drive)).find_map(|named| named.seed);
+        let own = self.overrides.iter().filter(|named| named.drives.contains(&drive)).find_map(|named| named.seed);
         match (own, self.seeds) {
             (Some(own), _) => own,
             (None, Seeds::Same) => seed,
@@ -282,7 +291,8 @@ impl ArrayConfig {
 
     /// Whether a drive can be told to collect.
     pub fn is_coordinated(&self, drive: u32) -> bool {
-        self.overrides.iter().all(|named| named.coordinated || !named.drives.contains(&drive))
+        let says_no = |named: &Override| named.coordinated == Some(false) && named.drives.contains(&drive);
+        !self.overrides.iter().any(says_no)
     }
 }
 
@@ -290,14 +300,39 @@ impl ArrayConfig {
 mod tests {
     use super::*;
 
-    /// What one override says of a drive, another that says something else of it leaves as it is.
+    fn array(overrides: &[&str]) -> ArrayConfig {
+        let overrides = overrides.iter().map(|named| format!("[[override]]\n{named}\n")).collect::<String>();
+        crate::config::from_toml(&format!("drives = 3\n{overrides}")).expect("an array")
+    }
+
+    /// An override leaves a drive what another one sets.
     #[test]
     fn overrides_add_up() {
-        let text = "drives = 3\n[[override]]\ndrives = [0, 1]\nseed = 7\n\
-                    [[override]]\ndrives = [1]\ncoordinated = false\n[[override]]\ndrives = [0]\nseed = 9";
-        let array: ArrayConfig = crate::config::from_toml(text).expect("an array");
+        let array = array(&["drives = [0]\nseed = 7", "drives = [0, 1]\ncoordinated = false"]);
         array.check().expect("it is one");
-        assert_eq!([0, 1].map(|drive| array.seed_of(drive, 1)), [9, 7]);
-        assert_eq!([0, 1, 2].map(|drive| array.is_coordinated(drive)), [true, false, true]);
+        assert_eq!([0, 1].map(|drive| array.seed_of(drive, 1) == 7), [true, false]);
+        assert_eq!([0, 1, 2].map(|drive| array.is_coordinated(drive)), [false, false, true]);
+    }
+
+    /// Two overrides that set the same of one drive are refused: one of them would have no effect.
+    #[test]
+    fn overrides_that_contradict_each_other_are_refused() {
+        let same = [
+            ("device = \"small\"", "device = \"tlc-nvme\""),
+            ("device = \"small\"", "scheme = \"pgc\""),
+            ("scheme = \"pgc\"", "scheme = \"pgc\""),
+            ("seed = 7", "seed = 8"),
+            ("coordinated = true", "coordinated = false"),
+        ];
+        for (first, second) in same {
+            let check = |drive| {
+                let second = format!("drives = [{drive}]\n{second}");
+                array(&[&format!("drives = [0, 1]\n{first}"), &second]).check()
+            };
+            let error = check(1).expect_err(first);
+            assert_eq!(error.key, "array.override");
+            assert!(error.message.contains("of drive 1") && error.help.is_some(), "{error:?}");
+            check(2).expect("no drive is in both");
+        }
     }
 }

@@ -11,7 +11,7 @@ pub struct GcTotals {
     /// Valid units in them.
     pub units: u64,
     /// Sum of their times.
-    pub time_ns: u64,
+    pub time_ns: u128,
     /// Longest.
     pub max_ns: u64,
     /// Reads of the host that wait at the die when collection reads a page there: summed over those pages.
@@ -21,7 +21,7 @@ pub struct GcTotals {
     /// Plane time in use on reserved dies.
     pub plane_busy_ns: u64,
     /// Time of die reservations.
-    pub reserved_ns: u64,
+    pub reserved_ns: u128,
     /// Array time of its reads, programs and erases, but for commands that had their die to themselves.
     pub array_ns: [u64; 3],
     /// Pages of the commands in `array_ns`: read and programmed.
@@ -354,7 +354,7 @@ impl Counters {
 
     /// A die was reserved for collection for so long, or a block of it was collected beside other work.
     pub fn on_die_reserved(&mut self, reserved_ns: u64) {
-        self.gc.reserved_ns += reserved_ns;
+        self.gc.reserved_ns += u128::from(reserved_ns);
     }
 
     /// A collection ended.
@@ -362,7 +362,7 @@ impl Counters {
         let time_ns = event.end_ns - event.start_ns;
         self.gc.collections += 1;
         self.gc.units += u64::from(event.units_valid);
-        self.gc.time_ns += time_ns;
+        self.gc.time_ns += u128::from(time_ns);
         self.gc.max_ns = self.gc.max_ns.max(time_ns);
         if let Some(events) = &mut self.gc_events {
             events.push(event);

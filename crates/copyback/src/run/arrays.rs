@@ -32,8 +32,8 @@ impl RunConfig {
         let Some(array) = &self.array else { return Ok(vec![Member { config: self.clone(), seed }]) };
         let own: Vec<Option<RunConfig>> = (0..array.overrides.len()).map(&mut of_override).collect::<Result<_, _>>()?;
         let config = |drive: u32| {
-            // The last that says what the drive is: one that says something else of it leaves that as it is.
-            let mut named = array.overrides.iter().zip(&own).rev().filter(|(named, _)| named.drives.contains(&drive));
+            // At most one override says what the drive is.
+            let mut named = array.overrides.iter().zip(&own).filter(|(named, _)| named.drives.contains(&drive));
             let mut config = named.find_map(|(_, own)| own.clone()).unwrap_or_else(|| self.clone());
             if array.failed.contains(&drive) {
                 // What failed is not there; the drive that it is rebuilt onto is empty.
@@ -105,9 +105,18 @@ impl RunConfig {
         }
     }
 
+    /// Checks that drives form this run's array, also those that an override changed. Each drive was checked alone.
+    ///
+    /// # Errors
+    /// The key of the array that does not fit a drive, which the message names.
+    pub fn check_drives<'a>(&self, drives: impl Iterator<Item = &'a Self> + Clone) -> Result<(), KeyError> {
+        let grain_bytes = grain_bytes(drives.clone().map(|drive| drive.geometry.unit_bytes()));
+        (0..).zip(drives).try_for_each(|(number, drive)| self.check_member(number, drive, grain_bytes))
+    }
+
     /// Whether a drive that an override may have made another one fits into this run's array.
     /// `grain_bytes`: what is whole mapping units of all drives.
-    pub(super) fn check_member(&self, number: u32, drive: &RunConfig, grain_bytes: u64) -> Result<(), KeyError> {
+    fn check_member(&self, number: u32, drive: &RunConfig, grain_bytes: u64) -> Result<(), KeyError> {
         let Some(array) = self.array_or_alone() else { return Ok(()) };
         let stripe_unit_bytes = array.stripe_unit_bytes(grain_bytes);
         array.check_against(number, &drive.geometry)?;

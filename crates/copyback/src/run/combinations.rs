@@ -3,7 +3,7 @@
 
 use super::config::RunConfig;
 use super::precondition::PreconditionConfig;
-use crate::config::KeyError;
+use crate::config::{GeometryConfig, KeyError};
 use crate::dispatch::compose::GcBuilderName;
 use crate::ftl::GC_RESERVE_BLOCKS;
 use crate::ftl::allocation::Known;
@@ -11,6 +11,27 @@ use crate::ftl::mapping::cached::ENTRY_BYTES;
 use crate::tasks::gc::granularity::GranularityPolicy;
 
 impl RunConfig {
+    /// Whether the host sees a part of the flash, and a whole mapping unit at least.
+    pub(super) fn check_capacity(&self) -> Result<(), KeyError> {
+        let logical_bytes = self.capacity.logical_bytes(self.physical_bytes())?;
+        let unit_bytes = self.geometry.unit_bytes();
+        if logical_bytes >= unit_bytes {
+            return Ok(());
+        }
+        let key = if self.capacity.logical.is_some() { "capacity.logical" } else { "capacity" };
+        let why = format!("{logical_bytes} bytes are less than a mapping unit of {unit_bytes} bytes");
+        Err(KeyError::new(key, why).with_help("use a larger capacity, or a smaller `geometry.mapping_unit`"))
+    }
+
+    /// Bytes of the flash. The geometry was checked.
+    fn physical_bytes(&self) -> u64 {
+        let GeometryConfig { channels, chips_per_channel, dies_per_chip, planes_per_die, .. } = self.geometry;
+        let planes =
+            [channels, chips_per_channel, dies_per_chip, planes_per_die].map(u64::from).iter().product::<u64>();
+        let GeometryConfig { blocks_per_plane, pages_per_block, page_size, .. } = self.geometry;
+        planes * u64::from(blocks_per_plane) * u64::from(pages_per_block) * page_size.0
+    }
+
     /// Whether moves of other dies keep off the pages of writes that can go nowhere else.
     pub(super) fn check_allocation(&self) -> Result<(), KeyError> {
         if self.allocation.knows() == Known::Die && self.granularity.build().leaves_plane() {

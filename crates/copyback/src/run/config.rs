@@ -122,6 +122,8 @@ impl RunConfig {
     /// Checks every part and how they fit together.
     pub fn check(&self) -> Result<(), KeyError> {
         self.geometry.check()?;
+        // Every part below may ask for the drive's shape, which needs both.
+        self.check_capacity()?;
         self.timing.check()?;
         self.host.check()?;
         self.measure.check()?;

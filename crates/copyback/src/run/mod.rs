@@ -17,7 +17,6 @@ pub mod warmup;
 
 use crate::config::plugins::Fault;
 use crate::config::{Device, KeyError};
-use crate::flash::geometry::Geometry;
 use crate::ftl::FtlConfig;
 use crate::ftl::core::{Counts, Ftl};
 use crate::observe::commands::CommandFilter;
@@ -357,12 +356,10 @@ fn begun<'a>(
     options: &Options,
 ) -> Result<Simulation<'a>, RunError> {
     config.check()?;
-    let units = drives.iter().map(|(drive, _)| u64::from(Geometry::new(&drive.device()).unit_bytes));
-    let grain_bytes = crate::array::grain_bytes(units);
-    for (number, (drive, image)) in (0..).zip(&drives) {
+    for (drive, image) in &drives {
         assert_eq!(image.key, image_key(drive), "the image is that of another drive");
-        config.check_member(number, drive, grain_bytes)?;
     }
+    config.check_drives(drives.iter().map(|(drive, _)| *drive))?;
     let setup = Setup {
         host: config.host.clone(),
         source,

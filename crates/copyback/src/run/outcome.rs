@@ -195,7 +195,7 @@ fn gc_parts(drive: &Drive, did: &Reading, report: &mut GcReport) {
 
 fn gc_report(simulation: &Simulation<'_>) -> GcReport {
     let mut report = GcReport::default();
-    let (mut time_ns, mut pages_read, mut reads_waiting) = (0, 0, 0);
+    let (mut time_ns, mut held_ns, mut pages_read, mut reads_waiting) = (0, 0u128, 0, 0);
     for (drive, of) in simulation.readings().zip(simulation.drives()) {
         gc_parts(of, &drive, &mut report);
         pages_read += drive.work.gc_page_reads;
@@ -203,11 +203,12 @@ fn gc_report(simulation: &Simulation<'_>) -> GcReport {
         report.reads_waiting_max = report.reads_waiting_max.max(drive.gc.reads_waiting_max);
         report.collections += drive.gc.collections;
         report.units_moved += drive.gc.units;
-        report.die_time_ns += drive.held_by_gc_ns;
+        held_ns += drive.held_by_gc_ns;
         report.under_way_ns += drive.collecting_ns;
         report.collection_max_ns = report.collection_max_ns.max(drive.gc.max_ns);
         time_ns += drive.gc.time_ns;
     }
+    report.die_time_ns = u64::try_from(held_ns).unwrap_or(u64::MAX);
     if report.collections > 0 {
         report.collection_mean_ns = time_ns as f64 / report.collections as f64;
     }
@@ -220,7 +221,7 @@ fn gc_report(simulation: &Simulation<'_>) -> GcReport {
 fn utilization(simulation: &Simulation<'_>) -> Utilization {
     let (mut plane_ns, mut die_ns, mut channel_ns) = (0, 0, 0);
     let (mut planes, mut dies, mut channels) = (0u64, 0u64, 0u64);
-    let (mut plane_in_gc_ns, mut planes_times_gc_ns) = (0u64, 0u64);
+    let (mut plane_in_gc_ns, mut planes_times_gc_ns) = (0u64, 0u128);
     for (drive, did) in simulation.drives().zip(simulation.readings()) {
         plane_ns += did.plane_busy_ns;
         die_ns += did.die_busy_ns;
@@ -229,7 +230,7 @@ fn utilization(simulation: &Simulation<'_>) -> Utilization {
         (planes, dies, channels) =
             (planes + u64::from(g.planes), dies + u64::from(g.dies), channels + u64::from(g.channels));
         plane_in_gc_ns += did.gc.plane_busy_ns;
-        planes_times_gc_ns += did.gc.reserved_ns * u64::from(g.planes_per_die);
+        planes_times_gc_ns += did.gc.reserved_ns * u128::from(g.planes_per_die);
     }
     let passed_ns = simulation.now_ns() - simulation.start_of_measures().now_ns;
     let share = |busy_ns: u64, count: u64| {

@@ -469,7 +469,7 @@ impl Drive {
     }
 
     /// Sum over dies of the time that collection held them.
-    pub fn held_by_gc_ns(&self, now_ns: u64) -> u64 {
-        self.dies.iter().map(|d| d.clocks.held_by_gc_ns(now_ns)).sum()
+    pub fn held_by_gc_ns(&self, now_ns: u64) -> u128 {
+        self.dies.iter().map(|d| u128::from(d.clocks.held_by_gc_ns(now_ns))).sum()
     }
 }

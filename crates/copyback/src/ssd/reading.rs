@@ -32,8 +32,8 @@ pub struct Reading {
     pub die_busy_ns: u64,
     /// Sum over channels of their time in use.
     pub channel_busy_ns: u64,
-    /// Sum over dies of the time that collection held them.
-    pub held_by_gc_ns: u64,
+    /// Sum over dies of the time that collection held them: two dies over 292 years are more than 64 bits hold.
+    pub held_by_gc_ns: u128,
     /// Time with at least one collection under way that reserves no die.
     pub collecting_ns: u64,
 }

@@ -417,3 +417,25 @@ fn rows_are_charged_to_tasks() {
         assert_eq!(report.writes, 200, "{admit}");
     }
 }
+
+/// Collections of four dies that no request needs for 292 years: their times together are more than 64 bits hold.
+#[test]
+fn times_of_collections_add_up_beyond_64_bits() {
+    let lines = [
+        "geometry.channels = 4\ngeometry.chips_per_channel = 1\ngeometry.dies_per_chip = 1\ngeometry.planes_per_die = 1",
+        "geometry.blocks_per_plane = 16\ngeometry.pages_per_block = 4\ngeometry.page_size = \"16 KiB\"",
+        "timing.read = \"60 us\"\ntiming.program = \"400 us\"\ntiming.erase = \"2.5 ms\"\ntiming.channel = \"800 MB/s\"",
+        "trigger.policy = \"watermark\"\ntrigger.soft = 4\npreemption.policy = \"always\"\npreemption.victims = 4\nprecondition.mode = \"empty\"",
+        // Collections have no slot, until a write waits for a page that one of them frees.
+        "admit.policy = \"debit\"\nadmit.shares.policy = \"fixed\"\nadmit.shares.gc = 0\ncapacity.over_provisioning = 1.0",
+    ];
+    const LAST_NS: u64 = 1 << 63;
+    let mut random = rng::stream(1, "test.places");
+    let mut write = |at: u64| request(1_000_000 * at, Op::Write, rng::below(&mut random, 100) * 16_384, 16_384, 0);
+    let mut requests: Vec<Request> = (0..600).map(&mut write).collect();
+    requests.push(request(LAST_NS, Op::Read, 0, 16_384, 0));
+    let gc = run(&lines, &requests).report.gc;
+    let sum_ns = gc.collection_mean_ns * gc.collections as f64;
+    assert!((sum_ns / LAST_NS as f64 - 4.0).abs() < 0.01, "{gc:?}");
+    assert!(gc.under_way_ns > LAST_NS - 1_000_000_000, "{gc:?}");
+}

@@ -8,7 +8,6 @@ use crate::draws::Demands;
 use crate::knobs::Mark;
 use crate::runs;
 use crate::tally::Verdict;
-use copyback::run::config::RunConfig;
 use copyback::run::{Options, RunError, precondition, simulate};
 use copyback::workload::spec::WorkloadSpec;
 use copyback::workload::write::{WriteFormat, write_to};
@@ -122,15 +121,12 @@ impl Case {
     }
 }
 
-/// Keys of a setting with which a run is known to break on damaged arrival times: collections that take centuries on
-/// several dies overflow the sum of `held_by_gc_ns`. Remove it with that defect.
-fn obstacle(config: &RunConfig) -> Option<&'static str> {
-    config.preemption.as_task().is_some().then_some("preemption.policy")
-}
-
 pub fn case() -> impl Strategy<Value = Case> {
-    (runs::plain_case(Demands { obstacle, ..Demands::NONE }), select(FORMATS), damage())
-        .prop_map(|(run, format, damage)| Case { run, format, damage })
+    (runs::plain_case(Demands::NONE), select(FORMATS), damage()).prop_map(|(run, format, damage)| Case {
+        run,
+        format,
+        damage,
+    })
 }
 
 /// Whether the drive could be run.

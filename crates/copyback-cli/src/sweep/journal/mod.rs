@@ -15,6 +15,7 @@ use crate::flat::Number;
 use crate::plan::Plan;
 use crate::steady;
 use copyback::observe::steady::Verdict;
+use copyback_workload::printable::printable;
 use line::LAYOUT;
 pub use line::{read_line, write_line};
 use std::collections::BTreeMap;
@@ -122,7 +123,7 @@ impl Journal {
     pub fn note(&self) -> Option<String> {
         let (lines, path) = (self.damaged_lines, self.path.display());
         let are = if lines == 1 { "line of {} is not as it was" } else { "lines of {} are not as they were" };
-        let are = are.replace("{}", &path.to_string());
+        let are = are.replace("{}", &printable(&path.to_string()));
         (lines > 0).then(|| format!("Note: {lines} {are} written and not used; --fresh begins a new journal\n"))
     }
 

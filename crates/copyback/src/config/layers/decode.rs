@@ -211,7 +211,7 @@ fn explain<C: Configuration>(
     let dotted = above.iter().copied().chain(path.iter().map(String::as_str)).collect::<Vec<_>>().join(".");
     let is_key = message.starts_with("unknown field") || message.starts_with("missing field");
     let place = entry.and_then(|entry| seen(if is_key { &entry.key } else { &entry.value }));
-    wording::<C>(&dotted, message, value.as_ref(), values, above).at(place)
+    wording::<C>(&dotted, message, value.as_ref(), values, above, fails).at(place)
 }
 
 /// The child of the table at `path` without which the error is another. The tag comes last: without it every other key
@@ -270,6 +270,7 @@ fn wording<C: Configuration>(
     value: Option<&toml::Value>,
     values: &toml::Table,
     above: &[&str],
+    fails: Fails<'_>,
 ) -> LayerError {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
@@ -281,8 +282,15 @@ fn wording<C: Configuration>(
         let own = tag::<C>(&table.split('.').collect::<Vec<_>>()).filter(|tag| Some(*tag) != Some("kind"));
         let own = own.filter(|own| at(values, &inner).is_some_and(|table| table.contains_key(*own)));
         let known = own.into_iter().chain(quoted.iter().skip(1).copied());
-        return LayerError::new(format!("unknown key `{key}` in `[{table}]`"))
-            .with_help(suggestion(key, "keys", known));
+        let help = suggestion(key, "keys", known);
+        let error = LayerError::new(format!("unknown key `{key}` in `[{table}]`"));
+        let chosen = own.and_then(|own| Some((own, at(values, &inner)?.get(own)?.as_str()?)));
+        let having = own.map_or_else(Vec::new, |own| choices_with(own, key, values, &inner, fails));
+        let Some((own, chosen)) = chosen.filter(|_| !having.is_empty()) else { return error.with_help(help) };
+        let names = having.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+        let message = format!("unknown key `{key}` in `[{table}]`, whose `{own}` is \"{chosen}\"");
+        let choose = format!("remove it, or set `{table}.{own}` to one that has this key: {names}");
+        return LayerError::new(message).with_help(format!("{choose}; {help}"));
     }
     if message.starts_with("unknown variant") {
         let word = quoted.first().copied().unwrap_or_default();
@@ -313,6 +321,27 @@ fn wording<C: Configuration>(
         .replace("expected u64", "expected a whole number");
     let plain = plain.replace("expected f64", "expected a number").replace("expected a string", "expected a text");
     LayerError::new(format!("`{path}`: {}", plain.trim_end()))
+}
+
+/// A name that no key and no choice has.
+const NO_NAME: &str = "\u{0}";
+
+/// The choices of a table under which it has a key. `own`: the key of the table that chooses.
+fn choices_with(own: &str, key: &str, values: &toml::Table, path: &[String], fails: Fails<'_>) -> Vec<String> {
+    let with = |entries: &[(&str, &str)]| {
+        let mut values = values.clone();
+        let table = path.iter().try_fold(&mut values, |table, name| table.get_mut(name)?.as_table_mut())?;
+        *table = entries.iter().map(|(key, value)| ((*key).to_owned(), toml::Value::from(*value))).collect();
+        fails(values)
+    };
+    let quoted = |message: String| message.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    // The deserialiser lists what it would take instead of a name that it does not know.
+    let choices = with(&[(own, NO_NAME)]).map(quoted).unwrap_or_default();
+    let has_key = |choice: &String| {
+        let keys = with(&[(own, choice), (NO_NAME, "")]).filter(|message| message.starts_with("unknown field"));
+        keys.map(quoted).is_some_and(|keys| keys.iter().skip(1).any(|known| known == key))
+    };
+    choices.into_iter().skip(1).filter(has_key).collect()
 }
 
 /// Keys that are wrong in a table of a list below, which no path names.

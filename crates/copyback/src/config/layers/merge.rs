@@ -1,7 +1,7 @@
 //! How one layer goes over another.
 
-use super::tree::{Node, Table};
-use super::{Configuration, WORKLOADS};
+use super::tree::{Node, Table, plain};
+use super::{Configuration, Place, WORKLOADS};
 
 /// Keys of `[workload]` that only a generator has.
 const GENERATOR_KEYS: &[&str] = &[
@@ -41,20 +41,39 @@ fn says_sizes(over: &Table) -> bool {
     })
 }
 
-/// Puts `over` on top of `base`.
-pub(super) fn merge<C: Configuration>(base: &mut Table, over: Table) {
-    merge_at::<C>(&[], base, over);
+/// A setting that a later layer dropped: it chose another policy.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    /// The table and the key, with dots between.
+    pub key: String,
+    /// Its value.
+    pub value: toml::Value,
+    /// Where the value stands.
+    pub place: Place,
+    /// The key that chooses: `policy`, `mode` or `kind`.
+    pub tag: &'static str,
+    /// What the earlier layers had chosen.
+    pub before: String,
+    /// What the later layer chose.
+    pub now: String,
+    /// Where the later choice stands.
+    pub by: Place,
 }
 
-fn merge_at<C: Configuration>(path: &[&str], base: &mut Table, over: Table) {
+/// Puts `over` on top of `base`; what goes with a choice that it replaces is put into `dropped`.
+pub(super) fn merge<C: Configuration>(base: &mut Table, over: Table, dropped: &mut Vec<Dropped>) {
+    merge_at::<C>(&[], base, over, dropped);
+}
+
+fn merge_at<C: Configuration>(path: &[&str], base: &mut Table, over: Table, dropped: &mut Vec<Dropped>) {
     for (key, entry) in over {
         let here = [path, &[key.as_str()]].concat();
         match base.get_mut(&key) {
             Some(below) if here != ["capacity"] => match (&mut below.node, entry.node) {
                 (Node::Table(below_table), Node::Table(table)) => {
-                    drop_alternatives::<C>(&here, below_table, &table);
+                    drop_alternatives::<C>(&here, below_table, &table, dropped);
                     (below.key, below.value) = (entry.key, entry.value);
-                    merge_at::<C>(&here, below_table, table);
+                    merge_at::<C>(&here, below_table, table, dropped);
                 }
                 (_, node) => *below = super::tree::Entry { node, ..entry },
             },
@@ -84,14 +103,29 @@ fn kept<C: Configuration>(path: &[&str], policy: Option<toml::Value>) -> &'stati
 }
 
 /// Drops from `base` what makes no sense any more under `over`.
-fn drop_alternatives<C: Configuration>(path: &[&str], base: &mut Table, over: &Table) {
+fn drop_alternatives<C: Configuration>(path: &[&str], base: &mut Table, over: &Table, dropped: &mut Vec<Dropped>) {
     if let Some(tag) = tag::<C>(path) {
         let leaf = |table: &Table| match table.get(tag).map(|entry| &entry.node) {
             Some(Node::Leaf(value)) => Some(value.clone()),
             _ => None,
         };
-        if over.contains_key(tag) && leaf(over) != leaf(base) {
+        if let Some(by) = over.get(tag).map(|entry| &entry.value)
+            && leaf(over) != leaf(base)
+        {
             let kept = kept::<C>(path, leaf(over));
+            let name = |choice: Option<toml::Value>| choice.as_ref().and_then(|name| Some(name.as_str()?.to_owned()));
+            if let (Some(before), Some(now)) = (name(leaf(base)), name(leaf(over))) {
+                // What the later layer sets itself has another value, and is not lost.
+                let lost = plain(base)
+                    .into_iter()
+                    .filter(|(key, _)| key != tag && !kept.contains(&key.as_str()) && !over.contains_key(key));
+                dropped.extend(lost.map(|(key, value)| {
+                    let place = base[&key].value.clone();
+                    let key = path.iter().copied().chain([&*key]).collect::<Vec<_>>().join(".");
+                    let (before, now, by) = (before.clone(), now.clone(), by.clone());
+                    Dropped { key, value, place, tag, before, now, by }
+                }));
+            }
             base.retain(|key, _| kept.contains(&key.as_str()));
         }
     }

@@ -25,12 +25,14 @@ mod tree;
 use super::presets::SCHEMES;
 use super::{Axis, KeyError};
 use copyback_workload::spec::{Footprint, WorkloadSpec};
+pub use merge::Dropped;
 pub use resolved::Resolved;
 use serde::{Serialize, de::DeserializeOwned};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+pub use tree::check_printable;
 use tree::{Node, Table};
 
 /// A text that settings come from.
@@ -319,6 +321,7 @@ impl Layer {
 #[derive(Clone, Debug)]
 pub struct Stack<C> {
     root: Table,
+    dropped: Vec<Dropped>,
     amounts_to: PhantomData<fn() -> C>,
 }
 
@@ -333,12 +336,17 @@ impl<C: Configuration> Stack<C> {
     pub fn new() -> Self {
         let text = Text { name: decode::BUILT_IN.into(), text: decode::defaults::<C>() };
         let root = tree::parse(&Arc::new(text)).expect("the defaults were printed by the same library");
-        Self { root, amounts_to: PhantomData }
+        Self { root, dropped: Vec::new(), amounts_to: PhantomData }
     }
 
     /// Puts a layer on top.
     pub fn push(&mut self, layer: Layer) {
-        merge::merge::<C>(&mut self.root, layer.root);
+        merge::merge::<C>(&mut self.root, layer.root, &mut self.dropped);
+    }
+
+    /// Settings that a later layer dropped, because it chose another policy; those of the built-in defaults are none.
+    pub fn dropped(&self) -> impl Iterator<Item = &Dropped> {
+        self.dropped.iter().filter(|dropped| decode::seen(&dropped.place).is_some())
     }
 
     /// The configuration that the layers amount to, checked as a whole.
@@ -408,10 +416,13 @@ impl<C: Configuration> Stack<C> {
         Ok(())
     }
 
-    /// Where a key of a table was set, if anybody but the defaults set it.
+    /// Where a key of a table, or of a table in it, was set; `None` if only the defaults set it.
     pub fn place_of_leaf(&self, key: &str) -> Option<Place> {
-        let (table, leaf) = key.split_once('.')?;
-        let Node::Table(table) = &self.root.get(table)?.node else { return None };
+        let (tables, leaf) = key.rsplit_once('.')?;
+        let table = tables.split('.').try_fold(&self.root, |table, name| match &table.get(name)?.node {
+            Node::Table(inner) => Some(inner),
+            Node::Leaf(_) => None,
+        })?;
         decode::seen(&table.get(leaf)?.value)
     }
 

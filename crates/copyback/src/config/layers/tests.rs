@@ -292,7 +292,8 @@ fn unknown_keys_point_at_the_key() {
 #[test]
 fn a_parameter_of_another_policy_is_unknown() {
     let (message, help, at) = error("[victim]\nd = 3");
-    assert_eq!(message, "unknown key `d` in `[victim]`");
+    assert_eq!(message, "unknown key `d` in `[victim]`, whose `policy` is \"greedy\"");
+    assert!(help.starts_with("remove it, or set `victim.policy` to one that has this key: \"d-choices\";"), "{help}");
     assert!(help.contains("`tie_blocks`"), "{help}");
     assert_eq!(at, "layer2.toml: d");
 }
@@ -428,4 +429,50 @@ fn the_host_waits_for_completions_where_the_workload_has_no_arrival_times() {
     let (message, _, at) = error("[host]\nmode = \"open\"");
     assert!(message.contains("an open loop needs arrival times"), "{message}");
     assert_eq!(at, "layer2.toml: \"open\"");
+}
+
+/// What goes with a choice that a later layer replaces is told with both places, and no more.
+#[test]
+fn settings_that_a_choice_drops_are_told() {
+    let mut stack = stack(&["[frontier]\npolicy = \"single\"\nfill_limit = \"1 ms\"\nhot_window = 100\n"]);
+    assert_eq!(stack.dropped().count(), 0);
+    stack.push(Layer::of_sets(&["frontier.policy=row".to_owned(), "frontier.hot_window=5".to_owned()]).unwrap());
+    let dropped: Vec<&Dropped> = stack.dropped().collect();
+    let [Dropped { key, value, place, tag, before, now, by }] = dropped[..] else { panic!("{dropped:?}") };
+    assert_eq!((key.as_str(), value.as_str(), *tag), ("frontier.fill_limit", Some("1 ms"), "policy"));
+    assert_eq!((before.as_str(), now.as_str()), ("single", "row"));
+    assert_eq!((place.text.name.as_str(), by.text.name.as_str()), ("layer2.toml", "--set"));
+}
+
+#[test]
+fn a_place_is_that_of_the_key_in_its_own_table() {
+    let stack = stack(&["[admit]\npolicy = \"debit\"\n[admit.shares]\nwear = 3.0\n"]);
+    let place = stack.place_of_leaf("admit.shares.wear").expect("it is set");
+    assert_eq!(&place.text.text[place.span], "3.0");
+    assert!(stack.place_of_leaf("admit.shares.gc").is_none() && stack.place_of_leaf("admit.nothing.gc").is_none());
+}
+
+/// A name of a file, or a text, may hold what would change a terminal.
+#[test]
+fn control_characters_are_refused_where_they_stand() {
+    for (text, says, at) in [
+        ("[workload]\nname = \"a\\u001bb\"", "`name` has the control character U+001B", "\"a\\u001bb\""),
+        ("[workload]\nname = \"a\\nb\"", "`name` has the control character U+000A", "\"a\\nb\""),
+        (
+            "[workloads.\"a\\nNote\"]\nrequests = 1",
+            "the key `a\\nNote` has the control character U+000A",
+            "\"a\\nNote\"",
+        ),
+        (
+            "[array]\noverride = [{ drives = [0], device = \"\\u0007\" }]",
+            "`device` has the control character U+0007",
+            "[{ drives = [0], device = \"\\u0007\" }]",
+        ),
+        ("[allocation]\norder = \"\\u202e\"", "`order` has the control character U+202E", "\"\\u202e\""),
+    ] {
+        let (message, help, place) = shown(Layer::parse("layer2.toml", text).unwrap_err());
+        assert!(message.contains(says) && help == "remove it", "{message}");
+        assert!(place.ends_with(at), "{place}");
+    }
+    Layer::parse("layer2.toml", "description = \"\"\"\na\nb\tc\"\"\"").expect("a text may have lines");
 }

@@ -1,6 +1,7 @@
 //! TOML as a tree in which every key and value knows its place.
 
 use super::{LayerError, Place, Text};
+use copyback_workload::printable::{is_unprintable, printable};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,11 +45,44 @@ pub(super) fn parse(text: &Arc<Text>) -> Result<Table, LayerError> {
     table(text, parsed.into_inner())
 }
 
+/// Refuses a key, or a value of one, with characters that would change what a terminal shows. Only a text of several
+/// lines may have ends of lines and tabulators, and a name is none.
+///
+/// # Errors
+/// The character and its place.
+pub fn check_printable(key: &str, value: &DeValue<'_>, [key_place, place]: [&Place; 2]) -> Result<(), LayerError> {
+    let refuse = |what: &str, c: char, place: &Place| {
+        let character = u32::from(c);
+        LayerError::new(format!("{what} has the control character U+{character:04X}"))
+            .with_help("remove it")
+            .at(Some(place.clone()))
+    };
+    if let Some(c) = key.chars().find(|c| is_unprintable(*c)) {
+        return Err(refuse(&format!("the key `{}`", printable(key)), c, key_place));
+    }
+    let is_wrong = |c: &char| is_unprintable(*c) && (key == "name" || !['\n', '\r', '\t'].contains(c));
+    match value {
+        DeValue::String(text) => match text.chars().find(is_wrong) {
+            Some(c) => Err(refuse(&format!("`{key}`"), c, place)),
+            None => Ok(()),
+        },
+        DeValue::Array(items) => items.iter().try_for_each(|item| match item.get_ref() {
+            // Other tables are looked at where they are read, with places of their own.
+            DeValue::Table(inner) => inner
+                .iter()
+                .try_for_each(|(key, value)| check_printable(key.get_ref(), value.get_ref(), [place, place])),
+            item => check_printable(key, item, [key_place, place]),
+        }),
+        _ => Ok(()),
+    }
+}
+
 fn table(text: &Arc<Text>, from: DeTable<'_>) -> Result<Table, LayerError> {
     let mut table = Table::new();
     for (key, value) in from {
         let (key_span, value_span) = (key.span(), value.span());
         let place = |span| Place { text: text.clone(), span };
+        check_printable(key.get_ref(), value.get_ref(), [&place(key_span.clone()), &place(value_span.clone())])?;
         let node =
             match value.get_ref() {
                 DeValue::Table(_) => {

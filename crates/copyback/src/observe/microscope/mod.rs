@@ -192,7 +192,7 @@ impl Recorder {
             goes_on
         });
         let to_ns = to_ns.min(now_ns).max(from_ns);
-        View { from_ns, to_ns, wanted_ns: focus.for_ns, dies, is_coordinated, is_cut, rows }
+        View { from_ns, to_ns, run_end_ns: now_ns, wanted_ns: focus.for_ns, dies, is_coordinated, is_cut, rows }
     }
 }
 
@@ -203,6 +203,8 @@ pub struct View {
     pub from_ns: u64,
     /// When it ends: as it was asked for, or with the run, or where there were too many rows.
     pub to_ns: u64,
+    /// When the run ended.
+    pub run_end_ns: u64,
     /// How long it was to be.
     pub wanted_ns: u64,
     /// Dies of each drive of the array.
@@ -235,7 +237,8 @@ impl View {
         let note = if self.is_cut {
             format!("the microscope keeps {ROWS_MAX} rows, and its window of {wanted} ends after them, at {to}")
         } else if self.to_ns <= self.from_ns {
-            format!("the run ended before the window of the microscope, which begins at {from}")
+            let end = format_duration_ns(self.run_end_ns);
+            format!("the run ended at {end}, before the window of the microscope, which begins at {from}")
         } else if self.to_ns - self.from_ns < self.wanted_ns {
             format!("the run ended at {to}, before the window of the microscope, {wanted} from {from} on, was over")
         } else {

@@ -4,6 +4,7 @@
 
 use super::panels::{Panel, Shows, panels, united, when_collecting};
 use super::{Row, View};
+use copyback_workload::printable::printable;
 use copyback_workload::units::format_duration_ns;
 
 /// Columns of a panel, a pixel each.
@@ -213,5 +214,5 @@ fn legend(panels: &[Panel], y: f64) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -72,7 +72,7 @@ fn a_window_with_too_many_rows_ends_there() {
 #[test]
 fn a_run_that_ends_before_the_window_is_noted() {
     let view = recorder(&[1]).end(false, 99);
-    assert!(view.notes()[0].contains("ended before the window"), "{:?}", view.notes());
+    assert!(view.notes()[0].contains("ended at 99 ns, before the window"), "{:?}", view.notes());
     assert_eq!((view.from_ns, view.to_ns), (100, 100));
     // Nothing is drawn, and nothing fails.
     assert!(svg::draw(&view, "nothing", 1).contains("volume, reads: none"));

@@ -4,6 +4,7 @@ use super::collection::Step;
 use super::commands::Takes;
 use super::known::{compose_of, trigger_of};
 use super::{Oracle, time_of};
+use copyback::config::ShareOrCount;
 use copyback::dispatch::compose::GcBuilderName;
 use copyback::dispatch::order::OrderConfig;
 use copyback::ftl::victim::VictimConfig;
@@ -231,7 +232,10 @@ impl Oracle<'_> {
     pub(super) fn state(&self, die: usize) -> State {
         let trigger = trigger_of(self.config);
         let soft = trigger.soft.of(self.config.geometry.blocks_per_plane);
-        let hard = (trigger.hard * f64::from(soft)).ceil() as usize;
+        let hard = match trigger.hard {
+            ShareOrCount::Share(share) => (share * f64::from(soft)).ceil() as usize,
+            ShareOrCount::Blocks(count) => count as usize,
+        };
         let is_low = self.planes_of(die).any(|plane| self.planes[plane].is_below(hard, trigger.count));
         let stops_all = match &self.config.preemption {
             PreemptionConfig::Points(points) => points.at_hard == AtHard::All,

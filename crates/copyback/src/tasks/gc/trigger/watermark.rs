@@ -38,8 +38,9 @@
 //! - `idle` (default: none): a table that lets collection run in idle time, too: `idle.after` (default `"10 ms"`), once
 //!   the drive has had nothing to do for so long; `idle.stop` (default: twice `soft`), until this watermark is reached
 //!   or a request arrives. ispass11 Section IV-A.
-//! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up: below it preemptible collections are so no more, or
-//!   only to what consumes no free block (`preemption`). ispass11 Sections III-D and IV-B4: 80 to 20 % of T_soft.
+//! - `hard` (default 0.2): T_hard as a share of `soft`, rounded up, or as a count of the scope's blocks: below it
+//!   preemptible collections are so no more, or only to what consumes no free block (`preemption`). ispass11 Sections
+//!   III-D and IV-B4: 80 to 20 % of T_soft. As with `soft`, 1.0 is a share and 1 is one block.
 
 use super::idle::{self, Idle};
 use super::{DriveView, Level, Parameters, Scope, Start, TriggerPolicy, Wanted};
@@ -79,8 +80,8 @@ pub struct Params {
     /// Blocks between the watermarks of a die's planes.
     #[serde(skip_serializing_if = "is_zero")]
     pub stagger: u32,
-    /// The hard watermark as a share of the watermark at which collection starts.
-    pub hard: f64,
+    /// The hard watermark: a share of the watermark at which collection starts, or a count of the scope's blocks.
+    pub hard: ShareOrCount,
     /// Collection in idle time, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<idle::Params>,
@@ -153,7 +154,7 @@ impl Default for Params {
             collections: Collections::UntilStop,
             when: When::Below,
             stagger: 0,
-            hard: 0.2,
+            hard: ShareOrCount::Share(0.2),
             idle: None,
         }
     }
@@ -243,9 +244,15 @@ impl Parameters for Params {
             return Err(KeyError::new("trigger.stagger", message)
                 .with_help(format!("keep all watermarks below the {scope_blocks} blocks of a plane")));
         }
-        if !(0.0..=1.0).contains(&self.hard) {
-            return Err(KeyError::new("trigger.hard", format!("{} is no share of `trigger.soft`", number(self.hard)))
-                .with_help("use a number from 0 to 1, such as 0.2"));
+        let wrong_hard = match self.hard {
+            ShareOrCount::Share(share) if (0.0..=1.0).contains(&share) => None,
+            ShareOrCount::Share(share) => Some(format!("{} is no share of `trigger.soft`", number(share))),
+            ShareOrCount::Blocks(count) if count <= soft => None,
+            ShareOrCount::Blocks(count) => Some(format!("{count} blocks are more than the {soft} of `trigger.soft`")),
+        };
+        if let Some(why) = wrong_hard {
+            let help = format!("use a share from 0.0 to 1.0, such as 0.2, or a number of blocks up to {soft}");
+            return Err(KeyError::new("trigger.hard", why).with_help(help));
         }
         if self.collections == Collections::One && self.stop.is_some() {
             return Err(KeyError::new(
@@ -358,7 +365,7 @@ impl Policy {
             when: params.when,
             soft_watermark: watermark(soft_blocks),
             stop_watermark: watermark(params.stop.unwrap_or(params.soft).of(blocks)),
-            hard_watermark: watermark(ShareOrCount::Share(params.hard).of(soft_blocks)),
+            hard_watermark: watermark(params.hard.of(soft_blocks)),
             stagger: watermark(params.stagger),
             idle: params.idle.as_ref().map(|idle| Idle::new(idle, soft_blocks, (blocks, planes), of_plane)),
         }

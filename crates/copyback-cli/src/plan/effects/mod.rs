@@ -1,0 +1,159 @@
+//! Notes on what a configuration says and no run looks at, or what a name alone would mislead about.
+
+mod unlooked;
+
+use copyback::config::Axis;
+use copyback::config::layers::{Dropped, Layer};
+use copyback::host::config::{HostConfig, HostMode};
+use copyback::run::config::{AXES, RunConfig, Stack};
+use unlooked::UNLOOKED;
+
+/// Axes on which layers over a scheme choose another policy than it does: its name alone would mislead.
+pub(super) fn overridden(scheme: &Layer, over: &[Layer]) -> Vec<String> {
+    let of_axis = |axis: &Axis| {
+        let (own, last) =
+            (scheme.policy(axis.name)?, over.iter().rev().find(|layer| layer.policy(axis.name).is_some())?);
+        // Whoever hands a policy in knows whose place it takes.
+        let policy = last.policy(axis.name).filter(|policy| *policy != own && *policy != "plugin")?;
+        Some(format!("`{}` is `{policy}`, for {} has it so, and not the scheme's `{own}`", axis.name, last.text().name))
+    };
+    AXES.iter().filter_map(of_axis).collect()
+}
+
+/// Settings of files and of the command line that have no effect, each with the reason.
+pub(super) fn without_effect(stack: &Stack, device: Option<&Layer>, scheme: &Layer, run: &RunConfig) -> Vec<String> {
+    let replaced = AXES.iter().filter_map(|axis| replaced(axis, device?, scheme, stack));
+    let by_mode = OF_ONE_MODE.iter().filter_map(|OfOneMode { table, key, mode, says }| {
+        let key = format!("{table}.{key}");
+        let place = stack.place_of_leaf(&key).filter(|place| is_users(&place.text.name))?;
+        let is = loop_of(run.host.mode);
+        (run.host.mode != *mode && says(&run.host))
+            .then(|| format!("`{key}` ({}) has no effect, for the host's loop is {is}", place.text.name))
+    });
+    let unlooked = users_keys(stack, run).into_iter().filter_map(|(key, name)| {
+        let why = UNLOOKED.iter().filter(|unlooked| unlooked.has(&key)).find_map(|unlooked| (unlooked.why)(run))?;
+        // A printed configuration has every default.
+        says(run, &key).then(|| format!("`{key}` ({name}) has no effect: {why}"))
+    });
+    let dropped = stack.dropped().filter_map(|dropped| of_dropped(dropped, device, scheme, run));
+    replaced.chain(by_mode).chain(unlooked).chain(dropped).collect()
+}
+
+/// Keys of a run's tables that the user's texts set, each with the name of its text.
+fn users_keys(stack: &Stack, run: &RunConfig) -> Vec<(String, String)> {
+    fn add(keys: &mut Vec<String>, path: &str, value: &toml::Value) {
+        match value {
+            toml::Value::Table(table) => {
+                table.iter().for_each(|(key, value)| add(keys, &format!("{path}.{key}"), value))
+            }
+            _ => keys.push(path.to_owned()),
+        }
+    }
+    let Ok(toml::Value::Table(tables)) = toml::Value::try_from(run) else { return Vec::new() };
+    let mut keys = Vec::new();
+    tables.iter().for_each(|(name, table)| add(&mut keys, name, table));
+    let chooses = |key: &str| [".policy", ".mode"].iter().any(|tag| key.ends_with(tag));
+    let users = keys.into_iter().filter(|key| !chooses(key)).filter_map(|key| {
+        let place = stack.place_of_leaf(&key).filter(|place| is_users(&place.text.name))?;
+        Some((key, place.text.name.clone()))
+    });
+    users.collect()
+}
+
+/// The value of a key of a run.
+fn value(run: &RunConfig, key: &str) -> Option<toml::Value> {
+    key.split('.').try_fold(toml::Value::try_from(run).ok()?, |value, name| value.get(name).cloned())
+}
+
+/// Whether a key says something at all: it has another value than it would have without being set.
+fn says(run: &RunConfig, key: &str) -> bool {
+    let Ok(mut tables) = toml::Table::try_from(run) else { return true };
+    let mut names: Vec<&str> = key.split('.').collect();
+    let leaf = names.pop().unwrap_or_default();
+    let table = names.iter().try_fold(&mut tables, |table, name| table.get_mut(*name)?.as_table_mut());
+    table.and_then(|table| table.remove(leaf));
+    tables.try_into::<RunConfig>().map_or(true, |without| value(&without, key) != value(run, key))
+}
+
+/// A user's setting that a later layer dropped when it chose another policy.
+fn of_dropped(dropped: &Dropped, device: Option<&Layer>, scheme: &Layer, run: &RunConfig) -> Option<String> {
+    let Dropped { key, value, place, tag, before, now, by } = dropped;
+    let (name, over) = (&place.text.name, &by.text.name);
+    let is_of_device = device.is_some_and(|device| *name == device.text().name);
+    // Of a device's table that a scheme replaces there is one note.
+    if !is_users(name) || (is_of_device && *over == scheme.text().name) {
+        return None;
+    }
+    let (table, leaf) = key.rsplit_once('.')?;
+    if default_under(run, table, (tag, before), leaf).is_some_and(|default| default == *value) {
+        return None;
+    }
+    Some(format!(
+        "`{key} = {value}` ({name}) has no effect: it belongs to `{table}.{tag} = \"{before}\"`, and {over} chooses \
+         \"{now}\""
+    ))
+}
+
+/// The value that a key has under a choice if nothing sets it.
+fn default_under(run: &RunConfig, table: &str, (tag, choice): (&str, &str), leaf: &str) -> Option<toml::Value> {
+    let mut tables = toml::Table::try_from(run).ok()?;
+    let own = table.split('.').try_fold(&mut tables, |table, name| table.get_mut(name)?.as_table_mut())?;
+    *own = toml::Table::from_iter([(tag.to_owned(), choice.into())]);
+    value(&tables.try_into().ok()?, &format!("{table}.{leaf}"))
+}
+
+/// A setting that says something of one mode of the host alone.
+pub(super) struct OfOneMode {
+    pub table: &'static str,
+    pub key: &'static str,
+    pub mode: HostMode,
+    /// Whether it says something at all: a printed configuration has defaults of both modes.
+    says: fn(&HostConfig) -> bool,
+}
+
+/// All of them.
+pub(super) const OF_ONE_MODE: &[OfOneMode] = &[
+    OfOneMode {
+        table: "host",
+        key: "queue_depth",
+        mode: HostMode::Closed,
+        says: |host| host.queue_depth != HostConfig::default().queue_depth,
+    },
+    OfOneMode {
+        table: "host",
+        key: "outstanding_max",
+        mode: HostMode::Open,
+        says: |host| host.outstanding_max != HostConfig::default().outstanding_max,
+    },
+    // Arrival times that are not used have a note of their own.
+    OfOneMode { table: "workload", key: "time_scale", mode: HostMode::Open, says: |_| false },
+];
+
+/// What a mode means for when requests arrive.
+pub(super) fn loop_of(mode: HostMode) -> &'static str {
+    match mode {
+        HostMode::Open => "open: requests arrive when the workload says",
+        HostMode::Closed => "closed: a request arrives when another ends",
+    }
+}
+
+/// Whether a text is the user's own, and no preset.
+fn is_users(name: &str) -> bool {
+    !["device ", "scheme ", "array ", "workload "].iter().any(|preset| name.starts_with(preset))
+}
+
+/// A table of a user's device in whose place a scheme has its own.
+fn replaced(axis: &Axis, device: &Layer, scheme: &Layer, stack: &Stack) -> Option<String> {
+    let (own, chosen) = (device.policy(axis.name)?, scheme.policy(axis.name)?);
+    let last = stack.place_of_leaf(&format!("{}.policy", axis.name))?;
+    let is_schemes = last.text.name == scheme.text().name;
+    (is_users(&device.text().name) && own != chosen && is_schemes).then(|| {
+        format!(
+            "`[{}]` of {} (`{own}`) has no effect: the scheme goes over the device and has `{chosen}`; --set \
+             {}.policy={own} goes over both",
+            axis.name,
+            device.text().name,
+            axis.name
+        )
+    })
+}

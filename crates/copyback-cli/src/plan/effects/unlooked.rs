@@ -1,0 +1,187 @@
+//! Settings that only some policies of other axes use.
+
+use copyback::array::Level;
+use copyback::config::ShareOrCount;
+use copyback::dispatch::admit::debit::MapTask;
+use copyback::dispatch::admit::{AdmitConfig, shares::SharesConfig};
+use copyback::dispatch::compose::GcBuilderName;
+use copyback::flash::command::Source;
+use copyback::ftl::mapping::MappingConfig;
+use copyback::ftl::victim::VictimConfig;
+use copyback::host::config::Target;
+use copyback::run::config::RunConfig;
+
+/// Settings and the reason why a run does not use them.
+pub(super) struct Unlooked {
+    /// A table with all its keys but the one that chooses (`trigger.`), or a key.
+    pub keys: &'static [&'static str],
+    /// Why no component uses them; `None` if one does.
+    pub why: fn(&RunConfig) -> Option<String>,
+}
+
+impl Unlooked {
+    /// Whether a key is one of these.
+    pub fn has(&self, key: &str) -> bool {
+        self.keys.iter().any(|own| *own == key || (own.ends_with('.') && key.starts_with(own)))
+    }
+}
+
+/// All of them.
+pub(super) const UNLOOKED: &[Unlooked] = &[
+    Unlooked { keys: &["trigger.", "victim."], why: of_merges },
+    Unlooked { keys: &["trigger.hard"], why: of_hard },
+    Unlooked { keys: &["trigger.report", "trigger.last_resort"], why: of_told_drives },
+    Unlooked { keys: &["trigger.stagger"], why: of_several_planes },
+    Unlooked { keys: &["preemption.at_hard"], why: of_a_hard_watermark },
+    Unlooked { keys: &["compose.gc_scan"], why: of_partners_of_reads },
+    Unlooked { keys: &["compose.gc_scan_max"], why: of_partners_of_collections },
+    Unlooked { keys: &["compose.scan_max"], why: of_partners },
+    Unlooked { keys: &["timing.cache_busy"], why: of_the_cache_register },
+    Unlooked { keys: &["admit.map", "admit.shares.map"], why: of_the_map },
+    Unlooked {
+        keys: &["admit.scrub", "admit.shares.scrub", "admit.shares.scrub_p", "admit.shares.scrub_i"],
+        why: |run| of_task(run, Source::Scrub, "scrub"),
+    },
+    Unlooked { keys: &["admit.wear", "admit.shares.wear"], why: |run| of_task(run, Source::Wear, "wear") },
+    Unlooked { keys: &["order."], why: of_timed_collections },
+    Unlooked { keys: &["frontier.fill_ends"], why: of_writes_to_flash },
+    Unlooked { keys: &["frontier.fill_awaited"], why: of_map_pages },
+    Unlooked { keys: &["granularity.gather"], why: of_pages_in_rows },
+    Unlooked { keys: &["array.partial", "array.write_after"], why: of_parity },
+    Unlooked { keys: &["array.stripe_unit"], why: of_a_volume },
+    Unlooked { keys: &["coordination.scope"], why: of_several_drives },
+];
+
+fn if_so(is_so: bool, why: impl Into<String>) -> Option<String> {
+    is_so.then(|| why.into())
+}
+
+fn of_merges(run: &RunConfig) -> Option<String> {
+    let why = "merges of log blocks (`mapping.policy = \"fast\"`) start and pick blocks by rules of their own";
+    if_so(run.mapping.log_blocks().is_some(), why)
+}
+
+fn of_hard(run: &RunConfig) -> Option<String> {
+    let policy = run.preemption.name();
+    let why = format!(
+        "it says when collections let the host go first no more, and under `preemption.policy = \"{policy}\"` they \
+         never do"
+    );
+    if_so(!run.preemption.lets_host_first(), why)
+}
+
+fn of_told_drives(run: &RunConfig) -> Option<String> {
+    let policy = run.coordination.name();
+    let why =
+        format!("drives that are told when to collect use it, and under `coordination.policy = \"{policy}\"` none is");
+    if_so(run.coordination.common().is_none(), why)
+}
+
+fn of_several_planes(run: &RunConfig) -> Option<String> {
+    if_so(run.shape().planes_per_die == 1, "the planes of a die are written together, or it has only one")
+}
+
+fn of_a_hard_watermark(run: &RunConfig) -> Option<String> {
+    let is_none = matches!(run.trigger.watermarks().hard, ShareOrCount::Blocks(0) | ShareOrCount::Share(0.0));
+    if_so(is_none, "there is no hard watermark: `trigger.hard` is 0")
+}
+
+fn of_partners_of_reads(run: &RunConfig) -> Option<String> {
+    let why = "`gc+host` alone looks for partners of a collection's reads, and `compose.gc` has it not";
+    if_so(!has(run, GcBuilderName::GcHost), why)
+}
+
+fn of_partners_of_collections(run: &RunConfig) -> Option<String> {
+    let is_used = [GcBuilderName::GcHost, GcBuilderName::Merge].into_iter().any(|builder| has(run, builder))
+        || run.preemption.lets_host_first()
+        || matches!(run.victim, VictimConfig::ReadMatch(_));
+    let why = "no collection looks at the requests that wait: `gc+host` and `merge` in `compose.gc`, preemption \
+               points and `victim.policy = \"read-match\"` do";
+    if_so(!is_used, why)
+}
+
+fn of_partners(run: &RunConfig) -> Option<String> {
+    let is_used = builds(run, "multi-plane") && run.geometry.planes_per_die > 1;
+    if_so(
+        !is_used,
+        "no host command gets a partner: `multi-plane` in `compose.builders` looks for one on another plane",
+    )
+}
+
+fn of_the_cache_register(run: &RunConfig) -> Option<String> {
+    let is_used = builds(run, "cache") || has(run, GcBuilderName::Pipeline);
+    if_so(
+        !is_used,
+        "no builder uses the cache register: `cache` in `compose.builders` does, `pipeline` in `compose.gc`",
+    )
+}
+
+fn of_the_map(run: &RunConfig) -> Option<String> {
+    if run.mapping.cache().is_none() {
+        let policy = run.mapping.name();
+        return Some(format!("the map needs no requests: `mapping.policy = \"{policy}\"` keeps all of it in DRAM"));
+    }
+    let AdmitConfig::Debit(params) = &run.admit else { return None };
+    let is_setting_of_shares = !matches!(params.shares, SharesConfig::Plugin(_));
+    let why = "requests of the map count against the task that caused them: `admit.map = \"own\"` gives them a share";
+    if_so(is_setting_of_shares && params.map == MapTask::Cause, why)
+}
+
+fn of_task(run: &RunConfig, source: Source, name: &str) -> Option<String> {
+    let is_on = run.tasks.on().any(|(_, own)| own == source);
+    if_so(!is_on, format!("this task is off: `[tasks.{name}]` switches it on"))
+}
+
+fn of_timed_collections(run: &RunConfig) -> Option<String> {
+    let why = "collections that take no time (`preemption.policy = \"ideal\"`) wait for nothing, and reads go before \
+               writes in each order";
+    if_so(run.preemption.is_timeless() && run.order.name() == "priority", why)
+}
+
+fn of_writes_to_flash(run: &RunConfig) -> Option<String> {
+    let policy = run.buffer.name();
+    if_so(policy != "none", format!("writes end in the buffer (`buffer.policy = \"{policy}\"`)"))
+}
+
+fn of_map_pages(run: &RunConfig) -> Option<String> {
+    let policy = run.mapping.name();
+    let why = format!("no page of the map is written to flash under `mapping.policy = \"{policy}\"`");
+    if_so(run.mapping.cache().is_none(), why)
+}
+
+fn of_pages_in_rows(run: &RunConfig) -> Option<String> {
+    let why = "each row holds one superpage (`mapping.policy`), whose pages are valid together";
+    if_so(matches!(run.mapping, MappingConfig::Superpage(_)), why)
+}
+
+fn of_parity(run: &RunConfig) -> Option<String> {
+    let level = run.array.as_ref()?.level;
+    let why = format!("{} has no parity that a write of a part of a stripe must keep", level.name());
+    if_so(matches!(level, Level::Raid0 | Level::Raid1 | Level::Raid10), why)
+}
+
+fn of_a_volume(run: &RunConfig) -> Option<String> {
+    let array = run.array.as_ref()?;
+    if run.host.target == Target::Drive {
+        return Some("requests name drives (`host.target = \"drive\"`), and no volume lies over them".to_owned());
+    }
+    if_so(array.drives == 1, "one drive has no other to alternate with")
+}
+
+fn of_several_drives(run: &RunConfig) -> Option<String> {
+    let drives = run.array.as_ref().map_or(1, |array| array.drives);
+    if_so(drives == 1, "there is one drive: its own elements are all that is coordinated")
+}
+
+/// Whether a collection's commands have a builder.
+fn has(run: &RunConfig, builder: GcBuilderName) -> bool {
+    run.compose.gc_builders().contains(&builder)
+}
+
+/// Whether the host's commands have a builder.
+fn builds(run: &RunConfig, builder: &str) -> bool {
+    let list = super::value(run, "compose.builders");
+    list.as_ref()
+        .and_then(toml::Value::as_array)
+        .is_some_and(|list| list.iter().any(|own| own.as_str() == Some(builder)))
+}

@@ -1,0 +1,333 @@
+//! Does each key of each scheme change a run, or say in a note why it does not?
+//!
+//! Every key of the tables that a scheme may have is set to other values, on a tiny drive under a few hundred requests.
+//! If a run accepts a value, some scenario must give another result, or there must be a note. Schemes with the same
+//! tables and neighbouring values are not left out: what has an effect depends on all of them.
+
+use copyback::config::layers::{Layer, LayerError};
+use copyback::config::presets::{Preset, SCHEMES};
+use copyback::observe::report::Report;
+use copyback::run::config::{AXES, Resolved, RunConfig, Stack};
+use copyback::run::{Image, Options, image_key, precondition, simulate_drives};
+use copyback_cli::api::{Asked, Done, call};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+const DEVICE: &str = "
+geometry = { channels = 2, chips_per_channel = 1, dies_per_chip = 1, planes_per_die = 2, blocks_per_plane = 24,
+             pages_per_block = 8, page_size = \"16 KiB\", mapping_unit = \"4 KiB\" }
+timing = { read = \"60 us\", program = \"400 us\", erase = \"2.5 ms\", channel = \"800 MB/s\", command = \"200 ns\" }
+capacity = { over_provisioning = 1.0 }
+precondition = { mode = \"random\" }
+";
+
+/// What is asked of the drive, and what is otherwise; each shows keys that the ones before it do not.
+const SCENARIOS: &[(&str, &[&str])] = &[
+    // Small writes and reads, so many that collections and requests meet.
+    (
+        "size = { kind = \"fixed\", mean = \"4 KiB\" }\nread_share = 0.4\nrequests = 300\n\
+         arrivals = { kind = \"poisson\", rate = 4000.0 }\naddresses = { kind = \"zipf\", theta = 1.0 }",
+        &["host.outstanding_max=64"],
+    ),
+    // Whole pages, as many as the drive takes.
+    (
+        "size = { kind = \"fixed\", mean = \"16 KiB\" }\nread_share = 0.1\nrequests = 400\n\
+         addresses = { kind = \"zipf\", theta = 0.8 }",
+        &["host.mode=closed", "host.queue_depth=64"],
+    ),
+    // Several dies on a channel, and reads.
+    (
+        "size = { kind = \"fixed\", mean = \"16 KiB\" }\nread_share = 0.6\nrequests = 500\n\
+         addresses = { kind = \"zipf\", theta = 0.8 }",
+        &["host.mode=closed", "host.queue_depth=64", "geometry.dies_per_chip=2"],
+    ),
+    // Pauses.
+    (
+        "size = { kind = \"exponential\", mean = \"24 KiB\" }\nread_share = 0.3\nrequests = 400\n\
+         arrivals = { kind = \"on-off\", mean_gap = \"12 ms\", burst = \"2 ms\", burst_rate = 6000.0 }",
+        &["geometry.planes_per_die=4"],
+    ),
+    // Two drives, for what they agree on.
+    (
+        "size = { kind = \"fixed\", mean = \"16 KiB\" }\nread_share = 0.1\nrequests = 800\n\
+         addresses = { kind = \"zipf\", theta = 0.8 }",
+        &["host.mode=closed", "host.queue_depth=64", "array.level=raid-0", "array.drives=2"],
+    ),
+];
+
+/// Values of keys that need others beside them, or that no neighbour of the usual value shows.
+const VALUES: &[(&str, &[&[&str]])] = &[
+    ("allocation.order", &[&["PDWC"], &["DWCP"]]),
+    ("compose.builders", &[&["[]"], &["[\"cache\"]"]]),
+    ("compose.gc", &[&["[\"gc+host\"]"], &["[\"merge\"]"], &["[\"pipeline\"]"], &["[]"]]),
+    ("frontier.fill_limit", &[&["1 ms"], &["3 ms"]]),
+    ("frontier.fill_ends", &[&["flash", "frontier.fill_limit=1 ms"], &["dram", "frontier.fill_limit=1 ms"]]),
+    ("frontier.fill_pages", &[&["4", "frontier.fill_limit=1 ms"]]),
+    ("frontier.fill_awaited", &[&["waits", "frontier.fill_limit=1 ms"]]),
+    ("frontier.hot_window", &[&["100"]]),
+    ("frontier.hot_updates", &[&["3", "frontier.hot_window=100"]]),
+    ("trigger.idle", &[&["{ after = \"100 us\" }"]]),
+    ("trigger.idle.after", &[&["100 us"], &["1 s"]]),
+    ("trigger.idle.stop", &[&["6"]]),
+    ("trigger.hard", &[&["1.0"], &["0.0"]]),
+    (
+        "trigger.last_resort",
+        &[&["5", "trigger.soft=6", "coordination.message_latency=200 ms"], &["5", "trigger.soft=6", "trigger.stop=6"]],
+    ),
+    ("trigger.report", &[&["9", "trigger.soft=4", "coordination.force_stop=report"], &["9"]]),
+    ("trigger.stop", &[&["9"], &["0.2"]]),
+    ("trigger.count", &[&["pages", "trigger.scope=die"], &["pages"]]),
+    ("trigger.collections", &[&["one", "trigger.scope=die"], &["one"]]),
+    ("admit.shares.gc_i", &[&["0.99"]]),
+    ("admit.shares.most", &[&["1.0", "admit.shares.gc_p=40.0"]]),
+    ("granularity.gather", &[&["pairs-first", "trigger.soft=5", "capacity.over_provisioning=1.0"]]),
+    ("preemption.buffer", &[&["2"]]),
+    ("preemption.victims", &[&["1"], &["2"]]),
+    ("preemption.fence", &[&["all", "preemption.read_deadline=100 us", "preemption.write_deadline=100 us"], &["all"]]),
+    ("compose.scan_max", &[&["1"]]),
+    ("compose.gc_scan_max", &[&["1", "preemption.serves=all"], &["1"]]),
+];
+
+/// Keys that take part in few collections of a run: under some schemes no run as short as these shows them.
+const RARE: &[&str] = &["compose.gc_scan_max", "granularity.gather", "trigger.collections", "trigger.count"];
+
+/// A scheme in a scenario: layers that settings go over.
+fn stack(scheme: &Preset, (workload, scenario): (&str, &[&str])) -> Result<Stack, LayerError> {
+    let mut stack = Stack::new();
+    stack.push(Layer::parse("device", DEVICE)?);
+    let mut layer = Layer::parse("scheme", scheme.text)?;
+    for key in ["name", "description", "source"] {
+        layer.take_text(key)?;
+    }
+    stack.push(layer);
+    stack.push(Layer::parse_table("workload", "workload", workload)?);
+    stack.push(Layer::of_sets(&scenario.iter().map(|set| (*set).to_owned()).collect::<Vec<_>>())?);
+    Ok(stack)
+}
+
+/// The same for each scenario, made once.
+struct Stacks(Vec<Stack>);
+
+impl Stacks {
+    fn of(scheme: &Preset) -> Self {
+        Self(SCENARIOS.iter().map(|scenario| stack(scheme, *scenario).expect("the texts are layers")).collect())
+    }
+
+    fn resolved(&self, scenario: usize, sets: &[String]) -> Result<Resolved, LayerError> {
+        let mut stack = self.0[scenario].clone();
+        stack.push(Layer::of_sets(sets)?);
+        stack.resolve()
+    }
+}
+
+/// Runs, and drives that are preconditioned once.
+#[derive(Default)]
+struct Runner {
+    images: BTreeMap<String, Image>,
+    /// Reports of what values are compared with.
+    known: BTreeMap<String, Option<Report>>,
+}
+
+impl Runner {
+    /// The same of a run that comes again and again under this name.
+    fn known(&mut self, name: String, resolved: &Resolved) -> Option<Report> {
+        if !self.known.contains_key(&name) {
+            let report = self.report(resolved);
+            self.known.insert(name.clone(), report);
+        }
+        self.known[&name].clone()
+    }
+
+    /// The report of a run; none if it cannot be run.
+    fn report(&mut self, resolved: &Resolved) -> Option<Report> {
+        let run = &resolved.run;
+        let members = run.members(1, |_| Ok::<_, ()>(None)).ok()?;
+        let mut drives = Vec::new();
+        for member in &members {
+            let key = format!("{} {}", image_key(&member.config), member.seed);
+            if !self.images.contains_key(&key) {
+                self.images.insert(key.clone(), precondition(&member.config, member.seed).ok()?);
+            }
+            drives.push((&member.config, self.images[&key].clone()));
+        }
+        let source = copyback::workload::open(&resolved.workload, 1, run.addressed_bytes(&members)).ok()?;
+        let outcome = simulate_drives(run, drives, source, &Options::default(), &mut |_| {}).ok()?;
+        Some(outcome.report)
+    }
+}
+
+/// The keys of a table under the policy that a scheme has.
+fn keys(stacks: &Stacks, table: &str, config: &toml::Table, room: &[String]) -> BTreeSet<String> {
+    fn add(keys: &mut BTreeSet<String>, path: &str, value: &toml::Value) {
+        match value {
+            toml::Value::Table(table) => {
+                table.iter().for_each(|(key, value)| add(keys, &format!("{path}.{key}"), value))
+            }
+            _ => drop(keys.insert(path.to_owned())),
+        }
+    }
+    let mut keys = BTreeSet::new();
+    if let Some(value) = config.get(table) {
+        add(&mut keys, table, value);
+    }
+    // Those that are not printed, as they have their defaults.
+    let unknown = [room, &[format!("{table}.zzz=1")]].concat();
+    if let Err(error) = stacks.resolved(0, &unknown) {
+        let help = error.help.unwrap_or_default();
+        let listed = help.split_once("keys: ").map_or("", |(_, listed)| listed);
+        keys.extend(listed.split('`').skip(1).step_by(2).map(|key| format!("{table}.{key}")));
+    }
+    keys.retain(|key| !key.ends_with(".policy"));
+    keys
+}
+
+/// Other values of a key, each with the settings that it needs.
+fn values(stacks: &Stacks, key: &str, now: Option<&toml::Value>, room: &[String]) -> Vec<Vec<String>> {
+    if let Some((_, values)) = VALUES.iter().find(|(own, _)| *own == key) {
+        let set = |value: &&[&str]| {
+            let others = value[1..].iter().map(|other| (*other).to_owned());
+            others.chain([format!("{key}={}", value[0])]).collect()
+        };
+        return values.iter().map(set).collect();
+    }
+    let one = |value: String| vec![format!("{key}={value}")];
+    let time = |text: &str| text.split_once(' ').and_then(|(n, unit)| Some((n.parse::<f64>().ok()?, unit.to_owned())));
+    match now {
+        Some(toml::Value::Boolean(is)) => return vec![one((!is).to_string())],
+        Some(toml::Value::Integer(n)) => return [n + 1, 1, 2 * n + 1].map(|n| one(n.to_string())).to_vec(),
+        Some(toml::Value::Float(x)) => return [x / 2.0, x + 0.5, 3.0 * x].map(|x| one(format!("{x:?}"))).to_vec(),
+        Some(toml::Value::String(text)) if let Some((n, unit)) = time(text) => {
+            return vec![one(format!("{} {unit}", 3.0 * n + 1.0)), one(format!("7 {unit}"))];
+        }
+        _ => {}
+    }
+    // A choice among names, which an error lists.
+    let unknown = [room, &[format!("{key}=zzz")]].concat();
+    let help = stacks.resolved(0, &unknown).err().and_then(|error| error.help).unwrap_or_default();
+    match help.split_once("choices: ") {
+        Some((_, listed)) => listed.split('`').skip(1).step_by(2).map(|name| one(name.to_owned())).collect(),
+        None => ["1", "4", "0.3", "1 ms", "true"].map(|value| one(value.to_owned())).to_vec(),
+    }
+}
+
+/// Notes of a run by the program.
+fn notes(scheme: &Preset, (workload, scenario): (&str, &[&str]), sets: &[String]) -> BTreeSet<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let [device, load] = ["device.toml", "load.toml"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    std::fs::write(&device, DEVICE).unwrap();
+    std::fs::write(&load, format!("[workload]\n{workload}")).unwrap();
+    let mut words = ["run", "-S", scheme.name, "-d", &device, "-w", &load].map(str::to_owned).to_vec();
+    let scenario = scenario.iter().map(|set| (*set).to_owned());
+    words.extend(["--requests", "1"].map(str::to_owned));
+    words.extend(scenario.chain(sets.iter().cloned()).flat_map(|set| ["--set".to_owned(), set]));
+    match call(&words, Asked::default(), &Arc::default(), None) {
+        Ok(Done::Runs(runs)) => {
+            let document: serde_json::Value = serde_json::from_str(&runs.json().unwrap()).unwrap();
+            let notes = document["results"][0]["notes"].as_array().expect("a list").clone();
+            notes.iter().map(|note| note.as_str().expect("a text").to_owned()).collect()
+        }
+        Ok(_) => panic!("{words:?} is no run"),
+        Err(failure) => BTreeSet::from([failure.message().to_owned()]),
+    }
+}
+
+/// What came of a key in all scenarios.
+enum Found {
+    /// In the scenario of this number, with these settings.
+    Differs(usize, Vec<String>),
+    Noted,
+    Refused,
+    /// With this setting.
+    Silent(String),
+}
+
+/// Whether a note says that a key has no effect.
+fn says_so(notes: &BTreeSet<String>, key: &str) -> bool {
+    notes.iter().any(|note| note.contains(&format!("`{key}`")) && note.contains("has no effect"))
+}
+
+fn look(runner: &mut Runner, of: (&Preset, &Stacks), key: &str, now: Option<&toml::Value>, room: &[String]) -> Found {
+    let (scheme, stacks) = of;
+    let mut silent = None;
+    for (at, scenario) in SCENARIOS.iter().enumerate() {
+        for value in values(stacks, key, now, room) {
+            let (last, others) = value.split_last().expect("a value");
+            let before = [room, others].concat();
+            let sets = [&before[..], std::slice::from_ref(last)].concat();
+            let Ok(other) = stacks.resolved(at, &sets) else { continue };
+            // Settings beside it that the scheme does not have are left out.
+            let before = if stacks.resolved(at, &before).is_ok() { before } else { room.to_vec() };
+            let Ok(base) = stacks.resolved(at, &before) else { continue };
+            if other.run == base.run {
+                continue;
+            }
+            let name = format!("{} {at} {before:?}", scheme.name);
+            let (Some(first), Some(second)) = (runner.known(name, &base), runner.report(&other)) else { continue };
+            if first != second {
+                return Found::Differs(at, sets);
+            }
+            if silent.is_none() {
+                let added = &notes(scheme, *scenario, &sets) - &notes(scheme, *scenario, &before);
+                if says_so(&added, key) {
+                    return Found::Noted;
+                }
+            }
+            silent = silent.or(Some(last.clone()));
+        }
+    }
+    silent.map_or(Found::Refused, Found::Silent)
+}
+
+/// Settings with which a scheme runs on the drive: those of the papers take larger ones.
+fn room(scheme: &Preset, stacks: &Stacks) -> Vec<String> {
+    let fits = |sets: &[String]| (0..SCENARIOS.len()).all(|scenario| stacks.resolved(scenario, sets).is_ok());
+    let wide = stacks.resolved(0, &["capacity.over_provisioning=3.0".to_owned()]);
+    let has_buffer = wide.is_ok_and(|resolved| resolved.run.buffer.size_bytes().is_some());
+    let buffer = has_buffer.then(|| "buffer.size=512 KiB".to_owned());
+    let wider = ["1.0", "2.0", "3.0"].map(|share| format!("capacity.over_provisioning={share}"));
+    let all = wider.map(|capacity| buffer.iter().cloned().chain([capacity]).collect::<Vec<_>>());
+    all.into_iter().find(|sets| fits(sets)).unwrap_or_else(|| panic!("{} does not fit", scheme.name))
+}
+
+#[test]
+fn every_key_of_every_scheme_has_an_effect_or_a_note() {
+    let mut runner = Runner::default();
+    let (mut silent, mut looked, mut noted) = (Vec::new(), 0, BTreeSet::new());
+    let mut differ: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for scheme in SCHEMES {
+        let stacks = Stacks::of(scheme);
+        let room = room(scheme, &stacks);
+        let base: RunConfig = stacks.resolved(0, &room).expect("it fits").run;
+        let config = toml::Table::try_from(&base).expect("a configuration is a table");
+        for axis in AXES {
+            for key in keys(&stacks, axis.name, &config, &room) {
+                let now = key.split('.').try_fold(toml::Value::Table(config.clone()), |v, name| v.get(name).cloned());
+                looked += 1;
+                match look(&mut runner, (scheme, &stacks), &key, now.as_ref(), &room) {
+                    Found::Silent(_) if RARE.contains(&&*key) => {}
+                    Found::Silent(value) => silent.push(format!("{}: {value}", scheme.name)),
+                    Found::Differs(at, sets) => differ.entry(key).or_default().push((scheme, at, sets)),
+                    Found::Noted => drop(noted.insert(key)),
+                    Found::Refused => {}
+                }
+            }
+        }
+    }
+    assert!(
+        silent.is_empty(),
+        "{} of {looked} settings change nothing, and nothing says so:\n{}",
+        silent.len(),
+        silent.join("\n")
+    );
+    let never: Vec<_> = RARE.iter().filter(|key| !differ.contains_key(**key)).collect();
+    assert!(never.is_empty(), "{never:?} change no result under any scheme");
+    // Where a note speaks of a key under one scheme, it must not do so where the key changes a result.
+    for key in &noted {
+        for (scheme, at, sets) in differ.get(key).into_iter().flatten() {
+            let notes = notes(scheme, SCENARIOS[*at], sets);
+            assert!(!says_so(&notes, key), "{}: {sets:?} changes a result, and {notes:?}", scheme.name);
+        }
+    }
+    let all: usize = differ.values().map(Vec::len).sum();
+    assert!(looked > 1_000 && all * 2 > looked, "{all} of {looked} settings change a result");
+}

@@ -1,0 +1,144 @@
+//! Is a mistake in a configuration an error with a place and a remedy, on every path that takes one?
+
+use crate::common::*;
+use copyback_cli::api::{Asked, Done, Failure, call};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A key of the device or the scheme with a value that no drive has.
+const OF_DRIVES: &[(&str, &str)] = &[
+    ("capacity.over_provisioning", "0"),
+    ("capacity.over_provisioning", "-1"),
+    ("capacity.over_provisioning", "0.0001"),
+    ("capacity.over_provisioning", "nan"),
+    ("capacity.reserved", "1.5"),
+    ("capacity.logical", "\"1 B\""),
+    ("capacity.logical", "\"1 PiB\""),
+    ("geometry.channels", "0"),
+    ("geometry.blocks_per_plane", "3"),
+    ("geometry.page_size", "1000"),
+    ("timing.erase", "\"0 ns\""),
+    ("trigger.soft", "2.5"),
+    ("trigger.hard", "7.5"),
+    ("host.queue_depth", "0"),
+];
+
+/// The same of the array.
+const OF_ARRAYS: &[(&str, &str)] = &[
+    ("array.drives", "1"),
+    ("array.drives", "65"),
+    ("array.stripe_unit", "777"),
+    ("array.stripe_unit", "\"1 PiB\""),
+    ("array.failed", "[9]"),
+    ("array.delay", "\"1 h\""),
+    ("array.override", "[{ drives = [9] }]"),
+    ("array.override", "[{ drives = [0], seed = 1 }, { drives = [0], seed = 2 }]"),
+];
+
+fn failure(words: &[&str]) -> Failure {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    // As the Python package calls the program.
+    match call(&words, Asked::default(), &Arc::default(), None) {
+        Ok(Done::Text(text)) => panic!("{words:?} is taken:\n{text}"),
+        Ok(_) => panic!("{words:?} is taken"),
+        Err(failure) => failure,
+    }
+}
+
+/// An error that says which key, where it stands and what helps.
+fn is_refused(words: &[&str], key: &str) {
+    let failure = failure(words);
+    let (message, help) = (failure.message(), failure.help());
+    assert!(matches!(failure, Failure::Input(_)), "{words:?}: {message}");
+    let table = key.split('.').next().unwrap();
+    assert!(message.contains(table), "{words:?} names no key of `{table}`: {message}");
+    assert!(help.is_some_and(|help| help.split(' ').count() > 1), "{words:?}: no remedy for: {message}");
+    assert!(failure.place().is_some(), "{words:?}: no place of: {message}");
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("names of tests are UTF-8")
+}
+
+#[test]
+fn every_path_refuses_every_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let with_array = OF_DRIVES.iter().chain(OF_ARRAYS);
+    for (key, value) in with_array {
+        let set = format!("{key}={value}");
+        let of_pgc = format!("pgc:{set}");
+        for words in [
+            &["run", "-a", "raid-5", "--set", &set][..],
+            &["run", "-a", "raid-5", "--print-config", "--set", &set],
+            &["run", "-a", "raid-5", "-S", "ggc-proactive-idle", "--set", &set],
+            &["compare", "-a", "raid-5", "-S", "baseline,pgc", "--set", &set],
+            &["compare", "-a", "raid-5", "-S", "baseline,pgc", "--set", &of_pgc],
+        ] {
+            is_refused(words, key);
+        }
+        let [sweep, claims, experiment] = ["sweep.toml", "claims.toml", "experiment.toml"].map(path);
+        let of_array = if key.starts_with("array.") { "" } else { "array.level = \"raid-5\"\n" };
+        let of_level = if *key == "array.drives" { "array.level = \"raid-5\"\n" } else { "" };
+        let text_of_sweep = format!("schemes = [\"baseline\"]\n[set]\n{of_array}{of_level}{key} = {value}\n");
+        std::fs::write(&sweep, &text_of_sweep).unwrap();
+        std::fs::write(&claims, format!("{CLAIM}{text_of_sweep}").replace("schemes = [\"baseline\"]\n", "")).unwrap();
+        std::fs::write(&experiment, format!("array.level = \"raid-5\"\n{key} = {value}\n")).unwrap();
+        is_refused(&["sweep", text(&sweep)], key);
+        is_refused(&["sweep", text(&sweep), "--list"], key);
+        is_refused(&["reproduce", text(&claims)], key);
+        is_refused(&["run", text(&experiment)], key);
+    }
+}
+
+/// A claim of a file of `reproduce`.
+const CLAIM: &str = "schemes = [\"baseline\", \"pgc\"]\nclaim = [{ figure = \"1\", text = \"faster\", where = \"here\", \
+                     metric = \"response.all.mean_ns\", scheme = \"pgc\", against = \"baseline\", published = -50 }]\n";
+
+/// A drive alone is the array of one that its coordination makes of it.
+#[test]
+fn a_coordinated_drive_refuses_every_mistake() {
+    for (key, value) in OF_DRIVES {
+        is_refused(&["run", "-S", "ggc-reactive-inclusive", "--set", &format!("{key}={value}")], key);
+    }
+}
+
+/// An override makes a drive that is impossible, or that the others cannot stand beside.
+#[test]
+fn a_drive_of_its_own_is_checked_before_anything_is_built() {
+    let folder = tempfile::tempdir().unwrap();
+    let [device, experiment] = ["device.toml", "experiment.toml"].map(|name| folder.path().join(name));
+    let small = printed(&copyback(&["devices", "small"]));
+    let small = &small[small.find("[geometry]").expect("a device has a geometry")..];
+    let mistakes = [
+        ("blocks_per_plane", "blocks_per_plane = 3", "geometry"),
+        ("over_provisioning", "over_provisioning = 0.0", "capacity"),
+        ("over_provisioning", "logical = \"1 B\"", "capacity"),
+        // A stripe unit of 16 KiB is no whole page of this drive.
+        ("page_size", "page_size = \"24 KiB\"", "array.stripe_unit"),
+    ];
+    for (key, line, named) in mistakes {
+        let lines = small.lines().map(|own| if own.trim_start().starts_with(key) { line } else { own });
+        std::fs::write(&device, lines.collect::<Vec<_>>().join("\n")).unwrap();
+        let array =
+            "[array]\nlevel = \"raid-5\"\ndrives = 3\nstripe_unit = \"16 KiB\"\n[[array.override]]\ndrives = [1]\n";
+        std::fs::write(&experiment, format!("{array}device = \"device.toml\"\n")).unwrap();
+        for words in [&["run", text(&experiment)][..], &["run", text(&experiment), "--print-config"]] {
+            let failure = failure(words);
+            let message = failure.message();
+            assert!(message.contains(named) && message.contains("drive 1"), "{line}: {message}");
+            assert!(failure.help().is_some() && failure.place().is_some(), "{line}: {message}");
+        }
+    }
+}
+
+/// The program ends as the library does.
+#[test]
+fn a_mistake_in_an_array_ends_with_2() {
+    let output = copyback(&["run", "-a", "raid-5", "--set", "capacity.over_provisioning=0"]);
+    let text = said(&output);
+    assert_eq!(code(&output), 2, "{text}");
+    for part in ["error: `capacity.over_provisioning`: 0 is not possible", "--set:1:", "help: use physical/logical"] {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+}

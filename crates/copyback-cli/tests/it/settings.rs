@@ -1,0 +1,111 @@
+//! Does a setting without effect say so, and does an error name what a key belongs to?
+
+use crate::common::*;
+
+fn done(arguments: &[&str]) -> String {
+    let output = copyback(arguments);
+    assert_eq!(code(&output), 0, "{arguments:?}: {}", said(&output));
+    printed(&output)
+}
+
+fn refused(arguments: &[&str], says: &[&str]) {
+    let output = copyback(arguments);
+    let text = said(&output);
+    assert_eq!(code(&output), 2, "{arguments:?}: {text}");
+    for part in says {
+        assert!(text.contains(part), "{arguments:?} does not say `{part}`: {text}");
+    }
+}
+
+/// Settings that no part of a run uses under other policies than baseline's; all of them stand in the results, too.
+#[test]
+fn settings_without_effect_are_in_the_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let fast = &["mapping.policy=fast", "precondition.mode=sequential"][..];
+    let debit = &["admit.policy=debit", "admit.shares.policy=fixed", "preemption.policy=always"][..];
+    let rows: &[(&[&str], &[&str], &str)] = &[
+        (fast, &[], "trigger.soft=0.2"),
+        (fast, &[], "trigger.stop=0.2"),
+        (&[], &["--array", "raid-0"], "array.partial=reconstruct"),
+        (&[], &["--array", "raid-0"], "array.write_after=own"),
+        (&[], &["--array", "raid-1"], "array.write_after=own"),
+        (&["admit.policy=qosfc", "preemption.policy=always"], &[], "admit.wear=3.0"),
+        (debit, &[], "admit.shares.wear=3.0"),
+        (debit, &[], "admit.shares.scrub=3.0"),
+        (&["preemption.policy=points", "trigger.hard=0"], &[], "preemption.at_hard=all"),
+    ];
+    for (sets, options, setting) in rows {
+        let key = setting.split('=').next().unwrap();
+        let all: Vec<&str> = sets.iter().chain([setting]).flat_map(|set| ["--set", *set]).collect();
+        let json = done(&[&["run", "-q", "--requests", "100", "--json", "-"][..], options, &all].concat());
+        let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let notes = document["results"][0]["notes"].as_array().unwrap();
+        let note = format!("`{key}` (--set) has no effect: ");
+        assert!(notes.iter().any(|said| said.as_str().unwrap().starts_with(&note)), "{setting}: {notes:?}");
+    }
+    let path = folder.path().join("trace.csv");
+    std::fs::write(&path, "arrival_us,op,offset_bytes,length_bytes\n0,W,0,4096\n").unwrap();
+    let trace = ["run", "-q", "--set", "precondition.mode=empty", "--trace", path.to_str().unwrap()];
+    let text = done(&[&trace[..], &["--set", "workload.event=Q", "--set", "workload.zero_means=write"]].concat());
+    for key in ["event", "zero_means"] {
+        assert!(text.contains(&format!("Note: `workload.{key}` has no effect: a trace of the format `csv`")), "{text}");
+    }
+}
+
+/// A key that goes with the policy that a later layer replaces.
+#[test]
+fn keys_of_a_replaced_policy_are_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.toml").to_str().unwrap().to_owned();
+    let small = printed(&copyback(&["devices", "small"]));
+    let run = |keys: &str, set: &str| {
+        std::fs::write(&path, format!("{small}\n[frontier]\npolicy = \"single\"\n{keys}\n")).unwrap();
+        done(&["run", "-q", "--requests", "100", "--device", &path, "--set", set])
+    };
+    let text = run("fill_limit = \"1 ms\"", "frontier.policy=second-active");
+    let note = format!(
+        "Note (baseline): `frontier.fill_limit = \"1 ms\"` ({path}) has no effect: it belongs to \
+         `frontier.policy = \"single\"`, and --set chooses \"second-active\""
+    );
+    assert!(text.contains(&note), "{text}");
+    assert!(!run("fill_limit = \"1 ms\"", "frontier.policy=single").contains("belongs to"));
+    assert!(!run("", "frontier.policy=second-active").contains("belongs to"));
+}
+
+/// A key of another policy is refused with the policies that have it.
+#[test]
+fn a_key_of_another_policy_names_its_policies() {
+    for (table, policy, key, has) in [
+        ("frontier", "row", "fill_limit", "\"single\", \"split\""),
+        ("victim", "greedy", "window", "\"windowed"),
+        ("precondition", "empty", "overwrites", "\"random\""),
+        ("admit.shares", "fixed", "gc_p", "\"feedback\""),
+    ] {
+        let tag = if table == "precondition" { "mode" } else { "policy" };
+        let sets = [format!("{table}.{tag}={policy}"), format!("{table}.{key}=1")];
+        let mut words = vec!["run"];
+        if table == "admit.shares" {
+            words.extend(["--set", "admit.policy=debit"]);
+        }
+        words.extend(sets.iter().flat_map(|set| ["--set", set.as_str()]));
+        let unknown = format!("unknown key `{key}` in `[{table}]`, whose `{tag}` is \"{policy}\"");
+        refused(&words, &[&unknown, &format!("one that has this key: {has}"), "--set:1:"]);
+    }
+}
+
+/// A count of blocks beside a share of `trigger.soft`.
+#[test]
+fn the_hard_watermark_is_a_share_or_a_count() {
+    let run = |hard: &str| copyback(&["run", "-S", "pgc", "--print-config", "--set", "trigger.soft=10", "--set", hard]);
+    for (set, printed_as) in [("trigger.hard=3", "hard = 3\n"), ("trigger.hard=0.3", "hard = 0.3\n")] {
+        let output = run(set);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        assert!(printed(&output).contains(printed_as), "{}", printed(&output));
+    }
+    let words = |hard: &'static str| ["run", "-S", "pgc", "--set", "trigger.soft=10", "--set", hard];
+    refused(
+        &words("trigger.hard=11"),
+        &["11 blocks are more than the 10 of `trigger.soft`", "a number of blocks up to 10"],
+    );
+    refused(&words("trigger.hard=1.5"), &["1.5 is no share of `trigger.soft`", "a share from 0.0 to 1.0"]);
+}
