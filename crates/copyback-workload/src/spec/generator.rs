@@ -13,6 +13,8 @@ words! {
         Exponential = "exponential",
         /// One of the sizes of `mix`, by weight.
         Mix = "mix",
+        /// Multiples of `min` up to `max`, each as often as another; what is above the last multiple is `max`.
+        Range = "range",
     }
 }
 
@@ -38,6 +40,12 @@ pub struct SizeSpec {
     /// The sizes of `mix`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<MixEntry>,
+    /// The smallest size, of `range`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<Bytes>,
+    /// The largest size, of `range`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<Bytes>,
     /// The unit of these sizes, instead of the workload's `align`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
@@ -127,6 +135,19 @@ pub struct AddressSpec {
     /// Whether reads, writes and trims each continue where the last of their kind ended; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential_by_op: Option<bool>,
+    /// Bytes that are left out between the end of a request and the one that continues it; default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<Bytes>,
+    /// A request that continues the last one begins so many bytes before its end instead: twice a request's length
+    /// goes backwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip_back: Option<Bytes>,
+    /// A new place is drawn for one of so many requests, the others continue; default 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_length: Option<u64>,
+    /// Whether those others repeat the place of the last request instead of continuing it; default false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_repeats: Option<bool>,
     /// Zipf's exponent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theta: Option<f64>,

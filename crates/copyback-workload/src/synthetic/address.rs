@@ -16,7 +16,31 @@ pub(crate) struct Addresses {
     /// Where the last request ended, of each operation where these continue apart, else of all.
     last_end_bytes: [u64; 3],
     are_apart: bool,
+    /// From the end of a request to the begin of the one that continues it.
+    skip_bytes: i64,
+    /// Requests between two that get a new place; those left before the next one; whether they repeat the last place.
+    run: Option<Run>,
     spilled: u64,
+}
+
+/// Requests for which one place is drawn.
+struct Run {
+    length: u64,
+    left: u64,
+    repeats: bool,
+    last_start_bytes: [u64; 3],
+}
+
+impl Run {
+    /// Whether the next request gets a new place. The first run is one shorter, as its first place is the start.
+    fn is_new_place(&mut self) -> bool {
+        self.left -= 1;
+        let is_new = self.left == 0;
+        if is_new {
+            self.left = self.length;
+        }
+        is_new
+    }
 }
 
 enum Place {
@@ -33,18 +57,20 @@ enum Place {
 struct Round {
     scatter: Scatter,
     blocks: u64,
+    first_seed: u64,
     seed: u64,
     taken: u64,
 }
 
 impl Round {
     fn new(blocks: u64, seed: u64) -> Self {
-        Self { scatter: Scatter::new(blocks, seed), blocks, seed, taken: 0 }
+        Self { scatter: Scatter::new(blocks, seed), blocks, first_seed: seed, seed, taken: 0 }
     }
 
     fn next(&mut self) -> u64 {
         if self.taken == self.blocks {
-            *self = Self::new(self.blocks, rng::splitmix64(self.seed));
+            let seed = rng::splitmix64(self.seed);
+            *self = Self { first_seed: self.first_seed, ..Self::new(self.blocks, seed) };
         }
         self.taken += 1;
         self.scatter.place(self.taken - 1)
@@ -79,7 +105,24 @@ impl Addresses {
             footprint_bytes,
             last_end_bytes: [0; 3],
             are_apart: spec.and_then(|spec| spec.sequential_by_op).unwrap_or(false),
+            skip_bytes: spec.map_or(0, skip),
+            run: spec
+                .and_then(|spec| Some((spec.run_length?, spec.run_repeats.unwrap_or(false))))
+                .map(|(length, repeats)| Run { length, left: length, repeats, last_start_bytes: [0; 3] }),
             spilled: 0,
+        }
+    }
+
+    /// Draws the same places again, as [`Self::new`] with this seed would.
+    pub(crate) fn begin_again(&mut self, seed: u64) {
+        self.rng = rng::stream(seed, "workload.address");
+        self.sequential_rng = rng::stream(seed, "workload.sequential");
+        self.last_end_bytes = [0; 3];
+        if let Some(run) = &mut self.run {
+            (run.left, run.last_start_bytes) = (run.length, [0; 3]);
+        }
+        if let Place::Once(round) = &mut self.place {
+            *round = Round::new(round.blocks, round.first_seed);
         }
     }
 
@@ -91,22 +134,41 @@ impl Addresses {
             self.spilled += u64::from(!array.per_drive && len_bytes > array.stripe_bytes);
             return (offset_bytes, u32::try_from(drive).unwrap_or(u32::MAX));
         }
-        let sequential = self.sequential_share > 0.0 && unit_f64(&mut self.sequential_rng) < self.sequential_share;
         let of = if self.are_apart { op as usize } else { 0 };
-        let offset_bytes = if sequential {
+        let (in_run, repeats) = self.run.as_mut().map_or((false, false), |run| (!run.is_new_place(), run.repeats));
+        let sequential =
+            in_run || (self.sequential_share > 0.0 && unit_f64(&mut self.sequential_rng) < self.sequential_share);
+        let offset_bytes = if in_run && repeats {
+            let last_start = self.footprint_bytes - len_bytes;
+            self.run.as_ref().map_or(0, |run| run.last_start_bytes[of].min(last_start))
+        } else if sequential {
             self.continued(of, len_bytes)
         } else {
             let drawn_bytes = self.random(op, len_bytes);
             drawn_bytes - drawn_bytes % offset_align_bytes
         };
         self.last_end_bytes[of] = offset_bytes + len_bytes;
+        if let Some(run) = &mut self.run {
+            run.last_start_bytes[of] = offset_bytes;
+        }
         (offset_bytes, 0)
     }
 
-    /// Where the last request ended, or the footprint's start where this one would not fit.
+    /// Where the last request ended, or so far from there as is skipped. Where this one would not fit it begins at the
+    /// footprint's start, or, on the way backwards, at its end.
     fn continued(&self, of: usize, len_bytes: u64) -> u64 {
         let last_end_bytes = self.last_end_bytes[of];
-        if last_end_bytes + len_bytes <= self.footprint_bytes { last_end_bytes } else { 0 }
+        if self.skip_bytes < 0 && last_end_bytes > 0 {
+            let back_bytes = self.skip_bytes.unsigned_abs();
+            let start_bytes = last_end_bytes.checked_sub(back_bytes);
+            let start_bytes = start_bytes.unwrap_or(self.footprint_bytes.saturating_sub(back_bytes));
+            return start_bytes.min(self.footprint_bytes - len_bytes);
+        }
+        let start_bytes = match last_end_bytes {
+            0 => 0,
+            end_bytes => end_bytes.saturating_add_signed(self.skip_bytes),
+        };
+        if start_bytes.saturating_add(len_bytes) <= self.footprint_bytes { start_bytes } else { 0 }
     }
 
     fn random(&mut self, op: Op, len_bytes: u64) -> u64 {
@@ -190,6 +252,12 @@ fn zones(shares: &[[f64; 2]], align: u64, footprint_bytes: u64) -> Vec<Zone> {
         zone
     };
     shares.iter().map(zone).collect()
+}
+
+/// From the end of a request to the begin of the one that continues it.
+fn skip(spec: &AddressSpec) -> i64 {
+    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    spec.skip.map_or(0, |skip| signed(skip.0)) - spec.skip_back.map_or(0, |skip| signed(skip.0))
 }
 
 fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Place {

@@ -10,6 +10,7 @@ impl AddressSpec {
     pub(super) fn check(&self) -> Checked {
         self.check_belonging()?;
         share("addresses.sequential_share", self.sequential_share.unwrap_or(0.0))?;
+        self.check_runs()?;
         match self.kind {
             AddressKind::Uniform | AddressKind::Once => Ok(()),
             AddressKind::Zipf => positive("addresses.theta", self.theta, "set for example 0.99"),
@@ -52,6 +53,31 @@ impl AddressSpec {
             }
             None => Ok(()),
         }
+    }
+
+    /// Skips are of requests that continue, and repetitions of those in a run.
+    fn check_runs(&self) -> Checked {
+        let continues = self.sequential_share.unwrap_or(0.0) > 0.0 || self.run_length.is_some();
+        for (key, is_set) in [("skip", self.skip.is_some()), ("skip_back", self.skip_back.is_some())] {
+            if is_set && !continues {
+                let help = "set `sequential_share` or `run_length`, or remove it";
+                return Err(wrong(&format!("addresses.{key}"), "no request continues the last one", help));
+            }
+        }
+        if self.skip.is_some() && self.skip_back.is_some() {
+            return Err(wrong("addresses.skip_back", "`skip` goes forwards", "remove one of them"));
+        }
+        if self.run_length == Some(0) {
+            return Err(wrong("addresses.run_length", "it is zero", "set 1 or more"));
+        }
+        if self.run_repeats.is_some() && self.run_length.is_none() {
+            return Err(wrong("addresses.run_repeats", "there are no runs", "set `run_length`, or remove it"));
+        }
+        if self.run_length.is_some() && self.kind == AddressKind::ArraySkew {
+            let message = "requests of `array-skew` are drawn one by one";
+            return Err(wrong("addresses.run_length", message, "remove it, or change `kind`"));
+        }
+        Ok(())
     }
 
     fn check_zones(&self) -> Checked {
