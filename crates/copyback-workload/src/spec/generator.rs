@@ -106,6 +106,8 @@ words! {
         SelfSimilar = "self-similar",
         /// `zones`, each with its share of the requests and of the footprint, in their order.
         Zones = "zones",
+        /// `blocks` of `align` in turn, again and again; with `advance` each round goes on behind the last one.
+        Listed = "listed",
         /// `hot_share` of requests go to the first `hot_space` of the footprint.
         HotCold = "hot-cold",
         /// `drive_share` of requests start on one `drive` of a striped array, the others evenly on the other drives.
@@ -142,6 +144,9 @@ pub struct AddressSpec {
     /// goes backwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skip_back: Option<Bytes>,
+    /// What is skipped, forwards or back, is skipped behind so many bytes instead of behind each request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip_every: Option<Bytes>,
     /// A new place is drawn for one of so many requests, the others continue; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_length: Option<u64>,
@@ -157,6 +162,12 @@ pub struct AddressSpec {
     /// Of each zone its share of the requests and its share of the footprint, of `zones`: `[[0.8, 0.2], [0.2, 0.8]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<[f64; 2]>,
+    /// Numbers of blocks of `align`, of `listed`: `[2, 0, 1]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<u64>,
+    /// Whether each round over `blocks` goes on as many blocks behind the last one, of `listed`; default false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advance: Option<bool>,
     /// The share of requests to the hot part, of `hot-cold`; default 0.8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot_share: Option<f64>,

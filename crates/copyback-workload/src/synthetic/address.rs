@@ -18,6 +18,9 @@ pub(crate) struct Addresses {
     are_apart: bool,
     /// From the end of a request to the begin of the one that continues it.
     skip_bytes: i64,
+    /// How many bytes come between two skips, and how many have come since the last one.
+    skip_every_bytes: u64,
+    since_skip_bytes: [u64; 3],
     /// Requests between two that get a new place; those left before the next one; whether they repeat the last place.
     run: Option<Run>,
     spilled: u64,
@@ -32,7 +35,7 @@ struct Run {
 }
 
 impl Run {
-    /// Whether the next request gets a new place. The first run is one shorter, as its first place is the start.
+    /// Whether the next request gets a new place.
     fn is_new_place(&mut self) -> bool {
         self.left -= 1;
         let is_new = self.left == 0;
@@ -49,6 +52,7 @@ enum Place {
     Zipf { law: Zipf, scatter: Scatter },
     SelfSimilar { blocks: u64, exponent: f64, scatter: Scatter },
     Zones(Vec<Zone>),
+    Listed(Listed),
     HotCold { hot_share: f64, hot_bytes: u64, scope: HotScope },
     Array(ArraySkew),
 }
@@ -74,6 +78,24 @@ impl Round {
         }
         self.taken += 1;
         self.scatter.place(self.taken - 1)
+    }
+}
+
+/// Blocks in turn, of reads, writes and trims apart.
+struct Listed {
+    blocks: Vec<u64>,
+    /// Whether a round goes on behind the last one.
+    advances: bool,
+    taken: [u64; 3],
+}
+
+impl Listed {
+    fn next(&mut self, op: Op) -> u64 {
+        let length = self.blocks.len() as u64;
+        let taken = &mut self.taken[op as usize];
+        let (round, at) = (*taken / length, *taken % length);
+        *taken += 1;
+        self.blocks[at as usize].saturating_add(if self.advances { round * length } else { 0 })
     }
 }
 
@@ -106,9 +128,11 @@ impl Addresses {
             last_end_bytes: [0; 3],
             are_apart: spec.and_then(|spec| spec.sequential_by_op).unwrap_or(false),
             skip_bytes: spec.map_or(0, skip),
+            skip_every_bytes: spec.and_then(|spec| spec.skip_every).map_or(0, |every| every.0),
+            since_skip_bytes: [0; 3],
             run: spec
                 .and_then(|spec| Some((spec.run_length?, spec.run_repeats.unwrap_or(false))))
-                .map(|(length, repeats)| Run { length, left: length, repeats, last_start_bytes: [0; 3] }),
+                .map(|(length, repeats)| Run { length, left: 1, repeats, last_start_bytes: [0; 3] }),
             spilled: 0,
         }
     }
@@ -118,11 +142,14 @@ impl Addresses {
         self.rng = rng::stream(seed, "workload.address");
         self.sequential_rng = rng::stream(seed, "workload.sequential");
         self.last_end_bytes = [0; 3];
+        self.since_skip_bytes = [0; 3];
         if let Some(run) = &mut self.run {
-            (run.left, run.last_start_bytes) = (run.length, [0; 3]);
+            (run.left, run.last_start_bytes) = (1, [0; 3]);
         }
-        if let Place::Once(round) = &mut self.place {
-            *round = Round::new(round.blocks, round.first_seed);
+        match &mut self.place {
+            Place::Once(round) => *round = Round::new(round.blocks, round.first_seed),
+            Place::Listed(listed) => listed.taken = [0; 3],
+            _ => {}
         }
     }
 
@@ -135,19 +162,22 @@ impl Addresses {
             return (offset_bytes, u32::try_from(drive).unwrap_or(u32::MAX));
         }
         let of = if self.are_apart { op as usize } else { 0 };
-        let (in_run, repeats) = self.run.as_mut().map_or((false, false), |run| (!run.is_new_place(), run.repeats));
+        // A run that comes to the end of the footprint gets a new place there.
+        let fits = self.last_end_bytes[of] + len_bytes <= self.footprint_bytes;
+        let run = self.run.as_mut().map(|run| (run.is_new_place(), run.repeats, run.last_start_bytes[of]));
+        let in_run = run.is_some_and(|(is_new, repeats, _)| !is_new && (repeats || fits));
         let sequential =
             in_run || (self.sequential_share > 0.0 && unit_f64(&mut self.sequential_rng) < self.sequential_share);
-        let offset_bytes = if in_run && repeats {
-            let last_start = self.footprint_bytes - len_bytes;
-            self.run.as_ref().map_or(0, |run| run.last_start_bytes[of].min(last_start))
-        } else if sequential {
-            self.continued(of, len_bytes)
-        } else {
-            let drawn_bytes = self.random(op, len_bytes);
-            drawn_bytes - drawn_bytes % offset_align_bytes
+        let offset_bytes = match run {
+            Some((_, true, last_start_bytes)) if in_run => last_start_bytes.min(self.footprint_bytes - len_bytes),
+            _ if sequential => self.continued(of, len_bytes),
+            _ => {
+                let drawn_bytes = self.random(op, len_bytes);
+                drawn_bytes - drawn_bytes % offset_align_bytes
+            }
         };
         self.last_end_bytes[of] = offset_bytes + len_bytes;
+        self.since_skip_bytes[of] += len_bytes;
         if let Some(run) = &mut self.run {
             run.last_start_bytes[of] = offset_bytes;
         }
@@ -156,8 +186,12 @@ impl Addresses {
 
     /// Where the last request ended, or so far from there as is skipped. Where this one would not fit it begins at the
     /// footprint's start, or, on the way backwards, at its end.
-    fn continued(&self, of: usize, len_bytes: u64) -> u64 {
+    fn continued(&mut self, of: usize, len_bytes: u64) -> u64 {
         let last_end_bytes = self.last_end_bytes[of];
+        if self.since_skip_bytes[of] < self.skip_every_bytes {
+            return if last_end_bytes + len_bytes <= self.footprint_bytes { last_end_bytes } else { 0 };
+        }
+        self.since_skip_bytes[of] = 0;
         if self.skip_bytes < 0 && last_end_bytes > 0 {
             let back_bytes = self.skip_bytes.unsigned_abs();
             let start_bytes = last_end_bytes.checked_sub(back_bytes);
@@ -190,6 +224,7 @@ impl Addresses {
                 let Zone { start_bytes, end_bytes, .. } = zones[at];
                 (start_bytes + below(&mut self.rng, (end_bytes - start_bytes) / align) * align).min(last_start)
             }
+            Place::Listed(listed) => listed.next(op).saturating_mul(align).min(last_start),
             Place::HotCold { hot_share, hot_bytes, scope } => {
                 let is_cold_draw = unit_f64(&mut self.rng) >= *hot_share;
                 let everywhere = *scope == HotScope::Writes && op == Op::Read;
@@ -282,6 +317,11 @@ fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Pla
             Place::SelfSimilar { blocks, exponent, scatter: Scatter::new(blocks, seed) }
         }
         AddressKind::Zones => Place::Zones(zones(&spec.zones, align, footprint_bytes)),
+        AddressKind::Listed => Place::Listed(Listed {
+            blocks: spec.blocks.clone(),
+            advances: spec.advance.unwrap_or(false),
+            taken: [0; 3],
+        }),
         AddressKind::HotCold => {
             let hot = (footprint_bytes as f64 * spec.hot_space.unwrap_or(0.2)) as u64;
             // Both parts keep at least one unit.

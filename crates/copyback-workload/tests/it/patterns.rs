@@ -62,21 +62,40 @@ fn a_stream_skips_forwards_and_goes_backwards() {
 }
 
 #[test]
+fn a_stream_may_skip_between_stretches() {
+    let addresses =
+        "addresses = { kind = \"uniform\", sequential_share = 1, skip = \"40 KiB\", skip_every = \"16 KiB\" }\n";
+    let seen = blocks(&requests(22, &format!("read_share = 1\n{addresses}{BLOCK}")));
+    // Four blocks, ten are left out, and again from the start where no more fit.
+    assert_eq!(seen, [0, 1, 2, 3, 14, 15, 16, 17, 28, 29, 30, 31, 42, 43, 44, 45, 56, 57, 58, 59, 0, 1]);
+}
+
+#[test]
 fn a_new_place_is_drawn_for_each_run() {
     let run = |keys: &str| {
         let addresses = format!("addresses = {{ kind = \"uniform\", run_length = 4, {keys} }}\n");
-        blocks(&requests(403, &format!("read_share = 1\n{addresses}{BLOCK}")))
+        blocks(&requests(400, &format!("read_share = 1\n{addresses}{BLOCK}")))
     };
-    let together = run("sequential_by_op = true");
-    assert_eq!(together[..3], [0, 1, 2], "the first run has its place at the start");
     let steps = |run: &[u64]| run.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect::<Vec<_>>();
-    let is_run = |run: &[u64], step: u64| steps(run).iter().all(|own| *own == step || run.contains(&63));
-    assert!(together[3..].chunks(4).all(|run| is_run(run, 1)), "{together:?}");
-    let places: BTreeSet<u64> = together[3..].iter().step_by(4).copied().collect();
+    let together = run("sequential_by_op = true");
+    // A run that comes to the end of the 64 blocks has a new place there.
+    let is_run = |run: &[u64]| steps(run).iter().all(|step| *step == 1) || run.contains(&63);
+    assert!(together.chunks(4).all(is_run), "{together:?}");
+    let places: BTreeSet<u64> = together.iter().step_by(4).copied().collect();
     // 100 draws of 64: 64 (1 - (63/64)^100) = 51 are met, give or take 3.
     assert!((40..=62).contains(&places.len()), "{}", places.len());
     let alike = run("run_repeats = true");
-    assert!(alike[3..].chunks(4).all(|run| is_run(run, 0)), "{alike:?}");
+    assert!(alike.chunks(4).all(|run| steps(run).iter().all(|step| *step == 0)), "{alike:?}");
+}
+
+#[test]
+fn listed_blocks_come_in_turn() {
+    let listed = |keys: &str| {
+        let addresses = format!("addresses = {{ kind = \"listed\", blocks = [2, 0, 1]{keys} }}\n");
+        blocks(&requests(7, &format!("read_share = 1\n{addresses}{BLOCK}")))
+    };
+    assert_eq!(listed(""), [2, 0, 1, 2, 0, 1, 2]);
+    assert_eq!(listed(", advance = true"), [2, 0, 1, 5, 3, 4, 8]);
 }
 
 #[test]
