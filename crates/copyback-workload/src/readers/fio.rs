@@ -82,6 +82,13 @@ impl LineFormat for Fio {
                 "the iolog has no waits: all requests arrive at time zero; replay it in a closed loop".to_owned(),
             );
         }
+        if self.waits > 0 {
+            notes.push(
+                "waits are microseconds since the wait before, as fio's manual says; fio 3.42 itself takes them as \
+                 milliseconds since the start"
+                    .to_owned(),
+            );
+        }
         notes.extend(named_devices(self.files.list()));
         notes
     }

@@ -62,6 +62,8 @@ impl WorkloadSpec {
             ("arrivals", self.arrivals.is_some()),
             ("read_arrivals", self.read_arrivals.is_some()),
             ("addresses", self.addresses.is_some()),
+            ("repeat_after", self.repeat_after.is_some()),
+            ("trim_before_write", self.trim_before_write.is_some()),
         ];
         match set.iter().find(|(_, is_set)| *is_set) {
             Some(("requests", _)) => {
@@ -111,6 +113,16 @@ impl WorkloadSpec {
             }
             _ => {}
         }
+        match self.repeat_after {
+            Some(Footprint::Share(part)) if !(part > 0.0 && part.is_finite()) => {
+                return Err(wrong("repeat_after", format!("{part} is not above 0"), "set for example 1.0"));
+            }
+            Some(Footprint::Size(Bytes(0)) | Footprint::Mapped) => {
+                let help = "set a size, or a share of its addresses such as 1.0";
+                return Err(wrong("repeat_after", "it is neither a size nor a share", help));
+            }
+            _ => {}
+        }
         self.arrivals.as_ref().map_or(Ok(()), |arrivals| arrivals.check("arrivals"))?;
         self.check_read_arrivals()?;
         self.addresses.as_ref().map_or(Ok(()), AddressSpec::check)
@@ -146,6 +158,10 @@ impl WorkloadSpec {
     /// Two processes go by the clock, or none does: of two closed loops no read would come before all writes, or after.
     fn check_read_arrivals(&self) -> Checked {
         let Some(reads) = &self.read_arrivals else { return Ok(()) };
+        if self.trim_before_write == Some(true) {
+            let message = "with `read_arrivals` a trim and its write would take the times of reads";
+            return Err(wrong("trim_before_write", message, "remove it, or `read_arrivals`"));
+        }
         reads.check("read_arrivals")?;
         let help = "set for example `{ kind = \"poisson\", rate = 1000 }`, or `read_share` instead of `read_arrivals`";
         if reads.kind == ArrivalKind::Closed {
@@ -238,7 +254,14 @@ impl SizeSpec {
         if let Some(own) = self.offset_align {
             whole_units(&at("offset_align"), own, workload_align)?;
         }
+        let ends = [("min", self.min.is_some()), ("max", self.max.is_some())];
+        if self.kind != SizeKind::Range
+            && let Some((part, _)) = ends.iter().find(|(_, is_set)| *is_set)
+        {
+            return Err(wrong(&at(part), "only `kind = \"range\"` has one", "remove it, or change `kind`"));
+        }
         match self.kind {
+            SizeKind::Range => self.check_range(key, align),
             SizeKind::Mix => {
                 if self.mean.is_some() {
                     return Err(wrong(&at("mean"), "a mix has no mean of its own", "remove it, or change `kind`"));
@@ -269,6 +292,30 @@ impl SizeSpec {
                 Ok(())
             }
         }
+    }
+}
+
+impl SizeSpec {
+    fn check_range(&self, key: &str, align: Bytes) -> Checked {
+        let at = |part: &str| format!("{key}.{part}");
+        if self.mean.is_some() || !self.mix.is_empty() {
+            let part = if self.mean.is_some() { "mean" } else { "mix" };
+            return Err(wrong(&at(part), "a range has `min` and `max`", "remove it, or change `kind`"));
+        }
+        let (Some(min), Some(max)) = (self.min, self.max) else {
+            let part = if self.min.is_none() { "min" } else { "max" };
+            return Err(wrong(&at(part), "it is missing", "set for example `min = \"4 KiB\", max = \"64 KiB\"`"));
+        };
+        whole_units(&at("min"), min, align)?;
+        whole_units(&at("max"), max, align)?;
+        if max < min {
+            return Err(wrong(
+                &at("max"),
+                format!("{max} is below the smallest size {min}"),
+                "raise it, or lower `min`",
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -367,6 +414,22 @@ mod tests {
             (with("write_size = { kind = \"exponential\", mean = 512 }"), "write_size.mean"),
             (with("write_size = { kind = \"mix\" }"), "write_size.mix"),
             (with("footprint = 0"), "footprint"),
+            (with("repeat_after = 0"), "repeat_after"),
+            (with("repeat_after = \"mapped\""), "repeat_after"),
+            ("trace = \"x\"\nrepeat_after = 1.0".into(), "repeat_after"),
+            ("trace = \"x\"\ntrim_before_write = true".into(), "trim_before_write"),
+            (with("read_size = { kind = \"range\", min = \"4 KiB\" }"), "read_size.max"),
+            (with("read_size = { kind = \"range\", min = \"8 KiB\", max = \"4 KiB\" }"), "read_size.max"),
+            (with("read_size = { kind = \"fixed\", mean = \"4 KiB\", max = \"4 KiB\" }"), "read_size.max"),
+            (with("read_size = { kind = \"range\", mean = \"4 KiB\" }"), "read_size.mean"),
+            (with("addresses = { kind = \"uniform\", skip = \"4 KiB\" }"), "addresses.skip"),
+            (
+                with("addresses = { kind = \"uniform\", sequential_share = 1, skip = 4096, skip_back = 4096 }"),
+                "addresses.skip_back",
+            ),
+            (with("addresses = { kind = \"uniform\", run_length = 0 }"), "addresses.run_length"),
+            (with("addresses = { kind = \"uniform\", skip_every = 4096 }"), "addresses.skip_every"),
+            (with("addresses = { kind = \"uniform\", run_repeats = true }"), "addresses.run_repeats"),
             (with("format = \"msr\""), "format"),
             (with("arrivals = { kind = \"poisson\" }"), "arrivals.rate"),
             (with("arrivals = { kind = \"closed\", rate = 5 }"), "arrivals.kind"),
@@ -391,6 +454,8 @@ mod tests {
             (with("addresses = { kind = \"zones\", zones = [[0.5, 0.5], [0.4, 0.5]] }"), "addresses.zones"),
             (with("addresses = { kind = \"zones\", zones = [[0.5, 0.5], [0.5, 0.6]] }"), "addresses.zones"),
             (with("addresses = { kind = \"zones\", zones = [[0.5, 1.0], [0.5, 0]] }"), "addresses.zones"),
+            (with("addresses = { kind = \"listed\" }"), "addresses.blocks"),
+            (with("addresses = { kind = \"uniform\", blocks = [1] }"), "addresses.blocks"),
             (with("addresses = { kind = \"hot-cold\", hot_space = 1 }"), "addresses.hot_space"),
             (with("addresses = { kind = \"array-skew\", drives = 1 }"), "addresses.drives"),
             (with("time_scale = 0"), "time_scale"),

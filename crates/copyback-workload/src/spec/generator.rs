@@ -13,6 +13,8 @@ words! {
         Exponential = "exponential",
         /// One of the sizes of `mix`, by weight.
         Mix = "mix",
+        /// Multiples of `min` up to `max`, each as often as another; what is above the last multiple is `max`.
+        Range = "range",
     }
 }
 
@@ -38,6 +40,12 @@ pub struct SizeSpec {
     /// The sizes of `mix`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<MixEntry>,
+    /// The smallest size, of `range`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<Bytes>,
+    /// The largest size, of `range`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<Bytes>,
     /// The unit of these sizes, instead of the workload's `align`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<Bytes>,
@@ -98,6 +106,8 @@ words! {
         SelfSimilar = "self-similar",
         /// `zones`, each with its share of the requests and of the footprint, in their order.
         Zones = "zones",
+        /// `blocks` of `align` in turn, again and again; with `advance` each round goes on behind the last one.
+        Listed = "listed",
         /// `hot_share` of requests go to the first `hot_space` of the footprint.
         HotCold = "hot-cold",
         /// `drive_share` of requests start on one `drive` of a striped array, the others evenly on the other drives.
@@ -127,6 +137,22 @@ pub struct AddressSpec {
     /// Whether reads, writes and trims each continue where the last of their kind ended; default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequential_by_op: Option<bool>,
+    /// Bytes that are left out between the end of a request and the one that continues it; default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<Bytes>,
+    /// A request that continues the last one begins so many bytes before its end instead: twice a request's length
+    /// goes backwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip_back: Option<Bytes>,
+    /// What is skipped, forwards or back, is skipped behind so many bytes instead of behind each request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip_every: Option<Bytes>,
+    /// A new place is drawn for one of so many requests, the others continue; default 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_length: Option<u64>,
+    /// Whether those others repeat the place of the last request instead of continuing it; default false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_repeats: Option<bool>,
     /// Zipf's exponent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theta: Option<f64>,
@@ -136,6 +162,12 @@ pub struct AddressSpec {
     /// Of each zone its share of the requests and its share of the footprint, of `zones`: `[[0.8, 0.2], [0.2, 0.8]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<[f64; 2]>,
+    /// Numbers of blocks of `align`, of `listed`: `[2, 0, 1]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<u64>,
+    /// Whether each round over `blocks` goes on as many blocks behind the last one, of `listed`; default false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advance: Option<bool>,
     /// The share of requests to the hot part, of `hot-cold`; default 0.8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot_share: Option<f64>,

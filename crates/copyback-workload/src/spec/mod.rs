@@ -168,6 +168,13 @@ pub struct WorkloadSpec {
     /// The generator's own seed, instead of the run's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// After so many bytes, a size or a share of what is addressed, the generator draws the same requests again;
+    /// default never. Their times go on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat_after: Option<Footprint>,
+    /// Whether each write follows a trim of its addresses, a request of its own; default false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim_before_write: Option<bool>,
     /// Sizes of requests of every kind that has no sizes of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<SizeSpec>,

@@ -16,7 +16,34 @@ pub(crate) struct Addresses {
     /// Where the last request ended, of each operation where these continue apart, else of all.
     last_end_bytes: [u64; 3],
     are_apart: bool,
+    /// From the end of a request to the begin of the one that continues it.
+    skip_bytes: i64,
+    /// How many bytes come between two skips, and how many have come since the last one.
+    skip_every_bytes: u64,
+    since_skip_bytes: [u64; 3],
+    /// Requests between two that get a new place; those left before the next one; whether they repeat the last place.
+    run: Option<Run>,
     spilled: u64,
+}
+
+/// Requests for which one place is drawn.
+struct Run {
+    length: u64,
+    left: u64,
+    repeats: bool,
+    last_start_bytes: [u64; 3],
+}
+
+impl Run {
+    /// Whether the next request gets a new place.
+    fn is_new_place(&mut self) -> bool {
+        self.left -= 1;
+        let is_new = self.left == 0;
+        if is_new {
+            self.left = self.length;
+        }
+        is_new
+    }
 }
 
 enum Place {
@@ -25,6 +52,7 @@ enum Place {
     Zipf { law: Zipf, scatter: Scatter },
     SelfSimilar { blocks: u64, exponent: f64, scatter: Scatter },
     Zones(Vec<Zone>),
+    Listed(Listed),
     HotCold { hot_share: f64, hot_bytes: u64, scope: HotScope },
     Array(ArraySkew),
 }
@@ -33,21 +61,41 @@ enum Place {
 struct Round {
     scatter: Scatter,
     blocks: u64,
+    first_seed: u64,
     seed: u64,
     taken: u64,
 }
 
 impl Round {
     fn new(blocks: u64, seed: u64) -> Self {
-        Self { scatter: Scatter::new(blocks, seed), blocks, seed, taken: 0 }
+        Self { scatter: Scatter::new(blocks, seed), blocks, first_seed: seed, seed, taken: 0 }
     }
 
     fn next(&mut self) -> u64 {
         if self.taken == self.blocks {
-            *self = Self::new(self.blocks, rng::splitmix64(self.seed));
+            let seed = rng::splitmix64(self.seed);
+            *self = Self { first_seed: self.first_seed, ..Self::new(self.blocks, seed) };
         }
         self.taken += 1;
         self.scatter.place(self.taken - 1)
+    }
+}
+
+/// Blocks in turn, of reads, writes and trims apart.
+struct Listed {
+    blocks: Vec<u64>,
+    /// Whether a round goes on behind the last one.
+    advances: bool,
+    taken: [u64; 3],
+}
+
+impl Listed {
+    fn next(&mut self, op: Op) -> u64 {
+        let length = self.blocks.len() as u64;
+        let taken = &mut self.taken[op as usize];
+        let (round, at) = (*taken / length, *taken % length);
+        *taken += 1;
+        self.blocks[at as usize].saturating_add(if self.advances { round * length } else { 0 })
     }
 }
 
@@ -79,7 +127,29 @@ impl Addresses {
             footprint_bytes,
             last_end_bytes: [0; 3],
             are_apart: spec.and_then(|spec| spec.sequential_by_op).unwrap_or(false),
+            skip_bytes: spec.map_or(0, skip),
+            skip_every_bytes: spec.and_then(|spec| spec.skip_every).map_or(0, |every| every.0),
+            since_skip_bytes: [0; 3],
+            run: spec
+                .and_then(|spec| Some((spec.run_length?, spec.run_repeats.unwrap_or(false))))
+                .map(|(length, repeats)| Run { length, left: 1, repeats, last_start_bytes: [0; 3] }),
             spilled: 0,
+        }
+    }
+
+    /// Draws the same places again, as [`Self::new`] with this seed would.
+    pub(crate) fn begin_again(&mut self, seed: u64) {
+        self.rng = rng::stream(seed, "workload.address");
+        self.sequential_rng = rng::stream(seed, "workload.sequential");
+        self.last_end_bytes = [0; 3];
+        self.since_skip_bytes = [0; 3];
+        if let Some(run) = &mut self.run {
+            (run.left, run.last_start_bytes) = (1, [0; 3]);
+        }
+        match &mut self.place {
+            Place::Once(round) => *round = Round::new(round.blocks, round.first_seed),
+            Place::Listed(listed) => listed.taken = [0; 3],
+            _ => {}
         }
     }
 
@@ -91,22 +161,48 @@ impl Addresses {
             self.spilled += u64::from(!array.per_drive && len_bytes > array.stripe_bytes);
             return (offset_bytes, u32::try_from(drive).unwrap_or(u32::MAX));
         }
-        let sequential = self.sequential_share > 0.0 && unit_f64(&mut self.sequential_rng) < self.sequential_share;
         let of = if self.are_apart { op as usize } else { 0 };
-        let offset_bytes = if sequential {
-            self.continued(of, len_bytes)
-        } else {
-            let drawn_bytes = self.random(op, len_bytes);
-            drawn_bytes - drawn_bytes % offset_align_bytes
+        // A run that comes to the end of the footprint gets a new place there.
+        let fits = self.last_end_bytes[of] + len_bytes <= self.footprint_bytes;
+        let run = self.run.as_mut().map(|run| (run.is_new_place(), run.repeats, run.last_start_bytes[of]));
+        let in_run = run.is_some_and(|(is_new, repeats, _)| !is_new && (repeats || fits));
+        let sequential =
+            in_run || (self.sequential_share > 0.0 && unit_f64(&mut self.sequential_rng) < self.sequential_share);
+        let offset_bytes = match run {
+            Some((_, true, last_start_bytes)) if in_run => last_start_bytes.min(self.footprint_bytes - len_bytes),
+            _ if sequential => self.continued(of, len_bytes),
+            _ => {
+                let drawn_bytes = self.random(op, len_bytes);
+                drawn_bytes - drawn_bytes % offset_align_bytes
+            }
         };
         self.last_end_bytes[of] = offset_bytes + len_bytes;
+        self.since_skip_bytes[of] += len_bytes;
+        if let Some(run) = &mut self.run {
+            run.last_start_bytes[of] = offset_bytes;
+        }
         (offset_bytes, 0)
     }
 
-    /// Where the last request ended, or the footprint's start where this one would not fit.
-    fn continued(&self, of: usize, len_bytes: u64) -> u64 {
+    /// Where the last request ended, or so far from there as is skipped. Where this one would not fit it begins at the
+    /// footprint's start, or, on the way backwards, at its end.
+    fn continued(&mut self, of: usize, len_bytes: u64) -> u64 {
         let last_end_bytes = self.last_end_bytes[of];
-        if last_end_bytes + len_bytes <= self.footprint_bytes { last_end_bytes } else { 0 }
+        if self.since_skip_bytes[of] < self.skip_every_bytes {
+            return if last_end_bytes + len_bytes <= self.footprint_bytes { last_end_bytes } else { 0 };
+        }
+        self.since_skip_bytes[of] = 0;
+        if self.skip_bytes < 0 && last_end_bytes > 0 {
+            let back_bytes = self.skip_bytes.unsigned_abs();
+            let start_bytes = last_end_bytes.checked_sub(back_bytes);
+            let start_bytes = start_bytes.unwrap_or(self.footprint_bytes.saturating_sub(back_bytes));
+            return start_bytes.min(self.footprint_bytes - len_bytes);
+        }
+        let start_bytes = match last_end_bytes {
+            0 => 0,
+            end_bytes => end_bytes.saturating_add_signed(self.skip_bytes),
+        };
+        if start_bytes.saturating_add(len_bytes) <= self.footprint_bytes { start_bytes } else { 0 }
     }
 
     fn random(&mut self, op: Op, len_bytes: u64) -> u64 {
@@ -128,6 +224,7 @@ impl Addresses {
                 let Zone { start_bytes, end_bytes, .. } = zones[at];
                 (start_bytes + below(&mut self.rng, (end_bytes - start_bytes) / align) * align).min(last_start)
             }
+            Place::Listed(listed) => listed.next(op).saturating_mul(align).min(last_start),
             Place::HotCold { hot_share, hot_bytes, scope } => {
                 let is_cold_draw = unit_f64(&mut self.rng) >= *hot_share;
                 let everywhere = *scope == HotScope::Writes && op == Op::Read;
@@ -192,6 +289,12 @@ fn zones(shares: &[[f64; 2]], align: u64, footprint_bytes: u64) -> Vec<Zone> {
     shares.iter().map(zone).collect()
 }
 
+/// From the end of a request to the begin of the one that continues it.
+fn skip(spec: &AddressSpec) -> i64 {
+    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    spec.skip.map_or(0, |skip| signed(skip.0)) - spec.skip_back.map_or(0, |skip| signed(skip.0))
+}
+
 fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Place {
     match spec.kind {
         AddressKind::Uniform => Place::Uniform,
@@ -214,6 +317,11 @@ fn place(spec: &AddressSpec, align: u64, footprint_bytes: u64, seed: u64) -> Pla
             Place::SelfSimilar { blocks, exponent, scatter: Scatter::new(blocks, seed) }
         }
         AddressKind::Zones => Place::Zones(zones(&spec.zones, align, footprint_bytes)),
+        AddressKind::Listed => Place::Listed(Listed {
+            blocks: spec.blocks.clone(),
+            advances: spec.advance.unwrap_or(false),
+            taken: [0; 3],
+        }),
         AddressKind::HotCold => {
             let hot = (footprint_bytes as f64 * spec.hot_space.unwrap_or(0.2)) as u64;
             // Both parts keep at least one unit.

@@ -31,6 +31,17 @@ pub(crate) struct Generator {
     /// Requests that are larger than the footprint, and what they would have been.
     shortened: u64,
     shortened_bytes: u128,
+    repeat: Option<Repeat>,
+    /// Whether each write follows a trim of its addresses, and the write that follows next.
+    trims_before_writes: bool,
+    write_to_come: Option<Request>,
+}
+
+/// Draws the same requests again after so many bytes.
+struct Repeat {
+    seed: u64,
+    every_bytes: u64,
+    left_bytes: u64,
 }
 
 impl Generator {
@@ -55,7 +66,19 @@ impl Generator {
             footprint_bytes,
             shortened: 0,
             shortened_bytes: 0,
+            repeat: spec.repeat_after.map(|after| Repeat::new(after, footprint_bytes, seed)),
+            trims_before_writes: spec.trim_before_write.unwrap_or(false),
+            write_to_come: None,
         })
+    }
+
+    /// Draws the same requests again where as many bytes as are repeated were drawn.
+    fn begin_again(&mut self) {
+        let Some(repeat) = self.repeat.as_mut().filter(|repeat| repeat.left_bytes == 0) else { return };
+        repeat.left_bytes = repeat.every_bytes;
+        self.ops = rng::stream(repeat.seed, "workload.op");
+        self.size_rng = rng::stream(repeat.seed, "workload.size");
+        self.addresses.begin_again(repeat.seed);
     }
 
     /// The kind of a request that does not come by the arrivals of reads; where there are these, no other reads.
@@ -83,6 +106,18 @@ impl Generator {
             self.shortened_bytes += u128::from(len_bytes);
         }
         len_bytes.min(self.footprint_bytes)
+    }
+}
+
+impl Repeat {
+    fn new(after: Footprint, footprint_bytes: u64, seed: u64) -> Self {
+        let every_bytes = match after {
+            Footprint::Size(Bytes(bytes)) => bytes,
+            Footprint::Share(share) => (footprint_bytes as f64 * share) as u64,
+            Footprint::Mapped => footprint_bytes,
+        };
+        let every_bytes = every_bytes.max(1);
+        Self { seed, every_bytes, left_bytes: every_bytes }
     }
 }
 
@@ -125,10 +160,22 @@ impl RequestSource for Generator {
         let (arrival_ns, is_read) = self.timetable.next_ns().ok_or_else(|| {
             Error::new("the generated arrivals go beyond 2^64 ns").with_help("lower `requests`, or raise the rate")
         })?;
+        if let Some(write) = self.write_to_come.take() {
+            return Ok(Some(Request { arrival_ns, ..write }));
+        }
+        self.begin_again();
         let op = if is_read { Op::Read } else { self.draw_op() };
         let len_bytes = self.draw_len(op);
         let (offset_bytes, device) = self.addresses.draw(op, len_bytes, self.offset_align_bytes[op as usize]);
-        Ok(Some(Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal }))
+        if let Some(repeat) = &mut self.repeat {
+            repeat.left_bytes = repeat.left_bytes.saturating_sub(len_bytes);
+        }
+        let request = Request { arrival_ns, offset_bytes, len_bytes, device, op, priority: Priority::Normal };
+        if self.trims_before_writes && op == Op::Write {
+            self.write_to_come = Some(request);
+            return Ok(Some(Request { op: Op::Trim, ..request }));
+        }
+        Ok(Some(request))
     }
 
     fn notes(&self) -> Vec<String> {

@@ -14,6 +14,11 @@ pub(crate) enum Sizes {
     },
     /// Sizes with the sums of weights up to and including each, as shares of one.
     Mix(Vec<(f64, u64)>),
+    /// Multiples of `min_bytes`, as many of them as are below `min_bytes + max_bytes`; at most `max_bytes`.
+    Range {
+        min_bytes: u64,
+        max_bytes: u64,
+    },
 }
 
 impl Sizes {
@@ -25,6 +30,10 @@ impl Sizes {
             SizeKind::Fixed => Sizes::Fixed(mean_bytes),
             SizeKind::Exponential if mean_bytes <= align_bytes => Sizes::Fixed(align_bytes),
             SizeKind::Exponential => Sizes::Exponential { raw_mean: raw_mean(mean_bytes, align_bytes), align_bytes },
+            SizeKind::Range => {
+                let min_bytes = spec.min.map_or(align_bytes, |min| min.0);
+                Sizes::Range { min_bytes, max_bytes: spec.max.map_or(min_bytes, |max| max.0) }
+            }
             SizeKind::Mix => {
                 let total: f64 = spec.mix.iter().map(|entry| entry.weight).sum();
                 let mut sum = 0.0;
@@ -50,6 +59,10 @@ impl Sizes {
                 let draw = rng::unit_f64(rng);
                 let entry = shares.iter().find(|(sum, _)| draw < *sum).or(shares.last());
                 entry.map_or(0, |(_, len_bytes)| *len_bytes)
+            }
+            Sizes::Range { min_bytes, max_bytes } => {
+                let drawn_bytes = min_bytes + rng::below(rng, *max_bytes);
+                (drawn_bytes - drawn_bytes % min_bytes).min(*max_bytes)
             }
         }
     }

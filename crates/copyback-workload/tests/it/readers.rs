@@ -311,6 +311,7 @@ fn fio_of_both_versions() {
     let expected = [(0, Op::Write, 0, 4096, 0), (50_000, Op::Read, 512, 512, 1), (50_000, Op::Trim, 0, 4096, 0)];
     assert_eq!(requests.iter().map(row).collect::<Vec<_>>(), expected);
     assert!(notes.contains(&"device 1 is `/dev/b`".to_owned()), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("milliseconds since the start")), "fio waits otherwise: {notes:?}");
     let (requests, _) = as_is(b"fio version 3 iolog\n0 f add\n7 f read 0 512\n9 f write 512 512\n");
     assert_eq!(
         requests.iter().map(row).collect::<Vec<_>>(),

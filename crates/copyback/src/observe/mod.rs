@@ -20,6 +20,7 @@ pub mod observers;
 pub mod protocol;
 #[cfg(test)]
 mod protocol_gates;
+pub mod rate_samples;
 pub mod report;
 pub mod shadow;
 pub mod steady;

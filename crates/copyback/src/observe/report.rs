@@ -6,6 +6,7 @@ use super::flash_requests::FlashRequestReport;
 pub use super::flash_work::FlashWork;
 use super::matched::Responses;
 use super::microscope::View;
+pub use super::rate_samples::{OpRates, RateSamples};
 use super::steady::Steady;
 pub use super::tables::{Arrivals, Bin, GcEvent, RequestRecord, Sample, SampleWork};
 pub use super::tenants::{TenantLatencies, TenantReport};
@@ -401,6 +402,8 @@ pub struct Outcome {
     pub histograms: Vec<(&'static str, Histogram<u64>)>,
     /// Histograms of response times of the reads and of the writes of each of several workloads, by name.
     pub workload_histograms: BTreeMap<String, [Histogram<u64>; 2]>,
+    /// Rates of the reads, writes and trims of each of several workloads over intervals of 500 ms, by name.
+    pub workload_rates: BTreeMap<String, [OpRates; 3]>,
     /// State over time, evenly spaced; the last one is at the run's end.
     pub series: Vec<Sample>,
     /// The bins of the window that was asked for, as far as the run went; none where none was.

@@ -2,6 +2,7 @@
 
 use super::collector::Ended;
 use super::latencies::Latencies;
+use super::rate_samples::{Intervals, OpRates};
 use super::report::{ALL_CAUSES, CAUSES, Latency, LatencyBreakdown};
 use copyback_workload::Op;
 use serde::Serialize;
@@ -20,6 +21,7 @@ pub struct TenantMeasures {
     last_end_ns: u64,
     /// Requests by how many were under way when they ended: 1, 2 or 3, 4 to 7, and so on.
     depths: [u64; DEPTHS],
+    intervals: Intervals,
     /// Most requests of it that were under way at once.
     pub peak_outstanding: u32,
 }
@@ -76,9 +78,10 @@ pub struct TenantReport {
 }
 
 impl TenantMeasures {
-    /// A request of the workload ended, one of so many under way, and is measured.
-    pub fn record(&mut self, request: &Ended<'_>, outstanding: u32, now_ns: u64) {
+    /// A request of the workload ended, one of so many under way, and is measured; the workload is from `from_ns` on.
+    pub fn record(&mut self, request: &Ended<'_>, outstanding: u32, now_ns: u64, from_ns: u64) {
         let op = request.asked.op as usize;
+        self.intervals.record(request.asked.op, request.asked.len_bytes, now_ns, from_ns);
         self.depths[(outstanding.max(1).ilog2() as usize).min(DEPTHS - 1)] += 1;
         self.last_end_ns = now_ns;
         self.done[op] += 1;
@@ -95,6 +98,11 @@ impl TenantMeasures {
     /// When the last of its requests ended that were measured; 0 where none was.
     pub fn last_end_ns(&self) -> u64 {
         self.last_end_ns
+    }
+
+    /// Rates of reads, writes and trims over equal intervals, of those that have ended by then.
+    pub fn rates(&self, now_ns: u64) -> [OpRates; 3] {
+        self.intervals.rates(now_ns)
     }
 
     /// What was measured over so much time.

@@ -102,6 +102,7 @@ pub fn of(mut simulation: Simulation<'_>, preconditioning: Counts) -> Outcome {
         report,
         histograms,
         workload_histograms: simulation.tenant_histograms(),
+        workload_rates: simulation.tenant_rates(),
         series,
         window,
         arrivals,

@@ -10,6 +10,7 @@ impl AddressSpec {
     pub(super) fn check(&self) -> Checked {
         self.check_belonging()?;
         share("addresses.sequential_share", self.sequential_share.unwrap_or(0.0))?;
+        self.check_runs()?;
         match self.kind {
             AddressKind::Uniform | AddressKind::Once => Ok(()),
             AddressKind::Zipf => positive("addresses.theta", self.theta, "set for example 0.99"),
@@ -18,6 +19,10 @@ impl AddressSpec {
                 _ => Err(wrong("addresses.skew", "it has to be between 0 and 1", "set for example 0.2")),
             },
             AddressKind::Zones => self.check_zones(),
+            AddressKind::Listed if self.blocks.is_empty() => {
+                Err(wrong("addresses.blocks", "it is missing", "set for example [2, 0, 1]"))
+            }
+            AddressKind::Listed => Ok(()),
             AddressKind::HotCold => {
                 share("addresses.hot_share", self.hot_share.unwrap_or(0.8))?;
                 let space = self.hot_space.unwrap_or(0.2);
@@ -31,11 +36,13 @@ impl AddressSpec {
     }
 
     fn check_belonging(&self) -> Checked {
-        use AddressKind::{ArraySkew, HotCold, SelfSimilar, Zipf, Zones};
+        use AddressKind::{ArraySkew, HotCold, Listed, SelfSimilar, Zipf, Zones};
         let keys = [
             ("addresses.theta", self.theta.is_some(), Zipf),
             ("addresses.skew", self.skew.is_some(), SelfSimilar),
             ("addresses.zones", !self.zones.is_empty(), Zones),
+            ("addresses.blocks", !self.blocks.is_empty(), Listed),
+            ("addresses.advance", self.advance.is_some(), Listed),
             ("addresses.hot_share", self.hot_share.is_some(), HotCold),
             ("addresses.hot_space", self.hot_space.is_some(), HotCold),
             ("addresses.hot_scope", self.hot_scope.is_some(), HotCold),
@@ -52,6 +59,34 @@ impl AddressSpec {
             }
             None => Ok(()),
         }
+    }
+
+    /// Skips are of requests that continue, and repetitions of those in a run.
+    fn check_runs(&self) -> Checked {
+        let continues = self.sequential_share.unwrap_or(0.0) > 0.0 || self.run_length.is_some();
+        for (key, is_set) in [("skip", self.skip.is_some()), ("skip_back", self.skip_back.is_some())] {
+            if is_set && !continues {
+                let help = "set `sequential_share` or `run_length`, or remove it";
+                return Err(wrong(&format!("addresses.{key}"), "no request continues the last one", help));
+            }
+        }
+        if self.skip_every.is_some() && self.skip.is_none() && self.skip_back.is_none() {
+            return Err(wrong("addresses.skip_every", "nothing is skipped", "set `skip` or `skip_back`, or remove it"));
+        }
+        if self.skip.is_some() && self.skip_back.is_some() {
+            return Err(wrong("addresses.skip_back", "`skip` goes forwards", "remove one of them"));
+        }
+        if self.run_length == Some(0) {
+            return Err(wrong("addresses.run_length", "it is zero", "set 1 or more"));
+        }
+        if self.run_repeats.is_some() && self.run_length.is_none() {
+            return Err(wrong("addresses.run_repeats", "there are no runs", "set `run_length`, or remove it"));
+        }
+        if self.run_length.is_some() && self.kind == AddressKind::ArraySkew {
+            let message = "requests of `array-skew` are drawn one by one";
+            return Err(wrong("addresses.run_length", message, "remove it, or change `kind`"));
+        }
+        Ok(())
     }
 
     fn check_zones(&self) -> Checked {

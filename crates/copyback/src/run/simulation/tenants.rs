@@ -6,6 +6,7 @@
 use super::{ARRIVAL, Simulation};
 use crate::host::HostRequest;
 use crate::observe::collector::Ended;
+use crate::observe::rate_samples::OpRates;
 use crate::observe::tenants::{TenantMeasures, TenantReport};
 use crate::run::RunError;
 use crate::run::simulation::requests::ARRIVAL_MAX_NS;
@@ -101,12 +102,22 @@ impl Tenant {
         let Some(started_ns) = self.started_ns else { return 0 };
         let from_ns = self.measured_from_ns().max(warm_ns);
         let phases = self.stream.phases_ns.iter().map(|phase| phase.map(|at_ns| started_ns.saturating_add(at_ns)));
-        let end_ns = self.stream.phases_ns.last().map_or(0, |[_, to_ns]| started_ns.saturating_add(*to_ns));
-        let stop_ns = if self.is_out_of_time && !self.is_cut { end_ns } else { 0 };
-        let to_ns = self.measures.last_end_ns().max(stop_ns);
+        let end_ns = self.end_ns(started_ns);
+        let to_ns = self.measured_to_ns(started_ns);
         // What was begun in a phase may end behind it.
         let behind_ns = to_ns.saturating_sub(end_ns.max(from_ns));
         phases.map(|[begin, end]| end.min(to_ns).saturating_sub(begin.max(from_ns))).sum::<u64>() + behind_ns
+    }
+
+    /// When its last phase ends.
+    fn end_ns(&self, started_ns: u64) -> u64 {
+        self.stream.phases_ns.last().map_or(0, |[_, to_ns]| started_ns.saturating_add(*to_ns))
+    }
+
+    /// Up to when it is measured: its last completion, or its end where that is a moment of its own.
+    fn measured_to_ns(&self, started_ns: u64) -> u64 {
+        let stop_ns = if self.is_out_of_time && !self.is_cut { self.end_ns(started_ns) } else { 0 };
+        self.measures.last_end_ns().max(stop_ns)
     }
 
     /// The request behind the one that has begun, at its time in the run; none where the workload is over before.
@@ -182,8 +193,9 @@ impl Tenant {
             self.is_to_think = false;
             self.ready_ns = now_ns.saturating_add(self.stream.think.map_or(0, |(_, time_ns)| time_ns));
         }
-        if is_measured && request.arrival_ns >= self.measured_from_ns() {
-            self.measures.record(request, outstanding, now_ns);
+        let from_ns = self.measured_from_ns();
+        if is_measured && request.arrival_ns >= from_ns {
+            self.measures.record(request, outstanding, now_ns, from_ns);
         }
     }
 
@@ -397,6 +409,13 @@ impl Simulation<'_> {
         let of = |tenant: &Tenant, op| tenant.measures.class(&[op], &[0, 1]).histogram().clone();
         let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
         list.map(|tenant| (tenant.stream.name.clone(), [Op::Read, Op::Write].map(|op| of(tenant, op)))).collect()
+    }
+
+    /// Rates of the reads, writes and trims of each over intervals of 500 ms, by name.
+    pub fn tenant_rates(&self) -> std::collections::BTreeMap<String, [OpRates; 3]> {
+        let of = |tenant: &Tenant| tenant.measures.rates(tenant.measured_to_ns(tenant.started_ns.unwrap_or(0)));
+        let list = self.tenants.iter().flat_map(|tenants| &tenants.list);
+        list.map(|tenant| (tenant.stream.name.clone(), of(tenant))).collect()
     }
 
     /// What sources of several workloads say.
