@@ -193,8 +193,8 @@ fn refused(wrong: &clap::Error) -> Failure {
 /// Where there is no room for the file, or `write` fails.
 pub fn hand_over(write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<Handed, Failure> {
     let folder = std::env::temp_dir();
-    let mut file =
-        Temporary::new_in(&folder, ("copyback-requests-", "")).map_err(|error| Failure::of_disk(&folder, &error))?;
+    let mut file = Temporary::private_in(&folder, ("copyback-requests-", ""))
+        .map_err(|error| Failure::of_disk(&folder, &error))?;
     write(file.as_file_mut())?;
     let hash = crate::files::hash_file(file.path())?;
     let digits = hash.rsplit(':').next().unwrap_or(&hash);

@@ -253,7 +253,7 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
             ),
         })
     };
-    let mut file = Temporary::new_in(&folder, ("copyback-trace-", "")).map_err(failed)?;
+    let mut file = Temporary::private_in(&folder, ("copyback-trace-", "")).map_err(failed)?;
     std::io::Write::write_all(file.as_file_mut(), recorded.trace).map_err(failed)?;
     let spec = WorkloadSpec { trace: Some(file.path().to_path_buf()), ..spec.clone() };
     let source = open(&spec, seed, capacity_bytes)?;
