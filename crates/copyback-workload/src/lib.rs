@@ -11,6 +11,7 @@ mod error;
 pub mod handed;
 mod input;
 mod open;
+mod page_sets;
 pub mod presets;
 mod readers;
 pub mod request;

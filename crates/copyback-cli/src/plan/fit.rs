@@ -49,8 +49,9 @@ pub struct Fitted {
     pub share: Share,
     /// What the trace addresses.
     addressed_bytes: u64,
-    /// What it reads or writes of that.
+    /// What it reads or writes of that, and whether it is an estimate.
     used_bytes: u64,
+    is_estimate: bool,
     /// What each plane of the drive gets.
     pub blocks_per_plane: u32,
     /// What it had.
@@ -77,8 +78,9 @@ impl Fitted {
 
     /// That the trace leaves most of its addresses out.
     pub fn note_of_gaps(&self) -> Option<String> {
-        let used = format::size(self.used_bytes as f64);
-        (self.used_bytes * SPARSE <= self.addressed_bytes).then(|| {
+        let about = if self.is_estimate { "about " } else { "" };
+        let used = format!("{about}{}", format::size(self.used_bytes as f64));
+        (self.used_bytes.saturating_mul(SPARSE) <= self.addressed_bytes).then(|| {
             format!("      It uses {used} of that: with --set workload.layout=compact a far smaller drive will do\n")
         })
     }
@@ -198,10 +200,10 @@ pub type Footprints = BTreeMap<String, Footprint>;
 pub fn fitted(plan: &Plan, share: Share, known: &mut Footprints) -> Result<Fitted, Failure> {
     let Some(first) = plan.runs.first() else { return Err(Failure::input("--fit: there is nothing to run")) };
     plan.runs.iter().try_for_each(refuse_unscalable)?;
-    let Footprint { bytes: used_bytes, end_bytes: addressed_bytes } =
+    let Footprint { is_estimate, bytes: used_bytes, end_bytes: addressed_bytes } =
         measured(&first.resolved.workload, plan.seed, known)?;
     let blocks_before = first.resolved.run.geometry.blocks_per_plane;
-    let mut fitted = Fitted { share, addressed_bytes, used_bytes, blocks_per_plane: 0, blocks_before };
+    let mut fitted = Fitted { share, addressed_bytes, used_bytes, is_estimate, blocks_per_plane: 0, blocks_before };
     // All runs are on drives of one size, or they could not be compared.
     for planned in &plan.runs {
         fitted.blocks_per_plane = fitted.blocks_per_plane.max(least_blocks(planned, &fitted));
