@@ -365,6 +365,7 @@ fn chosen(common: &Common) -> String {
     text += &argument("--trace", common.trace.as_ref().map(path));
     text += &argument("--fio", common.fio.as_ref().map(path));
     text += &argument("--format", common.format.as_ref());
+    text += &argument("--columns", (!common.columns.is_empty()).then(|| common.columns.join(",")));
     text += &argument("--skip-bad", common.skip_bad);
     text += &argument("--fit", common.fit);
     // Those of one scheme are of commands that name it.

@@ -28,6 +28,7 @@ mod reproduce;
 mod scheme_pages;
 mod sweep;
 mod tails;
+mod trace_files;
 mod traces;
 mod validate;
 mod verdicts;
