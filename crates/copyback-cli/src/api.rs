@@ -1,6 +1,6 @@
 //! What the commands do, for a program that calls this one: the same words, the same results, nothing printed.
 
-use crate::args::{Cli, Command, Common, CompareArgs, RunArgs, TraceCommand};
+use crate::args::{Cli, Command, Common, CompareArgs, DeviceCommand, RunArgs, TraceCommand};
 pub use crate::columns::Column;
 pub use crate::failure::Failure;
 use crate::output::Results;
@@ -11,7 +11,7 @@ use crate::sweep::crew::Hired;
 pub use crate::sweep::crew::{Crew, Took, cell};
 pub use crate::tables::Asked;
 use crate::tables::TABLES;
-use crate::{compare, listing, report, reproduce, run, sweep, trace, validate};
+use crate::{compare, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
 use clap::Parser;
 pub use copyback_workload::handed::Handed;
 use copyback_workload::temporary::Temporary;
@@ -157,6 +157,7 @@ pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc
         }
         Command::Schemes { name, .. } => Done::Text(listing::schemes_text(name.as_deref())?),
         Command::Devices { name } => Done::Text(listing::devices_text(name.as_deref())?),
+        Command::Device(DeviceCommand::FromMqsim { file }) => Done::Text(from_mqsim::text(&file)?),
         Command::Workloads { name } => Done::Text(listing::workloads_text(name.as_deref())?),
     };
     Ok(match done {

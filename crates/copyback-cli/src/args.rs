@@ -11,7 +11,7 @@ use copyback::run::Warmup;
 use copyback_workload::units::parse_duration_ns;
 use std::path::PathBuf;
 use std::sync::Arc;
-pub use trace::{ConvertArgs, InfoArgs, TraceArgs, TraceCommand};
+pub use trace::{ConvertArgs, DeviceCommand, InfoArgs, TraceArgs, TraceCommand};
 
 /// A simulator of NAND flash SSDs: what garbage collection costs, and which way of scheduling it costs least.
 #[derive(Debug, Parser)]
@@ -56,6 +56,9 @@ pub enum Command {
         /// A device's name
         name: Option<String>,
     },
+    /// Make a device of another simulator's configuration
+    #[command(subcommand)]
+    Device(DeviceCommand),
     /// List the workloads; or print one
     Workloads {
         /// A workload's name

@@ -1,4 +1,4 @@
-//! Arguments of `copyback trace`.
+//! Arguments of `copyback trace` and `copyback device`.
 
 use clap::{Args, Subcommand};
 use copyback_workload::spec::Device;
@@ -65,4 +65,14 @@ pub struct ConvertArgs {
     /// the output's name, where .csv means msr]
     #[arg(long, value_name = "FORMAT")]
     pub to: Option<String>,
+}
+
+/// `copyback device ...`
+#[derive(Debug, Subcommand)]
+pub enum DeviceCommand {
+    /// Print a device's TOML made of MQSim's ssdconfig.xml; what cannot be converted is in its comments
+    FromMqsim {
+        /// MQSim's configuration of a drive
+        file: PathBuf,
+    },
 }

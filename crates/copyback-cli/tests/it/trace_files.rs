@@ -143,6 +143,85 @@ fn a_copy_of_a_users_trace_is_private() {
     assert!(child.wait_with_output().unwrap().status.success());
 }
 
+/// MQSim's parameters of a drive, some with two kinds of pages.
+const SSD_CONFIG: &str = "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<Execution_Parameter_Set>\n\
+    <Host_Parameter_Set><PCIe_Lane_Count>4</PCIe_Lane_Count></Host_Parameter_Set>\n<Device_Parameter_Set>\n\
+    <!-- <Flash_Channel_Count>99</Flash_Channel_Count> -->\n\
+    <GC_Block_Selection_Policy>RGA</GC_Block_Selection_Policy>\n<Overprovisioning_Ratio>0.127</Overprovisioning_Ratio>\n\
+    <GC_Exec_Threshold>0.05000</GC_Exec_Threshold>\n<GC_Hard_Threshold>0.005000</GC_Hard_Threshold>\n\
+    <Flash_Channel_Count>2</Flash_Channel_Count>\n<Flash_Channel_Width>2</Flash_Channel_Width>\n\
+    <Channel_Transfer_Rate>333</Channel_Transfer_Rate>\n<Chip_No_Per_Channel>4</Chip_No_Per_Channel>\n\
+    <Flash_Parameter_Set>\n<Flash_Technology>MLC</Flash_Technology>\n\
+    <Page_Read_Latency_LSB>75000</Page_Read_Latency_LSB>\n<Page_Read_Latency_CSB>1</Page_Read_Latency_CSB>\n\
+    <Page_Read_Latency_MSB>75000</Page_Read_Latency_MSB>\n<Page_Program_Latency_LSB>750000</Page_Program_Latency_LSB>\n\
+    <Page_Program_Latency_MSB>1500000</Page_Program_Latency_MSB>\n<Block_Erase_Latency>3800000</Block_Erase_Latency>\n\
+    <Die_No_Per_Chip>2</Die_No_Per_Chip>\n<Plane_No_Per_Die>2</Plane_No_Per_Die>\n\
+    <Block_No_Per_Plane>64</Block_No_Per_Plane>\n<Page_No_Per_Block>32</Page_No_Per_Block>\n\
+    <Page_Capacity>8192</Page_Capacity>\n</Flash_Parameter_Set></Device_Parameter_Set></Execution_Parameter_Set>\n";
+
+#[test]
+fn mqsims_configuration_is_converted() {
+    let (folder, path) = file("ssdconfig.xml", SSD_CONFIG.as_bytes());
+    let output = copyback(&["device", "from-mqsim", &path]);
+    let text = printed(&output);
+    for line in [
+        "channels = 2 # Flash_Channel_Count",
+        "page_size = \"8 KiB\" # Page_Capacity",
+        "read = \"75 us\" # Page_Read_Latency_LSB, Page_Read_Latency_MSB",
+        "program = [\"750 us\", \"1.5 ms\"] # Page_Program_Latency_LSB, Page_Program_Latency_MSB",
+        "channel = \"666 MB/s\" # Channel_Transfer_Rate, of Flash_Channel_Width = 2 bytes",
+        "reserved = 0.127 # Overprovisioning_Ratio, a share of the flash in both",
+        "soft = 0.05 # GC_Exec_Threshold, of a plane's blocks",
+        "hard = 0.1 # GC_Hard_Threshold = 0.005, here as a share of `soft`",
+        "# GC_Block_Selection_Policy = RGA: victim.policy: greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",
+        "# PCIe_Lane_Count = 4: no such setting here",
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line}: {text}{}", said(&output));
+    }
+    let device = folder.path().join("mine.toml");
+    std::fs::write(&device, &text).unwrap();
+    let device = device.to_str().unwrap();
+    let run =
+        copyback(&["run", "--device", device, "--workload", "random-write", "--requests", "50", "--print-config"]);
+    let config = printed(&run);
+    assert!(config.contains("reserved = 0.127") && config.contains("blocks_per_plane = 64"), "{config}{}", said(&run));
+    let (_folder, part) = file("part.xml", b"<Device_Parameter_Set>\n<Flash_Channel_Count>8</Flash_Channel_Count>\n");
+    let text = printed(&copyback(&["device", "from-mqsim", &part]));
+    assert!(text.contains("# chips_per_channel: the file has no Chip_No_Per_Channel"), "{text}");
+    assert!(text.contains("# Set these before it is used: Chip_No_Per_Channel, Die_No_Per_Chip"), "{text}");
+    for (content, says) in [
+        (&b"channels = 8"[..], "it has no `<Device_Parameter_Set>`"),
+        (
+            b"<Device_Parameter_Set><Flash_Channel_Count>x</Flash_Channel_Count>",
+            "`Flash_Channel_Count` is `x`, and no whole",
+        ),
+        (
+            b"<Device_Parameter_Set><Overprovisioning_Ratio>-1</Overprovisioning_Ratio>",
+            "is `-1`, and no number from 0 on",
+        ),
+        (b"<Device_Parameter_Set><!-- ", "a comment has no end"),
+        (b"<Device_Parameter_Set><a", "the tag `<a` has no end"),
+    ] {
+        let (_folder, wrong) = file("wrong.xml", content);
+        refused(&["device", "from-mqsim", &wrong], &[says]);
+    }
+}
+
+#[test]
+fn configurations_of_other_simulators_are_named() {
+    let (_folder, device) = file("ssdconfig.xml", SSD_CONFIG.as_bytes());
+    refused(&["run", "--device", &device], &["it is MQSim's configuration of a drive, in XML", "device from-mqsim"]);
+    refused(&["run", "--trace", &device], &["it is MQSim's configuration in XML", "which is no trace"]);
+    let scenario = b"<?xml version=\"1.0\"?>\n<MQSim_IO_Scenarios><IO_Scenario></IO_Scenario></MQSim_IO_Scenarios>\n";
+    let (_folder, workload) = file("workload.xml", scenario);
+    let says = ["it is MQSim's definition of workloads, in XML", "`File_Path`"];
+    refused(&["run", "--workload", &workload], &says);
+    refused(&["trace", "info", &workload], &["it is MQSim's configuration in XML"]);
+    let (_folder, simple) = file("intel750.cfg", b"[nvme]\nWorkInterval = 50000\n[pal]\nChannel = 8\nPackage = 4\n");
+    refused(&["run", "--device", &simple], &["it is SimpleSSD's configuration", "`geometry`"]);
+    refused(&["run", "--workload", &simple], &["it is SimpleSSD's configuration"]);
+}
+
 #[test]
 fn the_guide_lists_every_format() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide.md");
