@@ -1,6 +1,6 @@
 //! What the commands do, for a program that calls this one: the same words, the same results, nothing printed.
 
-use crate::args::{Cli, Command, Common, CompareArgs, RunArgs, TraceCommand};
+use crate::args::{Cli, Command, Common, CompareArgs, DeviceCommand, RunArgs, TraceCommand};
 pub use crate::columns::Column;
 pub use crate::failure::Failure;
 use crate::output::Results;
@@ -11,7 +11,7 @@ use crate::sweep::crew::Hired;
 pub use crate::sweep::crew::{Crew, Took, cell};
 pub use crate::tables::Asked;
 use crate::tables::TABLES;
-use crate::{compare, listing, report, reproduce, run, sweep, trace, validate};
+use crate::{compare, from_mqsim, listing, report, reproduce, run, sweep, trace, validate};
 use clap::Parser;
 pub use copyback_workload::handed::Handed;
 use copyback_workload::printable::printable_lines;
@@ -158,6 +158,7 @@ pub fn call(words: &[String], asked: Asked, watch: &Arc<Watch>, crew: Option<Arc
         }
         Command::Schemes { name, .. } => Done::Text(listing::schemes_text(name.as_deref())?),
         Command::Devices { name } => Done::Text(listing::devices_text(name.as_deref())?),
+        Command::Device(DeviceCommand::FromMqsim { file }) => Done::Text(from_mqsim::text(&file)?),
         Command::Workloads { name } => Done::Text(listing::workloads_text(name.as_deref())?),
     };
     Ok(match done {
@@ -196,8 +197,8 @@ fn refused(wrong: &clap::Error) -> Failure {
 /// Where there is no room for the file, or `write` fails.
 pub fn hand_over(write: impl FnOnce(&mut File) -> Result<(), Failure>) -> Result<Handed, Failure> {
     let folder = std::env::temp_dir();
-    let mut file =
-        Temporary::new_in(&folder, ("copyback-requests-", "")).map_err(|error| Failure::of_disk(&folder, &error))?;
+    let mut file = Temporary::private_in(&folder, ("copyback-requests-", ""))
+        .map_err(|error| Failure::of_disk(&folder, &error))?;
     write(file.as_file_mut())?;
     let hash = crate::files::hash_file(file.path())?;
     let digits = hash.rsplit(':').next().unwrap_or(&hash);

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod trace;
+
 use crate::plan::Share;
 use crate::progress::{Audience, Watch};
 use crate::sweep::crew::Hired;
@@ -9,6 +11,7 @@ use copyback::run::Warmup;
 use copyback_workload::units::parse_duration_ns;
 use std::path::PathBuf;
 use std::sync::Arc;
+pub use trace::{ConvertArgs, DeviceCommand, InfoArgs, TraceArgs, TraceCommand};
 
 /// A simulator of NAND flash SSDs: what garbage collection costs, and which way of scheduling it costs least.
 #[derive(Debug, Parser)]
@@ -53,6 +56,9 @@ pub enum Command {
         /// A device's name
         name: Option<String>,
     },
+    /// Make a device of another simulator's configuration
+    #[command(subcommand)]
+    Device(DeviceCommand),
     /// List the workloads; or print one
     Workloads {
         /// A workload's name
@@ -180,7 +186,8 @@ pub struct Common {
     /// Workload: a preset's name or a TOML file [default: oltp]
     #[arg(long, short = 'w', value_name = "WORKLOAD", conflicts_with = "trace")]
     pub workload: Option<String>,
-    /// Replay this trace file instead (`-`: standard input); its format is found out from its content
+    /// Replay this trace file instead (`-`: standard input; BASE: BASE.blktrace.0 and so on); its format is found out
+    /// from its content
     #[arg(long, short = 't', value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Let a job file of fio say what is asked of the drive: each job is a workload with results of its own
@@ -192,6 +199,10 @@ pub struct Common {
     /// The trace's format, where it is not to be found out
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
+    /// The columns of a table without a header, in order: time_us (_ns, _ms, _s), op, offset, length (sector, sectors),
+    /// device, priority, and any other name for one that is not looked at
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub columns: Vec<String>,
     /// Malformed trace records that may be left out before one stops the run
     #[arg(long, value_name = "N")]
     pub skip_bad: Option<u64>,
@@ -425,63 +436,4 @@ pub struct ReportArgs {
     /// The page to write, of at most 3 MB (`-`: to standard output)
     #[arg(long, short = 'o', value_name = "FILE.html")]
     pub out: PathBuf,
-}
-
-/// `copyback trace`
-#[derive(Debug, Subcommand)]
-pub enum TraceCommand {
-    /// Print what papers' tables print: requests, read share, sizes, rate, footprint, and histograms
-    Info(InfoArgs),
-    /// Write a workload as a trace file; the output's name says the format (.parquet, .csv, ...) unless --to does
-    Convert(ConvertArgs),
-}
-
-/// Which workload, and which part of it.
-#[derive(Debug, Args)]
-pub struct TraceArgs {
-    /// A trace file (`-`: standard input), a workload file (TOML), or a workload preset
-    pub workload: String,
-    /// The trace's format, where it is not to be found out
-    #[arg(long, value_name = "FORMAT")]
-    pub format: Option<String>,
-    /// Only requests of this device, volume or LUN of the trace
-    #[arg(long, value_name = "N")]
-    pub device: Option<u32>,
-    /// Malformed records that may be left out
-    #[arg(long, value_name = "N")]
-    pub skip_bad: Option<u64>,
-    /// Set one key of the workload, for example workload.event=Q (repeatable)
-    #[arg(long = "set", value_name = "workload.KEY=VALUE")]
-    pub sets: Vec<String>,
-    /// No more than so many requests
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
-    pub requests: Option<u64>,
-    /// Seed, for generated workloads [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    pub seed: Option<u64>,
-}
-
-/// `copyback trace info`
-#[derive(Debug, Args)]
-pub struct InfoArgs {
-    /// What is looked at.
-    #[command(flatten)]
-    pub what: TraceArgs,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `copyback trace convert`
-#[derive(Debug, Args)]
-pub struct ConvertArgs {
-    /// What is written.
-    #[command(flatten)]
-    pub what: TraceArgs,
-    /// The file to write
-    pub output: PathBuf,
-    /// The output's format: parquet, csv (a table with a header), msr, fio-v2, fio-v3, disksim or spc [default: by
-    /// the output's name, where .csv means msr]
-    #[arg(long, value_name = "FORMAT")]
-    pub to: Option<String>,
 }

@@ -336,6 +336,7 @@ fn chosen(common: &Common) -> String {
     text += &argument("--fio", common.fio.as_ref().map(path));
     text += &argument("--fio-args", common.fio_args.as_ref());
     text += &argument("--format", common.format.as_ref());
+    text += &argument("--columns", (!common.columns.is_empty()).then(|| common.columns.join(",")));
     text += &argument("--skip-bad", common.skip_bad);
     text += &argument("--fit", common.fit);
     // Those of one scheme are of commands that name it.

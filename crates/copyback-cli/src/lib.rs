@@ -11,6 +11,7 @@ mod files;
 mod fio;
 mod flat;
 mod format;
+mod from_mqsim;
 mod interrupt;
 mod listing;
 mod matched;
@@ -40,7 +41,7 @@ mod trace;
 mod validate;
 mod workloads;
 
-use args::{Cli, Command, CompareArgs, RunArgs, SweepArgs};
+use args::{Cli, Command, CompareArgs, DeviceCommand, RunArgs, SweepArgs};
 use clap::Parser;
 use copyback_workload::printable::{is_unprintable, printable, printable_lines};
 use failure::Failure;
@@ -69,6 +70,7 @@ pub fn main_of(words: impl IntoIterator<Item = OsString>, package: Option<&dyn a
         Command::Schemes { pages: Some(folder), .. } => page::write_all(&folder),
         Command::Schemes { name, .. } => listing::schemes(name.as_deref()),
         Command::Devices { name } => listing::devices(name.as_deref()),
+        Command::Device(DeviceCommand::FromMqsim { file }) => from_mqsim::print(&file),
         Command::Workloads { name } => listing::workloads(name.as_deref()),
     };
     copyback_workload::standard_input::forget();

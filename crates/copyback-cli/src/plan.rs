@@ -438,7 +438,13 @@ fn upper_layers(
     if let Some(path) = &common.trace {
         layers.push(workloads::trace_layer(path)?);
     }
-    layers.extend(workloads::option_layer(common.format.as_deref(), None, common.skip_bad)?);
+    let options = workloads::ReaderOptions {
+        format: common.format.as_deref(),
+        columns: &common.columns,
+        device: None,
+        skip_bad: common.skip_bad,
+    };
+    layers.extend(options.layer()?);
     if !common.sets.is_empty() {
         layers.push(Layer::of_sets(&common.sets)?);
     }

@@ -3,15 +3,15 @@
 use crate::args::{ConvertArgs, InfoArgs, TraceArgs, TraceCommand};
 use crate::failure::Failure;
 use crate::files::{self, Output};
-use crate::format::{count, size, three_digits, time};
+use crate::format::{count, quoted, size, three_digits, time};
 use crate::plan::Input;
 use crate::table::BOLD;
-use crate::workloads::{self, Opened};
+use crate::workloads::{self, Opened, ReaderOptions};
 use copyback::config::layers::{Layer, Located, suggestion};
 use copyback::run::config::Stack;
 use copyback_workload::printable::{printable, printable_lines};
 use copyback_workload::spec::WorkloadSpec;
-use copyback_workload::stats::{Bin, TraceStats};
+use copyback_workload::stats::{Bin, DeviceStats, TraceStats};
 use copyback_workload::write::{WriteFormat, write_to};
 use copyback_workload::{Request, RequestSource};
 use std::path::Path;
@@ -118,6 +118,10 @@ impl RequestSource for Cut {
     fn notes(&self) -> Vec<String> {
         self.source.notes()
     }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.source.device_name(device)
+    }
 }
 
 fn opened(spec: &WorkloadSpec, what: &TraceArgs) -> Result<Opened, Failure> {
@@ -129,8 +133,13 @@ fn opened(spec: &WorkloadSpec, what: &TraceArgs) -> Result<Opened, Failure> {
 
 /// What the command line says of the workload, lowest first.
 fn option_layers(what: &TraceArgs) -> Result<Vec<Layer>, Failure> {
-    let layer = workloads::option_layer(what.format.as_deref(), what.device, what.skip_bad)?;
-    let mut layers: Vec<Layer> = layer.into_iter().collect();
+    let options = ReaderOptions {
+        format: what.format.as_deref(),
+        columns: &what.columns,
+        device: what.device.as_ref(),
+        skip_bad: what.skip_bad,
+    };
+    let mut layers: Vec<Layer> = options.layer()?.into_iter().collect();
     let sets = &what.sets;
     for set in sets {
         if !set.trim_start().starts_with("workload.") {
@@ -184,6 +193,29 @@ fn overwrites(stats: &TraceStats) -> String {
     format!("each page written {} times on average", three_digits(stats.overwrite_ratio))
 }
 
+/// Devices in a list, at most.
+const DEVICES_SHOWN: usize = 8;
+
+/// The devices of a trace, those with most requests first, and how to choose one.
+fn devices(stats: &TraceStats) -> String {
+    let name = |device: &DeviceStats| device.name.clone().unwrap_or_else(|| device.device.to_string());
+    let mut all: Vec<&DeviceStats> = stats.devices.iter().collect();
+    // Of equal ones, the lower number first.
+    all.sort_by_key(|device| std::cmp::Reverse(device.requests));
+    let share = |device: &DeviceStats| 100.0 * device.requests as f64 / stats.requests.max(1) as f64;
+    let shown: Vec<String> =
+        all.iter().take(DEVICES_SHOWN).map(|device| format!("{} ({:.1} %)", name(device), share(device))).collect();
+    let more = all.len().saturating_sub(DEVICES_SHOWN);
+    let more = if more == 0 { String::new() } else { format!(" and {} more", count(more as u64)) };
+    // `--device` is the drive where a trace is run.
+    let first = quoted(&name(all[0]));
+    format!(
+        "{}: {}{more}; choose one with --device {first} here, with --set workload.device={first} in `run` and `compare`",
+        count(all.len() as u64),
+        shown.join(", ")
+    )
+}
+
 fn info_text(name: &str, stats: &TraceStats) -> String {
     let kib = |bytes: f64| format!("{} KiB", three_digits(bytes / 1024.0));
     let mean = |class: &copyback_workload::stats::ClassStats| {
@@ -203,7 +235,8 @@ fn info_text(name: &str, stats: &TraceStats) -> String {
         (
             "footprint",
             format!(
-                "{} (read {}, written {})",
+                "{}{} (read {}, written {})",
+                if stats.footprint_counted_one_of.is_some() { "about " } else { "" },
                 size(stats.footprint_bytes as f64),
                 size(stats.reads.footprint_bytes as f64),
                 size(stats.writes.footprint_bytes as f64)
@@ -217,9 +250,7 @@ fn info_text(name: &str, stats: &TraceStats) -> String {
         rows.insert(3, ("trims", format!("{}, {}", count(stats.trims.requests), size(stats.trims.bytes as f64))));
     }
     if stats.devices.len() > 1 {
-        // `--device` is the drive where a trace is run.
-        let choice = "choose one with --device here, with --set workload.device=N in `run` and `compare`";
-        rows.push(("devices", format!("{}; {choice}", stats.devices.len())));
+        rows.push(("devices", devices(stats)));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let bold = |text: &str| format!("{}{text}{}", BOLD.render(), BOLD.render_reset());

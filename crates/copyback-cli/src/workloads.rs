@@ -8,10 +8,10 @@ use copyback::host::config::HostMode;
 use copyback::run::config::Resolved;
 use copyback::run::{Asked, Warmup};
 use copyback_workload::presets::PRESETS;
-use copyback_workload::spec::{Format, WorkloadSpec};
+use copyback_workload::spec::{Device, Format, WorkloadSpec};
 use copyback_workload::temporary::Temporary;
 use copyback_workload::tenants::{self, Usual};
-use copyback_workload::{RequestSource, handed, open, standard_input};
+use copyback_workload::{RequestSource, handed, open, per_cpu, standard_input};
 use std::path::Path;
 
 /// The workload of a run where nobody names one.
@@ -98,6 +98,10 @@ pub fn resolve_traces(layer: &mut Layer, folder: &Path) {
 }
 
 fn unknown(name: &Located, path: &Path) -> Failure {
+    if let Some((what, help)) = files::other_simulator(path).filter(|_| path.is_file()) {
+        let error = LayerError::new(format!("workload {}: it is {what}, which is not read as it is", path.display()));
+        return error.with_help(help).at(name.place.clone()).into();
+    }
     let help = if path.is_file() {
         format!("{} is a file: replay it with `--trace {}`", path.display(), path.display())
     } else {
@@ -112,6 +116,10 @@ fn unknown(name: &Located, path: &Path) -> Failure {
 fn check_trace_file(path: &Path) -> Result<(), Failure> {
     if standard_input::is_named(path) || handed::file(path).is_some() {
         return Ok(());
+    }
+    let parts = per_cpu::files(path);
+    if !parts.is_empty() {
+        return parts.iter().try_for_each(|part| files::check_file("trace", part));
     }
     files::check_file("trace", path)?;
     if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
@@ -131,31 +139,49 @@ pub fn trace_layer(path: &Path) -> Result<Layer, Failure> {
     Ok(Layer::parse_table("workload", "--trace", table.to_string())?)
 }
 
-/// The layer of reader options that the command line sets.
-pub fn option_layer(
-    format: Option<&str>,
-    device: Option<u32>,
-    skip_bad: Option<u64>,
-) -> Result<Option<Layer>, Failure> {
-    let mut table = toml::Table::new();
-    if let Some(format) = format {
-        format.parse::<Format>().map_err(|message| match copyback_workload::not_read(format) {
-            Some((message, help)) => Failure::input(format!("--format: {message}")).with_help(help),
-            None => Failure::input(format!("--format: {message}")),
-        })?;
-        table.insert("format".into(), format.into());
+/// Reader options that the command line sets.
+pub struct ReaderOptions<'a> {
+    /// The trace's format.
+    pub format: Option<&'a str>,
+    /// The columns of a table without header, in order; none where there are none.
+    pub columns: &'a [String],
+    /// The only device.
+    pub device: Option<&'a Device>,
+    /// Malformed records that may be left out.
+    pub skip_bad: Option<u64>,
+}
+
+impl ReaderOptions<'_> {
+    /// Their layer, if any is set.
+    pub fn layer(&self) -> Result<Option<Layer>, Failure> {
+        let mut table = toml::Table::new();
+        if let Some(format) = self.format {
+            format.parse::<Format>().map_err(|message| match copyback_workload::not_read(format) {
+                Some((message, help)) => Failure::input(format!("--format: {message}")).with_help(help),
+                None => Failure::input(format!("--format: {message}")),
+            })?;
+            table.insert("format".into(), format.into());
+        }
+        if !self.columns.is_empty() {
+            let order = toml::Table::from_iter([("order".to_owned(), toml::Value::from(self.columns.to_vec()))]);
+            table.insert("columns".into(), order.into());
+        }
+        if let Some(device) = self.device {
+            let device = match device {
+                Device::Number(number) => i64::from(*number).into(),
+                Device::Name(name) => name.as_str().into(),
+            };
+            table.insert("device".into(), device);
+        }
+        if let Some(skip_bad) = self.skip_bad {
+            let number = i64::try_from(skip_bad).unwrap_or(i64::MAX);
+            table.insert("skip_bad".into(), number.into());
+        }
+        if table.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Layer::parse_table("workload", "command line", table.to_string())?))
     }
-    if let Some(device) = device {
-        table.insert("device".into(), i64::from(device).into());
-    }
-    if let Some(skip_bad) = skip_bad {
-        let number = i64::try_from(skip_bad).unwrap_or(i64::MAX);
-        table.insert("skip_bad".into(), number.into());
-    }
-    if table.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(Layer::parse_table("workload", "command line", table.to_string())?))
 }
 
 /// The built-in trace that a path names.
@@ -209,7 +235,14 @@ pub fn hash_trace(path: &Path) -> Result<String, Failure> {
         Some(recorded) => Ok(files::hash_bytes(recorded.trace)),
         None if let Some(kept) = handed::file(path) => files::hash_file(&kept),
         None if standard_input::is_named(path) => files::hash_file(&standard_input::kept()?),
-        None => files::hash_file(path),
+        None => match &per_cpu::files(path)[..] {
+            [] => files::hash_file(path),
+            parts => {
+                // In the order of the CPUs, whatever the files are called.
+                let hashes = parts.iter().map(|part| files::hash_file(part)).collect::<Result<Vec<_>, _>>()?;
+                Ok(files::hash_bytes(hashes.join("\n").as_bytes()))
+            }
+        },
     }
 }
 
@@ -255,7 +288,7 @@ pub fn open_source(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Resul
             ),
         })
     };
-    let mut file = Temporary::new_in(&folder, ("copyback-trace-", "")).map_err(failed)?;
+    let mut file = Temporary::private_in(&folder, ("copyback-trace-", "")).map_err(failed)?;
     std::io::Write::write_all(file.as_file_mut(), recorded.trace).map_err(failed)?;
     let spec = WorkloadSpec { trace: Some(file.path().to_path_buf()), ..spec.clone() };
     let source = open(&spec, seed, capacity_bytes)?;

@@ -236,6 +236,10 @@ impl<S: RequestSource> RequestSource for Compact<S> {
         }
         notes
     }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.inner.device_name(device)
+    }
 }
 
 #[cfg(test)]

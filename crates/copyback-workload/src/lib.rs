@@ -7,10 +7,13 @@
 //! [`stats::TraceStats`] describes a source, and [`write::write_trace`] keeps it in a file.
 
 mod compact;
+mod devices;
 mod error;
 pub mod handed;
 mod input;
 mod open;
+mod page_sets;
+pub mod per_cpu;
 pub mod presets;
 pub mod printable;
 mod readers;
@@ -32,6 +35,6 @@ pub mod write;
 pub use error::Error;
 pub use open::open;
 pub use readers::foreign::not_read;
-pub use readers::parquet::panic_is_caught;
+pub use readers::parquet_guard::panic_is_caught;
 pub use readers::parquet_lengths;
 pub use request::{Op, Priority, Request, RequestSource};

@@ -39,6 +39,7 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
     let options = ReaderOptions {
         format: spec.format.unwrap_or(Format::Auto),
         columns: spec.columns.clone().unwrap_or_default(),
+        operations: spec.operations.clone().unwrap_or_default(),
         zero_means: spec.zero_means.unwrap_or(ZeroMeans::Auto),
         event: spec.event.unwrap_or(BlockAction::Issued),
         skip_bad: spec.skip_bad.unwrap_or(0),
@@ -47,7 +48,7 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
     let mut source = TraceSource::open(path, &options, window)?;
     source.note_unused(spec);
     let layout = match spec.layout.unwrap_or(Layout::Auto) {
-        Layout::Auto if matches!(source.format(), Format::Strace | Format::Fio) => Layout::Packed,
+        Layout::Auto if matches!(source.format(), Format::Strace | Format::Fio | Format::Tectonic) => Layout::Packed,
         layout => layout,
     };
     match layout {
@@ -56,7 +57,7 @@ fn open_once(spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Result<Box<
             Ok(Box::new(laid_out.may_be_compact()))
         }
         Layout::Packed => {
-            let source = Packed::new(source, spec.device);
+            let source = Packed::new(source, spec.device.clone());
             Ok(Box::new(Transformed::new(source, spec, seed, capacity_bytes).may_be_compact()))
         }
         Layout::Compact => {
@@ -74,7 +75,7 @@ fn compact(
     seed: u64,
     capacity_bytes: u64,
 ) -> Transformed<Compact<Transformed<TraceSource>>> {
-    let selection = WorkloadSpec { device: spec.device, window: spec.window, ..WorkloadSpec::default() };
+    let selection = WorkloadSpec { device: spec.device.clone(), window: spec.window, ..WorkloadSpec::default() };
     let [source, again] = [source, again].map(|source| Transformed::new(source, &selection, seed, u64::MAX));
     // No more reads and writes are played, unless some are left out behind the layout and later ones take their turn.
     let leaves_out = spec.beyond_capacity == Some(BeyondCapacity::Reject);

@@ -50,6 +50,12 @@ pub trait RequestSource {
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// What the source calls a device that it has handed out, where it has a name beside its number: `259,0` of Linux,
+    /// a disk's or a file's.
+    fn device_name(&self, _device: u32) -> Option<String> {
+        None
+    }
 }
 
 /// Requests that are written down.
@@ -66,5 +72,9 @@ impl<S: RequestSource + ?Sized> RequestSource for Box<S> {
 
     fn notes(&self) -> Vec<String> {
         (**self).notes()
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        (**self).device_name(device)
     }
 }

@@ -1,11 +1,13 @@
 //! A trace from standard input, which is named `-`.
 //!
 //! A trace is read several times: to find out its format, to try it, and once for each scheme. What comes from a pipe
-//! is therefore kept in a temporary file, once for the whole program, and every reader opens that.
+//! is therefore kept in a temporary file, once for the whole program, and every reader opens that. The file has a limit,
+//! as a pipe may have no end.
 
 use crate::Error;
 use crate::temporary::Temporary;
-use std::io;
+use crate::units::{format_bytes, parse_bytes};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -14,6 +16,12 @@ const NAME: &str = "-";
 
 /// What messages call it.
 pub const SHOWN: &str = "standard input";
+
+/// What is kept of standard input at most, unless [`LIMIT`] says otherwise.
+const LIMIT_BYTES: u64 = 8 << 30;
+
+/// The environment variable that sets the limit, a size such as `64 GiB`.
+const LIMIT: &str = "COPYBACK_STDIN_LIMIT";
 
 static KEPT: Mutex<Option<Temporary>> = Mutex::new(None);
 
@@ -32,13 +40,32 @@ pub fn kept() -> Result<PathBuf, Error> {
         return Ok(file.path().to_path_buf());
     }
     let folder = std::env::temp_dir();
+    let limit_bytes = limit_bytes()?;
     let failed = |error: io::Error| {
         let message = format!("{SHOWN}: it cannot be kept in {}: {error}", folder.display());
         Error::new(message).with_help("make room there, name another folder in TMPDIR, or give the trace as a file")
     };
-    let mut file = Temporary::new_in(&folder, ("copyback-input-", "")).map_err(failed)?;
-    io::copy(&mut io::stdin().lock(), file.as_file_mut()).map_err(failed)?;
+    let mut file = Temporary::private_in(&folder, ("copyback-input-", "")).map_err(failed)?;
+    let copied_bytes =
+        io::copy(&mut io::stdin().lock().take(limit_bytes.saturating_add(1)), file.as_file_mut()).map_err(failed)?;
+    if copied_bytes > limit_bytes {
+        let (limit, folder) = (format_bytes(limit_bytes), folder.display());
+        return Err(Error::new(format!("{SHOWN}: it has more than {limit}, and would be kept in {folder}")).with_help(
+            format!(
+                "give the trace as a file, which is not copied, or raise the limit in the environment variable {LIMIT}, \
+                 for example {LIMIT}=\"64 GiB\""
+            ),
+        ));
+    }
     Ok(kept.insert(file).path().to_path_buf())
+}
+
+/// What is kept at most.
+fn limit_bytes() -> Result<u64, Error> {
+    let Ok(text) = std::env::var(LIMIT) else { return Ok(LIMIT_BYTES) };
+    parse_bytes(&text).map_err(|message| {
+        Error::new(format!("the environment variable {LIMIT}: {message}")).with_help("set for example \"64 GiB\"")
+    })
 }
 
 /// Removes the file. For a program that is about to end: a static value is never dropped.

@@ -1,5 +1,7 @@
 //! What a workload is like: the figures that papers' tables print, and histograms.
 
+use crate::page_sets::{Counts, Estimate, MEMORY_BYTES, PIECE_PAGES, PageSets};
+use crate::units::format_bytes;
 use crate::{Error, Op, Priority, RequestSource};
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -26,6 +28,9 @@ pub struct ClassStats {
 pub struct DeviceStats {
     /// The device's number.
     pub device: u32,
+    /// What the trace calls it, where it has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// How many requests.
     pub requests: u64,
     /// Bytes read.
@@ -97,14 +102,18 @@ pub struct TraceStats {
     pub size_histogram: Vec<Bin>,
     /// Gaps in nanoseconds, by powers of two.
     pub gap_histogram: Vec<Bin>,
-    /// Each device, by its number.
+    /// Each device, by its number; of more than 262,144 devices, those that came first.
     pub devices: Vec<DeviceStats>,
+    /// Where footprints and overwrites are estimates: one of so many pieces of addresses was counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub footprint_counted_one_of: Option<u64>,
     /// What the source says of itself.
     pub notes: Vec<String>,
 }
 
 impl TraceStats {
-    /// Reads a source to its end.
+    /// Reads a source to its end. Pages are counted exactly as long as that takes less than 256 MiB of memory;
+    /// footprints are estimates beyond that, and a note says so.
     ///
     /// # Errors
     /// Whatever the source meets.
@@ -113,13 +122,15 @@ impl TraceStats {
         while let Some(request) = source.next_request()? {
             collector.add(&request);
         }
-        Ok(collector.finish(source.notes()))
+        Ok(collector.finish(source))
     }
 }
 
 /// How much of a drive a workload addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
+    /// Whether `bytes` is an estimate: counting would take more than 256 MiB of memory.
+    pub is_estimate: bool,
     /// Distinct pages of [`PAGE_BYTES`] that are read or written (each device's apart), in bytes. What is only trimmed
     /// holds no data.
     pub bytes: u64,
@@ -128,23 +139,27 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Reads a source to its end. It remembers a bit for each page, in pieces of 128 MiB of addresses (4 KiB of
-    /// memory).
+    /// Reads a source to its end, in 256 MiB of memory at most for what was touched.
     ///
     /// # Errors
     /// Whatever the source meets.
     pub fn measure(source: &mut (impl RequestSource + ?Sized)) -> Result<Self, Error> {
-        let (mut pages, mut end_bytes) = (PageSet::default(), 0);
+        let (mut pages, mut end_bytes) = (PageSets::default(), 0);
         while let Some(request) = source.next_request()? {
             end_bytes = request.offset_bytes.saturating_add(request.len_bytes).max(end_bytes);
             if request.op != Op::Trim {
                 let last_byte = request.offset_bytes + (request.len_bytes - 1);
-                pages.insert(request.device, request.offset_bytes / PAGE_BYTES, last_byte / PAGE_BYTES);
+                pages.insert(0, request.device, request.offset_bytes / PAGE_BYTES, last_byte / PAGE_BYTES);
             }
         }
-        Ok(Self { bytes: pages.count * PAGE_BYTES, end_bytes })
+        let counts = pages.counts();
+        let bytes = counts.of_both.saturating_mul(PAGE_BYTES);
+        Ok(Self { is_estimate: counts.estimate.is_some(), bytes, end_bytes })
     }
 }
+
+/// Devices that are told apart: what is kept of them takes some 30 MB.
+const DEVICES_MAX: usize = 1 << 18;
 
 /// The longest gap that is told from longer ones: about 73 years.
 const GAP_NS_MAX: u64 = 1 << 61;
@@ -152,8 +167,7 @@ const GAP_NS_MAX: u64 = 1 << 61;
 /// Sums, counts and bitmaps on the way to [`TraceStats`].
 struct Collector {
     classes: [ClassStats; 3],
-    pages: [PageSet; 3],
-    all_pages: PageSet,
+    pages: PageSets,
     pages_written: u64,
     high_priority_requests: u64,
     end_bytes: u64,
@@ -163,7 +177,18 @@ struct Collector {
     gap_bins: [u64; 65],
     size_bins: [u64; 65],
     sequential: u64,
-    devices: BTreeMap<u32, (DeviceStats, u64)>,
+    devices: BTreeMap<u32, OfDevice>,
+    /// Requests of devices beyond those that are told apart.
+    other_devices: u64,
+}
+
+/// What is counted of a device.
+#[derive(Default)]
+struct OfDevice {
+    requests: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+    last_end_bytes: u64,
 }
 
 impl Collector {
@@ -172,8 +197,7 @@ impl Collector {
             .map_err(|error| Error::new(format!("no histogram of gaps: {error}")))?;
         Ok(Self {
             classes: Default::default(),
-            pages: Default::default(),
-            all_pages: PageSet::default(),
+            pages: PageSets::default(),
             pages_written: 0,
             high_priority_requests: 0,
             end_bytes: 0,
@@ -184,28 +208,33 @@ impl Collector {
             size_bins: [0; 65],
             sequential: 0,
             devices: BTreeMap::new(),
+            other_devices: 0,
         })
     }
 
     fn add(&mut self, request: &crate::Request) {
         let class = &mut self.classes[request.op as usize];
         class.requests += 1;
-        class.bytes += request.len_bytes;
+        // Lengths of a damaged trace may add up to anything.
+        class.bytes = class.bytes.saturating_add(request.len_bytes);
         self.high_priority_requests += u64::from(request.priority == Priority::High);
         self.size_bins[bin_of(request.len_bytes)] += 1;
         self.add_pages(request);
         self.add_arrival(request.arrival_ns);
         let end_bytes = request.offset_bytes + request.len_bytes;
         self.end_bytes = self.end_bytes.max(end_bytes);
-        let (device, last_end_bytes) = self.devices.entry(request.device).or_default();
+        if self.devices.len() >= DEVICES_MAX && !self.devices.contains_key(&request.device) {
+            self.other_devices += 1;
+            return;
+        }
+        let device = self.devices.entry(request.device).or_default();
         // A device's first request continues nothing, wherever it starts.
-        self.sequential += u64::from(device.requests > 0 && *last_end_bytes == request.offset_bytes);
-        *last_end_bytes = end_bytes;
-        device.device = request.device;
+        self.sequential += u64::from(device.requests > 0 && device.last_end_bytes == request.offset_bytes);
+        device.last_end_bytes = end_bytes;
         device.requests += 1;
         match request.op {
-            Op::Read => device.read_bytes += request.len_bytes,
-            Op::Write => device.written_bytes += request.len_bytes,
+            Op::Read => device.read_bytes = device.read_bytes.saturating_add(request.len_bytes),
+            Op::Write => device.written_bytes = device.written_bytes.saturating_add(request.len_bytes),
             Op::Trim => {}
         }
     }
@@ -213,12 +242,9 @@ impl Collector {
     fn add_pages(&mut self, request: &crate::Request) {
         let first = request.offset_bytes / PAGE_BYTES;
         let last = (request.offset_bytes + request.len_bytes - 1) / PAGE_BYTES;
-        self.pages[request.op as usize].insert(request.device, first, last);
-        if request.op != Op::Trim {
-            self.all_pages.insert(request.device, first, last);
-        }
+        self.pages.insert(request.op as usize, request.device, first, last);
         if request.op == Op::Write {
-            self.pages_written += last - first + 1;
+            self.pages_written = self.pages_written.saturating_add(last - first + 1);
         }
     }
 
@@ -232,11 +258,26 @@ impl Collector {
         self.last_ns = arrival_ns;
     }
 
-    fn finish(mut self, notes: Vec<String>) -> TraceStats {
-        for (class, pages) in self.classes.iter_mut().zip(&self.pages) {
+    fn finish(mut self, source: &(impl RequestSource + ?Sized)) -> TraceStats {
+        let Counts { of_sets, of_both, estimate } = self.pages.counts();
+        for (class, pages) in self.classes.iter_mut().zip(of_sets) {
             class.mean_bytes = ratio(class.bytes, class.requests);
-            class.footprint_bytes = pages.count * PAGE_BYTES;
+            class.footprint_bytes = pages.saturating_mul(PAGE_BYTES);
         }
+        let mut notes = source.notes();
+        notes.extend(estimate.map(note_estimate));
+        if self.other_devices > 0 {
+            notes.push(format!(
+                "{} requests are of devices beyond the first {DEVICES_MAX}: they are in all sums, and not in the list of \
+                 devices nor among those that start where the last one ended",
+                self.other_devices
+            ));
+        }
+        let devices = self.devices.into_iter().map(|(device, of_device)| {
+            let OfDevice { requests, read_bytes, written_bytes, .. } = of_device;
+            DeviceStats { device, name: source.device_name(device), requests, read_bytes, written_bytes }
+        });
+        let devices = devices.collect();
         let [reads, writes, trims] = self.classes;
         let requests = reads.requests + writes.requests + trims.requests;
         let duration_ns = self.last_ns - self.first_ns.unwrap_or(0);
@@ -247,9 +288,9 @@ impl Collector {
             read_percent: 100.0 * ratio(reads.requests, requests),
             write_percent: 100.0 * ratio(writes.requests, requests),
             high_priority_requests: self.high_priority_requests,
-            mean_bytes: ratio(reads.bytes + writes.bytes + trims.bytes, requests),
-            footprint_bytes: self.all_pages.count * PAGE_BYTES,
-            overwrite_ratio: ratio(self.pages_written, self.pages[Op::Write as usize].count),
+            mean_bytes: ratio(reads.bytes.saturating_add(writes.bytes).saturating_add(trims.bytes), requests),
+            footprint_bytes: of_both.saturating_mul(PAGE_BYTES),
+            overwrite_ratio: ratio(self.pages_written, of_sets[Op::Write as usize]),
             end_bytes: self.end_bytes,
             duration_ns,
             requests_per_s: if duration_ns == 0 { 0.0 } else { 1e9 / mean_gap_ns },
@@ -263,13 +304,25 @@ impl Collector {
             sequential_share: ratio(self.sequential, requests),
             size_histogram: bins(&self.size_bins),
             gap_histogram: bins(&self.gap_bins),
-            devices: self.devices.into_values().map(|(device, _)| device).collect(),
+            devices,
+            footprint_counted_one_of: estimate.map(|estimate| estimate.one_of),
             notes,
             reads,
             writes,
             trims,
         }
     }
+}
+
+/// That footprints are estimates, and how good they are.
+fn note_estimate(estimate: Estimate) -> String {
+    let Estimate { one_of, error_share } = estimate;
+    let (piece, memory) = (format_bytes(PIECE_PAGES * PAGE_BYTES), format_bytes(MEMORY_BYTES as u64));
+    format!(
+        "footprints and overwrites are estimates: to count all pages would take more than {memory} of memory, so one in \
+         {one_of} pieces of {piece} of addresses was counted (standard error {:.1} %)",
+        100.0 * error_share
+    )
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {
@@ -293,69 +346,10 @@ fn bins(counts: &[u64; 65]) -> Vec<Bin> {
     (first..=last).map(bin).collect()
 }
 
-/// A set of pages of many devices: bitmaps of 32,768 pages, made when first touched.
-#[derive(Default)]
-struct PageSet {
-    /// Where each part's bitmap stands in `bitmaps`; only looked up.
-    parts: BTreeMap<(u32, u64), usize>,
-    bitmaps: Vec<Box<[u64; WORDS_PER_PART]>>,
-    /// The part used last: neighbouring requests often share it.
-    last: Option<((u32, u64), usize)>,
-    count: u64,
-}
-
-const WORDS_PER_PART: usize = 512;
-const PAGES_PER_PART: u64 = WORDS_PER_PART as u64 * 64;
-
-impl PageSet {
-    /// Adds the pages from `first` to `last`, both included.
-    fn insert(&mut self, device: u32, first: u64, last: u64) {
-        let mut at = first;
-        while at <= last {
-            let part = at / PAGES_PER_PART;
-            let part_last = last.min(part * PAGES_PER_PART + (PAGES_PER_PART - 1));
-            let index = self.bitmap((device, part));
-            self.count += set_range(&mut self.bitmaps[index], at % PAGES_PER_PART, part_last % PAGES_PER_PART);
-            at = part_last + 1;
-        }
-    }
-
-    fn bitmap(&mut self, key: (u32, u64)) -> usize {
-        if let Some((last_key, index)) = self.last
-            && last_key == key
-        {
-            return index;
-        }
-        let next = self.bitmaps.len();
-        let index = *self.parts.entry(key).or_insert(next);
-        if index == next {
-            self.bitmaps.push(Box::new([0; WORDS_PER_PART]));
-        }
-        self.last = Some((key, index));
-        index
-    }
-}
-
-/// Sets the bits from `first` to `last`; how many were not set before.
-fn set_range(words: &mut [u64; WORDS_PER_PART], first: u64, last: u64) -> u64 {
-    let (first_word, last_word) = ((first / 64) as usize, (last / 64) as usize);
-    let mut added = 0;
-    for (index, word) in words.iter_mut().enumerate().take(last_word + 1).skip(first_word) {
-        let low = if index == first_word { u64::MAX << (first % 64) } else { u64::MAX };
-        let high = if index == last_word { u64::MAX >> (63 - last % 64) } else { u64::MAX };
-        let mask = low & high;
-        added += u64::from((mask & !*word).count_ones());
-        *word |= mask;
-    }
-    added
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Request;
-    use proptest::prelude::*;
-    use std::collections::BTreeSet;
 
     fn request(arrival_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64) -> Request {
         Request { arrival_ns, offset_bytes, len_bytes, device: 0, op, priority: Priority::Normal }
@@ -390,7 +384,7 @@ mod tests {
             request(3, Op::Trim, 1 << 41, 4096),
         ];
         // Two pages far away, and two that a read of two bytes touches; the trim only moves the end.
-        let expected = Footprint { bytes: 4 * 4096, end_bytes: (1 << 41) + 4096 };
+        let expected = Footprint { is_estimate: false, bytes: 4 * 4096, end_bytes: (1 << 41) + 4096 };
         assert_eq!(Footprint::measure(&mut requests.clone().into_iter()).unwrap(), expected);
         let stats = TraceStats::collect(&mut requests.into_iter()).unwrap();
         assert_eq!((stats.footprint_bytes, stats.end_bytes), (expected.bytes, expected.end_bytes));
@@ -400,20 +394,5 @@ mod tests {
     fn nothing_is_no_reason_to_divide_by_it() {
         let stats = TraceStats::collect(&mut Vec::new().into_iter()).unwrap();
         assert_eq!((stats.requests, stats.overwrite_ratio, stats.requests_per_s), (0, 0.0, 0.0));
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
-
-        #[test]
-        fn a_page_set_counts_like_a_set(ranges in prop::collection::vec((0_u32..3, 0_u64..200_000, 0_u64..70_000), 0..20)) {
-            let mut pages = PageSet::default();
-            let mut oracle = BTreeSet::new();
-            for (device, first, len) in ranges {
-                pages.insert(device, first, first + len);
-                oracle.extend((first..=first + len).map(|page| (device, page)));
-            }
-            prop_assert_eq!(pages.count, oracle.len() as u64);
-        }
     }
 }

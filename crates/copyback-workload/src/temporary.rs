@@ -37,18 +37,33 @@ impl Drop for Entry {
 }
 
 impl Temporary {
-    /// Makes one in a folder, its name beginning and ending as said. The user's mask decides who may read it.
+    /// Makes one in a folder, its name beginning and ending as said, for an output. The user's mask decides who may read
+    /// it.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn new_in(folder: &Path, (prefix, suffix): (&str, &str)) -> io::Result<Self> {
+    pub fn new_in(folder: &Path, names: (&str, &str)) -> io::Result<Self> {
+        Self::with_mode(folder, names, 0o666)
+    }
+
+    /// The same for a copy of a user's data, which no other user may read.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn private_in(folder: &Path, names: (&str, &str)) -> io::Result<Self> {
+        Self::with_mode(folder, names, 0o600)
+    }
+
+    fn with_mode(folder: &Path, (prefix, suffix): (&str, &str), mode: u32) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix).suffix(suffix);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
+            builder.permissions(std::fs::Permissions::from_mode(mode));
         }
+        #[cfg(not(unix))]
+        let _ = mode;
         // Made and entered in one: no file is there that the list does not have.
         let mut names = names();
         let file = builder.tempfile_in(folder)?;

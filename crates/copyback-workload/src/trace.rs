@@ -3,14 +3,15 @@
 use crate::input::{self, ByteStream, SharedNotes};
 use crate::readers::blktrace::Blktrace;
 use crate::readers::csv::Csv;
-use crate::readers::detect::{HEAD_BYTES, detect};
-use crate::readers::five_column::FiveColumn;
+use crate::readers::detect::{Detected, HEAD_BYTES, detect};
+use crate::readers::lcs::Lcs;
 use crate::readers::lines::{LineReader, read_error};
+use crate::readers::merged::Merged;
 use crate::readers::records::BinaryReader;
 use crate::readers::vscsi::Vscsi;
-use crate::readers::{BATCH_RECORDS, LineFormat, ReaderOptions, Record, RecordReader, parquet};
-use crate::spec::{Format, REORDER_WINDOW_DEFAULT, WorkloadSpec};
-use crate::{Error, Request, RequestSource, standard_input};
+use crate::readers::{BATCH_RECORDS, ReaderOptions, Record, RecordReader, parquet, registry};
+use crate::spec::{Format, REORDER_WINDOW_DEFAULT, WorkloadSpec, ZeroMeans};
+use crate::{Error, Request, RequestSource, per_cpu, standard_input};
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 use std::io::{Read, Seek};
@@ -35,6 +36,8 @@ pub(crate) struct TraceSource {
     last_arrival_ns: Option<u64>,
     /// What is taken from every arrival; found at the first request.
     origin_ns: Option<u64>,
+    /// Whether a setting of the meaning of zero changes nothing here.
+    zero_means_nothing: bool,
 }
 
 impl TraceSource {
@@ -61,6 +64,8 @@ impl TraceSource {
             sorted_count: 0,
             last_arrival_ns: None,
             origin_ns: counts_from_start.then_some(0),
+            zero_means_nothing: options.zero_means != ZeroMeans::Auto
+                && !matches!(format, Format::Disksim | Format::Ssdsim),
         })
     }
 
@@ -133,8 +138,14 @@ impl TraceSource {
         let message = format!(
             "{file}, line or record {place}: its time is {back} before that of a request more than {window} records earlier"
         );
-        Error::new(message)
-            .with_help("sort the trace, or raise `workload.reorder_window`, the records held for sorting")
+        Error::new(message).with_help(match self.format {
+            Format::Blktrace => {
+                "blktrace writes one file for each CPU: give their base name, BASE for BASE.blktrace.0 and so on, and \
+                 they are merged by time, or merge them with `blkparse -i BASE -d FILE`; or raise \
+                 `workload.reorder_window`, the records held for sorting"
+            }
+            _ => "sort the trace, or raise `workload.reorder_window`, the records held for sorting",
+        })
     }
 }
 
@@ -193,15 +204,58 @@ impl RequestSource for TraceSource {
         let mut notes = vec![format!("format `{}`", self.format)];
         notes.extend(self.shared_notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter().cloned());
         notes.extend(self.reader.notes());
+        if self.zero_means_nothing {
+            notes.push(format!(
+                "`workload.zero_means` has no effect on format `{}`: only five-column ASCII has such a zero",
+                self.format
+            ));
+        }
         if self.sorted_count > 0 {
             let (count, window) = (self.sorted_count, self.window_records);
             notes.push(format!("{count} records came late and were sorted within {window} records"));
         }
         notes
     }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.reader.device_name(device)
+    }
 }
 
+/// The reader of a trace, which may be several files of one base name.
 fn open_reader(
+    path: &Path,
+    file: &str,
+    options: &ReaderOptions,
+    notes: &SharedNotes,
+) -> Result<(Format, Box<dyn RecordReader>), Error> {
+    let parts = per_cpu::files(path);
+    if parts.is_empty() {
+        return open_file(path, file, options, notes);
+    }
+    let mut readers = Vec::new();
+    for part in &parts {
+        let shown = part.display().to_string();
+        let failed = |error: std::io::Error| read_error(&shown, 0, &error);
+        let stream = input::unwrap(Box::new(input::open_file(part)?), notes).map_err(failed)?;
+        let (head, stream) = input::peek(stream, HEAD_BYTES).map_err(failed)?;
+        // An idle CPU's file is empty.
+        if head.is_empty() {
+            continue;
+        }
+        if !Blktrace::recognises(&head) {
+            return Err(Error::new(format!("{shown}: it does not begin as blktrace's files do"))
+                .with_help(format!("it was read as one of the {} files of `{file}`: remove it there", parts.len())));
+        }
+        let taken = format!("it was read as one of the files of `{file}`");
+        let format = Blktrace::new(options.event, &head);
+        readers.push(BinaryReader::new(shown, stream, format, options.skip_bad, taken).may_be_empty());
+    }
+    Ok((Format::Blktrace, Box::new(Merged::new(file.to_owned(), readers, parts.len(), options.event))))
+}
+
+/// The reader of one file.
+fn open_file(
     path: &Path,
     file: &str,
     options: &ReaderOptions,
@@ -218,57 +272,32 @@ fn open_reader(
     }
     let stream = input::unwrap(Box::new(opened), notes).map_err(failed)?;
     let (head, stream) = input::peek(stream, HEAD_BYTES).map_err(failed)?;
-    let format = match options.format {
-        Format::Auto => detect(file, &head, head.len() < HEAD_BYTES, &options.columns)?,
-        named => named,
+    let detected = match options.format {
+        Format::Auto => detect(file, &head, head.len() < HEAD_BYTES, options)?,
+        named => Detected::named(named),
     };
-    if format == Format::Csv {
-        let format = Csv::new(file, &head, &options.columns)?;
-        let reader = LineReader::new(file.to_owned(), stream, format, options.skip_bad);
-        return Ok((Format::Csv, Box::new(reader)));
-    }
-    Ok((format, reader_for(format, file, stream, &head, options)))
+    let format = detected.format;
+    Ok((format, reader_for(&detected, file, stream, &head, options)?))
 }
 
 fn reader_for(
-    format: Format,
+    detected: &Detected,
     file: &str,
     stream: ByteStream,
     head: &[u8],
     options: &ReaderOptions,
-) -> Box<dyn RecordReader> {
-    use crate::readers::{biosnoop, blkparse, cloud, etw, fio, fiu, msr, spc, strace, systor};
-    fn lines<F: LineFormat + 'static>(
-        file: &str,
-        stream: ByteStream,
-        format: F,
-        options: &ReaderOptions,
-    ) -> Box<dyn RecordReader> {
-        Box::new(LineReader::new(file.to_owned(), stream, format, options.skip_bad))
-    }
-    let vscsi =
-        |stream, version| Box::new(BinaryReader::new(file.to_owned(), stream, Vscsi::new(version), options.skip_bad));
-    match format {
-        Format::Spc => lines(file, stream, spc::Spc, options),
-        Format::Disksim => lines(file, stream, FiveColumn::disksim(options.zero_means), options),
-        Format::Ssdsim => lines(file, stream, FiveColumn::ssdsim(options.zero_means), options),
-        Format::Blkparse => lines(file, stream, blkparse::Blkparse::new(options.event), options),
-        Format::Biosnoop => lines(file, stream, biosnoop::Biosnoop::default(), options),
-        Format::Fiu => lines(file, stream, fiu::Fiu, options),
-        Format::Systor => lines(file, stream, systor::Systor, options),
-        Format::Tencent => lines(file, stream, cloud::Tencent, options),
-        Format::Alibaba => lines(file, stream, cloud::Alibaba, options),
-        Format::Fio => lines(file, stream, fio::Fio::default(), options),
-        Format::Etw => lines(file, stream, etw::Etw::default(), options),
-        Format::Strace => lines(file, stream, strace::Strace::default(), options),
-        Format::Vscsi1 => vscsi(stream, 1),
-        Format::Vscsi2 => vscsi(stream, 2),
+) -> Result<Box<dyn RecordReader>, Error> {
+    let (file_name, taken, skip_bad) = (file.to_owned(), detected.clause(), options.skip_bad);
+    Ok(match detected.format {
+        Format::Csv => Box::new(LineReader::new(file_name, stream, Csv::new(file, head, options)?, skip_bad, taken)),
+        Format::Vscsi1 => Box::new(BinaryReader::new(file_name, stream, Vscsi::new(1), skip_bad, taken)),
+        Format::Vscsi2 => Box::new(BinaryReader::new(file_name, stream, Vscsi::new(2), skip_bad, taken)),
+        Format::Lcs => Box::new(BinaryReader::new(file_name, stream, Lcs::new(head), skip_bad, taken)),
         Format::Blktrace => {
-            let format = Blktrace::new(options.event, head);
-            Box::new(BinaryReader::new(file.to_owned(), stream, format, options.skip_bad))
+            Box::new(BinaryReader::new(file_name, stream, Blktrace::new(options.event, head), skip_bad, taken))
         }
-        // `Auto` and `Parquet` were settled before the content was unwrapped.
-        // So was `Csv`, whose header names its columns.
-        Format::Msr | Format::Auto | Format::Parquet | Format::Csv => lines(file, stream, msr::Msr::default(), options),
-    }
+        // What is left is text: `Auto` and `Parquet` were settled before the content was unwrapped.
+        format => registry::reader(format, file, stream, options, taken)
+            .ok_or_else(|| Error::new(format!("{file}: format `{format}` has no reader")))?,
+    })
 }

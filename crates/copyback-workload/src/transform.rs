@@ -1,11 +1,12 @@
 //! Transformations of a source, in this order: layout, device, time window, first N, time scale, align, capacity,
 //! priority. The layout `compact` comes behind device and window.
 
+use crate::devices::{Chosen, Devices};
 use crate::rng::{self, Xoshiro256PlusPlus};
-use crate::spec::{BeyondCapacity, WorkloadSpec};
+use crate::spec::{BeyondCapacity, Device, WorkloadSpec};
 use crate::units::{format_bytes, format_duration_ns};
 use crate::{Error, Priority, Request, RequestSource};
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 /// The size of the pieces in which files are laid out on the drive, as a file system's allocator would.
 const EXTENT_BYTES: u64 = 1 << 20;
@@ -20,14 +21,15 @@ pub(crate) struct Packed<S> {
     /// Only looked up, never walked: its order can't reach a result.
     places: HashMap<(u32, u64), u64>,
     /// The only device that gets places, if one was selected: the others' would leave holes.
-    only: Option<u32>,
+    only: Chosen,
     laid_out: u64,
     split_count: u64,
     pending: VecDeque<Request>,
 }
 
 impl<S> Packed<S> {
-    pub(crate) fn new(inner: S, only: Option<u32>) -> Self {
+    pub(crate) fn new(inner: S, only: Option<Device>) -> Self {
+        let only = Chosen::new(only);
         Self { inner, places: HashMap::new(), only, laid_out: 0, split_count: 0, pending: VecDeque::new() }
     }
 
@@ -78,7 +80,7 @@ impl<S: RequestSource> RequestSource for Packed<S> {
     fn next_request(&mut self) -> Result<Option<Request>, Error> {
         if self.pending.is_empty() {
             let Some(request) = self.inner.next_request()? else { return Ok(None) };
-            if self.only.is_some_and(|only| only != request.device) {
+            if !self.only.keeps(request.device, &self.inner) {
                 // Handed on as it is, to be left out and counted where devices are selected.
                 return Ok(Some(request));
             }
@@ -99,46 +101,16 @@ impl<S: RequestSource> RequestSource for Packed<S> {
         }
         notes
     }
-}
 
-/// Devices of one trace that are told apart, lest their numbers fill the memory.
-const DEVICES_MAX: usize = 10_000;
-
-/// Which devices the requests of a trace are for.
-#[derive(Default)]
-struct Devices {
-    last: Option<u32>,
-    seen: BTreeSet<u32>,
-}
-
-impl Devices {
-    #[inline]
-    fn see(&mut self, device: u32) {
-        if self.last != Some(device) {
-            self.last = Some(device);
-            if self.seen.len() <= DEVICES_MAX {
-                self.seen.insert(device);
-            }
-        }
-    }
-
-    fn note(&self) -> Option<String> {
-        let count = match self.seen.len() {
-            0 | 1 => return None,
-            many if many > DEVICES_MAX => format!("more than {DEVICES_MAX}"),
-            count => count.to_string(),
-        };
-        Some(format!(
-            "{count} devices share one address space; choose one with --set workload.device=N, or keep them apart with \
-             --set workload.layout=packed"
-        ))
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.inner.device_name(device)
     }
 }
 
 /// The transformations that keep or change one request at a time.
 pub(crate) struct Transformed<S> {
     inner: S,
-    device: Option<u32>,
+    device: Chosen,
     window_ns: Option<[u64; 2]>,
     first: u64,
     time_scale: f64,
@@ -164,7 +136,7 @@ impl<S: RequestSource> Transformed<S> {
     pub(crate) fn new(inner: S, spec: &WorkloadSpec, seed: u64, capacity_bytes: u64) -> Self {
         Self {
             inner,
-            device: spec.device,
+            device: Chosen::new(spec.device.clone()),
             window_ns: spec.window.map(|[start, end]| [start.0, end.0]),
             first: spec.first.unwrap_or(u64::MAX),
             time_scale: spec.time_scale.unwrap_or(1.0),
@@ -197,7 +169,7 @@ impl<S: RequestSource> Transformed<S> {
 
     /// Picks and moves in time; `None` for a request that is left out.
     fn select(&mut self, mut request: Request) -> Option<Request> {
-        if self.device.is_some_and(|device| device != request.device) {
+        if !self.device.keeps(request.device, &self.inner) {
             self.other_devices += 1;
             return None;
         }
@@ -341,15 +313,19 @@ impl<S: RequestSource> RequestSource for Transformed<S> {
                 notes.push(format!("{count} requests {what}"));
             }
         }
-        notes.extend(self.devices.as_ref().and_then(Devices::note));
+        notes.extend(self.devices.as_ref().and_then(|devices| devices.note(&self.inner)));
         notes
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.inner.device_name(device)
     }
 }
 
 impl<S: RequestSource> Transformed<S> {
     #[cold]
     fn nothing_left(&self) -> Error {
-        if let Some(device) = self.device.filter(|_| self.other_devices > 0) {
+        if let Some(device) = self.device.asked().filter(|_| self.other_devices > 0) {
             return Error::new(format!("no request is left: none of the workload's is for device {device}"))
                 .with_help("`copyback trace info` lists the devices of a trace");
         }
@@ -429,6 +405,10 @@ impl RequestSource for Looped {
             notes.push(format!("played {begun}{of_all} times over{of_one}"));
         }
         notes
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.source.device_name(device)
     }
 }
 

@@ -26,3 +26,15 @@ fn files_are_gone_when_dropped_when_named_and_when_interrupted() {
     });
     assert!(later.path().is_file() && kept.is_file());
 }
+
+/// A copy of a user's trace is nobody else's; an output is what the user's mask says.
+#[cfg(unix)]
+#[test]
+fn copies_of_data_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |file: &Temporary| file.as_file().metadata().unwrap().permissions().mode() & 0o777;
+    let private = Temporary::private_in(folder.path(), (".test-", "")).unwrap();
+    assert_eq!(mode(&private), 0o600);
+    assert_eq!(mode(&Temporary::new_in(folder.path(), (".test-", "")).unwrap()) & 0o600, 0o600);
+}

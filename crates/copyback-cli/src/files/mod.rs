@@ -5,7 +5,7 @@ mod read;
 mod same;
 mod write;
 
-pub use read::{check_file, hash_bytes, hash_file, nearest_file, read_text};
+pub use read::{check_file, hash_bytes, hash_file, nearest_file, other_simulator, read_any_text, read_text};
 pub use same::{Output, refuse_clashes};
 pub use write::{
     check_output, check_writable, folder_of, folder_of_output, is_file, is_standard_output, is_temporary, print,

@@ -10,8 +10,50 @@ use std::path::Path;
 /// configuration, and may be endless.
 pub const TEXT_BYTES_MAX: u64 = 1 << 20;
 
-/// Reads a text that the user named. Pipes will do, too; of anything no more is read than a text may have.
+/// Reads a TOML text that the user named. Configurations of other simulators are refused by name.
 pub fn read_text(what: &str, path: &Path) -> Result<String, Failure> {
+    let text = read_any_text(what, path)?;
+    match of_other_simulator(&text) {
+        Some((name, help)) => {
+            let shown = path.display();
+            Err(Failure::input(format!("{what} {shown}: it is {name}, which is not read as it is")).with_help(help))
+        }
+        None => Ok(text),
+    }
+}
+
+/// The same of a file, if it is one.
+pub fn other_simulator(path: &Path) -> Option<(&'static str, &'static str)> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(TEXT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    of_other_simulator(std::str::from_utf8(&bytes).ok()?)
+}
+
+/// Which configuration of another simulator a text is, and how to go on with it.
+fn of_other_simulator(text: &str) -> Option<(&'static str, &'static str)> {
+    let is_xml = text.trim_start().trim_start_matches('\u{feff}').starts_with('<');
+    if is_xml && text.contains("<Execution_Parameter_Set>") {
+        let help = "convert it: `copyback device from-mqsim FILE > my-drive.toml`, then --device my-drive.toml";
+        return Some(("MQSim's configuration of a drive, in XML", help));
+    }
+    if is_xml && text.contains("<MQSim_IO_Scenarios>") {
+        let help = "give the trace that its `File_Path` names: --trace FILE; a generated workload is written as `copyback \
+                    workloads mixed-70-30` shows";
+        return Some(("MQSim's definition of workloads, in XML", help));
+    }
+    let has_section = |name: &str| text.lines().any(|line| line.trim() == name);
+    let has_key = |key: &str| text.lines().any(|line| line.split(['=', ' ', '\t']).next() == Some(key));
+    let is_ini = has_key("NANDType") || has_key("NumChannel") || has_section("[pal]");
+    if is_ini || (is_xml && text.contains("<simplessd")) {
+        let help = "write its numbers in a file such as `copyback devices small` prints: of [pal], Channel, Package, Die, \
+                    Plane, Block and Page are `geometry`, and the times of reads, programs and erases are `timing`";
+        return Some(("SimpleSSD's configuration", help));
+    }
+    None
+}
+
+/// Reads a text that the user named. Pipes will do, too; of anything no more is read than a text may have.
+pub fn read_any_text(what: &str, path: &Path) -> Result<String, Failure> {
     check_file(what, path)?;
     let shown = path.display();
     let failed = |error: std::io::Error| Failure::input(format!("cannot read {what} {shown}: {error}"));

@@ -50,8 +50,9 @@ pub struct Fitted {
     pub share: Share,
     /// What the trace addresses.
     addressed_bytes: u64,
-    /// What it reads or writes of that.
+    /// What it reads or writes of that, and whether it is an estimate.
     used_bytes: u64,
+    is_estimate: bool,
     /// What each plane of the drive gets.
     pub blocks_per_plane: u32,
     /// What it had.
@@ -81,8 +82,9 @@ impl Fitted {
 
     /// That the trace leaves most of its addresses out.
     pub fn note_of_gaps(&self) -> Option<String> {
-        let used = format::size(self.used_bytes as f64);
-        (self.used_bytes * SPARSE <= self.addressed_bytes).then(|| {
+        let about = if self.is_estimate { "about " } else { "" };
+        let used = format!("{about}{}", format::size(self.used_bytes as f64));
+        (self.used_bytes.saturating_mul(SPARSE) <= self.addressed_bytes).then(|| {
             format!("      It uses {used} of that: with --set workload.layout=compact a far smaller drive will do\n")
         })
     }
@@ -204,12 +206,13 @@ pub fn fitted(plan: &Plan, share: Share, known: &mut Footprints) -> Result<Fitte
     let Some(first) = plan.runs.first() else { return Err(Failure::input("--fit: there is nothing to run")) };
     plan.runs.iter().try_for_each(refuse_unscalable)?;
     let is_of_several = !first.resolved.tenants.is_empty();
-    let Footprint { bytes: used_bytes, end_bytes: addressed_bytes } = match is_of_several {
+    let Footprint { is_estimate, bytes: used_bytes, end_bytes: addressed_bytes } = match is_of_several {
         true => measured_of_several(&first.resolved.tenants, plan.seed, known)?,
         false => measured(&first.resolved.workload, plan.seed, known)?,
     };
     let blocks_before = first.resolved.run.geometry.blocks_per_plane;
-    let mut fitted = Fitted { share, addressed_bytes, used_bytes, blocks_per_plane: 0, blocks_before, is_of_several };
+    let mut fitted =
+        Fitted { share, addressed_bytes, used_bytes, is_estimate, blocks_per_plane: 0, blocks_before, is_of_several };
     // All runs are on drives of one size, or they could not be compared.
     for planned in &plan.runs {
         fitted.blocks_per_plane = fitted.blocks_per_plane.max(least_blocks(planned, &fitted));
@@ -261,7 +264,7 @@ fn measured_of_several(tenants: &Tenants, seed: u64, known: &mut Footprints) -> 
         )
         .with_help("leave --fit out, or give a job size=BYTES (a workload `region_size`)"));
     }
-    Ok(Footprint { bytes: end_bytes, end_bytes })
+    Ok(Footprint { is_estimate: false, bytes: end_bytes, end_bytes })
 }
 
 /// What a trace addresses once it is laid out: up to the end of its addresses, and how much of that it uses.

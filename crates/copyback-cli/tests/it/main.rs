@@ -35,6 +35,7 @@ mod settings;
 mod sweep;
 mod tails;
 mod terminal;
+mod trace_files;
 mod traces;
 mod validate;
 mod verdicts;

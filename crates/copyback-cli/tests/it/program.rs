@@ -531,7 +531,8 @@ fn a_device_of_a_trace_is_chosen_as_the_hint_says() {
     std::fs::write(&path, record(0) + &record(1) + &record(1)).expect("the file can be written");
     let trace = path.to_str().expect("the path is text");
     let text = printed(&copyback(&["trace", "info", trace]));
-    assert!(text.contains("--device here, with --set workload.device=N in `run` and `compare`"), "{text}");
+    let choice = "2: 1 (66.7 %), 0 (33.3 %); choose one with --device 1 here, with --set workload.device=1 in `run`";
+    assert!(text.contains(choice), "{text}");
     let info = printed(&copyback(&["trace", "info", trace, "--device", "1", "--json"]));
     assert!(info.contains("\"requests\": 2"), "{info}");
     let chosen = copyback(&["run", "--trace", trace, "--set", "workload.device=1", "--json", "-"]);

@@ -1,5 +1,6 @@
 //! The text that biosnoop prints, of BCC and of libbpf-tools:
-//! `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`, with `QUE(ms)` before the latency under its option `-Q`.
+//! `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`. Its option `-Q` adds `QUE(ms)` before the latency, `-P` a letter `P`
+//! for the pattern, and `-t` a time of day at the front.
 //!
 //! A line is printed when a request completes, and its time is that of the completion; the latency counts from when the
 //! request was issued to the device. A request therefore arrives at `TIME - LAT`, as the device saw it; the time that
@@ -8,6 +9,7 @@
 use super::blkparse::operation;
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
 use super::names::Names;
+use super::time_of_day::Clock;
 use super::{LineFormat, Parsed, request};
 
 /// Columns behind the process' name, where no header says otherwise.
@@ -15,39 +17,95 @@ const COLUMNS: &[&[u8]] = &[b"PID", b"DISK", b"T", b"SECTOR", b"BYTES", b"LAT(ms
 
 /// Added to all times: the first request was issued before its completion, at which times begin. Only differences of
 /// times matter, and no request takes a day.
-const SHIFT_NS: u64 = 86_400_000_000_000;
+pub(super) const SHIFT_NS: u64 = 86_400_000_000_000;
+
+/// The pattern of accesses: one of its letters. biosnoop leaves no blank between it and a long size.
+const PATTERN: &[u8] = b"P";
+const PATTERNS: &[u8] = b"SR?";
 
 /// Reads biosnoop's text.
 pub(crate) struct Biosnoop {
+    /// Where the time stands in front of the process' name, and whether it is of the day.
+    time: (usize, TimeKind),
+    /// Columns in front of the process' name.
+    before_name: usize,
     columns: Vec<Vec<u8>>,
     disks: Names,
+    had_header: bool,
+    clock: Clock,
+}
+
+/// What a column in front of the process' name counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TimeKind {
+    Seconds,
+    OfDay,
 }
 
 impl Default for Biosnoop {
     fn default() -> Self {
-        Self { columns: COLUMNS.iter().map(|column| column.to_vec()).collect(), disks: Names::default() }
+        Self {
+            time: (0, TimeKind::Seconds),
+            before_name: 1,
+            columns: COLUMNS.iter().map(|column| column.to_vec()).collect(),
+            disks: Names::default(),
+            had_header: false,
+            clock: Clock::default(),
+        }
     }
 }
 
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 impl Biosnoop {
     /// Takes the columns from a header.
     fn header(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
-        let columns = words(line).skip_while(|word| *word != b"COMM").skip(1);
-        self.columns = columns.map(<[u8]>::to_vec).collect();
-        match COLUMNS.iter().find(|wanted| !self.columns.iter().any(|column| column == *wanted)) {
-            Some(missing) => {
-                let missing = shown(missing);
-                *self = Self::default();
-                Err(LineError(format!(
-                    "its header has no column `{missing}`: record with biosnoop of BCC or libbpf-tools"
-                )))
+        let all: Vec<&[u8]> = words(line).collect();
+        let name_at = all.iter().position(|word| *word == b"COMM").unwrap_or(all.len());
+        let (before, behind) = (&all[..name_at], all.get(name_at + 1..).unwrap_or_default());
+        // A count of seconds is finer than a time of day.
+        let seconds = before.iter().position(|word| *word == b"TIME(s)").map(|at| (at, TimeKind::Seconds));
+        let of_day = before.iter().position(|word| word.starts_with(b"TIME")).map(|at| (at, TimeKind::OfDay));
+        let lacks = |column: &&&[u8]| !behind.contains(column);
+        let missing = COLUMNS.iter().find(lacks).copied();
+        match (missing, seconds.or(of_day)) {
+            (None, Some(time)) => {
+                self.time = time;
+                self.before_name = before.len();
+                self.columns = behind.iter().map(|column| column.to_vec()).collect();
+                self.had_header = true;
+                Ok(Parsed::Other)
             }
-            None => Ok(Parsed::Other),
+            (missing, _) => Err(LineError(format!(
+                "its header has no column `{}`: record with biosnoop of BCC or libbpf-tools",
+                shown(missing.unwrap_or(b"TIME(s)"))
+            ))),
         }
+    }
+
+    /// The words behind the process' name, one for each column.
+    fn values<'a>(&self, words: &mut Vec<&'a [u8]>) -> Result<Vec<&'a [u8]>, LineError> {
+        let count = self.columns.len();
+        if let Some(pattern) = self.columns.iter().rposition(|column| column == PATTERN) {
+            let at = (words.len() + pattern).checked_sub(count);
+            if let Some((at, word)) = at.and_then(|at| Some((at, *words.get(at)?)))
+                && let [size @ .., letter] = word
+                && !size.is_empty()
+                && PATTERNS.contains(letter)
+            {
+                words[at] = size;
+                words.insert(at + 1, &word[size.len()..]);
+            }
+        }
+        // Before the other columns stand the time and the process' name, of a word or more.
+        let before = words.len().checked_sub(count).filter(|before| *before > self.before_name);
+        let before = before.ok_or_else(|| {
+            let wanted = count + self.before_name + 1;
+            LineError(format!("it has {} columns, and biosnoop prints {wanted} or more", words.len()))
+        })?;
+        Ok(words[before..].to_vec())
     }
 
     /// The word of a column; `values` are those behind the process' name.
@@ -58,7 +116,11 @@ impl Biosnoop {
 }
 
 /// A number that takes a whole word.
-fn whole<T>(word: &[u8], read: impl Fn(&mut Cursor<'_>) -> Result<T, LineError>, column: &str) -> Result<T, LineError> {
+pub(super) fn whole<T>(
+    word: &[u8],
+    read: impl Fn(&mut Cursor<'_>) -> Result<T, LineError>,
+    column: &str,
+) -> Result<T, LineError> {
     let mut at = Cursor::new(word);
     let value = read(&mut at).ok().filter(|_| at.rest.is_empty());
     value.ok_or_else(|| LineError(format!("expected a number under {column}, not `{}`", shown(word))))
@@ -66,20 +128,21 @@ fn whole<T>(word: &[u8], read: impl Fn(&mut Cursor<'_>) -> Result<T, LineError>,
 
 impl LineFormat for Biosnoop {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
-        if line.starts_with(b"TIME(s)") {
+        if line.trim_ascii_start().starts_with(b"TIME") {
             return self.header(line);
         }
         if line.starts_with(b"Tracing ") {
             return Ok(Parsed::Other);
         }
-        let words: Vec<&[u8]> = words(line).collect();
-        let count = self.columns.len();
-        // Before the other columns stand the time and the process' name, of a word or more.
-        let values = words.len().checked_sub(count).filter(|before| *before >= 2).map(|before| &words[before..]);
-        let values = values.ok_or_else(|| {
-            LineError(format!("it has {} columns, and biosnoop prints {} or more", words.len(), count + 2))
-        })?;
-        let time_ns = whole(words[0], |at| at.decimal(9, "a time"), "TIME(s)")?;
+        let mut words: Vec<&[u8]> = words(line).collect();
+        let values = &self.values(&mut words)?[..];
+        let (time_at, kind) = self.time;
+        let time_ns = match kind {
+            TimeKind::Seconds => whole(words[time_at], |at| at.decimal(9, "a time"), "TIME(s)")?,
+            TimeKind::OfDay => self.clock.ns(words[time_at]).ok_or_else(|| {
+                LineError(format!("expected a time of day under TIME, not `{}`", shown(words[time_at])))
+            })?,
+        };
         let latency_ns = whole(self.word(values, b"LAT(ms)"), |at| at.decimal(6, "a latency"), "LAT(ms)")?;
         whole(self.word(values, b"PID"), |at| at.uint("a process"), "PID")?;
         let Some(op) = operation(self.word(values, b"T")) else { return self.without_data(values) };
@@ -92,9 +155,16 @@ impl LineFormat for Biosnoop {
         let arrival_ns = time_ns.checked_add(SHIFT_NS).and_then(|time_ns| time_ns.checked_sub(latency_ns));
         let arrival_ns =
             arrival_ns.ok_or_else(|| LineError("its latency or time is longer than a trace".to_owned()))?;
-        let disk = self.disks.index_of(self.word(values, b"DISK"));
-        let disk = u32::try_from(disk).map_err(|_| LineError("more than 2^32 disks".to_owned()))?;
+        let disk = self.disks.device_of(self.word(values, b"DISK"))?;
         Ok(request(arrival_ns, op, offset_bytes, len_bytes, disk))
+    }
+
+    fn is_certain(&self) -> bool {
+        self.had_header
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.disks.name_of(device)
     }
 
     fn notes(&self) -> Vec<String> {
@@ -102,6 +172,7 @@ impl LineFormat for Biosnoop {
         if self.disks.list().len() > 1 {
             notes.extend(super::fio::named_devices(self.disks.list()));
         }
+        notes.extend(self.clock.note());
         notes
     }
 }

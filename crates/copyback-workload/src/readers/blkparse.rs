@@ -4,7 +4,7 @@
 //! Events that move no data have no `+ sectors`: flushes, and completions of requests whose data went with another.
 
 use super::cursor::{Cursor, LineError, sectors_to_bytes, shown};
-use super::fiu::linux_device;
+use super::fiu::{linux_device_of, linux_name};
 use super::{LineFormat, Parsed, request};
 use crate::Op;
 use crate::spec::BlockAction;
@@ -48,7 +48,7 @@ pub(crate) fn other_action(wanted: BlockAction, seen: &[u64; 3]) -> Option<Strin
 }
 
 /// The operation of an `rwbs` word; `None` where it moves no data.
-pub(super) fn operation(rwbs: &[u8]) -> Option<Op> {
+pub(crate) fn operation(rwbs: &[u8]) -> Option<Op> {
     // A leading F is a flush before the request itself; discards and secure erases carry a D.
     let kind = rwbs.iter().find(|letter| **letter != b'F')?;
     match kind {
@@ -69,11 +69,7 @@ impl LineFormat for Blkparse {
             return Ok(Parsed::Other);
         }
         let mut at = Cursor::new(line);
-        let device = at.word_as(|word| {
-            let major = word.uint("a major device number")?;
-            word.comma()?;
-            linux_device(major, word.uint("a minor device number")?)
-        })?;
+        let device = at.word_as(linux_device_of)?;
         at.word_as(|word| word.uint("a CPU"))?;
         at.word_as(|word| word.uint("a sequence number"))?;
         let arrival_ns = at.word_as(|word| word.decimal(9, "a time in seconds"))?;
@@ -102,6 +98,14 @@ impl LineFormat for Blkparse {
             return Ok(Parsed::Other);
         }
         Ok(request(arrival_ns, op, sectors_to_bytes(sector)?, sectors_to_bytes(sectors)?, device))
+    }
+
+    fn is_certain(&self) -> bool {
+        self.seen.iter().any(|count| *count > 0)
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        Some(linux_name(device))
     }
 
     fn notes(&self) -> Vec<String> {

@@ -32,6 +32,11 @@ impl Blktrace {
         Self { wanted, big_endian: has_magic(head, true), seen: [0; 3] }
     }
 
+    /// Events of each action that moved data.
+    pub(crate) fn seen(&self) -> &[u64; 3] {
+        &self.seen
+    }
+
     pub(crate) fn recognises(head: &[u8]) -> bool {
         has_magic(head, false) || has_magic(head, true)
     }
@@ -85,7 +90,9 @@ impl RecordFormat for Blktrace {
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             format!("took the `{}` events of the block layer for requests", self.wanted),
-            "blktrace writes one file for each CPU: this is one CPU's share, unless they were merged".to_owned(),
+            "blktrace writes one file for each CPU: this is one CPU's share, unless they were merged; their base name takes \
+             all of them (BASE for BASE.blktrace.0 and so on)"
+                .to_owned(),
         ];
         notes.extend(note_few(self.wanted, &self.seen));
         notes
@@ -93,5 +100,9 @@ impl RecordFormat for Blktrace {
 
     fn help_if_empty(&self) -> Option<String> {
         other_action(self.wanted, &self.seen)
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        Some(super::fiu::linux_name(device))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::LineError;
 use super::cursor::shown;
-use crate::spec::{COLUMN_KEYS, ColumnKey, ColumnNames, Field};
+use crate::spec::{COLUMN_KEYS, ColumnKey, ColumnNames, Field, Meaning, Operations};
 use crate::{Error, Op, Priority};
 
 /// So many names of columns are shown in a message.
@@ -111,37 +111,91 @@ pub(crate) fn note_unused(names: &[String], found: &[Option<Column>; 6]) -> Opti
     (!unused.is_empty()).then(|| format!("columns not looked at: {}", list(&unused)))
 }
 
-/// An operation in words.
-pub(crate) fn op_of_text(text: &[u8]) -> Result<Op, LineError> {
-    const WORDS: &[(&str, Op)] = &[
-        ("r", Op::Read),
-        ("read", Op::Read),
-        ("0", Op::Read),
-        ("w", Op::Write),
-        ("write", Op::Write),
-        ("1", Op::Write),
-        ("t", Op::Trim),
-        ("trim", Op::Trim),
-        ("d", Op::Trim),
-        ("discard", Op::Trim),
-        ("2", Op::Trim),
-    ];
-    let known = WORDS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word.as_bytes()));
+/// What the operations of a table mean: as `[workload.operations]` says, otherwise as documented.
+#[derive(Debug, Default)]
+pub(crate) struct OpWords {
+    /// Each word as the trace has it, also as a number if it is one.
+    own: Vec<(Vec<u8>, Option<i128>, Meaning)>,
+}
+
+impl OpWords {
+    pub(crate) fn new(operations: &Operations) -> Self {
+        let entry = |(word, meaning): (&String, &Meaning)| (word.as_bytes().to_vec(), word.parse().ok(), *meaning);
+        Self { own: operations.0.iter().map(entry).collect() }
+    }
+
+    /// An operation in words; `None` for one that is ignored.
+    pub(crate) fn of_text(&self, text: &[u8]) -> Result<Option<Op>, LineError> {
+        match self.own.iter().find(|(word, ..)| word == text) {
+            Some((_, _, meaning)) => Ok(op_of_meaning(*meaning)),
+            None => op_of_text(text).map(Some),
+        }
+    }
+
+    /// An operation as a number; `None` for one that is ignored.
+    pub(crate) fn of_number(&self, number: i128) -> Result<Option<Op>, LineError> {
+        match self.own.iter().find(|(_, own, _)| *own == Some(number)) {
+            Some((_, _, meaning)) => Ok(op_of_meaning(*meaning)),
+            None => op_of_number(number).map(Some),
+        }
+    }
+}
+
+fn op_of_meaning(meaning: Meaning) -> Option<Op> {
+    match meaning {
+        Meaning::Read => Some(Op::Read),
+        Meaning::Write => Some(Op::Write),
+        Meaning::Trim => Some(Op::Trim),
+        Meaning::Ignore => None,
+    }
+}
+
+/// How to say what an operation means.
+fn say_what_it_means(word: &str) -> String {
+    format!("say what it means: --set workload.operations.{word}=read (or write, trim, ignore)")
+}
+
+const OP_WORDS: &[(&str, Op)] = &[
+    ("r", Op::Read),
+    ("read", Op::Read),
+    ("0", Op::Read),
+    ("w", Op::Write),
+    ("write", Op::Write),
+    ("1", Op::Write),
+    ("t", Op::Trim),
+    ("trim", Op::Trim),
+    ("d", Op::Trim),
+    ("discard", Op::Trim),
+    ("2", Op::Trim),
+];
+
+/// Whether a field is an operation's word, and no number.
+pub(crate) fn is_op_word(field: &[u8]) -> bool {
+    OP_WORDS
+        .iter()
+        .any(|(word, _)| !word.starts_with(|c: char| c.is_ascii_digit()) && field.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+fn op_of_text(text: &[u8]) -> Result<Op, LineError> {
+    let known = OP_WORDS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word.as_bytes()));
     known.map(|(_, op)| *op).ok_or_else(|| {
         let text = shown(text);
         LineError(format!(
-            "its op is `{text}`, which is none of R, W, T, read, write, trim, 0 (read), 1 (write), 2 (trim)"
+            "its op is `{text}`, which is none of R, W, T, read, write, trim, 0 (read), 1 (write), 2 (trim); {}",
+            say_what_it_means(&text)
         ))
     })
 }
 
-/// An operation as a number.
-pub(crate) fn op_of_number(number: i128) -> Result<Op, LineError> {
+fn op_of_number(number: i128) -> Result<Op, LineError> {
     match number {
         0 => Ok(Op::Read),
         1 => Ok(Op::Write),
         2 => Ok(Op::Trim),
-        other => Err(LineError(format!("its op is {other}, which is none of 0 (read), 1 (write), 2 (trim)"))),
+        other => Err(LineError(format!(
+            "its op is {other}, which is none of 0 (read), 1 (write), 2 (trim); {}",
+            say_what_it_means(&other.to_string())
+        ))),
     }
 }
 

@@ -1,16 +1,19 @@
-//! A table as text: a header that names the columns, then a row a request, fields between commas.
+//! A table as text: a header that names the columns, then a row a request, fields between commas. The header may stand
+//! behind a comment's sign, and `workload.columns.order` takes its place.
 //!
 //! Columns stand in any order: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, where there are any, `device`
 //! and
 //! `priority`; other units have other names, and `[workload.columns]` has others still. A field may stand in double
 //! quotes, but no line's end in a field.
 
-use super::columns::{self, Column};
+use super::columns::{self, Column, OpWords};
 use super::cursor::{Cursor, LineError, shown};
+use super::dates;
 use super::decimal::{self, Decimal};
 use super::lines::is_blank_or_comment;
-use super::{LineFormat, Parsed};
-use crate::spec::{ColumnNames, Field};
+use super::names::Names;
+use super::{LineFormat, Parsed, ReaderOptions};
+use crate::spec::Field;
 use crate::{Error, Priority, Request};
 
 /// Reads a table as text.
@@ -18,8 +21,23 @@ pub(crate) struct Csv {
     /// What each column of the header holds.
     of_columns: Vec<Option<Column>>,
     unused: Option<String>,
-    header_read: bool,
+    /// The first line is a header, and was not read yet.
+    header_ahead: bool,
+    /// The settings name the columns, and the first line may be a header all the same.
+    header_possible: bool,
+    header_passed: bool,
     counts_from_start: bool,
+    operations: OpWords,
+    ignored: u64,
+    /// Devices by name; `None` as long as there was no device, or where they are numbers.
+    devices: Devices,
+}
+
+/// How a table's devices are told apart.
+enum Devices {
+    Unknown,
+    Numbers,
+    Names(Names),
 }
 
 /// A comment in front of a header: the first request does not arrive at zero.
@@ -29,6 +47,22 @@ pub(crate) const COUNTS_FROM_START: &str = "# times count from the recording's s
 fn counts_from_start(head: &[u8]) -> bool {
     let mut lines = head.split(|byte| *byte == b'\n').take_while(|line| is_blank_or_comment(line));
     lines.any(|line| line.trim_ascii() == COUNTS_FROM_START.as_bytes())
+}
+
+/// The last comment before the first row, without its sign: numpy writes a header so.
+fn last_comment(head: &[u8]) -> Option<&[u8]> {
+    let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let comment = lines.take_while(|line| is_blank_or_comment(line)).filter(|line| !line.is_empty()).last()?;
+    comment.strip_prefix(b"#").map(<[u8]>::trim_ascii)
+}
+
+/// Whether a line names columns, of which one says when requests arrive.
+fn is_header(line: &[u8]) -> bool {
+    match other_separator(line) {
+        Some((separator, _)) => columns::is_header(split(line, separator).iter().map(String::as_str)),
+        None => columns::is_header(names(line).iter().map(String::as_str)),
+    }
 }
 
 /// The first line of a text that is neither blank nor a comment.
@@ -69,10 +103,7 @@ fn split(line: &[u8], separator: u8) -> Vec<String> {
 /// Whether a text begins with a header that says when requests arrive. One with other separators is to be refused as
 /// such, and not as a text of no known format.
 pub(crate) fn recognises(head: &[u8]) -> bool {
-    first_line(head).is_some_and(|line| match other_separator(line) {
-        Some((separator, _)) => columns::is_header(split(line, separator).iter().map(String::as_str)),
-        None => columns::is_header(names(line).iter().map(String::as_str)),
-    })
+    first_line(head).is_some_and(is_header) || last_comment(head).is_some_and(is_header)
 }
 
 const WITH_COMMAS: &str =
@@ -111,6 +142,39 @@ pub(crate) fn refuse_unknown_names(file: &str, head: &[u8]) -> Option<Error> {
     let columns = columns::list(&names);
     let message = format!("{file}: it looks like a table with the columns {columns}{between}; it lacks {missing}");
     Some(Error::new(message).with_help(first + &name_them))
+}
+
+/// Why a text of no known format is none, if its first line looks like a row of a table: it lacks a header.
+#[cold]
+pub(crate) fn refuse_without_header(file: &str, line: &[u8]) -> Option<Error> {
+    let line = line.trim_ascii_end();
+    if other_separator(line).is_some() {
+        return None;
+    }
+    let fields = names(line);
+    let is_number = |field: &str| !field.is_empty() && field.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let is_date = |field: &str| dates::ns(field.as_bytes()).is_some();
+    // The operation, by its word, and three numbers, in the usual order.
+    let op_at = fields.iter().position(|field| columns::is_op_word(field.as_bytes()));
+    let numbers = fields.iter().filter(|field| is_number(field) || is_date(field)).count();
+    if fields.len() < 4 || numbers < 3 || fields.len() > 16 {
+        return None;
+    }
+    let mut left = ["arrival_us", "offset_bytes", "length_bytes"].into_iter();
+    let mut op = op_at.is_none().then_some("op");
+    let guessed = fields.iter().enumerate().map(|(at, field)| match op_at == Some(at) {
+        true => "op",
+        false if !is_number(field) && !is_date(field) => "other",
+        // Without a word for it, the operation is the second number.
+        false if at > 0 && op.is_some() => op.take().unwrap_or("op"),
+        false => left.next().unwrap_or("other"),
+    });
+    let guessed = guessed.collect::<Vec<_>>().join(",");
+    let message = format!("{file}: it looks like a table without a header; its first row is `{}`", shown(line));
+    Some(Error::new(message).with_help(format!(
+        "put a header in front that says which column is which, such as `{guessed}`, or say it in the command: --columns \
+         {guessed}"
+    )))
 }
 
 /// Whether a field may be a column's name.
@@ -164,13 +228,22 @@ fn quote_end(quoted: &[u8]) -> Option<usize> {
 
 impl Csv {
     /// A reader for a text that begins so.
-    pub(crate) fn new(file: &str, head: &[u8], wanted: &ColumnNames) -> Result<Self, Error> {
-        let header = first_line(head).unwrap_or_default();
-        if let Some((_, separator)) = other_separator(header) {
+    pub(crate) fn new(file: &str, head: &[u8], options: &ReaderOptions) -> Result<Self, Error> {
+        let first = first_line(head).unwrap_or_default();
+        let ordered = options.columns.header();
+        let has_named = |line: &[u8]| {
+            let names = names(line);
+            let mut named = options.columns.set().map(|(_, name)| name).peekable();
+            named.peek().is_some() && named.all(|name| names.iter().any(|known| known == name))
+        };
+        let is_such = |line: &[u8]| is_header(line) || has_named(line);
+        let commented = last_comment(head).filter(|comment| is_such(comment) && !is_such(first));
+        let line = commented.unwrap_or(first);
+        if let Some((_, separator)) = other_separator(line) {
             return Err(wrong_separator(file, separator));
         }
-        let names = names(header);
-        let found = columns::find(file, &names, wanted)?;
+        let (is_ordered, names) = (ordered.is_some(), ordered.unwrap_or_else(|| names(line)));
+        let found = columns::find(file, &names, &options.columns)?;
         let mut of_columns = vec![None; names.len()];
         for column in found.into_iter().flatten() {
             of_columns[column.at] = Some(column);
@@ -178,12 +251,18 @@ impl Csv {
         Ok(Self {
             of_columns,
             unused: columns::note_unused(&names, &found),
-            header_read: false,
+            header_ahead: !is_ordered && commented.is_none(),
+            header_possible: is_ordered,
+            header_passed: false,
             counts_from_start: counts_from_start(head),
+            operations: OpWords::new(&options.operations),
+            ignored: 0,
+            devices: Devices::Unknown,
         })
     }
 
-    fn row(&self, line: &[u8]) -> Result<Request, LineError> {
+    /// Reads a row; `None` for one whose operation is ignored.
+    fn row(&mut self, line: &[u8]) -> Result<Option<Request>, LineError> {
         let mut request = Request {
             arrival_ns: 0,
             offset_bytes: 0,
@@ -194,10 +273,25 @@ impl Csv {
         };
         let mut rest = Some(line);
         let mut count = 0;
+        let mut is_ignored = false;
+        // What is ignored may lack the rest.
+        let mut wrong = None;
         while rest.is_some() {
             let field = next_field(&mut rest)?;
             if let Some(Some(column)) = self.of_columns.get(count) {
-                set(&mut request, column, field)?;
+                let done = match column.key.field {
+                    Field::Op if !field.is_empty() => {
+                        self.operations.of_text(without_zeros(field)).map(|op| match op {
+                            Some(op) => request.op = op,
+                            None => is_ignored = true,
+                        })
+                    }
+                    Field::Device if !field.is_empty() => {
+                        self.devices.number(field, column).map(|device| request.device = device)
+                    }
+                    _ => set(&mut request, column, field),
+                };
+                wrong = wrong.or(done.err());
             }
             count += 1;
         }
@@ -205,7 +299,31 @@ impl Csv {
             let wanted = self.of_columns.len();
             return Err(LineError(format!("it has {count} columns, and the header {wanted}")));
         }
-        Ok(request)
+        match wrong {
+            _ if is_ignored => {
+                self.ignored += 1;
+                Ok(None)
+            }
+            Some(wrong) => Err(wrong),
+            None => Ok(Some(request)),
+        }
+    }
+}
+
+impl Devices {
+    /// The number of a row's device. The first row says whether a table has numbers or names.
+    #[inline]
+    fn number(&mut self, field: &[u8], column: &Column) -> Result<u32, LineError> {
+        if let Self::Unknown = self {
+            let is_number = number(without_zeros(field), column).and_then(columns::device_of).is_ok();
+            *self = if is_number { Self::Numbers } else { Self::Names(Names::default()) };
+        }
+        match self {
+            Self::Names(names) => names.device_of(field),
+            _ => number(field, column).and_then(columns::device_of).map_err(|error| {
+                LineError(format!("{}, and those before it are numbers; name all devices, or number all", error.0))
+            }),
+        }
     }
 }
 
@@ -216,10 +334,10 @@ fn set(request: &mut Request, column: &Column, field: &[u8]) -> Result<(), LineE
     }
     match key.field {
         Field::Arrival => request.arrival_ns = time(field, column)?,
-        Field::Op => request.op = columns::op_of_text(without_zeros(field))?,
+        // These depend on what the table had before.
+        Field::Op | Field::Device => {}
         Field::Offset => request.offset_bytes = columns::scaled(number(field, column)?, key)?,
         Field::Length => request.len_bytes = columns::scaled(number(field, column)?, key)?,
-        Field::Device => request.device = columns::device_of(number(field, column)?)?,
         Field::Priority => request.priority = columns::priority_of_text(without_zeros(field))?,
     }
     Ok(())
@@ -251,6 +369,9 @@ fn number(field: &[u8], column: &Column) -> Result<i128, LineError> {
 
 /// A time; in units above a nanosecond it may have decimals, of which those below a nanosecond are cut off.
 fn time(field: &[u8], column: &Column) -> Result<u64, LineError> {
+    if let Some(time_ns) = dates::ns(field) {
+        return Ok(time_ns);
+    }
     if column.key.factor == 1 {
         return number(field, column).and_then(|number| columns::scaled(number, &column.key));
     }
@@ -266,7 +387,7 @@ fn time(field: &[u8], column: &Column) -> Result<u64, LineError> {
             Err(LineError(format!("its {name} is `{text}`, and no time that fits 64 bits of ns")))
         }
         None if text.contains([':', '-']) && text.starts_with(|c: char| c.is_ascii_digit()) => Err(LineError(format!(
-            "its {name} is `{text}`: a table as text has times that are counted, and dates are read from Parquet"
+            "its {name} is `{text}`, and dates are written as 2026-11-26T17:02:07.5Z, from 1970 on"
         ))),
         None => Err(LineError(format!("its {name} is `{text}`, and no number such as 12, 0.5 or 1e-05"))),
     }
@@ -274,19 +395,49 @@ fn time(field: &[u8], column: &Column) -> Result<u64, LineError> {
 
 impl LineFormat for Csv {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
-        if !self.header_read {
+        if self.header_ahead {
             // It was looked at before the first line was read.
-            self.header_read = true;
+            self.header_ahead = false;
             return Ok(Parsed::Other);
         }
-        self.row(line).map(Parsed::Request)
+        let could_be_header = std::mem::take(&mut self.header_possible);
+        match self.row(line) {
+            Ok(Some(request)) => Ok(Parsed::Request(request)),
+            Ok(None) => Ok(Parsed::Other),
+            // A header that the settings take the place of has names, and no number.
+            Err(_) if could_be_header && names(line).iter().all(|name| is_name(name)) => {
+                self.header_passed = true;
+                self.devices = Devices::Unknown;
+                Ok(Parsed::Other)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn counts_from_start(&self) -> bool {
         self.counts_from_start
     }
 
+    fn device_name(&self, device: u32) -> Option<String> {
+        match &self.devices {
+            Devices::Names(names) => names.name_of(device),
+            _ => None,
+        }
+    }
+
     fn notes(&self) -> Vec<String> {
-        self.unused.iter().cloned().collect()
+        let mut notes: Vec<String> = self.unused.iter().cloned().collect();
+        if self.header_passed {
+            notes.push(
+                "its first line was taken for a header, in whose place `workload.columns.order` names columns".into(),
+            );
+        }
+        if self.ignored > 0 {
+            notes.push(format!("{} rows left out, as `workload.operations` ignores them", self.ignored));
+        }
+        if let Devices::Names(names) = &self.devices {
+            notes.extend(super::fio::named_devices(names.list()));
+        }
+        notes
     }
 }

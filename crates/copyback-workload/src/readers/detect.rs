@@ -1,67 +1,60 @@
 //! Which format a file is in, from its content.
+//!
+//! A format wins only with a request of its own among the lines that are looked at: some formats have so many kinds of
+//! lines without a request that another's lines pass for them.
 
 use super::blktrace::Blktrace;
 use super::csv;
-use super::five_column::FiveColumn;
 use super::foreign;
+use super::lcs::Lcs;
 use super::lines::is_blank_or_comment;
+use super::registry::{TEXT_FORMATS, parser};
 use super::vscsi::Vscsi;
-use super::{LineFormat, Parsed};
+use super::{Parsed, ReaderOptions};
 use crate::Error;
-use crate::spec::{BlockAction, ColumnNames, Format, ZeroMeans};
+use crate::spec::Format;
 
 /// How much of a file is looked at.
 pub(crate) const HEAD_BYTES: usize = 1 << 16;
 
-/// How many lines of it are tried.
-const LINES_MAX: usize = 32;
+/// How many lines of it are tried first, and how many where these have no request: a header may be long.
+const LINES_MAX: [usize; 2] = [32, 4096];
 
-/// Every text format, in the order in which they are tried: the stricter of two that are alike comes first.
-const TEXT_FORMATS: &[Format] = &[
-    Format::Msr,
-    Format::Spc,
-    Format::Ssdsim,
-    Format::Disksim,
-    Format::Blkparse,
-    Format::Biosnoop,
-    Format::Fiu,
-    Format::Systor,
-    Format::Tencent,
-    Format::Alibaba,
-    Format::Fio,
-    Format::Etw,
-    Format::Strace,
-];
+/// A format and the reason for it.
+#[derive(Debug)]
+pub(crate) struct Detected {
+    pub format: Format,
+    /// Continues "it was read as format `etw`, ".
+    pub why: String,
+}
 
-fn parser(format: Format) -> Option<Box<dyn LineFormat>> {
-    Some(match format {
-        Format::Msr => Box::new(super::msr::Msr::default()),
-        Format::Spc => Box::new(super::spc::Spc),
-        Format::Ssdsim => Box::new(FiveColumn::ssdsim(ZeroMeans::Auto)),
-        Format::Disksim => Box::new(FiveColumn::disksim(ZeroMeans::Auto)),
-        Format::Blkparse => Box::new(super::blkparse::Blkparse::new(BlockAction::Issued)),
-        Format::Biosnoop => Box::new(super::biosnoop::Biosnoop::default()),
-        Format::Fiu => Box::new(super::fiu::Fiu),
-        Format::Systor => Box::new(super::systor::Systor),
-        Format::Tencent => Box::new(super::cloud::Tencent),
-        Format::Alibaba => Box::new(super::cloud::Alibaba),
-        Format::Fio => Box::new(super::fio::Fio::default()),
-        Format::Etw => Box::new(super::etw::Etw::default()),
-        Format::Strace => Box::new(super::strace::Strace::default()),
-        _ => return None,
-    })
+impl Detected {
+    fn new(format: Format, why: impl Into<String>) -> Self {
+        Self { format, why: why.into() }
+    }
+
+    /// The format that the user named.
+    pub(crate) fn named(format: Format) -> Self {
+        Self::new(format, "as `workload.format` says")
+    }
+
+    /// The reason as a part of a message.
+    pub(crate) fn clause(&self) -> String {
+        format!("it was read as format `{}`, {}", self.format, self.why)
+    }
 }
 
 /// The format that a single line has, if it is a request of one.
 pub(crate) fn format_of_line(line: &[u8]) -> Option<Format> {
-    TEXT_FORMATS
-        .iter()
-        .copied()
-        .find(|format| parser(*format).is_some_and(|mut parser| matches!(parser.parse(line), Ok(Parsed::Request(_)))))
+    let options = ReaderOptions::default();
+    let is_request = |format: &Format| {
+        parser(*format, &options).is_some_and(|mut parser| matches!(parser.parse(line), Ok(Parsed::Request(_))))
+    };
+    TEXT_FORMATS.iter().copied().find(is_request)
 }
 
 /// The format of a file that begins so. `whole` says that there is no more of it.
-pub(crate) fn detect(file: &str, head: &[u8], whole: bool, columns: &ColumnNames) -> Result<Format, Error> {
+pub(crate) fn detect(file: &str, head: &[u8], whole: bool, options: &ReaderOptions) -> Result<Detected, Error> {
     if head.is_empty() {
         return Err(Error::new(format!("{file}: it is empty")).with_help("give a trace that holds requests"));
     }
@@ -70,43 +63,82 @@ pub(crate) fn detect(file: &str, head: &[u8], whole: bool, columns: &ColumnNames
             .with_help("decompress it first: Parquet is compressed within and has to be read at will"));
     }
     // Who names columns has a table; and a header says what a file is, whatever its rows look like.
-    if !columns.is_empty() || csv::recognises(head) {
-        return Ok(Format::Csv);
+    if !options.columns.is_empty() {
+        return Ok(Detected::new(Format::Csv, "as `workload.columns` names columns"));
+    }
+    if csv::recognises(head) {
+        return Ok(Detected::new(Format::Csv, "as its header names columns"));
     }
     if Blktrace::recognises(head) {
-        return Ok(Format::Blktrace);
+        return Ok(Detected::new(Format::Blktrace, "whose magic number it begins with"));
+    }
+    if Lcs::recognises(head) {
+        return Ok(Detected::new(Format::Lcs, "whose magic number it begins with"));
     }
     for (format, version) in [(Format::Vscsi1, 1), (Format::Vscsi2, 2)] {
         if Vscsi::recognises(version, head) {
-            return Ok(format);
+            return Ok(Detected::new(format, "as its first records carry that version's number"));
         }
     }
     if let Some(refused) = foreign::refuse(file, head) {
         return Err(refused);
     }
-    detect_text(head, whole).ok_or_else(|| unknown(file, head))
+    match detect_text(head, whole, options) {
+        Some(detected) => Ok(detected),
+        None => Err(unknown(file, head)),
+    }
 }
 
-fn detect_text(head: &[u8], whole: bool) -> Option<Format> {
+fn detect_text(head: &[u8], whole: bool, options: &ReaderOptions) -> Option<Detected> {
     let text = head.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(head);
     // The last line of a part of a file is most likely cut.
     let end = if whole { text.len() } else { text.iter().rposition(|byte| *byte == b'\n')? };
     let lines = text[..end].split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let lines: Vec<&[u8]> = lines.filter(|line| !is_blank_or_comment(line)).take(LINES_MAX).collect();
-    let mut best = None;
-    let mut best_count = (0, 0);
+    let lines: Vec<&[u8]> = lines.filter(|line| !is_blank_or_comment(line)).take(LINES_MAX[1]).collect();
+    let few = &lines[..lines.len().min(LINES_MAX[0])];
+    let with_requests = |tried: &Tried| tried.requests > 0;
+    best(few, options, with_requests)
+        .or_else(|| best(&lines, options, with_requests))
+        // A file of events of one format alone, none of which is a request: its reader says what it lacks.
+        .or_else(|| best(few, options, |tried| tried.is_certain))
+}
+
+/// How a format fared with some lines.
+struct Tried {
+    format: Format,
+    /// Lines that belong to the format.
+    parsed: usize,
+    /// Those of them that are requests.
+    requests: usize,
+    /// Whether one of them can belong to no other format.
+    is_certain: bool,
+}
+
+/// The format that most lines belong to, of those that may win.
+fn best(lines: &[&[u8]], options: &ReaderOptions, may_win: impl Fn(&Tried) -> bool) -> Option<Detected> {
+    let mut best: Option<Tried> = None;
     for format in TEXT_FORMATS {
-        let mut parser = parser(*format)?;
-        let parsed: Vec<Parsed> = lines.iter().filter_map(|line| parser.parse(line).ok()).collect();
-        // Some formats have so many kinds of lines without a request that another's lines pass for them.
-        let requests = parsed.iter().filter(|parsed| matches!(parsed, Parsed::Request(_))).count();
-        let count = (parsed.len(), requests);
-        if count > best_count {
-            (best, best_count) = (Some(*format), count);
+        let mut parser = parser(*format, options)?;
+        let mut tried = Tried { format: *format, parsed: 0, requests: 0, is_certain: false };
+        for line in lines {
+            let Ok(parsed) = parser.parse(line) else { continue };
+            tried.parsed += 1;
+            tried.requests += usize::from(matches!(parsed, Parsed::Request(_)));
+        }
+        tried.is_certain = parser.is_certain();
+        let is_better = best.as_ref().is_none_or(|best| (tried.parsed, tried.requests) > (best.parsed, best.requests));
+        // One damaged line or the other is for the reader to refuse, with its place; a file that fits nowhere is not.
+        if may_win(&tried) && 2 * tried.parsed > lines.len() && is_better {
+            best = Some(tried);
         }
     }
-    // One damaged line or the other is for the reader to refuse, with its place; a file that fits nowhere is not.
-    best.filter(|_| 2 * best_count.0 > lines.len())
+    let best = best?;
+    let (parsed, all) = (best.parsed, lines.len());
+    let why = match all {
+        1 => "which its first line has".to_owned(),
+        _ => format!("which {parsed} of its first {all} lines have"),
+    };
+    Some(Detected::new(best.format, why))
 }
 
 fn unknown(file: &str, head: &[u8]) -> Error {
@@ -116,7 +148,7 @@ fn unknown(file: &str, head: &[u8]) -> Error {
         return Error::new(format!("{file}: it holds no requests, only blank lines or comments"))
             .with_help("give a trace that holds requests");
     }
-    if let Some(refused) = csv::refuse_unknown_names(file, head) {
+    if let Some(refused) = csv::refuse_unknown_names(file, head).or_else(|| csv::refuse_without_header(file, first)) {
         return refused;
     }
     let help = csv::help_with_header(first);

@@ -10,7 +10,23 @@ use crate::Op;
 #[derive(Default)]
 pub(crate) struct Etw {
     in_header: bool,
+    /// Whether the header's first line came.
+    had_header: bool,
     begun_before: u64,
+}
+
+/// Whether a line is an event that moves no data: its name, a whole number of microseconds, and, where no header says
+/// what the file is, a process with its number in parentheses; or the system's version, or a line of a header.
+fn is_other_event(name: &[u8], rest: &[u8], had_header: bool) -> bool {
+    if name.starts_with(b"OS Version") {
+        return true;
+    }
+    let is_name = name.first().is_some_and(u8::is_ascii_alphabetic)
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b' '));
+    let mut at = Cursor::new(rest);
+    let time = at.field().trim_ascii();
+    let is_time = !time.is_empty() && time.iter().all(u8::is_ascii_digit) || time == b"TimeStamp";
+    is_name && is_time && (had_header || at.rest.contains(&b'('))
 }
 
 impl LineFormat for Etw {
@@ -18,6 +34,7 @@ impl LineFormat for Etw {
         let line = line.trim_ascii();
         if line == b"BeginHeader" {
             self.in_header = true;
+            self.had_header = true;
             return Ok(Parsed::Other);
         }
         if self.in_header {
@@ -29,9 +46,7 @@ impl LineFormat for Etw {
         let op = match event {
             b"DiskRead" => Op::Read,
             b"DiskWrite" => Op::Write,
-            _ if event.first().is_some_and(u8::is_ascii_alphabetic) && line.contains(&b',') => {
-                return Ok(Parsed::Other);
-            }
+            _ if is_other_event(event, at.rest, self.had_header) => return Ok(Parsed::Other),
             _ => return Err(LineError(format!("expected an event's name at `{}`", super::cursor::shown(line)))),
         };
         let mut time = Cursor::new(at.field().trim_ascii());
@@ -51,6 +66,10 @@ impl LineFormat for Etw {
         let arrival_us = completion_us.saturating_sub(elapsed_us);
         self.begun_before += u64::from(elapsed_us > completion_us);
         Ok(request(to_ns(arrival_us, 1000)?, op, offset_bytes, len_bytes, disk))
+    }
+
+    fn is_certain(&self) -> bool {
+        self.had_header
     }
 
     fn notes(&self) -> Vec<String> {

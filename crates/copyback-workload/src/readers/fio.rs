@@ -20,10 +20,6 @@ pub(crate) struct Fio {
 }
 
 impl Fio {
-    fn file_index(&mut self, name: &[u8]) -> Result<u32, LineError> {
-        u32::try_from(self.files.index_of(name)).map_err(|_| LineError("more than 2^32 files".to_owned()))
-    }
-
     fn header(&mut self, line: &[u8]) -> Result<Parsed, LineError> {
         let mut at = Cursor::new(&line[HEADER_START.len()..]);
         self.version = at.uint("a version")?;
@@ -71,8 +67,16 @@ impl LineFormat for Fio {
         let offset_bytes = at.word_as(|word| word.uint("a byte offset"))?;
         let len_bytes = at.word_as(|word| word.uint("a length in bytes"))?;
         at.end()?;
-        let device = self.file_index(file)?;
+        let device = self.files.device_of(file)?;
         Ok(request(arrival_ns, op, offset_bytes, len_bytes, device))
+    }
+
+    fn is_certain(&self) -> bool {
+        self.version > 0
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.files.name_of(device)
     }
 
     fn notes(&self) -> Vec<String> {

@@ -11,6 +11,18 @@ pub(crate) fn linux_device(major: u64, minor: u64) -> Result<u32, LineError> {
     packed.ok_or_else(|| LineError(format!("{major},{minor} is no device number: 12 and 20 bits are the most")))
 }
 
+/// What Linux calls a packed device number.
+pub(crate) fn linux_name(device: u32) -> String {
+    format!("{},{}", device >> 20, device & ((1 << 20) - 1))
+}
+
+/// A device as the block layer's tools print it: `major,minor`.
+pub(crate) fn linux_device_of(word: &mut Cursor<'_>) -> Result<u32, LineError> {
+    let major = word.uint("a major device number")?;
+    word.comma()?;
+    linux_device(major, word.uint("a minor device number")?)
+}
+
 /// Reads FIU.
 pub(crate) struct Fiu;
 
@@ -33,5 +45,9 @@ impl LineFormat for Fiu {
         at.end()?;
         let device = linux_device(major, minor)?;
         Ok(request(arrival_ns, op, sectors_to_bytes(sector)?, sectors_to_bytes(sectors)?, device))
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        Some(linux_name(device))
     }
 }

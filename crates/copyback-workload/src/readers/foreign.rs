@@ -39,6 +39,21 @@ const FOREIGN: &[Foreign] = &[
                op,offset_bytes,length_bytes",
     },
     Foreign {
+        words: &["lcs-v1"],
+        name: "an lcs trace of libCacheSim of the first version",
+        recognises: super::lcs::is_without_operations,
+        why: "which says of a request neither whether it reads or writes nor where its object lies",
+        help: "take one of version 2 or later, or make a CSV of it with a header: arrival_s,op,offset_bytes,length_bytes",
+    },
+    Foreign {
+        words: &["mqsim-xml"],
+        name: "MQSim's configuration in XML",
+        recognises: is_mqsim,
+        why: "which is no trace",
+        help: "a workload's `File_Path` names its trace, and that is read (format `ssdsim`); `copyback device from-mqsim` \
+               converts ssdconfig.xml; `copyback workloads NAME` shows how a workload is written here",
+    },
+    Foreign {
         words: &["biosnoop.bt", "bpftrace"],
         name: "the output of bpftrace's biosnoop.bt",
         recognises: is_biosnoop_bt,
@@ -90,6 +105,11 @@ fn is_oracle_general(head: &[u8]) -> bool {
     };
     let mut records = head.chunks_exact(24).enumerate().peekable();
     records.peek().is_some() && records.all(&mut fits)
+}
+
+fn is_mqsim(head: &[u8]) -> bool {
+    let has = |tag: &str| memchr::memmem::find(head, tag.as_bytes()).is_some();
+    head.trim_ascii_start().starts_with(b"<") && (has("<Execution_Parameter_Set>") || has("<MQSim_IO_Scenarios>"))
 }
 
 fn is_biosnoop_bt(head: &[u8]) -> bool {

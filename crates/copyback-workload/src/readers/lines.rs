@@ -110,12 +110,13 @@ pub(crate) struct LineReader<F> {
 }
 
 impl<F: LineFormat> LineReader<F> {
-    pub(crate) fn new(file: String, stream: ByteStream, format: F, skip_bad: u64) -> Self {
+    /// `taken` says why the file is read in this format.
+    pub(crate) fn new(file: String, stream: ByteStream, format: F, skip_bad: u64, taken: String) -> Self {
         Self {
             file,
             lines: Lines::new(stream),
             format,
-            bad: BadRecords::new(skip_bad),
+            bad: BadRecords::new(skip_bad, taken),
             request_count: 0,
             padding_lines: 0,
         }
@@ -196,11 +197,7 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
                 self.request_count += (records.len() - before) as u64;
                 read?;
                 if self.request_count == 0 {
-                    let error = Error::new(format!("{}: it holds no requests", self.file));
-                    return Err(match self.format.help_if_empty() {
-                        Some(help) => error.with_help(help),
-                        None => error,
-                    });
+                    return Err(self.bad.no_requests(&self.file, self.format.help_if_empty()));
                 }
                 return Ok(false);
             }
@@ -215,6 +212,10 @@ impl<F: LineFormat> RecordReader for LineReader<F> {
 
     fn counts_from_start(&self) -> bool {
         self.format.counts_from_start()
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.format.device_name(device)
     }
 
     fn notes(&self) -> Vec<String> {

@@ -8,6 +8,7 @@ pub(crate) mod cloud;
 pub(crate) mod columns;
 pub(crate) mod csv;
 pub(crate) mod cursor;
+mod dates;
 mod decimal;
 pub(crate) mod detect;
 mod durations;
@@ -16,16 +17,24 @@ pub(crate) mod fio;
 pub(crate) mod fiu;
 pub(crate) mod five_column;
 pub(crate) mod foreign;
+pub(crate) mod iosnoop;
+pub(crate) mod lcs;
 pub(crate) mod lines;
+pub(crate) mod merged;
 pub(crate) mod msr;
 mod names;
 pub(crate) mod parquet;
+pub(crate) mod parquet_guard;
 pub mod parquet_lengths;
 mod parquet_types;
 pub(crate) mod records;
+pub(crate) mod registry;
 pub(crate) mod spc;
 pub(crate) mod strace;
 pub(crate) mod systor;
+pub(crate) mod tectonic;
+mod time_of_day;
+pub(crate) mod tracepoints;
 pub(crate) mod vscsi;
 
 use crate::{Error, Op, Priority, Request};
@@ -49,6 +58,11 @@ pub(crate) trait RecordReader: Send {
     /// Whether its times count from the recording's start, and not from some moment in the past.
     fn counts_from_start(&self) -> bool {
         false
+    }
+
+    /// What the trace calls a device, where it has a name beside its number.
+    fn device_name(&self, _device: u32) -> Option<String> {
+        None
     }
 }
 
@@ -83,6 +97,16 @@ pub(crate) trait LineFormat: Send {
     fn help_if_empty(&self) -> Option<String> {
         None
     }
+
+    /// Whether a line came that can belong to no other format, though it may be no request.
+    fn is_certain(&self) -> bool {
+        false
+    }
+
+    /// As [`RecordReader::device_name`].
+    fn device_name(&self, _device: u32) -> Option<String> {
+        None
+    }
 }
 
 /// Everything a reader can be told.
@@ -90,9 +114,23 @@ pub(crate) trait LineFormat: Send {
 pub(crate) struct ReaderOptions {
     pub format: crate::spec::Format,
     pub columns: crate::spec::ColumnNames,
+    pub operations: crate::spec::Operations,
     pub zero_means: crate::spec::ZeroMeans,
     pub event: crate::spec::BlockAction,
     pub skip_bad: u64,
+}
+
+impl Default for ReaderOptions {
+    fn default() -> Self {
+        Self {
+            format: crate::spec::Format::Auto,
+            columns: crate::spec::ColumnNames::default(),
+            operations: crate::spec::Operations::default(),
+            zero_means: crate::spec::ZeroMeans::Auto,
+            event: crate::spec::BlockAction::Issued,
+            skip_bad: 0,
+        }
+    }
 }
 
 /// A request of normal priority.
@@ -111,11 +149,27 @@ pub(crate) struct BadRecords {
     allowed: u64,
     skipped: u64,
     zero_length: u64,
+    /// As which format the file is read, and why; empty where nobody can doubt it.
+    taken: String,
 }
 
 impl BadRecords {
-    pub(crate) fn new(allowed: u64) -> Self {
-        Self { allowed, skipped: 0, zero_length: 0 }
+    pub(crate) fn new(allowed: u64, taken: String) -> Self {
+        Self { allowed, skipped: 0, zero_length: 0, taken }
+    }
+
+    /// The format as which the file is read, as the end of a message.
+    fn taken(&self) -> String {
+        if self.taken.is_empty() { String::new() } else { format!("; {}", self.taken) }
+    }
+
+    /// The error of a file without a request.
+    pub(crate) fn no_requests(&self, file: &str, help: Option<String>) -> Error {
+        let error = Error::new(format!("{file}: it holds no requests{}", self.taken()));
+        match help {
+            Some(help) => error.with_help(help),
+            None => error.with_help("if it is of another format, name that: --format, or `workload.format`"),
+        }
     }
 
     /// Whether one more malformed record may be left out.
@@ -155,7 +209,7 @@ impl BadRecords {
     /// The message that ends reading, with the remedies that may help.
     pub(crate) fn error(&self, place: &str, message: &str) -> Error {
         let allowed = self.allowed;
-        let error = Error::new(format!("{place}: {message}"));
+        let error = Error::new(format!("{place}: {message}{}", self.taken()));
         if allowed == 0 {
             return error.with_help(
                 "if the trace is only damaged here, `skip_bad = 1` (`--skip-bad 1`) leaves one such record out",

@@ -19,7 +19,7 @@ impl Msr {
     #[inline]
     fn device(&mut self, host: &[u8], disk: u32) -> Result<u32, LineError> {
         if self.hosts.list().get(self.last_host).is_none_or(|last| last != host) {
-            self.last_host = self.hosts.index_of(host);
+            self.last_host = self.hosts.index_of(host)?;
         }
         if disk >= DISKS_PER_HOST {
             return Err(LineError(format!("disk {disk} is not below {DISKS_PER_HOST}")));

@@ -1,5 +1,6 @@
 //! Names of files or hosts, in the order of their first use.
 
+use super::cursor::{LineError, shown};
 use std::collections::HashMap;
 
 /// Names and the index of each.
@@ -8,7 +9,16 @@ pub(crate) struct Names {
     list: Vec<Vec<u8>>,
     /// Only looked up, never walked: its order can't reach a result.
     indices: HashMap<Vec<u8>, usize>,
+    /// What the names take, each with [`NAME_BYTES`] for its places in the list and the table.
+    taken_bytes: usize,
 }
+
+/// What a name takes beside its own bytes, about.
+const NAME_BYTES: usize = 128;
+
+/// What all names of a trace may take: two million of usual length. A damaged or hostile trace has a new one in each
+/// line.
+const TAKEN_BYTES_MAX: usize = 512 << 20;
 
 /// How many names are listed in a note.
 pub(crate) const NAMES_MAX: usize = 8;
@@ -19,19 +29,41 @@ const COMPARED_MAX: usize = 4;
 impl Names {
     /// The name's index; a new name gets the next one. It takes no longer with many names: some traces have a million.
     #[inline]
-    pub(crate) fn index_of(&mut self, name: &[u8]) -> usize {
+    pub(crate) fn index_of(&mut self, name: &[u8]) -> Result<usize, LineError> {
         let first = self.list.iter().take(COMPARED_MAX).position(|known| known == name);
-        first.unwrap_or_else(|| self.index_of_rare(name))
+        first.map_or_else(|| self.index_of_rare(name), Ok)
     }
 
-    fn index_of_rare(&mut self, name: &[u8]) -> usize {
+    fn index_of_rare(&mut self, name: &[u8]) -> Result<usize, LineError> {
         if let Some(index) = self.indices.get(name) {
-            return *index;
+            return Ok(*index);
         }
         let index = self.list.len();
+        self.taken_bytes += 2 * name.len() + NAME_BYTES;
+        if self.taken_bytes > TAKEN_BYTES_MAX {
+            return Err(LineError(format!(
+                "with `{}`, the {} names of devices or files take more than 512 MiB of memory",
+                shown(name),
+                index + 1
+            )));
+        }
         self.list.push(name.to_vec());
         self.indices.insert(name.to_vec(), index);
-        index
+        Ok(index)
+    }
+
+    /// The index as a device's number.
+    #[inline]
+    pub(crate) fn device_of(&mut self, name: &[u8]) -> Result<u32, LineError> {
+        let index = self.index_of(name)?;
+        u32::try_from(index).map_err(|_| LineError("more than 2^32 names".to_owned()))
+    }
+
+    /// The name of a device that [`Names::device_of`] numbered, as messages and settings have it.
+    pub(crate) fn name_of(&self, device: u32) -> Option<String> {
+        let name = self.list.get(usize::try_from(device).ok()?)?;
+        let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        Some(String::from_utf8_lossy(name).chars().map(plain).collect())
     }
 
     /// All names by their index.
@@ -49,10 +81,19 @@ mod tests {
         let mut names = Names::default();
         for round in 0..2 {
             for index in 0..100_usize {
-                assert_eq!(names.index_of(index.to_string().as_bytes()), index, "round {round}");
+                assert_eq!(names.index_of(index.to_string().as_bytes()).unwrap(), index, "round {round}");
             }
         }
         assert_eq!(names.list().len(), 100);
         assert_eq!(names.list()[99], b"99");
+        assert_eq!((names.name_of(99), names.name_of(100)), (Some("99".to_owned()), None));
+    }
+
+    #[test]
+    fn what_names_take_is_limited() {
+        let mut names = Names { taken_bytes: TAKEN_BYTES_MAX - 2 * NAME_BYTES, ..Names::default() };
+        assert_eq!(names.device_of(b"a").unwrap(), 0);
+        assert!(names.device_of(b"bc").unwrap_err().0.contains("with `bc`, the 2 names"));
+        assert_eq!(names.device_of(b"a").unwrap(), 0, "those that are known stay");
     }
 }

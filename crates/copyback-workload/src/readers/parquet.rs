@@ -3,14 +3,16 @@
 //! Columns are found by their names, as in CSV: `arrival_ns`, `op`, `offset_bytes`, `length_bytes` and, where there are
 //! any, `device` and `priority`, or what `[workload.columns]` says. Numbers may be whole ones of any size, signed or
 //! not; a time may also be a timestamp or a duration, which have units of their own, or, in units above a nanosecond, a
-//! floating-point number. `op` and `priority` may be texts. A column may be nullable as long as it has no nulls.
+//! floating-point number. `op`, `device` and `priority` may be texts. A column may be nullable as long as it has no nulls.
 //!
 //! The project's own files have `arrival_ns`, `offset_bytes`, `len_bytes` (u64), `op` (u8: 0 read, 1 write, 2 trim),
 //! `device` (u32) and `priority` (u8: 0 normal, 1 high); the key `copyback.trace.version` of their metadata names the
 //! layout, and says that times count from the recording's start.
 
-use super::columns::{self, Column};
+use super::columns::{self, Column, OpWords};
 use super::cursor::shown;
+use super::names::Names;
+use super::parquet_guard::{damaged, guarded};
 use super::parquet_types::{is_integer, is_number_in_bytes, is_unsigned, timestamp_ns};
 use super::{BadRecords, LineError, ReaderOptions, Record, RecordReader, arrow_schema, durations, parquet_lengths};
 use crate::spec::{ColumnNames, Field};
@@ -21,7 +23,6 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatTy
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
-use std::cell::Cell;
 use std::fs::File;
 
 /// The layout that this program writes and reads.
@@ -34,9 +35,6 @@ pub(crate) const VERSION_KEY: &str = "copyback.trace.version";
 pub(crate) const COLUMNS: [&str; 6] = ["arrival_ns", "offset_bytes", "len_bytes", "op", "device", "priority"];
 
 const BATCH_ROWS: usize = 4096;
-
-/// How much is shown of what the library says.
-const MESSAGE_CHARS_MAX: usize = 200;
 
 /// A row that has no value in a column.
 const NULL: u32 = u32::MAX;
@@ -175,6 +173,10 @@ pub(crate) struct ParquetReader {
     row_count: u64,
     request_count: u64,
     bad: BadRecords,
+    operations: OpWords,
+    ignored: u64,
+    /// Devices, where their column holds texts.
+    devices: Names,
 }
 
 /// Whether a file begins like Parquet.
@@ -184,6 +186,10 @@ pub(crate) fn recognises(head: &[u8]) -> bool {
 
 impl ParquetReader {
     pub(crate) fn new(file_name: String, mut file: File, options: &ReaderOptions) -> Result<Self, Error> {
+        if options.columns.header().is_some() {
+            return Err(Error::new(format!("{file_name}: the columns of a Parquet file have names of their own"))
+                .with_help("remove `workload.columns.order`, and name them in other keys of `workload.columns`"));
+        }
         parquet_lengths::check_footer(&mut file).map_err(|wrong| damaged(&file_name, &wrong))?;
         let failed = |error: std::io::Error| damaged(&file_name, &error.to_string());
         let raw_file = file.try_clone().map_err(failed)?;
@@ -191,7 +197,7 @@ impl ParquetReader {
         let file = guarded(&file_name, open)?;
         let is_own = is_own(&file_name, &file)?;
         let (layouts, unused) = layouts(&file_name, &file, &options.columns)?;
-        let bad = BadRecords::new(options.skip_bad);
+        let bad = BadRecords::new(options.skip_bad, String::new());
         Ok(Self {
             file_name,
             file,
@@ -204,6 +210,9 @@ impl ParquetReader {
             row_count: 0,
             request_count: 0,
             bad,
+            operations: OpWords::new(&options.operations),
+            ignored: 0,
+            devices: Names::default(),
         })
     }
 
@@ -279,7 +288,8 @@ impl ParquetReader {
 }
 
 impl RowGroup {
-    fn row(&self, row: usize) -> Result<Request, LineError> {
+    /// The request of a row; `None` for one whose operation is ignored.
+    fn row(&self, row: usize, operations: &OpWords, devices: &mut Names) -> Result<Option<Request>, LineError> {
         let mut request = Request {
             arrival_ns: 0,
             offset_bytes: 0,
@@ -288,10 +298,31 @@ impl RowGroup {
             op: Op::Read,
             priority: Priority::Normal,
         };
+        let mut is_ignored = false;
+        // What is ignored may lack the rest.
+        let mut wrong = None;
         for column in &self.columns {
-            set(&mut request, &column.layout.column, &column.value(row))?;
+            let value = column.value(row);
+            let op = match (column.layout.column.key.field, &value) {
+                (Field::Op, Value::Number(number)) => operations.of_number(*number),
+                (Field::Op, Value::Text(text)) => operations.of_text(text),
+                (Field::Device, Value::Text(name)) => devices.device_of(name).map(|device| {
+                    request.device = device;
+                    Some(request.op)
+                }),
+                _ => set(&mut request, &column.layout.column, &value).map(|()| Some(request.op)),
+            };
+            match op {
+                Ok(Some(op)) => request.op = op,
+                Ok(None) => is_ignored = true,
+                Err(error) => wrong = wrong.or(Some(error)),
+            }
         }
-        Ok(request)
+        match wrong {
+            _ if is_ignored => Ok(None),
+            Some(wrong) => Err(wrong),
+            None => Ok(Some(request)),
+        }
     }
 }
 
@@ -301,6 +332,8 @@ fn set(request: &mut Request, column: &Column, value: &Value<'_>) -> Result<(), 
     let name = key.name;
     match (key.field, value) {
         (_, Value::Null) => return Err(LineError(format!("its {name} is null"))),
+        // Operations mean what the settings say, and were looked at before.
+        (Field::Op, Value::Number(_)) => {}
         (Field::Arrival, Value::Number(number)) => request.arrival_ns = columns::scaled(*number, key)?,
         (Field::Arrival, Value::Real(time)) => {
             let time_ns = (time * key.factor as f64).round();
@@ -309,8 +342,6 @@ fn set(request: &mut Request, column: &Column, value: &Value<'_>) -> Result<(), 
             }
             request.arrival_ns = time_ns as u64;
         }
-        (Field::Op, Value::Number(number)) => request.op = columns::op_of_number(*number)?,
-        (Field::Op, Value::Text(text)) => request.op = columns::op_of_text(text)?,
         (Field::Offset, Value::Number(number)) => request.offset_bytes = columns::scaled(*number, key)?,
         (Field::Length, Value::Number(number)) => request.len_bytes = columns::scaled(*number, key)?,
         (Field::Device, Value::Number(number)) => request.device = columns::device_of(*number)?,
@@ -320,34 +351,6 @@ fn set(request: &mut Request, column: &Column, value: &Value<'_>) -> Result<(), 
         (_, Value::Real(_) | Value::Text(_)) => return Err(LineError(format!("its {name} is no whole number"))),
     }
     Ok(())
-}
-
-thread_local! {
-    /// Whether a panic of this thread, now, would be caught below.
-    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether this thread is where a panic becomes an error. A panic hook, which runs before it is caught, asks this to
-/// stay silent: the user reads of the damage in the error.
-pub fn panic_is_caught() -> bool {
-    IS_GUARDED.get()
-}
-
-/// The library trusts what a file says of itself and stops the program on some damage: it becomes an error like any
-/// other. Whatever was half read is not looked at again.
-fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    IS_GUARDED.set(true);
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
-    IS_GUARDED.set(false);
-    caught.unwrap_or_else(|_| Err(damaged(file, "it contradicts itself")))
-}
-
-fn damaged(file: &str, message: &str) -> Error {
-    // The library quotes names from the file, however long they are and whatever would disturb a terminal is in them.
-    let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    let message: String = message.chars().take(MESSAGE_CHARS_MAX).map(plain).collect();
-    Error::new(format!("{file}: this Parquet file cannot be read: {message}"))
-        .with_help("it may have been cut off: copy it again, or convert the trace again")
 }
 
 /// What the file's metadata have under a key.
@@ -401,7 +404,7 @@ fn layout(
     mut column: Column,
     own_unit_ns: Option<u64>,
 ) -> Result<Layout, Error> {
-    let is_text = matches!(column.key.field, Field::Op | Field::Priority);
+    let is_text = matches!(column.key.field, Field::Op | Field::Priority | Field::Device);
     let is_time = column.key.field == Field::Arrival;
     let fits = match descriptor.physical_type() {
         PhysicalType::INT32 | PhysicalType::INT64 => own_unit_ns.is_some() || is_integer(descriptor),
@@ -433,6 +436,7 @@ fn wrong_type(file_name: &str, descriptor: &ColumnDescriptor, column: &Column, i
     let wanted = match column.key.field {
         Field::Op => "whole numbers (0 read, 1 write, 2 trim) or texts",
         Field::Priority => "whole numbers (0 normal, 1 high) or texts",
+        Field::Device => "whole numbers or texts",
         Field::Arrival => {
             "whole numbers, timestamps or durations; above a nanosecond, as in `arrival_s`, also floating-point numbers"
         }
@@ -446,7 +450,7 @@ impl RecordReader for ParquetReader {
     fn read_batch(&mut self, records: &mut Vec<Record>) -> Result<bool, Error> {
         if self.row_group.as_ref().is_none_or(|group| group.rows_left == 0) && !self.next_row_group()? {
             if self.request_count == 0 {
-                return Err(Error::new(format!("{}: it holds no requests", self.file_name)));
+                return Err(self.bad.no_requests(&self.file_name, Some("give a table with rows".to_owned())));
             }
             return Ok(false);
         }
@@ -454,7 +458,15 @@ impl RecordReader for ParquetReader {
         let Some(group) = &self.row_group else { return Ok(true) };
         for row in 0..rows {
             self.row_count += 1;
-            match group.row(row).and_then(|request| self.bad.check(request)) {
+            let request = match group.row(row, &self.operations, &mut self.devices) {
+                Ok(Some(request)) => self.bad.check(request),
+                Ok(None) => {
+                    self.ignored += 1;
+                    continue;
+                }
+                Err(error) => Err(error),
+            };
+            match request {
                 Ok(Some(request)) => {
                     self.request_count += 1;
                     records.push(Record { place: self.row_count, request });
@@ -471,11 +483,19 @@ impl RecordReader for ParquetReader {
 
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.unused.iter().cloned().collect();
+        if self.ignored > 0 {
+            notes.push(format!("{} rows left out, as `workload.operations` ignores them", self.ignored));
+        }
+        notes.extend(super::fio::named_devices(self.devices.list()));
         self.bad.notes(&mut notes);
         notes
     }
 
     fn counts_from_start(&self) -> bool {
         self.is_own
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.devices.name_of(device)
     }
 }

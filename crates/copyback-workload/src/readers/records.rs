@@ -12,6 +12,11 @@ pub(crate) trait RecordFormat: Send {
     /// The size of a record without its payload.
     fn record_bytes(&self) -> usize;
 
+    /// The size of what stands in front of the first record.
+    fn head_bytes(&self) -> u64 {
+        0
+    }
+
     /// Reads a record; also how many bytes of payload follow it.
     fn parse(&mut self, record: &[u8]) -> (Result<Parsed, LineError>, u64);
 
@@ -24,6 +29,11 @@ pub(crate) trait RecordFormat: Send {
     fn help_if_empty(&self) -> Option<String> {
         None
     }
+
+    /// As [`RecordReader::device_name`].
+    fn device_name(&self, _device: u32) -> Option<String> {
+        None
+    }
 }
 
 /// Reads a binary format.
@@ -33,16 +43,46 @@ pub(crate) struct BinaryReader<F> {
     format: F,
     bad: BadRecords,
     record: Vec<u8>,
+    /// What of the head was not passed over yet.
+    head_left_bytes: u64,
     record_count: u64,
     request_count: u64,
+    may_be_empty: bool,
 }
 
 impl<F: RecordFormat> BinaryReader<F> {
-    pub(crate) fn new(file: String, stream: ByteStream, format: F, skip_bad: u64) -> Self {
+    /// `taken` says why the file is read in this format.
+    pub(crate) fn new(file: String, stream: ByteStream, format: F, skip_bad: u64, taken: String) -> Self {
         let record = vec![0; format.record_bytes()];
+        let head_left_bytes = format.head_bytes();
         let stream = BufReader::with_capacity(1 << 18, stream);
-        let bad = BadRecords::new(skip_bad);
-        Self { file, stream, format, bad, record, record_count: 0, request_count: 0 }
+        let bad = BadRecords::new(skip_bad, taken);
+        Self {
+            file,
+            stream,
+            format,
+            bad,
+            record,
+            head_left_bytes,
+            record_count: 0,
+            request_count: 0,
+            may_be_empty: false,
+        }
+    }
+
+    /// The same, of a file that is none by itself: it may hold no requests.
+    pub(crate) fn may_be_empty(self) -> Self {
+        Self { may_be_empty: true, ..self }
+    }
+
+    /// What was read, with all that its format counts.
+    pub(crate) fn format(&self) -> &F {
+        &self.format
+    }
+
+    /// What a user should know of its records, whatever their format.
+    pub(crate) fn notes_of_records(&self, notes: &mut Vec<String>) {
+        self.bad.notes(notes);
     }
 
     /// Fills the record; how many bytes there were.
@@ -65,6 +105,14 @@ impl<F: RecordFormat> BinaryReader<F> {
     }
 
     fn read_record(&mut self, records: &mut Vec<Record>) -> Result<bool, Error> {
+        if self.head_left_bytes > 0 {
+            let head = io::copy(&mut self.stream.by_ref().take(self.head_left_bytes), &mut io::sink());
+            let passed = head.map_err(|error| read_error(&self.file, 0, &error))?;
+            if passed < self.head_left_bytes {
+                return Err(self.cut_off(passed, self.head_left_bytes));
+            }
+            self.head_left_bytes = 0;
+        }
         let filled = self.fill().map_err(|error| read_error(&self.file, self.record_count, &error))?;
         if filled == 0 {
             return Ok(false);
@@ -111,12 +159,8 @@ impl<F: RecordFormat> RecordReader for BinaryReader<F> {
         let full = records.len() + BATCH_RECORDS;
         while records.len() < full {
             if !self.read_record(records)? {
-                if self.request_count == 0 {
-                    let error = Error::new(format!("{}: it holds no requests", self.file));
-                    return Err(match self.format.help_if_empty() {
-                        Some(help) => error.with_help(help),
-                        None => error,
-                    });
+                if self.request_count == 0 && !self.may_be_empty {
+                    return Err(self.bad.no_requests(&self.file, self.format.help_if_empty()));
                 }
                 return Ok(false);
             }
@@ -128,6 +172,10 @@ impl<F: RecordFormat> RecordReader for BinaryReader<F> {
         let mut notes = self.format.notes();
         self.bad.notes(&mut notes);
         notes
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        self.format.device_name(device)
     }
 }
 

@@ -1,12 +1,16 @@
-//! The output of `strace -e trace=pread64,pwrite64`, best with `-f -ttt -y`, which add all threads, the time of day
-//! with its date, and the files' paths.
+//! The output of `strace -e trace=pread64,pwrite64,preadv,pwritev,preadv2,pwritev2`, best with `-f -ttt -y`, which add
+//! all threads, the time of day with its date, and the files' paths.
 //!
 //! `[pid] time pread64(fd<path>, "data"..., length, offset) = transferred`. The time is in seconds since 1970 (`-ttt`),
 //! a time of day (`-t`, `-tt`), which begins anew at midnight, or not there at all: then all calls come at once. A call
 //! that another thread's line interrupts is printed in two parts, `<unfinished ...>` and `<... pread64 resumed>`; it
 //! arrived at the first. Of data nothing is used, however long (`-s`) and whatever is in them.
+//!
+//! Calls that move data at a place that is not in their line (`write`, `io_submit`) are left out, counted and named.
 
 use super::cursor::{Cursor, LineError, shown};
+use super::names::Names;
+use super::time_of_day::Clock;
 use super::{LineFormat, Parsed, request};
 use crate::Op;
 use memchr::memmem;
@@ -22,26 +26,69 @@ struct Unfinished {
 /// Reads strace's output.
 #[derive(Default)]
 pub(crate) struct Strace {
-    files: BTreeMap<Vec<u8>, u32>,
+    files: Names,
     unfinished: BTreeMap<u64, Unfinished>,
+    /// Calls of any name.
+    calls: u64,
     failed: u64,
     without_paths: bool,
     without_times: bool,
-    /// Midnights that passed, where times are of the day.
-    days: u64,
-    last_of_day_ns: u64,
+    clock: Clock,
+    /// Calls that move data and were left out: where they do it is not in their line.
+    left_out: BTreeMap<&'static str, u64>,
 }
 
 const UNFINISHED: &[u8] = b"<unfinished ...>";
 const RESUMED: &[u8] = b" resumed>";
 
+/// Calls that move data of files at a place that only the kernel knows, or several requests in a line.
+const WITHOUT_PLACE: &[&str] = &[
+    "copy_file_range",
+    "io_submit",
+    "io_uring_enter",
+    "read",
+    "readv",
+    "sendfile",
+    "sendfile64",
+    "splice",
+    "write",
+    "writev",
+];
+
+/// Calls under way at once at most: a thread has one, and a damaged trace as many as it has lines.
+const UNFINISHED_MAX: usize = 1 << 16;
+
 impl Strace {
     fn operation(name: &[u8]) -> Option<Op> {
         match name {
-            b"pread64" | b"pread" => Some(Op::Read),
-            b"pwrite64" | b"pwrite" => Some(Op::Write),
+            b"pread64" | b"pread" | b"preadv" | b"preadv2" => Some(Op::Read),
+            b"pwrite64" | b"pwrite" | b"pwritev" | b"pwritev2" => Some(Op::Write),
             _ => None,
         }
+    }
+
+    /// Counts a call that moves data of a file somewhere, if it is one and did.
+    fn leave_out(&mut self, name: &[u8], text: &[u8]) {
+        let Some(known) = WITHOUT_PLACE.iter().find(|known| known.as_bytes() == name) else { return };
+        let moves = result(text).is_some_and(|result| !matches!(result.first(), Some(b'-' | b'?' | b'0') | None));
+        // With paths, what is a pipe or a socket is none of a file.
+        let path = descriptor_len(text).and_then(|len| text[..len].split(|byte| *byte == b'<').nth(1));
+        if moves && path.is_none_or(|path| path.starts_with(b"/")) {
+            *self.left_out.entry(known).or_default() += 1;
+        }
+    }
+
+    /// The note on calls that move data and are no requests here.
+    fn note_left_out(&self) -> Option<String> {
+        let all: u64 = self.left_out.values().sum();
+        let names: Vec<String> = self.left_out.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        (all > 0).then(|| {
+            format!(
+                "{all} calls that move data were left out ({}): their lines do not say where; blktrace records what reaches \
+                 the device",
+                names.join(", ")
+            )
+        })
     }
 
     /// The index of the file that a descriptor's text names, in the order of first use.
@@ -49,17 +96,16 @@ impl Strace {
         let path = descriptor.iter().position(|byte| *byte == b'<').map(|at| &descriptor[at..]);
         self.without_paths |= path.is_none();
         let key = path.unwrap_or(descriptor);
-        if let Some(index) = self.files.get(key) {
-            return Ok(*index);
-        }
-        let index = u32::try_from(self.files.len()).map_err(|_| LineError("more than 2^32 files".to_owned()))?;
-        self.files.insert(key.to_vec(), index);
-        Ok(index)
+        self.files.device_of(key)
     }
 
     /// A whole call: `text` stands between the first parenthesis and the line's end.
     fn call(&mut self, arrival_ns: u64, name: &[u8], text: &[u8]) -> Result<Parsed, LineError> {
-        let Some(op) = Self::operation(name) else { return Ok(Parsed::Other) };
+        self.calls += 1;
+        let Some(op) = Self::operation(name) else {
+            self.leave_out(name, text);
+            return Ok(Parsed::Other);
+        };
         let result = result(text).ok_or_else(|| expected(text))?;
         // A call that failed, or whose process ended within it; its data may be missing then.
         if result.starts_with(b"-") || result.starts_with(b"?") {
@@ -101,6 +147,9 @@ impl Strace {
             Some(arguments) => {
                 let first = Unfinished { arrival_ns, name: name.to_vec(), arguments: arguments.to_vec() };
                 self.unfinished.insert(pid, first);
+                if self.unfinished.len() > UNFINISHED_MAX {
+                    return Err(LineError(format!("more than {UNFINISHED_MAX} calls are unfinished at once")));
+                }
                 Ok(Parsed::Other)
             }
             None => self.call(arrival_ns, name, arguments),
@@ -134,9 +183,9 @@ fn arguments(text: &[u8]) -> Option<Arguments<'_>> {
     at.uint("a length").ok()?;
     at.rest = at.rest.strip_prefix(b", ")?.trim_ascii_start();
     let offset_bytes = at.uint("an offset").ok()?;
-    at.rest
-        .trim_ascii_start()
-        .starts_with(b")")
+    // Calls of version 2 have flags behind the offset.
+    let rest = at.rest.trim_ascii_start();
+    (rest.starts_with(b")") || rest.starts_with(b", "))
         .then_some(Arguments { descriptor: &text[..descriptor_len], offset_bytes })
 }
 
@@ -153,8 +202,28 @@ fn descriptor_len(text: &[u8]) -> Option<usize> {
     Some(found)
 }
 
-/// The length of the data: a quotation, cut short (`...`) or not, or an address.
+/// The length of a list in brackets, whatever quotations in it hold.
+fn list_len(text: &[u8]) -> Option<usize> {
+    let (mut at, mut depth) = (0, 0_u32);
+    loop {
+        match text.get(at)? {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.checked_sub(1)?,
+            b'"' => at += data_len(&text[at..])?.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+}
+
+/// The length of the data: a quotation, cut short (`...`) or not, an address, or a list of several.
 fn data_len(text: &[u8]) -> Option<usize> {
+    if text.starts_with(b"[") {
+        return list_len(text);
+    }
     let Some(quoted) = text.strip_prefix(b"\"") else {
         let len = text.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         return (len > 0).then_some(len);
@@ -172,12 +241,6 @@ fn data_len(text: &[u8]) -> Option<usize> {
     Some(if text[len..].starts_with(b"...") { len + 3 } else { len })
 }
 
-/// A day, after which times of day begin anew.
-const DAY_NS: u64 = 86_400_000_000_000;
-
-/// How far a time of day runs backwards where it is the next day's: threads' lines are out of order by far less.
-const NEXT_DAY_NS: u64 = DAY_NS / 2;
-
 impl Strace {
     /// Takes the time in front of a call, where there is one.
     fn take_time(&mut self, at: &mut Cursor<'_>) -> Result<u64, LineError> {
@@ -192,38 +255,13 @@ impl Strace {
         if time.rest.is_empty() && word.rest.contains(&b'.') {
             return Ok(first);
         }
-        time_of_day_ns(word).and_then(|of_day_ns| self.with_days(of_day_ns)).ok_or_else(|| {
+        self.clock.ns(word.rest).ok_or_else(|| {
             let shown = shown(word.rest);
             LineError(format!(
                 "`{shown}` is no time in seconds since 1970 or of the day: record with strace's option -ttt"
             ))
         })
     }
-
-    /// A time of day, with the days that have passed since the trace began; `None` where they are too many.
-    fn with_days(&mut self, of_day_ns: u64) -> Option<u64> {
-        if self.last_of_day_ns.saturating_sub(of_day_ns) > NEXT_DAY_NS {
-            self.days += 1;
-        }
-        // A line that was late in the night before stays there.
-        let is_late = of_day_ns.saturating_sub(self.last_of_day_ns) > NEXT_DAY_NS && self.days > 0;
-        if is_late {
-            return (self.days - 1).checked_mul(DAY_NS)?.checked_add(of_day_ns);
-        }
-        self.last_of_day_ns = of_day_ns;
-        self.days.checked_mul(DAY_NS)?.checked_add(of_day_ns)
-    }
-}
-
-/// `hours:minutes:seconds`, the seconds with decimals or not.
-fn time_of_day_ns(mut word: Cursor<'_>) -> Option<u64> {
-    let hours = word.uint("hours").ok().filter(|hours| *hours < 24)?;
-    word.byte(b':', "a colon").ok()?;
-    let minutes = word.uint("minutes").ok().filter(|minutes| *minutes < 60)?;
-    word.byte(b':', "a colon").ok()?;
-    // A leap second is the sixtieth.
-    let seconds_ns = word.decimal(9, "seconds").ok().filter(|ns| *ns <= 61_000_000_000)?;
-    word.rest.is_empty().then_some((hours * 60 + minutes) * 60_000_000_000 + seconds_ns)
 }
 
 impl LineFormat for Strace {
@@ -247,11 +285,21 @@ impl LineFormat for Strace {
         self.event(pid, arrival_ns, at.rest.trim_ascii_start())
     }
 
+    fn help_if_empty(&self) -> Option<String> {
+        self.note_left_out()
+    }
+
+    fn is_certain(&self) -> bool {
+        self.calls > 0
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        let name = self.files.name_of(device)?;
+        Some(name.strip_prefix('<').and_then(|path| path.strip_suffix('>')).map_or(name.clone(), str::to_owned))
+    }
+
     fn notes(&self) -> Vec<String> {
-        let mut names: Vec<(u32, &Vec<u8>)> = self.files.iter().map(|(name, index)| (*index, name)).collect();
-        names.sort_unstable();
-        let names: Vec<Vec<u8>> = names.into_iter().map(|(_, name)| name.clone()).collect();
-        let mut notes = super::fio::named_devices(&names);
+        let mut notes = super::fio::named_devices(self.files.list());
         if self.without_paths {
             notes.push(
                 "files are told apart by descriptor alone; record with strace's option -y to name them".to_owned(),
@@ -264,9 +312,8 @@ impl LineFormat for Strace {
                     .to_owned(),
             );
         }
-        if self.days > 0 {
-            notes.push(format!("times of day that began anew were taken for {} later days", self.days));
-        }
+        notes.extend(self.clock.note());
+        notes.extend(self.note_left_out());
         if self.failed > 0 {
             notes.push(format!("{} calls failed and were left out", self.failed));
         }

@@ -76,21 +76,27 @@ impl WorkloadSpec {
 
     /// Only formats whose columns have names can have them by another name.
     fn check_columns(&self) -> Checked {
-        let Some(columns) = &self.columns else { return Ok(()) };
-        columns.check()?;
-        match self.format.unwrap_or(Format::Auto) {
-            Format::Auto | Format::Csv | Format::Parquet => Ok(()),
-            other => {
-                let message = format!("the columns of format `{other}` have no names");
-                Err(wrong("columns", message, "remove it, or set `format` to `csv` or `parquet`"))
-            }
+        if let Some(columns) = &self.columns {
+            columns.check()?;
         }
+        let (format, help) = (self.format.unwrap_or(Format::Auto), "remove it, or set `format` to `csv` or `parquet`");
+        if matches!(format, Format::Auto | Format::Csv | Format::Parquet) {
+            return Ok(());
+        }
+        if self.columns.is_some() {
+            return Err(wrong("columns", format!("the columns of format `{format}` have no names"), help));
+        }
+        if self.operations.is_some() {
+            return Err(wrong("operations", format!("format `{format}` says itself what its operations mean"), help));
+        }
+        Ok(())
     }
 
     fn check_generator(&self) -> Checked {
         let reader_options = [
             ("format", self.format.is_some()),
             ("columns", self.columns.is_some()),
+            ("operations", self.operations.is_some()),
             ("zero_means", self.zero_means.is_some()),
             ("event", self.event.is_some()),
             ("skip_bad", self.skip_bad.is_some()),

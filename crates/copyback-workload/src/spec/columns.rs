@@ -52,6 +52,10 @@ macro_rules! columns {
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct ColumnNames {
+            /// The names of all columns in their order, of a CSV without a header: keys of this table, short forms of
+            /// them, names that other keys mention, and any other name for a column that is not looked at.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub order: Option<Vec<String>>,
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<String>,)+
         }
 
@@ -90,20 +94,50 @@ columns! {
     len_bytes: Length * 1,
     /// Length in sectors of 512 bytes.
     length_sectors: Length * 512,
-    /// Device, volume or LUN, a number; without the column all is one.
+    /// Device, volume or LUN, a number or a name; without the column all is one.
     device: Device * 1,
     /// 0 or `normal`, 1 or `high`; without the column all is normal.
     priority: Priority * 1,
 }
 
+/// Short forms of keys, for `order`.
+const SHORT: &[(&str, &str)] = &[
+    ("time_ns", "arrival_ns"),
+    ("time_us", "arrival_us"),
+    ("time_ms", "arrival_ms"),
+    ("time_s", "arrival_s"),
+    ("operation", "op"),
+    ("offset", "offset_bytes"),
+    ("length", "length_bytes"),
+    ("sector", "offset_sectors"),
+    ("sectors", "length_sectors"),
+];
+
+/// The key that a short form stands for; any other name is itself.
+fn full_name(name: &str) -> &str {
+    SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, full)| full)
+}
+
 impl ColumnNames {
     /// Whether no column is named.
     pub(crate) fn is_empty(&self) -> bool {
-        self.set().next().is_none()
+        self.order.is_none() && self.set().next().is_none()
+    }
+
+    /// The header that a table without one would have.
+    pub(crate) fn header(&self) -> Option<Vec<String>> {
+        let is_named = |name: &str| self.set().any(|(_, named)| named == name);
+        let full = |name: &String| if is_named(name) { name.clone() } else { full_name(name).to_owned() };
+        Some(self.order.as_ref()?.iter().map(full).collect())
     }
 
     /// Refuses names of two columns for one thing, and empty ones.
     pub(super) fn check(&self) -> Result<(), SpecError> {
+        if self.order.as_ref().is_some_and(|order| order.is_empty() || order.iter().any(String::is_empty)) {
+            let help = "write for example [\"time_us\", \"op\", \"offset\", \"length\"]; any other name is of a column \
+                        that is not looked at";
+            return Err(wrong("columns.order", "it lacks a column's name", help));
+        }
         for field in Field::ALL {
             let mut keys = self.set().filter(|(key, _)| key.field == field);
             if let (Some((first, _)), Some((second, _))) = (keys.next(), keys.next()) {

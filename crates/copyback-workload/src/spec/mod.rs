@@ -2,16 +2,19 @@
 
 mod check;
 mod columns;
+mod device;
 mod generator;
+mod operations;
 mod tenant;
 
 pub use check::SpecError;
 pub use columns::ColumnNames;
 pub(crate) use columns::{Field, KEYS as COLUMN_KEYS, Key as ColumnKey};
+pub use device::Device;
 pub use generator::{
     AddressKind, AddressSpec, ArrivalKind, ArrivalSpec, Footprint, HotScope, MixEntry, SizeKind, SizeSpec,
 };
-
+pub use operations::{Meaning, Operations};
 pub use tenant::{Pace, Tenant, Terms};
 
 use crate::units::{Bytes, Nanos};
@@ -38,8 +41,12 @@ words! {
         Vscsi2 = "vscsi-v2",
         /// The text that blkparse prints by default.
         Blkparse = "blkparse",
+        /// Linux tracepoints as text: `block_rq_issue`, `ufshcd_command` of ftrace, perf script and trace-cmd.
+        Tracepoints = "tracepoints",
         /// The text that biosnoop prints, of BCC and libbpf-tools: seconds, process, PID, disk, R|W, sector, bytes, ms.
         Biosnoop = "biosnoop",
+        /// The text that iosnoop of perf-tools prints, best with `-s`: process, PID, R|W, device, sector, bytes, ms.
+        Iosnoop = "iosnoop",
         /// The binary records that blktrace collects, of either byte order.
         Blktrace = "blktrace",
         /// FIU: ns, pid, process, sector, sectors, R|W, major, minor, MD5.
@@ -52,9 +59,13 @@ words! {
         Alibaba = "alibaba",
         /// fio's iolog, versions 2 and 3.
         Fio = "fio",
+        /// Meta's Tectonic (Baleen): block, byte offset, bytes, seconds, operation, and three features or more.
+        Tectonic = "tectonic",
+        /// libCacheSim's binary format lcs, from version 2 on, which says whether a request reads or writes.
+        Lcs = "lcs",
         /// Microsoft production servers: the text export of Windows disk events.
         Etw = "etw",
-        /// The output of `strace -f -ttt -e trace=pread64,pwrite64`, best with `-y`.
+        /// The output of `strace -f -ttt -e trace=pread64,pwrite64,preadv,pwritev`, best with `-y`.
         Strace = "strace",
         /// A table as text: a header that names the columns (`arrival_ns`, `op`, `offset_bytes`, `length_bytes`, and
         /// perhaps `device` and `priority`, or what `[workload.columns]` says), then a row a request.
@@ -103,7 +114,7 @@ words! {
 words! {
     /// Where the addresses of a trace's devices or files lie on the drive.
     pub enum Layout("layout") {
-        /// Packed for formats whose addresses are those of files (strace, fio); as they are for all others.
+        /// Packed for formats whose addresses are those of files or blobs (strace, fio, tectonic); as they are for others.
         Auto = "auto",
         /// Where the trace has them; devices share the drive's addresses.
         AsIs = "as-is",
@@ -135,6 +146,10 @@ pub struct WorkloadSpec {
     /// What the columns of a CSV or Parquet trace are called, where they have other names than the documented ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<ColumnNames>,
+    /// What the operations of a CSV or Parquet trace mean, where they have other words or numbers than the documented
+    /// ones: each word with `read`, `write`, `trim` or `ignore`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<Operations>,
     /// What zero means in five-column ASCII; default `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zero_means: Option<ZeroMeans>,
@@ -198,9 +213,9 @@ pub struct WorkloadSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub addresses: Option<AddressSpec>,
 
-    /// Only requests of this device, volume or LUN.
+    /// Only requests of this device, volume or LUN: its number, or its name (`"259,0"`).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub device: Option<u32>,
+    pub device: Option<Device>,
     /// Only requests that arrive within `[start, end)`, counted from the first request; they then start at zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<[Nanos; 2]>,

@@ -1,46 +1,9 @@
 //! Does every reader read its format, and refuse what is not, naming the place?
 
+use crate::common::{error, read_spec, read_with, rows};
 use copyback_workload::spec::{BlockAction, Format, Layout, WorkloadSpec, ZeroMeans};
-use copyback_workload::{Error, Op, Request, RequestSource, open};
+use copyback_workload::{Op, Request};
 use std::io::Write;
-use tempfile::NamedTempFile;
-
-const CAPACITY_BYTES: u64 = u64::MAX;
-
-fn file(content: &[u8]) -> NamedTempFile {
-    let mut file = NamedTempFile::new().unwrap();
-    file.write_all(content).unwrap();
-    file
-}
-
-fn read_spec(spec: &WorkloadSpec) -> Result<(Vec<Request>, Vec<String>), Error> {
-    let mut source = open(spec, 1, CAPACITY_BYTES)?;
-    let mut requests = Vec::new();
-    while let Some(request) = source.next_request()? {
-        requests.push(request);
-    }
-    Ok((requests, source.notes()))
-}
-
-fn read_with(content: &[u8], change: impl FnOnce(&mut WorkloadSpec)) -> Result<(Vec<Request>, Vec<String>), Error> {
-    let file = file(content);
-    let mut spec = WorkloadSpec::of_trace(file.path());
-    change(&mut spec);
-    read_spec(&spec)
-}
-
-/// Arrival, operation, offset, length, device.
-type Row = (u64, Op, u64, u64, u32);
-
-fn rows(content: &[u8]) -> (Vec<Row>, Vec<String>) {
-    let (requests, notes) = read_with(content, |_| ()).unwrap_or_else(|error| panic!("{error}"));
-    let row = |r: &Request| (r.arrival_ns, r.op, r.offset_bytes, r.len_bytes, r.device);
-    (requests.iter().map(row).collect(), notes)
-}
-
-fn error(content: &[u8]) -> Error {
-    read_with(content, |_| ()).expect_err("this must be refused")
-}
 
 const MSR: &[u8] = b"128166372003061629,usr,0,Read,7014609920,24576,41286\n\
                      128166372003061639,usr,1,Write,1024,512,7\n";
@@ -331,90 +294,6 @@ fn microsoft_production_servers() {
     let (read, notes) = rows(content);
     assert_eq!(read, [(0, Op::Read, 0xa00, 4096, 2), (5000, Op::Write, 0, 512, 1)]);
     assert_eq!(notes[0], "format `etw`");
-}
-
-#[test]
-fn strace_with_calls_cut_in_two() {
-    let content = b"100 1700000000.000001 pwrite64(5</data/a, b>, \"x, 1) = 2\"..., 4096, 8192) = 4096\n\
-        101 1700000000.000002 pread64(6</data/c>,  <unfinished ...>\n\
-        100 1700000000.000003 fsync(5</data/a, b>) = 0\n\
-        [pid   101] 1700000000.000009 <... pread64 resumed>\"\\0\\1\"..., 512, 0) = 512\n\
-        100 1700000000.000010 pread64(6</data/c>, \"\", 512, 99999999) = 0\n\
-        100 1700000000.000011 pread64(6</data/c>, 0x7f, 512, 0) = -1 EIO (Input/output error)\n\
-        100 1700000000.000012 +++ exited with 0 +++\n";
-    let (read, notes) = rows(content);
-    // Packed: the second file's first extent follows the first file's.
-    assert_eq!(read, [(0, Op::Write, 8192, 4096, 0), (1000, Op::Read, 1 << 20, 512, 1)]);
-    assert!(notes.iter().any(|note| note.contains("1 calls failed")), "{notes:?}");
-}
-
-/// Arrivals and lengths of one file's calls.
-fn strace(content: &str) -> (Vec<(u64, u64)>, Vec<String>) {
-    let (read, notes) = rows(content.as_bytes());
-    assert!(read.iter().all(|row| row.4 == 0), "{read:?}");
-    (read.iter().map(|row| (row.0, row.3)).collect(), notes)
-}
-
-#[test]
-fn strace_with_any_option_of_time_and_process() {
-    let call = "pread64(5</data/a>, \"x\"..., 4096, 8192) = ";
-    for (first, second, gap_ns) in [
-        ("1700000000.000001", "1700000000.000003", 2000),
-        ("12:34:56", "12:34:57", 1_000_000_000),
-        ("12:34:56.000001", "12:34:57.000002", 1_000_001_000),
-        ("23:59:59.5", "00:00:01", 1_500_000_000),
-    ] {
-        for process in ["", "100 ", "100   ", "[pid   100] "] {
-            let (read, _) = strace(&format!("{process}{first} {call}512\n{process}{second} {call}1024\n"));
-            assert_eq!(read, [(0, 512), (gap_ns, 1024)], "{process}{first}");
-        }
-    }
-    for process in ["", "100 ", "[pid 100] "] {
-        let (read, notes) = strace(&format!("{process}{call}512\n{process}{call}1024\n"));
-        assert_eq!(read, [(0, 512), (0, 1024)]);
-        assert!(notes.iter().any(|note| note.contains("the calls have no times")), "{notes:?}");
-    }
-    // A thread's line that comes late over midnight does not begin another day.
-    let late = format!("23:59:59 {call}1\n00:00:01 {call}2\n23:59:58 {call}3\n00:00:02 {call}4\n");
-    let (read, notes) = strace(&late);
-    assert_eq!(read, [(0, 3), (1_000_000_000, 1), (3_000_000_000, 2), (4_000_000_000, 4)]);
-    assert!(notes.iter().any(|note| note.contains("1 later days")), "{notes:?}");
-    let wrong = error(format!("1.0 {call}1\n12:61:00 {call}1\n1.1 {call}1\n").as_bytes());
-    assert!(wrong.message.contains("line 2: `12:61:00` is no time"), "{wrong}");
-}
-
-#[test]
-fn strace_with_data_that_look_like_something_else() {
-    for data in [
-        r#""<html>, \"a\">, 1, 2) = 3"..."#,
-        r#""<<<<<<""#,
-        r#""\\""#,
-        r#""a\\\", 1, 1) = 1""#,
-        r#""\x3c\x00"..."#,
-        r#"""..."#,
-        "0x7ffd0a",
-        r#"") = 7 <unfinished ...>""#,
-        r#""<... pread64 resumed>""#,
-    ] {
-        for descriptor in ["5", "5</data/a, b>", "5</a>b>", "5</data/a>(deleted)", "5</dev/null<char 1:3>>"] {
-            let call = format!("1.5 pwrite64({descriptor}, {data}, 4096, 8192)");
-            let (read, _) = strace(&format!("{call} = 4096\n{call}      = 512 <0.000012>\n"));
-            assert_eq!(read, [(0, 4096), (0, 512)], "{call}");
-        }
-    }
-}
-
-#[test]
-fn strace_with_calls_that_never_ended() {
-    let content = "100 1.0 pread64(5,  <unfinished ...>\n\
-        101 1.1 pwrite64(5, \"a\", 1, 0 <unfinished ...>\n\
-        101 1.2 <... pwrite64 resumed>) = 1\n\
-        100 1.3 <... pread64 resumed> <unfinished ...>) = ?\n\
-        102 1.4 pread64(5,  <unfinished ...>) = ?\n\
-        102 1.5 +++ killed by SIGKILL +++\n";
-    let (read, notes) = strace(content);
-    assert_eq!(read, [(0, 1)], "it arrived when it was called");
-    assert!(notes.iter().any(|note| note == "2 calls failed and were left out"), "{notes:?}");
 }
 
 #[test]

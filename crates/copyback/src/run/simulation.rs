@@ -399,18 +399,19 @@ impl<'a> Simulation<'a> {
 
     /// No share of time that the report names exceeds 1, in the part of the run that is measured.
     fn check_shares(&self) {
-        let passed_ns = self.now_ns() - self.start.now_ns;
+        let passed_ns = u128::from(self.now_ns() - self.start.now_ns);
         for (drive, did) in self.drives().zip(self.readings()) {
             let g = drive.flash_geometry();
             let held_ns = [did.gc.reserved_ns, passed_ns, passed_ns, passed_ns, passed_ns];
-            let used_ns =
-                [did.gc.plane_busy_ns, did.plane_busy_ns, did.die_busy_ns, did.channel_busy_ns, did.held_by_gc_ns];
+            let [in_gc_ns, planes_ns, dies_ns, channels_ns] =
+                [did.gc.plane_busy_ns, did.plane_busy_ns, did.die_busy_ns, did.channel_busy_ns].map(u128::from);
+            let used_ns = [in_gc_ns, planes_ns, dies_ns, channels_ns, did.held_by_gc_ns];
             let counts = [g.planes_per_die, g.planes, g.dies, g.channels, g.dies];
             let names = ["planes during collection", "planes", "dies", "channels", "dies that collection held"];
             for (at, what) in names.into_iter().enumerate() {
                 let (used_ns, held_ns, count) = (used_ns[at], held_ns[at], counts[at]);
                 hold!(
-                    u128::from(used_ns) <= u128::from(held_ns) * u128::from(count),
+                    used_ns <= held_ns * u128::from(count),
                     MeasuredShares,
                     "{count} {what} were in use for {used_ns} ns together, in {held_ns} ns"
                 );

@@ -73,7 +73,7 @@ fn keep(path: PathBuf, hash: String, content: &[u8], folder: &Path) -> Result<()
     let failed = |error: std::io::Error| Failure::run(format!("cannot keep a trace in {}: {error}", folder.display()));
     // Readers tell formats by endings.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let file = Temporary::new_in(folder, ("copyback-trace-", &format!("-{name}"))).map_err(failed)?;
+    let file = Temporary::private_in(folder, ("copyback-trace-", &format!("-{name}"))).map_err(failed)?;
     let mut writer = std::fs::OpenOptions::new().write(true).open(file.path()).map_err(failed)?;
     writer.write_all(content).map_err(failed)?;
     let mut all = SENT.write().unwrap_or_else(PoisonError::into_inner);

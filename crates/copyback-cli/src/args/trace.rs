@@ -1,0 +1,78 @@
+//! Arguments of `copyback trace` and `copyback device`.
+
+use clap::{Args, Subcommand};
+use copyback_workload::spec::Device;
+use std::path::PathBuf;
+
+/// `copyback trace`
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Print what papers' tables print: requests, read share, sizes, rate, footprint, and histograms
+    Info(InfoArgs),
+    /// Write a workload as a trace file; the output's name says the format (.parquet, .csv, ...) unless --to does
+    Convert(ConvertArgs),
+}
+
+/// Which workload, and which part of it.
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// A trace file (`-`: standard input; BASE: BASE.blktrace.0 and so on), a workload file (TOML), or a workload preset
+    pub workload: String,
+    /// The trace's format, where it is not to be found out
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// The columns of a table without a header, in order: time_us (_ns, _ms, _s), op, offset, length (sector, sectors),
+    /// device, priority, and any other name for one that is not looked at
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// Only requests of this device, volume or LUN of the trace: its number or its name, such as 259,0
+    #[arg(long, value_name = "DEVICE")]
+    pub device: Option<Device>,
+    /// Malformed records that may be left out
+    #[arg(long, value_name = "N")]
+    pub skip_bad: Option<u64>,
+    /// Set one key of the workload, for example workload.event=Q (repeatable)
+    #[arg(long = "set", value_name = "workload.KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// No more than so many requests
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests: Option<u64>,
+    /// Seed, for generated workloads [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    pub seed: Option<u64>,
+}
+
+/// `copyback trace info`
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// What is looked at.
+    #[command(flatten)]
+    pub what: TraceArgs,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `copyback trace convert`
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// What is written.
+    #[command(flatten)]
+    pub what: TraceArgs,
+    /// The file to write
+    pub output: PathBuf,
+    /// The output's format: parquet, csv (a table with a header), msr, fio-v2, fio-v3, disksim or spc [default: by
+    /// the output's name, where .csv means msr]
+    #[arg(long, value_name = "FORMAT")]
+    pub to: Option<String>,
+}
+
+/// `copyback device ...`
+#[derive(Debug, Subcommand)]
+pub enum DeviceCommand {
+    /// Print a device's TOML made of MQSim's ssdconfig.xml; what cannot be converted is in its comments
+    FromMqsim {
+        /// MQSim's configuration of a drive
+        file: PathBuf,
+    },
+}

@@ -1,0 +1,252 @@
+//! `copyback device from-mqsim`: a device's TOML made of MQSim's ssdconfig.xml.
+//!
+//! Each key that is converted has its source behind it; every parameter of MQSim that is not converted stands in a
+//! comment, with the reason or with the way to say it here. Meanings are those of MQSim's README and source.
+
+use crate::failure::Failure;
+use crate::files;
+use copyback_workload::units::{format_bytes, format_duration_ns};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Prints the device.
+pub fn print(file: &Path) -> Result<(), Failure> {
+    files::print(&text(file)?)
+}
+
+/// The device's TOML.
+pub fn text(file: &Path) -> Result<String, Failure> {
+    let xml = files::read_any_text("MQSim's configuration", file)?;
+    let wrong = |message: String| Failure::input(format!("{}: {message}", file.display()));
+    let parameters = Parameters::of(&xml).map_err(|message| {
+        wrong(message).with_help("give the file of MQSim's option -i, an Execution_Parameter_Set in XML")
+    })?;
+    let text = converted(&file.display().to_string(), &parameters).map_err(|message| {
+        wrong(message).with_help(
+            "MQSim's README lists its parameters; `copyback devices small` shows how a device is written here",
+        )
+    })?;
+    Ok(text)
+}
+
+/// The values of elements that hold nothing else, by their names, in the order of the file.
+struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    fn of(xml: &str) -> Result<Self, String> {
+        if !xml.contains("<Device_Parameter_Set>") {
+            return Err("it has no `<Device_Parameter_Set>`: it is no configuration of a drive of MQSim".to_owned());
+        }
+        let mut found = Vec::new();
+        let xml = without_comments(xml)?;
+        let mut rest = xml.as_str();
+        while let Some((_, behind)) = rest.split_once('<') {
+            let Some((tag, after)) = behind.split_once('>') else {
+                return Err(format!(
+                    "the tag `<{}` has no end",
+                    behind.chars().take(40).collect::<String>().escape_debug()
+                ));
+            };
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let end = format!("</{tag}>");
+            if tag.chars().all(is_name) && !tag.is_empty() {
+                let value = after.split('<').next().unwrap_or_default();
+                if after[value.len()..].starts_with(&end) {
+                    found.push((tag.to_owned(), value.trim().to_owned()));
+                }
+            }
+            rest = after;
+        }
+        Ok(Self(found))
+    }
+
+    /// A parameter's text.
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// A parameter as a number from `least` on.
+    fn number(&self, name: &str, least: f64) -> Result<Option<f64>, String> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= least);
+        number.map(Some).ok_or_else(|| format!("`{name}` is `{}`, and no number from {least} on", plain(text)))
+    }
+
+    /// A parameter as a whole number.
+    fn whole(&self, name: &str) -> Result<Option<u64>, String> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        text.parse().map(Some).map_err(|_| format!("`{name}` is `{}`, and no whole number", plain(text)))
+    }
+}
+
+/// A text of the file, as a message and a comment can have it.
+fn plain(text: &str) -> String {
+    text.chars().take(60).flat_map(char::escape_debug).collect()
+}
+
+/// The text without its comments.
+fn without_comments(xml: &str) -> Result<String, String> {
+    let (mut left, mut rest) = (String::new(), xml);
+    while let Some((before, behind)) = rest.split_once("<!--") {
+        left.push_str(before);
+        rest = behind.split_once("-->").ok_or("a comment has no end")?.1;
+    }
+    Ok(left + rest)
+}
+
+/// Whole numbers that are keys of `[geometry]` here.
+const GEOMETRY: &[(&str, &str)] = &[
+    ("channels", "Flash_Channel_Count"),
+    ("chips_per_channel", "Chip_No_Per_Channel"),
+    ("dies_per_chip", "Die_No_Per_Chip"),
+    ("planes_per_die", "Plane_No_Per_Die"),
+    ("blocks_per_plane", "Block_No_Per_Plane"),
+    ("pages_per_block", "Page_No_Per_Block"),
+];
+
+/// Parameters that are converted below, beside those of the geometry.
+const CONVERTED: &[&str] = &[
+    "Page_Capacity",
+    "Flash_Technology",
+    "Page_Read_Latency_LSB",
+    "Page_Read_Latency_CSB",
+    "Page_Read_Latency_MSB",
+    "Page_Program_Latency_LSB",
+    "Page_Program_Latency_CSB",
+    "Page_Program_Latency_MSB",
+    "Block_Erase_Latency",
+    "Channel_Transfer_Rate",
+    "Flash_Channel_Width",
+    "Overprovisioning_Ratio",
+    "GC_Exec_Threshold",
+    "GC_Hard_Threshold",
+];
+
+/// How to say here what a parameter says, where a device's file does not.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("IO_Queue_Depth", "host.queue_depth, of a run in a closed loop"),
+    ("Caching_Mechanism", "a write buffer: buffer.policy=lru"),
+    ("Data_Cache_Capacity", "bytes; buffer.size, with buffer.policy=lru"),
+    ("Data_Cache_DRAM_Data_Rate", "buffer.latency is the time of an access to DRAM"),
+    ("Ideal_Mapping_Table", "if it is false, mapping.policy=dftl, with mapping.cache"),
+    ("CMT_Capacity", "bytes; mapping.cache, with mapping.policy=dftl"),
+    ("Plane_Allocation_Scheme", "allocation.policy"),
+    ("Transaction_Scheduling_Policy", "order.policy"),
+    (
+        "GC_Block_Selection_Policy",
+        "victim.policy: greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",
+    ),
+    ("Use_Copyback_for_GC", "commands.copyback allows it, and a scheme's collection uses it or not"),
+    ("Preemptible_GC_Enabled", "preemption.policy, for example of the scheme pgc"),
+    ("Enabled_Preconditioning", "precondition.mode"),
+    ("Seed", "--seed"),
+    ("CMD_Suspension_Support", "commands are not suspended"),
+    ("Page_Metadat_Capacity", "the spare area is not modelled"),
+];
+
+/// Times of the pages of a block, in turn.
+fn page_times(parameters: &Parameters, kind: &str) -> Result<Option<String>, String> {
+    let kinds: &[&str] = match parameters.get("Flash_Technology") {
+        Some("SLC") => &["LSB"],
+        Some("TLC") => &["LSB", "CSB", "MSB"],
+        None | Some("MLC") => &["LSB", "MSB"],
+        Some(other) => return Err(format!("`Flash_Technology` is `{}`, none of SLC, MLC and TLC", plain(other))),
+    };
+    let mut times = Vec::new();
+    let mut names = Vec::new();
+    for bit in kinds {
+        let name = format!("Page_{kind}_Latency_{bit}");
+        if let Some(ns) = parameters.whole(&name)? {
+            times.push(format!("\"{}\"", format_duration_ns(ns)));
+            names.push(name);
+        }
+    }
+    let Some(first) = times.first() else { return Ok(None) };
+    let names = names.join(", ");
+    Ok(Some(match times.iter().all(|time| time == first) {
+        true => format!("{first} # {names}"),
+        false => format!("[{}] # {names}", times.join(", ")),
+    }))
+}
+
+fn converted(file: &str, parameters: &Parameters) -> Result<String, String> {
+    let mut text = format!(
+        "# Made of MQSim's {} by `copyback device from-mqsim`. What stands behind a key is its source there.\n\
+         source = \"MQSim's configuration\"\n",
+        plain(file)
+    );
+    let mut missing = Vec::new();
+    let mut table = |name: &str, lines: Vec<(&str, Option<String>, &'static str)>| {
+        let mut any = format!("\n[{name}]\n");
+        for (key, value, source) in lines {
+            match value {
+                Some(value) => _ = writeln!(any, "{key} = {value}"),
+                None => {
+                    missing.push(source);
+                    _ = writeln!(any, "# {key}: the file has no {source}, and MQSim has a default of its own");
+                }
+            }
+        }
+        any
+    };
+    let mut geometry = Vec::new();
+    for (key, name) in GEOMETRY {
+        geometry.push((*key, parameters.whole(name)?.map(|number| format!("{number} # {name}")), *name));
+    }
+    let page = parameters.whole("Page_Capacity")?;
+    let page = page.map(|bytes| format!("\"{}\" # Page_Capacity", format_bytes(bytes)));
+    geometry.push(("page_size", page, "Page_Capacity"));
+    text += &table("geometry", geometry);
+
+    let erase = parameters.whole("Block_Erase_Latency")?;
+    let erase = erase.map(|ns| format!("\"{}\" # Block_Erase_Latency", format_duration_ns(ns)));
+    let rate = parameters.whole("Channel_Transfer_Rate")?;
+    let width = parameters.whole("Flash_Channel_Width")?.unwrap_or(1);
+    let rate = rate.and_then(|rate| rate.checked_mul(width));
+    let rate =
+        rate.map(|rate| format!("\"{rate} MB/s\" # Channel_Transfer_Rate, of Flash_Channel_Width = {width} bytes"));
+    text += &table(
+        "timing",
+        vec![
+            ("read", page_times(parameters, "Read")?, "Page_Read_Latency_LSB"),
+            ("program", page_times(parameters, "Program")?, "Page_Program_Latency_LSB"),
+            ("erase", erase, "Block_Erase_Latency"),
+            ("channel", rate, "Channel_Transfer_Rate"),
+        ],
+    );
+    let reserved = parameters.number("Overprovisioning_Ratio", 0.0)?;
+    let reserved = reserved.map(|share| format!("{share:?} # Overprovisioning_Ratio, a share of the flash in both"));
+    text += &table("capacity", vec![("reserved", reserved, "Overprovisioning_Ratio")]);
+    if let Some(soft) = parameters.number("GC_Exec_Threshold", 0.0)? {
+        text += &format!(
+            "\n[trigger]\npolicy = \"watermark\"\nscope = \"plane\"\nsoft = {soft:?} # GC_Exec_Threshold, of a plane's blocks\n"
+        );
+        if let Some(hard) = parameters.number("GC_Hard_Threshold", 0.0)?.filter(|hard| soft > 0.0 && *hard <= soft) {
+            let share = (hard / soft * 1e6).round() / 1e6;
+            text += &format!("hard = {share:?} # GC_Hard_Threshold = {hard:?}, here as a share of `soft`\n");
+        }
+    }
+    let rest = not_converted(parameters);
+    if !missing.is_empty() {
+        _ = write!(text, "\n# Set these before it is used: {}.\n", missing.join(", "));
+    }
+    Ok(text + &rest)
+}
+
+/// The parameters that are left, as comments.
+fn not_converted(parameters: &Parameters) -> String {
+    let is_converted = |name: &str| CONVERTED.contains(&name) || GEOMETRY.iter().any(|(_, source)| *source == name);
+    let lines: Vec<String> = parameters
+        .0
+        .iter()
+        .filter(|(name, _)| !is_converted(name))
+        .map(|(name, value)| {
+            let way = ELSEWHERE.iter().find(|(known, _)| known == name).map_or("no such setting here", |(_, way)| way);
+            format!("# {} = {}: {way}\n", plain(name), plain(value))
+        })
+        .collect();
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n# Not converted, with what says it here:\n{}", lines.concat()),
+    }
+}

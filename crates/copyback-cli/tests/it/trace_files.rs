@@ -1,0 +1,233 @@
+//! Files that people have: devices by their names, tables without headers, several files of one recording, pipes without
+//! end, and configurations of other simulators.
+
+use crate::common::*;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// A folder with a file of this content, and the file's path.
+fn file(name: &str, content: &[u8]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+fn refused(arguments: &[&str], says: &[&str]) {
+    let output = copyback(arguments);
+    assert_eq!(code(&output), 2, "{arguments:?}: {}", printed(&output));
+    says.iter().for_each(|part| assert!(said(&output).contains(part), "{arguments:?}: {part}: {}", said(&output)));
+}
+
+#[test]
+fn devices_are_listed_with_their_shares_and_chosen_as_linux_names_them() {
+    let lines = "259,0 7 9 0.000379278 100 D WS 2048 + 8 [app]\n8,16 7 10 0.000479278 100 D R 100 + 8 [app]\n\
+                 259,0 7 11 0.000579278 100 D WS 2056 + 8 [app]\n";
+    let (_folder, path) = file("two.txt", lines.as_bytes());
+    let text = printed(&copyback(&["trace", "info", &path]));
+    let listed = "2: 259,0 (66.7 %), 8,16 (33.3 %); choose one with --device 259,0 here, with --set \
+                  workload.device=259,0 in `run` and `compare`";
+    assert!(text.contains(listed), "{text}");
+    let json = printed(&copyback(&["trace", "info", &path, "--device", "259,0", "--json"]));
+    assert!(json.contains("\"requests\": 2") && json.contains("\"name\": \"259,0\""), "{json}");
+    let run = |device: &str| {
+        printed(&copyback(&["run", "--trace", &path, "--set", &format!("workload.device={device}"), "--json", "-"]))
+    };
+    assert!(run("259,0").contains("\"writes\": 2") && run("271581184").contains("\"writes\": 2"));
+    assert!(run("8,16").contains("\"writes\": 0"));
+    let both = printed(&copyback(&["run", "--trace", &path, "--quiet"]));
+    assert!(both.contains("2 devices share one address space; choose one with --set workload.device=8,16"), "{both}");
+    refused(&["run", "--trace", &path, "--set", "workload.device=8,1"], &["none of the workload's is for device 8,1"]);
+    let toml = file("one.toml", format!("[workload]\ntrace = {path:?}\ndevice = \"8,16\"\n").as_bytes());
+    assert!(printed(&copyback(&["trace", "info", &toml.1])).contains("requests    1"));
+    let config = printed(&copyback(&["run", "--print-config", "--trace", &path, "--set", "workload.device=8,16"]));
+    assert!(config.contains("device = \"8,16\""), "{config}");
+}
+
+#[test]
+fn a_table_without_header_has_its_columns_named_in_the_command() {
+    let (_folder, path) = file("t.csv", b"0,2a,0,4096,vol-a\n10,28,4096,4096,vol-b\n20,x,0,0,vol-a\n");
+    let columns = ["--columns", "time_us,op,offset,length,device"];
+    let sets = ["2a=write", "28=read", "x=ignore"].map(|set| format!("workload.operations.{set}"));
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set.as_str()]).collect();
+    let info = printed(&copyback(&[&["trace", "info", &path], &columns[..], &sets].concat()));
+    assert!(info.contains("requests    2") && info.contains("2: vol-a (50.0 %), vol-b (50.0 %)"), "{info}");
+    assert!(info.contains("1 rows left out, as `workload.operations` ignores them"), "{info}");
+    let run = printed(&copyback(&[&["run", "--quiet", "--trace", &path], &columns[..], &sets].concat()));
+    assert!(run.contains("format `csv`"), "{run}");
+    let one = printed(&copyback(&[&["trace", "info", &path, "--device", "vol-b"], &columns[..], &sets].concat()));
+    assert!(one.contains("requests    1"), "{one}");
+    let (_folder, plain) = file("p.csv", b"0,W,0,4096\n10,R,4096,4096\n");
+    refused(
+        &["trace", "info", &plain],
+        &["it looks like a table without a header", "--columns arrival_us,op,offset_bytes,length_bytes"],
+    );
+}
+
+#[test]
+fn files_of_all_cpus_are_one_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let event = |time_ns: u64, sector: u64| {
+        let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let (time, sector) = (time_ns.to_le_bytes().to_vec(), sector.to_le_bytes().to_vec());
+        [words(&[0x6561_7407, 1]), time, sector, words(&[4096, (1 << 17) | 7, 77, 259 << 20, 0, 0])].concat()
+    };
+    for cpu in 0..3_u64 {
+        let events: Vec<Vec<u8>> = (0..2000).map(|at| event(1000 * (3 * at + cpu), 8 * at)).collect();
+        std::fs::write(folder.path().join(format!("big.blktrace.{cpu}")), events.concat()).unwrap();
+    }
+    let base = folder.path().join("big");
+    let base = base.to_str().unwrap();
+    let info = printed(&copyback(&["trace", "info", base]));
+    assert!(info.contains("requests    6,000") && info.contains("merged by time"), "{info}");
+    let run = copyback(&["run", "--quiet", "--trace", base, "--requests", "100", "--json", "-"]);
+    assert!(printed(&run).contains("\"writes\": 100"), "{}", said(&run));
+    // The hash is that of all files.
+    let hashes = |json: &str| -> Vec<String> {
+        json.lines().filter(|line| line.contains("\"hash\": ")).map(str::to_owned).collect()
+    };
+    let before = hashes(&printed(&run));
+    std::fs::write(folder.path().join("big.blktrace.1"), event(7, 0)).unwrap();
+    let run = copyback(&["run", "--quiet", "--trace", base, "--requests", "100", "--json", "-"]);
+    assert_ne!(hashes(&printed(&run)), before);
+}
+
+/// The program, with standard input that stays open, and a folder for temporary files.
+fn with_pipe(arguments: &[&str], folder: &std::path::Path, limit: Option<&str>) -> std::process::Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_copyback"));
+    command.args(arguments).env("NO_COLOR", "1").env("TMPDIR", folder).stdin(Stdio::piped());
+    limit.into_iter().for_each(|limit| _ = command.env("COPYBACK_STDIN_LIMIT", limit));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn standard_input_has_a_limit_that_can_be_raised() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = "10,a,0,Write,0,8192,1\n".repeat(100);
+    let read = |limit: &str| {
+        let mut child = with_pipe(&["trace", "info", "-"], folder.path(), Some(limit));
+        // It may have stopped reading.
+        let _ = child.stdin.take().unwrap().write_all(lines.as_bytes());
+        child.wait_with_output().unwrap()
+    };
+    let less = read("2199 B");
+    assert_eq!(code(&less), 2, "{}", printed(&less));
+    let says = ["standard input: it has more than 2199 B", "raise the limit in the environment variable", "64 GiB"];
+    says.iter().for_each(|part| assert!(said(&less).contains(part), "{part}: {}", said(&less)));
+    let enough = read("2200 B");
+    assert!(printed(&enough).contains("requests    100"), "{}", said(&enough));
+    let wrong = read("much");
+    assert!(code(&wrong) == 2 && said(&wrong).contains("COPYBACK_STDIN_LIMIT"), "{}", said(&wrong));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+/// What others could read of a trace that a user pipes in.
+#[cfg(unix)]
+#[test]
+fn a_copy_of_a_users_trace_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = with_pipe(&["trace", "info", "-"], folder.path(), None);
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(b"10,a,0,Write,0,8192,1\n").unwrap();
+    let copy = loop {
+        if let Some(entry) = std::fs::read_dir(folder.path()).unwrap().next() {
+            break entry.unwrap();
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it ended before its input did");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    drop(pipe);
+    assert!(child.wait_with_output().unwrap().status.success());
+}
+
+/// MQSim's parameters of a drive, some with two kinds of pages.
+const SSD_CONFIG: &str = "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<Execution_Parameter_Set>\n\
+    <Host_Parameter_Set><PCIe_Lane_Count>4</PCIe_Lane_Count></Host_Parameter_Set>\n<Device_Parameter_Set>\n\
+    <!-- <Flash_Channel_Count>99</Flash_Channel_Count> -->\n\
+    <GC_Block_Selection_Policy>RGA</GC_Block_Selection_Policy>\n<Overprovisioning_Ratio>0.127</Overprovisioning_Ratio>\n\
+    <GC_Exec_Threshold>0.05000</GC_Exec_Threshold>\n<GC_Hard_Threshold>0.005000</GC_Hard_Threshold>\n\
+    <Flash_Channel_Count>2</Flash_Channel_Count>\n<Flash_Channel_Width>2</Flash_Channel_Width>\n\
+    <Channel_Transfer_Rate>333</Channel_Transfer_Rate>\n<Chip_No_Per_Channel>4</Chip_No_Per_Channel>\n\
+    <Flash_Parameter_Set>\n<Flash_Technology>MLC</Flash_Technology>\n\
+    <Page_Read_Latency_LSB>75000</Page_Read_Latency_LSB>\n<Page_Read_Latency_CSB>1</Page_Read_Latency_CSB>\n\
+    <Page_Read_Latency_MSB>75000</Page_Read_Latency_MSB>\n<Page_Program_Latency_LSB>750000</Page_Program_Latency_LSB>\n\
+    <Page_Program_Latency_MSB>1500000</Page_Program_Latency_MSB>\n<Block_Erase_Latency>3800000</Block_Erase_Latency>\n\
+    <Die_No_Per_Chip>2</Die_No_Per_Chip>\n<Plane_No_Per_Die>2</Plane_No_Per_Die>\n\
+    <Block_No_Per_Plane>64</Block_No_Per_Plane>\n<Page_No_Per_Block>32</Page_No_Per_Block>\n\
+    <Page_Capacity>8192</Page_Capacity>\n</Flash_Parameter_Set></Device_Parameter_Set></Execution_Parameter_Set>\n";
+
+#[test]
+fn mqsims_configuration_is_converted() {
+    let (folder, path) = file("ssdconfig.xml", SSD_CONFIG.as_bytes());
+    let output = copyback(&["device", "from-mqsim", &path]);
+    let text = printed(&output);
+    for line in [
+        "channels = 2 # Flash_Channel_Count",
+        "page_size = \"8 KiB\" # Page_Capacity",
+        "read = \"75 us\" # Page_Read_Latency_LSB, Page_Read_Latency_MSB",
+        "program = [\"750 us\", \"1.5 ms\"] # Page_Program_Latency_LSB, Page_Program_Latency_MSB",
+        "channel = \"666 MB/s\" # Channel_Transfer_Rate, of Flash_Channel_Width = 2 bytes",
+        "reserved = 0.127 # Overprovisioning_Ratio, a share of the flash in both",
+        "soft = 0.05 # GC_Exec_Threshold, of a plane's blocks",
+        "hard = 0.1 # GC_Hard_Threshold = 0.005, here as a share of `soft`",
+        "# GC_Block_Selection_Policy = RGA: victim.policy: greedy; RGA is d-choices, with victim.d; RANDOM is random; FIFO is fifo",
+        "# PCIe_Lane_Count = 4: no such setting here",
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line}: {text}{}", said(&output));
+    }
+    let device = folder.path().join("mine.toml");
+    std::fs::write(&device, &text).unwrap();
+    let device = device.to_str().unwrap();
+    let run =
+        copyback(&["run", "--device", device, "--workload", "random-write", "--requests", "50", "--print-config"]);
+    let config = printed(&run);
+    assert!(config.contains("reserved = 0.127") && config.contains("blocks_per_plane = 64"), "{config}{}", said(&run));
+    let (_folder, part) = file("part.xml", b"<Device_Parameter_Set>\n<Flash_Channel_Count>8</Flash_Channel_Count>\n");
+    let text = printed(&copyback(&["device", "from-mqsim", &part]));
+    assert!(text.contains("# chips_per_channel: the file has no Chip_No_Per_Channel"), "{text}");
+    assert!(text.contains("# Set these before it is used: Chip_No_Per_Channel, Die_No_Per_Chip"), "{text}");
+    for (content, says) in [
+        (&b"channels = 8"[..], "it has no `<Device_Parameter_Set>`"),
+        (
+            b"<Device_Parameter_Set><Flash_Channel_Count>x</Flash_Channel_Count>",
+            "`Flash_Channel_Count` is `x`, and no whole",
+        ),
+        (
+            b"<Device_Parameter_Set><Overprovisioning_Ratio>-1</Overprovisioning_Ratio>",
+            "is `-1`, and no number from 0 on",
+        ),
+        (b"<Device_Parameter_Set><!-- ", "a comment has no end"),
+        (b"<Device_Parameter_Set><a", "the tag `<a` has no end"),
+    ] {
+        let (_folder, wrong) = file("wrong.xml", content);
+        refused(&["device", "from-mqsim", &wrong], &[says]);
+    }
+}
+
+#[test]
+fn configurations_of_other_simulators_are_named() {
+    let (_folder, device) = file("ssdconfig.xml", SSD_CONFIG.as_bytes());
+    refused(&["run", "--device", &device], &["it is MQSim's configuration of a drive, in XML", "device from-mqsim"]);
+    refused(&["run", "--trace", &device], &["it is MQSim's configuration in XML", "which is no trace"]);
+    let scenario = b"<?xml version=\"1.0\"?>\n<MQSim_IO_Scenarios><IO_Scenario></IO_Scenario></MQSim_IO_Scenarios>\n";
+    let (_folder, workload) = file("workload.xml", scenario);
+    let says = ["it is MQSim's definition of workloads, in XML", "`File_Path`"];
+    refused(&["run", "--workload", &workload], &says);
+    refused(&["trace", "info", &workload], &["it is MQSim's configuration in XML"]);
+    let (_folder, simple) = file("intel750.cfg", b"[nvme]\nWorkInterval = 50000\n[pal]\nChannel = 8\nPackage = 4\n");
+    refused(&["run", "--device", &simple], &["it is SimpleSSD's configuration", "`geometry`"]);
+    refused(&["run", "--workload", &simple], &["it is SimpleSSD's configuration"]);
+}
+
+#[test]
+fn the_guide_lists_every_format() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide.md");
+    let guide = std::fs::read_to_string(path).unwrap();
+    for format in copyback_workload::spec::Format::ALL.iter().map(|format| format.word()).filter(|word| *word != "auto")
+    {
+        assert!(guide.contains(&format!("| `{format}`")) || guide.contains(&format!(", `{format}`")), "{format}");
+    }
+}

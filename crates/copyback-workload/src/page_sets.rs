@@ -1,0 +1,311 @@
+//! Which pages of many devices were read, written and trimmed, in memory that has a bound.
+//!
+//! Addresses are cut into pieces of 128 MiB (32,768 pages). A piece keeps its pages as runs while these are few, then as
+//! a bitmap of 4 KiB. All counts are exact as long as the pieces take no more than [`MEMORY_BYTES`]. Beyond that, pieces
+//! are drawn by a hash of their place: half of them are dropped, and half again each time that the rest is too much. The
+//! counts are then those of the pieces that are left, scaled up.
+
+use crate::rng::splitmix64;
+use std::collections::BTreeMap;
+
+/// What the pieces may take: enough for 4 TiB of addresses that are all read and written at random, and for far more
+/// where runs are long or pages few.
+pub(crate) const MEMORY_BYTES: usize = 256 << 20;
+
+const WORDS: usize = 512;
+
+/// Pages in a piece.
+pub(crate) const PIECE_PAGES: u64 = WORDS as u64 * 64;
+
+/// What a piece takes in the map, with what its nodes leave free.
+const PIECE_BYTES: usize = 224;
+
+/// More runs than these take as much as a bitmap, and longer to go through.
+const RUNS_MAX: usize = 512;
+
+/// First and last page of a run in its piece.
+type Run = (u16, u16);
+
+/// Some pages of a piece.
+#[derive(Default)]
+enum Pages {
+    #[default]
+    None,
+    All,
+    /// In order, with gaps between them.
+    Runs(Vec<Run>),
+    Bits(Box<[u64; WORDS]>),
+}
+
+impl Pages {
+    /// Adds a run. Returns what it takes in the heap, beyond the piece itself.
+    fn insert(&mut self, first: u16, last: u16) -> usize {
+        if u64::from(last - first) + 1 == PIECE_PAGES {
+            *self = Self::All;
+        }
+        match self {
+            Self::None => {
+                let mut runs = Vec::with_capacity(2);
+                runs.push((first, last));
+                *self = Self::Runs(runs);
+            }
+            Self::All => {}
+            Self::Runs(runs) => {
+                insert_run(runs, first, last);
+                if runs.len() > RUNS_MAX {
+                    let mut bits = Box::new([0; WORDS]);
+                    runs.iter().for_each(|(first, last)| set_bits(&mut bits, *first, *last));
+                    *self = Self::Bits(bits);
+                } else if u64::from(runs[0].1 - runs[0].0) + 1 == PIECE_PAGES {
+                    *self = Self::All;
+                }
+            }
+            Self::Bits(bits) => set_bits(bits, first, last),
+        }
+        self.heap_bytes()
+    }
+
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Self::None | Self::All => 0,
+            Self::Runs(runs) => 16 + runs.capacity() * size_of::<Run>(),
+            Self::Bits(_) => 16 + WORDS * 8,
+        }
+    }
+
+    fn count(&self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::All => PIECE_PAGES,
+            Self::Runs(runs) => runs.iter().map(|(first, last)| u64::from(last - first) + 1).sum(),
+            Self::Bits(bits) => bits.iter().map(|word| u64::from(word.count_ones())).sum(),
+        }
+    }
+
+    /// Sets the bits of its pages.
+    fn add_to(&self, bits: &mut [u64; WORDS]) {
+        match self {
+            Self::None => {}
+            Self::All => bits.fill(u64::MAX),
+            Self::Runs(runs) => runs.iter().for_each(|(first, last)| set_bits(bits, *first, *last)),
+            Self::Bits(own) => bits.iter_mut().zip(own.iter()).for_each(|(word, own)| *word |= own),
+        }
+    }
+}
+
+/// Adds a run to others, and joins those that touch.
+fn insert_run(runs: &mut Vec<Run>, first: u16, last: u16) {
+    // Those that end before the page in front of it stay as they are, and so do those behind the page after it.
+    let from = runs.partition_point(|run| run.1 + 1 < first);
+    let to = runs.partition_point(|run| run.0 <= last + 1);
+    if from >= to {
+        runs.insert(from, (first, last));
+        return;
+    }
+    let joined = (first.min(runs[from].0), last.max(runs[to - 1].1));
+    runs.splice(from..to, [joined]);
+}
+
+/// Sets the bits from `first` to `last`.
+fn set_bits(words: &mut [u64; WORDS], first: u16, last: u16) {
+    let (first_word, last_word) = (usize::from(first / 64), usize::from(last / 64));
+    for (index, word) in words.iter_mut().enumerate().take(last_word + 1).skip(first_word) {
+        let low = if index == first_word { u64::MAX << (first % 64) } else { u64::MAX };
+        let high = if index == last_word { u64::MAX >> (63 - last % 64) } else { u64::MAX };
+        *word |= low & high;
+    }
+}
+
+/// Where a piece lies: its device and its number there.
+type Place = (u32, u64);
+
+/// How many sets there are: one for each operation.
+pub(crate) const SETS: usize = 3;
+
+/// Sets of pages, one for each operation.
+pub(crate) struct PageSets {
+    pieces: BTreeMap<Place, [Pages; SETS]>,
+    taken_bytes: usize,
+    memory_bytes: usize,
+    /// A piece is kept if its hash ends in so many zeros.
+    halvings: u32,
+}
+
+/// How many pages there are in sets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Counts {
+    /// Pages of each set.
+    pub of_sets: [u64; SETS],
+    /// Pages that are in one of the first two sets or both.
+    pub of_both: u64,
+    /// Where they are estimates: one of so many pieces was counted, with this standard error of `of_both` as a share.
+    pub estimate: Option<Estimate>,
+}
+
+/// How counts were estimated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    /// One of so many pieces was counted.
+    pub one_of: u64,
+    /// The standard error of the count of pages read or written, as a share of it.
+    pub error_share: f64,
+}
+
+impl Default for PageSets {
+    fn default() -> Self {
+        Self::with_memory(MEMORY_BYTES)
+    }
+}
+
+impl PageSets {
+    fn with_memory(memory_bytes: usize) -> Self {
+        Self { pieces: BTreeMap::new(), taken_bytes: 0, memory_bytes, halvings: 0 }
+    }
+
+    /// Adds the pages from `first` to `last`, both included, to a set.
+    pub(crate) fn insert(&mut self, set: usize, device: u32, first: u64, last: u64) {
+        let mut at = first;
+        while at <= last {
+            let piece = at / PIECE_PAGES;
+            let piece_last = last.min(piece * PIECE_PAGES + (PIECE_PAGES - 1));
+            if is_drawn((device, piece), self.halvings) {
+                let pages = self.pieces.entry((device, piece)).or_insert_with(|| {
+                    self.taken_bytes += PIECE_BYTES;
+                    Default::default()
+                });
+                let before = pages[set].heap_bytes();
+                // Both lie in the piece, so that 16 bits hold them.
+                let after = pages[set].insert((at % PIECE_PAGES) as u16, (piece_last % PIECE_PAGES) as u16);
+                self.taken_bytes = self.taken_bytes - before + after;
+                if self.taken_bytes > self.memory_bytes {
+                    self.halve();
+                }
+            }
+            at = piece_last + 1;
+        }
+    }
+
+    /// Drops pieces until what is left takes half of the memory.
+    #[cold]
+    fn halve(&mut self) {
+        while self.taken_bytes > self.memory_bytes / 2 && self.halvings < 63 {
+            self.halvings += 1;
+            self.pieces.retain(|place, _| is_drawn(*place, self.halvings));
+            let heap_bytes = |sets: &[Pages; SETS]| sets.iter().map(Pages::heap_bytes).sum::<usize>();
+            self.taken_bytes = self.pieces.values().map(|sets| PIECE_BYTES + heap_bytes(sets)).sum();
+        }
+    }
+
+    /// How many pages there are.
+    pub(crate) fn counts(&self) -> Counts {
+        let (mut of_sets, mut of_both, mut squares) = ([0_u64; SETS], 0_u64, 0.0);
+        let mut bits = [0_u64; WORDS];
+        for sets in self.pieces.values() {
+            of_sets.iter_mut().zip(sets).for_each(|(count, pages)| *count += pages.count());
+            let both = match &sets[..2] {
+                [one, Pages::None] | [Pages::None, one] => one.count(),
+                [one, other] => {
+                    bits.fill(0);
+                    one.add_to(&mut bits);
+                    other.add_to(&mut bits);
+                    bits.iter().map(|word| u64::from(word.count_ones())).sum()
+                }
+                _ => 0,
+            };
+            of_both += both;
+            squares += (both as f64) * (both as f64);
+        }
+        if self.halvings == 0 {
+            return Counts { of_sets, of_both, estimate: None };
+        }
+        let one_of = 1_u64 << self.halvings;
+        // Each piece is drawn by itself, with the same chance.
+        let error = (squares * (1.0 - 1.0 / one_of as f64)).sqrt();
+        let error_share = if of_both == 0 { 0.0 } else { error / of_both as f64 };
+        let scaled = |count: u64| count.saturating_mul(one_of);
+        let estimate = Some(Estimate { one_of, error_share });
+        Counts { of_sets: of_sets.map(scaled), of_both: scaled(of_both), estimate }
+    }
+}
+
+/// Whether a piece is kept after so many halvings.
+fn is_drawn((device, piece): Place, halvings: u32) -> bool {
+    if halvings == 0 {
+        return true;
+    }
+    splitmix64(piece ^ splitmix64(device.into())).trailing_zeros() >= halvings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        #[test]
+        fn counts_are_those_of_plain_sets(
+            ranges in prop::collection::vec((0_usize..3, 0_u32..2, 0_u64..100_000, 0_u64..70_000), 0..12),
+            pages in prop::collection::vec((0_usize..2, 0_u64..2000), 0..1500),
+        ) {
+            const PAGES: usize = 170_000;
+            let mut sets = PageSets::default();
+            let mut oracle: [Vec<bool>; 3] = std::array::from_fn(|_| vec![false; 2 * PAGES]);
+            let single = pages.into_iter().map(|(set, page)| (set, 0, page, 0));
+            for (set, device, first, len) in ranges.into_iter().chain(single) {
+                sets.insert(set, device, first, first + len);
+                let at = device as usize * PAGES + first as usize;
+                oracle[set][at..=at + len as usize].fill(true);
+            }
+            let counts = sets.counts();
+            let count = |of: &dyn Fn(usize) -> bool| (0..2 * PAGES).filter(|at| of(*at)).count() as u64;
+            prop_assert_eq!(counts.of_sets, [0, 1, 2].map(|set: usize| count(&|at| oracle[set][at])));
+            prop_assert_eq!(counts.of_both, count(&|at| oracle[0][at] || oracle[1][at]));
+            prop_assert!(counts.estimate.is_none());
+        }
+    }
+
+    #[test]
+    fn runs_join_where_they_touch() {
+        let mut runs = Vec::new();
+        for (first, last) in [(10, 12), (20, 20), (0, 0), (13, 13), (14, 19), (2, 5), (1, 1), (32_767, 32_767)] {
+            insert_run(&mut runs, first, last);
+        }
+        assert_eq!(runs, [(0, 5), (10, 20), (32_767, 32_767)]);
+        insert_run(&mut runs, 4, 32_766);
+        assert_eq!(runs, [(0, 32_767)]);
+    }
+
+    #[test]
+    fn memory_has_a_bound_and_what_is_beyond_it_is_estimated() {
+        // Every 64th page of 2,000 pieces, in runs of one: exact, they would take 4 MiB.
+        let mut sets = PageSets::with_memory(1 << 18);
+        let (pieces, step) = (2000, 64);
+        for piece in 0..pieces {
+            for page in (0..PIECE_PAGES).step_by(step) {
+                let at = piece * PIECE_PAGES + page;
+                sets.insert(1, 7, at, at);
+            }
+            assert!(sets.taken_bytes <= 1 << 18, "piece {piece} takes {}", sets.taken_bytes);
+        }
+        let counts = sets.counts();
+        let exact = pieces * PIECE_PAGES / step as u64;
+        let Estimate { one_of, error_share } = counts.estimate.expect("it is an estimate");
+        assert!((16..=64).contains(&one_of), "{one_of}");
+        assert!((0.02..0.2).contains(&error_share), "{error_share}");
+        let miss = counts.of_both as f64 / exact as f64 - 1.0;
+        assert!(miss.abs() < 3.0 * error_share, "missed by {miss}");
+        assert_eq!(counts.of_sets, [0, counts.of_both, 0]);
+    }
+
+    #[test]
+    fn requests_of_a_tebibyte_take_little() {
+        let mut sets = PageSets::default();
+        for index in 0..10 {
+            sets.insert(1, 0, index << 29, (index << 29) + (1 << 28) - 1);
+        }
+        assert!(sets.taken_bytes < 20 << 20, "{}", sets.taken_bytes);
+        assert_eq!(sets.counts().of_both, 10 << 28);
+    }
+}

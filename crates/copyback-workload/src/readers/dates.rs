@@ -1,0 +1,129 @@
+//! Dates and times of ISO 8601: `2026-11-26T17:02:07.5Z`, with a blank for the `T`, an offset such as `+01:00` or `+0100`
+//! for the `Z`, or neither, which means the same.
+
+/// Nanoseconds in a second.
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Takes so many digits from the front, and then a separator if one is asked for.
+fn digits(rest: &mut &[u8], count: usize, separator: Option<u8>) -> Option<u64> {
+    let (head, behind) = rest.split_at_checked(count)?;
+    let value =
+        head.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + u64::from(byte - b'0')))?;
+    *rest = match separator {
+        Some(separator) => behind.strip_prefix(&[separator])?,
+        None => behind,
+    };
+    Some(value)
+}
+
+/// Days from the first of January 1970 to a date of the Gregorian calendar.
+fn days(year: u64, month: u64, day: u64) -> Option<u64> {
+    const BEFORE_MONTH: [u64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let month_at = usize::try_from(month.checked_sub(1)?).ok()?;
+    let before = BEFORE_MONTH.get(month_at)?;
+    let lengths = BEFORE_MONTH.get(month_at + 1).copied().unwrap_or(365) - before;
+    let length = lengths + u64::from(month == 2 && is_leap(year));
+    if !(1..=length).contains(&day) {
+        return None;
+    }
+    let leap_days = |years: u64| years / 4 - years / 100 + years / 400;
+    let before_year = (year.checked_sub(1970)?) * 365 + leap_days(year - 1) - leap_days(1969);
+    Some(before_year + before + u64::from(month > 2 && is_leap(year)) + day - 1)
+}
+
+/// Seconds of an offset to universal time, and whether it lies ahead of it; `None` for what is no offset.
+fn offset_s(rest: &[u8]) -> Option<(u64, bool)> {
+    let (is_ahead, mut rest) = match rest {
+        [] | [b'Z'] => return Some((0, true)),
+        [b'+', rest @ ..] => (true, rest),
+        [b'-', rest @ ..] => (false, rest),
+        _ => return None,
+    };
+    let hours = digits(&mut rest, 2, None)?;
+    rest = rest.strip_prefix(b":").unwrap_or(rest);
+    let minutes = if rest.is_empty() { 0 } else { digits(&mut rest, 2, None)? };
+    (rest.is_empty() && hours < 24 && minutes < 60).then_some((hours * 3600 + minutes * 60, is_ahead))
+}
+
+/// Nanoseconds since 1970 of a date, with a time of day or at midnight; `None` for any other text, for dates before, and
+/// after the year 2554, in which they no longer fit 64 bits. Decimals below a nanosecond are cut off.
+pub(crate) fn ns(text: &[u8]) -> Option<u64> {
+    // Quick for what is only a number.
+    if text.get(4) != Some(&b'-') {
+        return None;
+    }
+    let mut rest = text;
+    let year = digits(&mut rest, 4, Some(b'-'))?;
+    let month = digits(&mut rest, 2, Some(b'-'))?;
+    let day = digits(&mut rest, 2, None)?;
+    let day_s = days(year, month, day)? * 86_400;
+    if rest.is_empty() {
+        return day_s.checked_mul(SECOND_NS);
+    }
+    let mut rest = rest.strip_prefix(b"T").or_else(|| rest.strip_prefix(b" "))?;
+    let hours = digits(&mut rest, 2, Some(b':')).filter(|hours| *hours < 24)?;
+    let minutes = digits(&mut rest, 2, None).filter(|minutes| *minutes < 60)?;
+    let mut seconds = 0;
+    let mut decimals_ns = 0;
+    if let Some(behind) = rest.strip_prefix(b":") {
+        rest = behind;
+        // A leap second is the sixtieth.
+        seconds = digits(&mut rest, 2, None).filter(|seconds| *seconds <= 60)?;
+        if let Some(behind) = rest.strip_prefix(b".").or_else(|| rest.strip_prefix(b",")) {
+            let len = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let digit = |at: usize| behind[..len].get(at).map_or(0, |byte| u64::from(byte - b'0'));
+            decimals_ns = (0..9).fold(0, |value, at| value * 10 + digit(at));
+            rest = &behind[len..];
+            if len == 0 {
+                return None;
+            }
+        }
+    }
+    let (offset_s, is_ahead) = offset_s(rest)?;
+    let local_s = day_s + hours * 3600 + minutes * 60 + seconds;
+    let universal_s = if is_ahead { local_s.checked_sub(offset_s)? } else { local_s + offset_s };
+    universal_s.checked_mul(SECOND_NS)?.checked_add(decimals_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds are those of `date -u -d DATE +%s`.
+    #[test]
+    fn dates_are_counted_from_1970() {
+        for (text, seconds) in [
+            ("1970-01-01", 0),
+            ("1970-01-01T00:00:01Z", 1),
+            ("2000-02-29T12:00:00Z", 951_825_600),
+            ("2024-12-31 23:59:59", 1_735_689_599),
+            ("2026-11-26T17:02:07+00:00", 1_795_712_527),
+            ("2026-11-26T18:02:07+01:00", 1_795_712_527),
+            ("2026-11-26T13:32:07-0330", 1_795_712_527),
+            ("2100-03-01T00:00", 4_107_542_400),
+        ] {
+            assert_eq!(ns(text.as_bytes()), Some(seconds * SECOND_NS), "{text}");
+        }
+        assert_eq!(ns(b"1970-01-01T00:00:00.000000001Z"), Some(1));
+        assert_eq!(ns(b"1970-01-01T00:00:00.5"), Some(500_000_000));
+        for text in [
+            "",
+            "12",
+            "2026",
+            "2026-13-01",
+            "2026-00-01",
+            "2026-02-29",
+            "1969-12-31",
+            "2026-11-26T24:00:00",
+            "2026-11-26T",
+            "2026-11-26T17:02:07.",
+            "2026-11-26T17:02:07+1",
+            "2026-11-26x",
+            "9999-12-31",
+            "1970-01-01T00:00:00+01:00",
+        ] {
+            assert_eq!(ns(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! libCacheSim's own format, `lcs`, of the versions that say what a request does: from version 2 on.
+//!
+//! A head of 8,192 bytes (magic, version u64; statistics; at its end the magic again), then packed little-endian
+//! records: seconds u32, object u64, size (u32 in version 2, i64 later), operation (lowest byte) and tenant u32, the
+//! time to live u32 (from version 3), the next request's number i64, and features of 4 bytes (1, 2, 4, 8 and 16 in
+//! versions 4 to 8).
+//!
+//! An object has no address. Each gets a place behind those before it when it is first asked for, and a new one if it
+//! grows.
+
+use super::cursor::{LineError, to_ns};
+use super::records::{Fields, RecordFormat};
+use super::{Parsed, request};
+use crate::Op;
+use std::collections::HashMap;
+
+/// What a head begins and ends with.
+const MAGIC: u64 = 0x1234_5678_9abc_def0;
+
+/// The head's size in bytes.
+const HEAD_BYTES: u64 = 8192;
+
+/// Objects begin at multiples of it.
+const ALIGN_BYTES: u64 = 4096;
+
+/// Objects that are told apart: their places take some 400 MB.
+const OBJECTS_MAX: usize = 1 << 23;
+
+/// Reads lcs.
+pub(crate) struct Lcs {
+    version: u64,
+    /// Where an object lies, and what is kept for it. Only looked up, never walked.
+    places: HashMap<u64, (u64, u64)>,
+    end_bytes: u64,
+    others: u64,
+}
+
+/// The size of a version's records.
+fn record_bytes(version: u64) -> Option<usize> {
+    Some(match version {
+        2 => 28,
+        3 => 36,
+        4 => 40,
+        5 => 44,
+        6 => 52,
+        7 => 68,
+        8 => 100,
+        _ => return None,
+    })
+}
+
+/// The version that a head says, if it is one.
+fn version_of(head: &[u8]) -> Option<u64> {
+    let fields = Fields { record: head, big_endian: false };
+    let last = usize::try_from(HEAD_BYTES).ok()? - 8;
+    (head.len() >= last + 8 && fields.u64(0) == MAGIC && fields.u64(last) == MAGIC).then(|| fields.u64(8))
+}
+
+/// Whether a file begins like one of a version that does not say what a request does: the first, or the head of 1,024
+/// bytes that there was before.
+pub(crate) fn is_without_operations(head: &[u8]) -> bool {
+    let fields = Fields { record: head, big_endian: false };
+    let is_old = fields.u64(0) == MAGIC && head.len() >= 1024 && fields.u64(1016) == MAGIC;
+    is_old || version_of(head) == Some(1)
+}
+
+impl Lcs {
+    /// A reader of a file that begins so.
+    pub(crate) fn new(head: &[u8]) -> Self {
+        let version = version_of(head).filter(|version| record_bytes(*version).is_some()).unwrap_or(2);
+        Self { version, places: HashMap::new(), end_bytes: 0, others: 0 }
+    }
+
+    pub(crate) fn recognises(head: &[u8]) -> bool {
+        version_of(head).is_some_and(|version| record_bytes(version).is_some())
+    }
+
+    /// Where an object of so many bytes lies.
+    fn place(&mut self, object: u64, len_bytes: u64) -> Result<u64, LineError> {
+        if let Some((place, kept_bytes)) = self.places.get(&object)
+            && *kept_bytes >= len_bytes
+        {
+            return Ok(*place);
+        }
+        if self.places.len() == OBJECTS_MAX {
+            return Err(LineError(format!("it has more than {OBJECTS_MAX} objects: take a part of it")));
+        }
+        let place = self.end_bytes;
+        let kept_bytes = len_bytes.checked_next_multiple_of(ALIGN_BYTES);
+        let end_bytes = kept_bytes.and_then(|kept_bytes| Some((kept_bytes, place.checked_add(kept_bytes)?)));
+        let (kept_bytes, end_bytes) = end_bytes.ok_or_else(|| {
+            LineError(format!("with an object of {len_bytes} bytes, all objects do not lie below 2^64 bytes"))
+        })?;
+        self.places.insert(object, (place, kept_bytes));
+        self.end_bytes = end_bytes;
+        Ok(place)
+    }
+}
+
+/// What libCacheSim's number of an operation does; `None` for one that moves no data.
+fn operation(number: u32) -> Option<Op> {
+    match number {
+        // get, gets, read
+        1 | 2 | 12 => Some(Op::Read),
+        // set, add, cas, replace, append, prepend, incr, decr, write, update
+        3..=8 | 10 | 11 | 13 | 14 => Some(Op::Write),
+        // delete
+        9 => Some(Op::Trim),
+        _ => None,
+    }
+}
+
+impl RecordFormat for Lcs {
+    fn record_bytes(&self) -> usize {
+        record_bytes(self.version).unwrap_or(28)
+    }
+
+    fn head_bytes(&self) -> u64 {
+        HEAD_BYTES
+    }
+
+    fn parse(&mut self, record: &[u8]) -> (Result<Parsed, LineError>, u64) {
+        let fields = Fields { record, big_endian: false };
+        let (size, operation_at) =
+            if self.version == 2 { (u64::from(fields.u32(12)), 16) } else { (fields.u64(12), 20) };
+        let number = fields.u32(operation_at) & 0xff;
+        let Some(op) = operation(number) else {
+            self.others += 1;
+            return (Ok(Parsed::Other), 0);
+        };
+        if i64::try_from(size).is_err() {
+            return (Err(LineError(format!("its size is {}, below zero", size.cast_signed()))), 0);
+        }
+        // What has no size moves no data, and needs no place.
+        let place = if size == 0 { Ok(0) } else { self.place(fields.u64(4), size) };
+        let parsed = place.and_then(|offset_bytes| {
+            let arrival_ns = to_ns(fields.u32(0).into(), 1_000_000_000)?;
+            Ok(request(arrival_ns, op, offset_bytes, size, 0))
+        });
+        (parsed, 0)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            "objects have no addresses: each lies behind those that were asked for before it".to_owned(),
+            "this format's times are whole seconds: many requests arrive at once".to_owned(),
+        ];
+        if self.others > 0 {
+            notes.push(format!("{} requests without operation left out", self.others));
+        }
+        notes
+    }
+}

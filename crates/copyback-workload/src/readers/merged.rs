@@ -1,0 +1,114 @@
+//! The files of one recording of blktrace, one for each CPU, merged by time.
+
+use super::blkparse::{note_few, other_action};
+use super::blktrace::Blktrace;
+use super::records::BinaryReader;
+use super::{BATCH_RECORDS, Record, RecordReader};
+use crate::Error;
+use crate::spec::BlockAction;
+
+/// One of the files, and what was read of it ahead.
+struct Part {
+    reader: BinaryReader<Blktrace>,
+    records: Vec<Record>,
+    at: usize,
+    ended: bool,
+}
+
+impl Part {
+    /// The next record, which is not taken.
+    #[inline]
+    fn peek(&mut self) -> Result<Option<Record>, Error> {
+        while self.at == self.records.len() && !self.ended {
+            self.records.clear();
+            self.at = 0;
+            self.ended = !self.reader.read_batch(&mut self.records)?;
+        }
+        Ok(self.records.get(self.at).copied())
+    }
+}
+
+/// Reads the files of all CPUs. Of requests at one time, the lower CPU's comes first.
+pub(crate) struct Merged {
+    base: String,
+    parts: Vec<Part>,
+    file_count: usize,
+    wanted: BlockAction,
+    request_count: u64,
+}
+
+impl Merged {
+    /// A reader of `file_count` files, of which those with records have readers.
+    pub(crate) fn new(
+        base: String,
+        readers: Vec<BinaryReader<Blktrace>>,
+        file_count: usize,
+        wanted: BlockAction,
+    ) -> Self {
+        let part = |reader| Part { reader, records: Vec::with_capacity(BATCH_RECORDS), at: 0, ended: false };
+        let parts = readers.into_iter().map(part).collect();
+        Self { base, parts, file_count, wanted, request_count: 0 }
+    }
+
+    /// Events of each action that moved data, of all files.
+    fn seen(&self) -> [u64; 3] {
+        let mut seen = [0; 3];
+        for part in &self.parts {
+            seen.iter_mut().zip(part.reader.format().seen()).for_each(|(all, of_part)| *all += of_part);
+        }
+        seen
+    }
+
+    /// The next request of all.
+    fn next(&mut self) -> Result<Option<Record>, Error> {
+        let mut first: Option<(u64, usize)> = None;
+        for (index, part) in self.parts.iter_mut().enumerate() {
+            let Some(record) = part.peek()? else { continue };
+            let arrival_ns = record.request.arrival_ns;
+            if first.is_none_or(|(first_ns, _)| arrival_ns < first_ns) {
+                first = Some((arrival_ns, index));
+            }
+        }
+        let Some((_, index)) = first else { return Ok(None) };
+        let part = &mut self.parts[index];
+        let request = part.records[part.at].request;
+        part.at += 1;
+        self.request_count += 1;
+        Ok(Some(Record { place: self.request_count, request }))
+    }
+}
+
+impl RecordReader for Merged {
+    fn read_batch(&mut self, records: &mut Vec<Record>) -> Result<bool, Error> {
+        for _ in 0..BATCH_RECORDS {
+            match self.next()? {
+                Some(record) => records.push(record),
+                None if self.request_count == 0 => {
+                    let error = Error::new(format!("{}: its {} files hold no requests", self.base, self.file_count));
+                    return Err(match other_action(self.wanted, &self.seen()) {
+                        Some(help) => error.with_help(help),
+                        None => error.with_help("record with `blktrace -d DEVICE -o BASE`"),
+                    });
+                }
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            format!("took the `{}` events of the block layer for requests", self.wanted),
+            format!("{} files of `{}`, one for each CPU, merged by time", self.file_count, self.base),
+        ];
+        notes.extend(note_few(self.wanted, &self.seen()));
+        for part in &self.parts {
+            part.reader.notes_of_records(&mut notes);
+        }
+        notes
+    }
+
+    fn device_name(&self, device: u32) -> Option<String> {
+        Some(super::fiu::linux_name(device))
+    }
+}

@@ -1,0 +1,36 @@
+//! Damage in a Parquet file as an error: also where the library stops the program.
+
+use crate::Error;
+use std::cell::Cell;
+
+/// How much is shown of what the library says.
+const MESSAGE_CHARS_MAX: usize = 200;
+
+thread_local! {
+    /// Whether a panic of this thread, now, would be caught below.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is where a panic becomes an error. A panic hook, which runs before it is caught, asks this to
+/// stay silent: the user reads of the damage in the error.
+pub fn panic_is_caught() -> bool {
+    IS_GUARDED.get()
+}
+
+/// The library trusts what a file says of itself and stops the program on some damage: it becomes an error like any
+/// other. Whatever was half read is not looked at again.
+pub(super) fn guarded<T>(file: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    IS_GUARDED.set(true);
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    IS_GUARDED.set(false);
+    caught.unwrap_or_else(|_| Err(damaged(file, "it contradicts itself")))
+}
+
+/// The error of a damaged file.
+pub(super) fn damaged(file: &str, message: &str) -> Error {
+    // The library quotes names from the file, however long they are and whatever would disturb a terminal is in them.
+    let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    let message: String = message.chars().take(MESSAGE_CHARS_MAX).map(plain).collect();
+    Error::new(format!("{file}: this Parquet file cannot be read: {message}"))
+        .with_help("it may have been cut off: copy it again, or convert the trace again")
+}

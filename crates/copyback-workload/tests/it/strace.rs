@@ -1,0 +1,100 @@
+//! Does the reader of strace's output take what says where data move, and name what does not?
+
+use crate::common::{corpus, error, rows};
+use copyback_workload::Op;
+
+#[test]
+fn strace_with_calls_cut_in_two() {
+    let content = b"100 1700000000.000001 pwrite64(5</data/a, b>, \"x, 1) = 2\"..., 4096, 8192) = 4096\n\
+        101 1700000000.000002 pread64(6</data/c>,  <unfinished ...>\n\
+        100 1700000000.000003 fsync(5</data/a, b>) = 0\n\
+        [pid   101] 1700000000.000009 <... pread64 resumed>\"\\0\\1\"..., 512, 0) = 512\n\
+        100 1700000000.000010 pread64(6</data/c>, \"\", 512, 99999999) = 0\n\
+        100 1700000000.000011 pread64(6</data/c>, 0x7f, 512, 0) = -1 EIO (Input/output error)\n\
+        100 1700000000.000012 +++ exited with 0 +++\n";
+    let (read, notes) = rows(content);
+    // Packed: the second file's first extent follows the first file's.
+    assert_eq!(read, [(0, Op::Write, 8192, 4096, 0), (1000, Op::Read, 1 << 20, 512, 1)]);
+    assert!(notes.iter().any(|note| note.contains("1 calls failed")), "{notes:?}");
+}
+
+/// Arrivals and lengths of one file's calls.
+fn strace(content: &str) -> (Vec<(u64, u64)>, Vec<String>) {
+    let (read, notes) = rows(content.as_bytes());
+    assert!(read.iter().all(|row| row.4 == 0), "{read:?}");
+    (read.iter().map(|row| (row.0, row.3)).collect(), notes)
+}
+
+#[test]
+fn strace_with_any_option_of_time_and_process() {
+    let call = "pread64(5</data/a>, \"x\"..., 4096, 8192) = ";
+    for (first, second, gap_ns) in [
+        ("1700000000.000001", "1700000000.000003", 2000),
+        ("12:34:56", "12:34:57", 1_000_000_000),
+        ("12:34:56.000001", "12:34:57.000002", 1_000_001_000),
+        ("23:59:59.5", "00:00:01", 1_500_000_000),
+    ] {
+        for process in ["", "100 ", "100   ", "[pid   100] "] {
+            let (read, _) = strace(&format!("{process}{first} {call}512\n{process}{second} {call}1024\n"));
+            assert_eq!(read, [(0, 512), (gap_ns, 1024)], "{process}{first}");
+        }
+    }
+    for process in ["", "100 ", "[pid 100] "] {
+        let (read, notes) = strace(&format!("{process}{call}512\n{process}{call}1024\n"));
+        assert_eq!(read, [(0, 512), (0, 1024)]);
+        assert!(notes.iter().any(|note| note.contains("the calls have no times")), "{notes:?}");
+    }
+    // A thread's line that comes late over midnight does not begin another day.
+    let late = format!("23:59:59 {call}1\n00:00:01 {call}2\n23:59:58 {call}3\n00:00:02 {call}4\n");
+    let (read, notes) = strace(&late);
+    assert_eq!(read, [(0, 3), (1_000_000_000, 1), (3_000_000_000, 2), (4_000_000_000, 4)]);
+    assert!(notes.iter().any(|note| note.contains("1 later days")), "{notes:?}");
+    let wrong = error(format!("1.0 {call}1\n12:61:00 {call}1\n1.1 {call}1\n").as_bytes());
+    assert!(wrong.message.contains("line 2: `12:61:00` is no time"), "{wrong}");
+}
+
+#[test]
+fn strace_with_data_that_look_like_something_else() {
+    for data in [
+        r#""<html>, \"a\">, 1, 2) = 3"..."#,
+        r#""<<<<<<""#,
+        r#""\\""#,
+        r#""a\\\", 1, 1) = 1""#,
+        r#""\x3c\x00"..."#,
+        r#"""..."#,
+        "0x7ffd0a",
+        r#"") = 7 <unfinished ...>""#,
+        r#""<... pread64 resumed>""#,
+    ] {
+        for descriptor in ["5", "5</data/a, b>", "5</a>b>", "5</data/a>(deleted)", "5</dev/null<char 1:3>>"] {
+            let call = format!("1.5 pwrite64({descriptor}, {data}, 4096, 8192)");
+            let (read, _) = strace(&format!("{call} = 4096\n{call}      = 512 <0.000012>\n"));
+            assert_eq!(read, [(0, 4096), (0, 512)], "{call}");
+        }
+    }
+}
+
+#[test]
+fn strace_with_calls_that_never_ended() {
+    let content = "100 1.0 pread64(5,  <unfinished ...>\n\
+        101 1.1 pwrite64(5, \"a\", 1, 0 <unfinished ...>\n\
+        101 1.2 <... pwrite64 resumed>) = 1\n\
+        100 1.3 <... pread64 resumed> <unfinished ...>) = ?\n\
+        102 1.4 pread64(5,  <unfinished ...>) = ?\n\
+        102 1.5 +++ killed by SIGKILL +++\n";
+    let (read, notes) = strace(content);
+    assert_eq!(read, [(0, 1)], "it arrived when it was called");
+    assert!(notes.iter().any(|note| note == "2 calls failed and were left out"), "{notes:?}");
+}
+
+#[test]
+fn strace_with_vectors_and_calls_that_say_no_place() {
+    let (read, notes) = rows(&corpus("strace/vectors-and-others.txt"));
+    assert_eq!(read, [(0, Op::Write, 8192, 4097, 0), (50_000, Op::Read, 0, 512, 0)]);
+    // The write to a pipe is none of a file, and the call that failed moved nothing.
+    let left_out = "2 calls that move data were left out (io_submit 1, write 1)";
+    assert!(notes.iter().any(|note| note.starts_with(left_out)), "{notes:?}");
+    let without = error(b"1 0.1 write(3, \"x\", 4096) = 4096\n1 0.2 fsync(3) = 0\n");
+    assert!(without.message.contains("it was read as format `strace`"), "{without}");
+    assert!(without.help.is_some_and(|help| help.contains("(write 1)")));
+}

@@ -1,0 +1,120 @@
+//! Are tables read without a header, behind a comment's sign, with operations and times of other kinds?
+
+use crate::common::{Row, corpus, error, read_with, rows};
+use copyback_workload::Op;
+use copyback_workload::spec::{ColumnNames, Meaning, Operations, WorkloadSpec};
+
+const EXPECTED: [Row; 2] = [(0, Op::Write, 0, 4096, 0), (10_000, Op::Read, 4096, 4096, 0)];
+
+fn ordered(order: &str) -> impl FnOnce(&mut WorkloadSpec) {
+    let order = order.split(',').map(str::to_owned).collect();
+    move |spec| spec.columns = Some(ColumnNames { order: Some(order), ..ColumnNames::default() })
+}
+
+fn read(content: &str, change: impl FnOnce(&mut WorkloadSpec)) -> (Vec<Row>, Vec<String>) {
+    let (requests, notes) = read_with(content.as_bytes(), change).unwrap_or_else(|error| panic!("{error}"));
+    (requests.iter().map(|r| (r.arrival_ns, r.op, r.offset_bytes, r.len_bytes, r.device)).collect(), notes)
+}
+
+#[test]
+fn a_table_without_header_is_told_what_to_put_in_front() {
+    for (content, guessed) in [
+        ("0,W,0,4096\n10,R,4096,4096\n", "arrival_us,op,offset_bytes,length_bytes"),
+        ("0.5,0,4096,R\n", "arrival_us,offset_bytes,length_bytes,op"),
+        ("7,0,4096,4096\n", "arrival_us,op,offset_bytes,length_bytes"),
+        ("2026-11-26T17:02:07Z,vol,W,0,4096\n", "arrival_us,other,op,offset_bytes,length_bytes"),
+    ] {
+        let refused = error(content.as_bytes());
+        assert!(refused.message.contains("it looks like a table without a header"), "{content}: {refused}");
+        let help = refused.help.unwrap();
+        assert!(help.contains(&format!("such as `{guessed}`")) && help.contains("--columns "), "{content}: {help}");
+        // The advice helps.
+        let with_header = format!("{guessed}\n{content}");
+        assert!(read_with(with_header.as_bytes(), |_| ()).is_ok(), "{with_header}");
+        assert!(read_with(content.as_bytes(), ordered(guessed)).is_ok(), "{content}");
+    }
+}
+
+#[test]
+fn settings_stand_in_for_a_header() {
+    let content = "0,W,0,4096\n10,R,4096,4096\n";
+    for order in ["time_us,op,offset,length", "arrival_us,operation,offset_bytes,len_bytes"] {
+        assert_eq!(read(content, ordered(order)).0, EXPECTED, "{order}");
+    }
+    let (rows, notes) = read("x,8,0,W,8,0\nx,8,10,R,8,8\n", ordered("pid,sectors,time_us,op,device,sector"));
+    assert_eq!(rows, [(0, Op::Write, 0, 4096, 8), (10_000, Op::Read, 4096, 4096, 8)]);
+    assert!(notes.iter().any(|note| note == "columns not looked at: `pid`"), "{notes:?}");
+    // A header all the same.
+    let (rows, notes) = read(&format!("t,rw,lba,len\n{content}"), ordered("time_us,op,offset,length"));
+    assert_eq!(rows, EXPECTED);
+    assert!(notes.iter().any(|note| note.contains("its first line was taken for a header")), "{notes:?}");
+    // Names of keys that other keys mention are those columns' own.
+    let own = ColumnNames {
+        order: Some(["offset", "kind", "at", "n"].map(str::to_owned).to_vec()),
+        arrival_us: Some("at".to_owned()),
+        op: Some("kind".to_owned()),
+        offset_sectors: Some("offset".to_owned()),
+        length_sectors: Some("n".to_owned()),
+        ..ColumnNames::default()
+    };
+    assert_eq!(read("0,W,0,8\n8,R,10,8\n", |spec| spec.columns = Some(own)).0, EXPECTED);
+    let lacking = read_with(content.as_bytes(), ordered("time_us,op,offset,size")).unwrap_err();
+    assert!(lacking.message.contains("no column for the length"), "{lacking}");
+    let empty = read_with(content.as_bytes(), ordered("time_us,,offset,length")).unwrap_err();
+    assert!(empty.message.contains("workload.columns.order: it lacks a column's name"), "{empty}");
+    let few = read_with(content.as_bytes(), ordered("time_us,op,offset,length,device")).unwrap_err();
+    assert!(few.message.contains("line 1: it has 4 columns, and the header 5"), "{few}");
+}
+
+#[test]
+fn a_header_may_stand_behind_a_comments_sign() {
+    let (commented, _) = rows(&corpus("csv/commented-header.csv"));
+    assert_eq!(commented, [(0, Op::Write, 0, 4096, 0), (10_000, Op::Read, 4096, 4096, 1)]);
+    let (by_hand, _) =
+        rows(b"# made by hand\n# op, arrival_us, offset_bytes, length_bytes\nW,0,0,4096\nR,10,4096,4096\n");
+    assert_eq!(by_hand, EXPECTED);
+    // The settings' names may stand there.
+    let named = ColumnNames {
+        arrival_us: Some("t".into()),
+        op: Some("rw".into()),
+        offset_bytes: Some("at".into()),
+        length_bytes: Some("n".into()),
+        ..ColumnNames::default()
+    };
+    let (of_names, _) = read("# t,rw,at,n\n0,W,0,4096\n10,R,4096,4096\n", |spec| spec.columns = Some(named));
+    assert_eq!(of_names, EXPECTED);
+    // A header of its own comes first.
+    let (read, _) = rows(b"# arrival_us, more\narrival_us,op,offset_bytes,length_bytes\n0,W,0,4096\n10,R,4096,4096\n");
+    assert_eq!(read, EXPECTED);
+}
+
+#[test]
+fn operations_are_what_a_map_says() {
+    let header = "arrival_us,op,offset_bytes,length_bytes\n";
+    let content = format!("{header}0,2a,0,4096\n5,sync,,\n10,28,4096,4096\n12,W,8192,512\n");
+    let unknown = error(content.as_bytes());
+    assert!(unknown.message.contains("its op is `2a`") && unknown.message.contains("workload.operations"), "{unknown}");
+    let meanings = [("2a", Meaning::Write), ("28", Meaning::Read), ("sync", Meaning::Ignore)];
+    let operations = Operations(meanings.map(|(word, meaning)| (word.to_owned(), meaning)).into());
+    let (rows, notes) = read(&content, |spec| spec.operations = Some(operations.clone()));
+    assert_eq!(rows[..2], EXPECTED);
+    assert_eq!(rows.len(), 3, "words that are known stay known");
+    assert!(notes.iter().any(|note| note.starts_with("1 rows left out")), "{notes:?}");
+    let spec: WorkloadSpec = toml::from_str("trace = \"x\"\n[operations]\n2a = \"write\"\n").unwrap();
+    assert_eq!(spec.operations.unwrap().0["2a"], Meaning::Write);
+    let wrong = toml::from_str::<WorkloadSpec>("[operations]\n2a = \"wirte\"\n").unwrap_err().to_string();
+    assert!(wrong.contains("did you mean `write`?"), "{wrong}");
+    let spc = read_with(b"0,20941264,8192,W,0.551706\n", |spec| {
+        spec.operations = Some(operations);
+        spec.format = Some(copyback_workload::spec::Format::Spc);
+    });
+    assert!(spc.unwrap_err().message.contains("format `spc` says itself what its operations mean"));
+}
+
+#[test]
+fn arrival_times_may_be_dates() {
+    let (read, _) = rows(&corpus("csv/dates.csv"));
+    assert_eq!(read, [(0, Op::Write, 0, 4096, 0), (500_000_000, Op::Read, 4096, 4096, 0)]);
+    let wrong = error(b"arrival_s,op,offset_bytes,length_bytes\n26.11.2026 17:02,W,0,4096\n");
+    assert!(wrong.message.contains("dates are written as 2026-11-26T17:02:07.5Z"), "{wrong}");
+}

@@ -1,0 +1,133 @@
+//! Are Linux tracepoints read as text, whichever tool printed them? Each file of the corpus is a tool's, with its own
+//! oddities: stacks, lost events, names with blanks and colons, events of other kinds.
+
+use crate::common::{corpus, error, read_with, rows};
+use copyback_workload::Op;
+use copyback_workload::spec::{BlockAction, Format, WorkloadSpec};
+
+/// A device as Linux packs it.
+const fn linux(major: u32, minor: u32) -> u32 {
+    (major << 20) | minor
+}
+
+#[test]
+fn ftrace() {
+    let content = corpus("tracepoints/ftrace.txt");
+    let (read, notes) = rows(&content);
+    let expected = [
+        (0, Op::Write, 512_000, 8192, linux(8, 16)),
+        (300_000, Op::Read, 4096 * 512, 131_072, linux(8, 0)),
+        (500_000, Op::Trim, 1 << 20, 1 << 20, linux(8, 16)),
+    ];
+    assert_eq!(read, expected);
+    assert_eq!(notes[0], "format `tracepoints`");
+    assert!(notes.iter().any(|note| note == "the recording lost events in 1 places"), "{notes:?}");
+    for (event, arrivals) in [(BlockAction::Queued, 1), (BlockAction::Completed, 1), (BlockAction::Issued, 3)] {
+        assert_eq!(read_with(&content, |spec| spec.event = Some(event)).unwrap().0.len(), arrivals, "{event}");
+    }
+}
+
+#[test]
+fn perf_script_with_stacks_and_counts() {
+    let device = linux(259, 3);
+    let expected = [
+        (0, Op::Read, 4096, 4096, device),
+        (2500, Op::Write, 32_768, 16_384, device),
+        (102_500, Op::Write, 16_384, 512, device),
+    ];
+    assert_eq!(rows(&corpus("tracepoints/perf-script.txt")).0, expected);
+}
+
+#[test]
+fn trace_cmd() {
+    let expected = [
+        (0, Op::Write, 51_200, 8192, linux(253, 0)),
+        (250_000, Op::Read, 102_400, 4096, linux(253, 0)),
+        (500_000, Op::Read, 153_600, 4096, linux(253, 1)),
+    ];
+    assert_eq!(rows(&corpus("tracepoints/trace-cmd.txt")).0, expected);
+}
+
+#[test]
+fn the_tracer_blk_with_and_without_the_columns_of_blkparse() {
+    let device = linux(8, 32);
+    let expected = [(0, Op::Read, 409_600, 16_384, device), (400_000, Op::Write, 4096 * 512, 4096, device)];
+    assert_eq!(rows(&corpus("tracepoints/blk-tracer.txt")).0, expected);
+    let like_blkparse = b"fio-1 [001] 110.100001: 259,0 1 1 0.000000000 1234 D R 1024 + 8 [fio]\n";
+    assert_eq!(rows(like_blkparse).0, [(0, Op::Read, 524_288, 4096, linux(259, 0))]);
+}
+
+#[test]
+fn commands_of_ufs() {
+    // Blocks of 4 KiB in kernels that call it `send_req`, sectors before.
+    let (read, notes) = rows(&corpus("tracepoints/atrace-ufs.txt"));
+    let first = 0xfff << 20;
+    let expected = [
+        (0, Op::Write, 4_096_000, 8192, first),
+        (300_000, Op::Read, 8_192_000, 4096, first),
+        (500_000, Op::Trim, 1 << 24, 1 << 20, first + 1),
+    ];
+    assert_eq!(read, expected);
+    assert!(notes.iter().any(|note| note.contains("units of 4096 bytes")), "{notes:?}");
+    let (read, notes) = rows(&corpus("tracepoints/ufs-old.txt"));
+    assert_eq!(read, [(0, Op::Read, 8192, 4096, first)]);
+    assert!(notes.iter().any(|note| note.contains("units of 512 bytes")), "{notes:?}");
+}
+
+#[test]
+fn events_that_are_no_requests_are_told_what_to_record() {
+    let completed = error(b" a-1 [000] 1.5: block_rq_complete: 8,0 R () 8 + 8 [0]\n");
+    assert!(completed.message.contains("it was read as format `tracepoints`, which its first line has"), "{completed}");
+    assert!(completed.help.is_some_and(|help| help.contains("--set workload.event=C")));
+    let named = |spec: &mut WorkloadSpec| spec.format = Some(Format::Tracepoints);
+    let far = read_with(&corpus("tracepoints/highest-numbers.txt"), named).unwrap_err();
+    assert!(far.message.contains("does not lie below 2^64 bytes"), "{far}");
+}
+
+#[test]
+fn iosnoop_with_and_without_times() {
+    let (device, other) = (linux(8, 0), linux(8, 16));
+    let expected = [(0, Op::Write, 1 << 20, 8192, device), (200_000, Op::Read, 51_200, 4096, other)];
+    let (read, notes) = rows(&corpus("iosnoop/starts-and-ends.txt"));
+    assert_eq!(read, expected, "a flush moves no data");
+    assert_eq!(notes, ["format `iosnoop`"]);
+    // Ends less latencies are the starts.
+    let (read, notes) = rows(&corpus("iosnoop/ends.txt"));
+    assert_eq!(read.iter().map(|row| row.0).collect::<Vec<_>>(), [0, 200_000]);
+    assert!(notes.contains(&"arrival = end less latency".to_owned()), "{notes:?}");
+    let first = "tar 14794 RM 202,1 8457608 4096 7.53\n";
+    let (read, notes) = rows(first.as_bytes());
+    assert_eq!(read, [(0, Op::Read, 8_457_608 * 512, 4096, linux(202, 1))]);
+    assert!(notes.iter().any(|note| note.contains("no times") && note.contains("--closed")), "{notes:?}");
+    let without_header = format!("1.5 1.6 my tar 14794 RM 202,1 0 4096 7.53\n1.7 1.8 {first}");
+    assert_eq!(rows(without_header.as_bytes()).0.iter().map(|row| row.0).collect::<Vec<_>>(), [0, 200_000_000]);
+}
+
+#[test]
+fn biosnoop_with_a_pattern_and_a_time_of_day() {
+    let (read, notes) = rows(&corpus("biosnoop/pattern-and-time-of-day.txt"));
+    // Completed at 500 and 501 ms, 250 and 500 us after they were issued.
+    let expected = [(0, Op::Write, 409_600, 1 << 20, 0), (750_000, Op::Read, 4096, 4096, 0)];
+    assert_eq!(read, expected);
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    let (read, notes) = rows(&corpus("biosnoop/time-of-day.txt"));
+    assert_eq!(read.iter().map(|row| row.0).collect::<Vec<_>>(), [0, 2_000_000_000]);
+    assert!(notes.iter().any(|note| note.contains("1 later days")), "{notes:?}");
+}
+
+/// A line of each tool, with whatever else a file of it has.
+#[test]
+fn each_file_of_the_corpus_has_its_requests() {
+    for (name, format, requests) in [
+        ("tracepoints/ftrace.txt", "tracepoints", 3),
+        ("tracepoints/perf-script.txt", "tracepoints", 3),
+        ("tracepoints/trace-cmd.txt", "tracepoints", 3),
+        ("tracepoints/atrace-ufs.txt", "tracepoints", 3),
+        ("tracepoints/blk-tracer.txt", "tracepoints", 2),
+        ("iosnoop/starts-and-ends.txt", "iosnoop", 2),
+        ("biosnoop/pattern-and-time-of-day.txt", "biosnoop", 2),
+    ] {
+        let (read, notes) = rows(&corpus(name));
+        assert_eq!((read.len(), &notes[0]), (requests, &format!("format `{format}`")), "{name}");
+    }
+}
