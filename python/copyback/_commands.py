@@ -354,13 +354,15 @@ def validate(
     return _document(["validate", *words], progress)
 
 
-def report(*results: Path, out: Path) -> str:
+def report(*results: Path, out: Path, title: str | None = None, where: str | Sequence[str] = ()) -> str:
     """Make one page for a browser of results, at most 3 MB, which needs no network.
 
     ``results`` are folders of ``run`` or ``compare`` (``out``) or their JSON, Parquet tables of sweeps, and folders or
-    JSON of reproductions; several are shown side by side. Returns what the program prints.
+    JSON of reproductions; several are shown side by side. ``where`` are conditions (``"read.p99_9 < 5ms"``): the page
+    has a line at each, and says which results meet it. Returns what the program prints.
     """
-    return _text(["report", *of_options(out=out), *_positional(*results)])
+    conditions = [where] if isinstance(where, str) else list(where)
+    return _text(["report", *of_options(out=out, title=title, where=conditions), *_positional(*results)])
 
 
 def config(
