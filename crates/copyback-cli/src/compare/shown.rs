@@ -26,8 +26,13 @@ pub fn check(show: &[String]) -> Result<(), Failure> {
     show.iter().map(|word| word.trim()).filter(|word| is_usual(word)).try_for_each(|word| find(word, &usual).map(drop))
 }
 
-/// The table: for each scheme a line of values, and one of how they differ from the first scheme's.
+/// The table, so many characters wide.
 pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize) -> Result<String, Failure> {
+    Ok(table::split(&rows(plan, finished, show)?, columns))
+}
+
+/// Titles, then for each scheme a line of values, and one of how they differ from the first scheme's.
+pub fn rows(plan: &Plan, finished: &[Finished], show: &[String]) -> Result<Vec<Vec<Cell>>, Failure> {
     let numbers = finished.iter().map(numbers).collect::<Result<Vec<_>, _>>()?;
     let mut words: Vec<&str> = Vec::new();
     for word in show.iter().map(|word| word.trim()) {
@@ -48,7 +53,7 @@ pub fn table(plan: &Plan, finished: &[Finished], show: &[String], columns: usize
             rows.push(std::iter::once(Cell::default()).chain(names.iter().map(change)).collect());
         }
     }
-    Ok(table::split(&rows, columns))
+    Ok(rows)
 }
 
 fn numbers(done: &Finished) -> Result<Numbers, Failure> {

@@ -81,8 +81,8 @@ impl Row<'_> {
 /// Shown of every row, so that nobody takes a transient for a result.
 const STEADY: Source = Source::Text("steady");
 
-/// The answer, as a person reads it.
-pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Failure> {
+/// The answer, as a person reads it, and the rows of its table.
+pub fn text(objective: &Objective, results: &Results<'_>) -> Result<(String, Vec<Vec<Cell>>), Failure> {
     let columns = Columns::of(results.file, results.cells, results.results.iter());
     let (tests, best) = (objective.tests(&columns)?, objective.best(&columns)?);
     let mut groups = SeedGroup::all(results);
@@ -112,7 +112,8 @@ pub fn text(objective: &Objective, results: &Results<'_>) -> Result<String, Fail
             text.push_str(&best_of(&sure, asked, *is_most).replacen('\n', " ", 1));
         }
     }
-    Ok(text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked))
+    let text = text + &note_of_maxima(&rows, &asked) + &note_of_missing(&rows, &asked);
+    Ok((text, cells(&kept, &asked)))
 }
 
 fn rows<'a>(groups: &'a [SeedGroup<'a>], results: &'a Results<'_>) -> Vec<Row<'a>> {
@@ -143,6 +144,11 @@ fn heading(objective: &Objective, kept: usize, rows: &[Row<'_>]) -> String {
 
 /// A line for each row, below a line for its cell. What there is no room for stands in tables below.
 fn table(rows: &[&Row<'_>], asked: &[Asked], terminal_columns: usize) -> String {
+    table::split(&cells(rows, asked), terminal_columns)
+}
+
+/// Titles, then a line for each row, below the name of its cell.
+fn cells(rows: &[&Row<'_>], asked: &[Asked]) -> Vec<Vec<Cell>> {
     let bold = |text: &str| Cell::styled(text, BOLD);
     let heading = std::iter::once(Cell::default()).chain(asked.iter().map(|asked| bold(&asked.title)));
     let mut lines: Vec<Vec<Cell>> = vec![heading.collect()];
@@ -154,7 +160,7 @@ fn table(rows: &[&Row<'_>], asked: &[Asked], terminal_columns: usize) -> String 
         let scheme = Cell::new(format!("  {}", row.scheme));
         lines.push(std::iter::once(scheme).chain(asked.iter().map(|asked| Cell::new(row.shown(asked)))).collect());
     }
-    table::split(&lines, terminal_columns)
+    lines
 }
 
 /// Rows that are named of those which are equally good.

@@ -13,6 +13,7 @@ mod fuzz_corpus;
 #[cfg(unix)]
 mod harm;
 mod hints;
+mod latex;
 mod matched;
 mod measured;
 #[cfg(target_os = "linux")]
